@@ -8,6 +8,7 @@ x = xi + p, with p_1 = -p_2 = 1_d/sqrt(d), and mixes it with S = softmax(h h^T),
 from dataclasses import dataclass
 
 import numpy as np
+import psutil
 import torch
 
 from .errors import BadInput, check_count, check_positive, check_real
@@ -66,3 +67,186 @@ def _matrix(value):
     if entries.shape != (2, 2) or not np.isfinite(entries).all():
         raise BadInput("matrix", value, "a 2x2 matrix of finite numbers")
     return tuple(map(tuple, entries.tolist()))
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Training sentences, reduced to what the risk needs.
+
+    A student's output for token 1 is x_2 + s (x_1 - x_2), s = S_11: it moves on the line through
+    the two tokens. So each row's loss is 1/2 |x_1 - x_2|^2/d (s - target)^2 plus a constant, where
+    `target` projects the label on that line, and nothing of size d is left beside h = x Q/sqrt(d).
+
+    Attributes
+    ----------
+    inputs : (2 n, d) tensor
+        x/sqrt(d), the n first tokens above the n second ones.
+    stiffness : (n,) tensor
+        |x_1 - x_2|^2/d.
+    targets : (2, n) tensor
+        The values of S_11 and S_22 that would fit each sentence best.
+    floor : float
+        Sum over sentences of the loss at `targets`.
+    gram, cross : (2, 2) arrays
+        Sums over sentences of x x^T/d and Y xi x^T/d, for the linear baseline.
+    teacher : (d,) tensor
+        Q*.
+    """
+
+    inputs: torch.Tensor
+    stiffness: torch.Tensor
+    targets: torch.Tensor
+    floor: float
+    gram: np.ndarray
+    cross: np.ndarray
+    teacher: torch.Tensor
+
+    @property
+    def d(self):
+        """Embedding dimension."""
+        return self.inputs.shape[1]
+
+
+def sentences(alpha, d):
+    """Number of training sentences n = alpha d, rounded; `BadInput` if there is none or no room for it."""
+    d = check_count("d", d, at_least=2)
+    n = round(check_positive("alpha", alpha) * d)
+    if n < 1:
+        raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
+    needed, present = 4 * 4 * 2 * n * d, psutil.virtual_memory().total  # four float32 arrays of (2, n, d)
+    if needed > present:
+        raise BadInput("d", d, f"smaller: alpha = {alpha} needs {needed:.1e} bytes of {present:.1e} in this machine")
+    return n
+
+
+def teacher_attention(task, y):
+    """Attention matrix of the teacher (Eq. 16).
+
+    Parameters
+    ----------
+    task : Task
+    y : (2, n) tensor
+        Teacher fields y = xi Q*/sqrt(d) of the two tokens.
+
+    Returns
+    -------
+    (n, 2, 2) tensor
+        Y = (1 - omega) softmax(y y^T) + omega A.
+    """
+    scores = torch.einsum("an,bn->nab", y, y)
+    return (1 - task.omega) * torch.softmax(scores, dim=2) + task.omega * torch.tensor(task.matrix, dtype=y.dtype)
+
+
+def sample_sentences(task, teacher, n, rng):
+    """Draw `n` sentences xi (2, n, d) and their labels Y xi (2, n, d) for a teacher (d,), float32 tensors."""
+    d = teacher.shape[0]
+    xi = torch.from_numpy(rng.standard_normal((2, n, d), dtype=np.float32)).mul_(task.sigma)
+    y = xi @ teacher / d**0.5
+    return xi, torch.einsum("nab,bnd->and", teacher_attention(task, y), xi)
+
+
+def positional_encoding(xi):
+    """Tokens as the student reads them: x = xi + p, with p_1 = -p_2 = 1_d/sqrt(d); xi is (2, n, d)."""
+    p = torch.tensor([1.0, -1.0], dtype=xi.dtype).reshape(2, 1, 1) / xi.shape[2] ** 0.5
+    return xi + p
+
+
+def sample(task, alpha, d, rng, device="cpu"):
+    """Draw a teacher and a training set.
+
+    Parameters
+    ----------
+    task : Task
+    alpha : float > 0
+        Sample complexity n/d.
+    d : int >= 2
+        Embedding dimension.
+    rng : numpy.random.Generator
+        Everything is drawn from it on the CPU, so that a seed means the same data on every device.
+    device : str
+        Where the training set is kept.
+
+    Returns
+    -------
+    Dataset
+    """
+    n = sentences(alpha, d)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
+    xi, labels = sample_sentences(task, teacher, n, rng)
+    x = positional_encoding(xi)
+    line = x[0] - x[1]
+    stiffness = line.square().sum(1)
+    start = torch.stack([labels[0] - x[1], labels[1] - x[0]])  # what s times the line should cover
+    targets = torch.stack([(start[0] * line).sum(1), -(start[1] * line).sum(1)]) / stiffness
+    distance = start.square().sum(2) - stiffness * targets.square()
+    return Dataset(
+        inputs=(x / d**0.5).reshape(2 * n, d).to(device),
+        stiffness=(stiffness / d).to(device),
+        targets=targets.to(device),
+        floor=distance.sum(dtype=torch.float64).item() / (2 * d),
+        gram=torch.einsum("and,bnd->ab", x, x).double().numpy() / d,
+        cross=torch.einsum("and,bnd->ab", labels, x).double().numpy() / d,
+        teacher=teacher.to(device),
+    )
+
+
+def risk(data, weights, lam):
+    """Empirical risk R(Q) (Eq. 3) of `k` students and its gradient: two products with the data matrix.
+
+    Parameters
+    ----------
+    data : Dataset
+    weights : (k, d) tensor
+    lam : float
+        Ridge penalty.
+
+    Returns
+    -------
+    value : (k,) float64 tensor
+        R; the training loss is R/d.
+    gradient : (k, d) tensor
+    """
+    k = len(weights)
+    h = (weights @ data.inputs.mT).reshape(k, 2, -1).transpose(0, 1)  # x Q/sqrt(d), as (2, k, n)
+    difference = h[0] - h[1]
+    s = torch.sigmoid(torch.stack([h[0] * difference, -h[1] * difference]))  # S_11 and S_22
+    excess = s - data.targets[:, None]
+    force = data.stiffness * excess
+    value = 0.5 * (force * excess).sum((0, 2), dtype=torch.float64) + data.floor
+    value = value + 0.5 * lam * weights.square().sum(1, dtype=torch.float64)
+    slope = force * s * (1 - s)  # by the score h_a (h_a - h_b)
+    field = torch.stack([
+        slope[0] * (h[0] + difference) - slope[1] * h[1],
+        slope[1] * (h[1] - difference) - slope[0] * h[0],
+    ], dim=1)
+    return value, field.reshape(k, -1) @ data.inputs + lam * weights
+
+
+def overlaps(task, weights, teacher):
+    """Order parameters of given weights (Eq. 6).
+
+    Parameters
+    ----------
+    task : Task
+    weights, teacher : (d,) tensors
+
+    Returns
+    -------
+    dict
+        q = sigma^2 |Q|^2/d, m = Q.1/d, theta = sigma^2 Q.Q*/d, and of the teacher
+        rho = sigma^2 |Q*|^2/d and m_teacher = Q*.1/d (both only differ from sigma^2 and 0 at finite d).
+    """
+    weights, teacher = weights.double(), teacher.double()
+    d, variance = len(weights), task.sigma**2
+    return {
+        "q": variance * (weights @ weights).item() / d,
+        "m": weights.mean().item(),
+        "theta": variance * (weights @ teacher).item() / d,
+        "rho": variance * (teacher @ teacher).item() / d,
+        "m_teacher": teacher.mean().item(),
+    }
+
+
+def fit_linear(data):
+    """Ridge regression of the labels on x with one 2x2 matrix: the purely positional model (Eq. 18)."""
+    return np.linalg.solve(data.gram + LINEAR_RIDGE * np.eye(2), data.cross.T).T

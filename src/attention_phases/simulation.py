@@ -1,0 +1,79 @@
+"""One cell of an experiment: draw a training set, train from each start, measure (paper, Section 5)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from .errors import check_count
+from .model import Task, fit_linear, overlaps, sample
+from .records import seed_sequence
+from .theory.test_error import test_error
+from .training import fit, start_weights
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What fixes the outcome of a run; see `Task` for omega, sigma, lam and matrix.
+
+    The starts share one data set, so that their difference is not blurred by the draw of the data and
+    gradient steps of several students cost one pass over it. The optimiser does not enter the seed either:
+    two optimisers meet on the same data.
+    """
+
+    experiment: str
+    alpha: float
+    omega: float
+    sigma: float
+    lam: float
+    matrix: tuple
+    d: int
+    seed: int
+    optimizer: str
+    starts: tuple
+
+    def task(self):
+        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
+
+
+def run(cell, device="cpu"):
+    """Train from every start of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    device : str
+        Where to train: the numbers agree between devices to float32 accuracy.
+
+    Returns
+    -------
+    list of dict
+        One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
+        The test errors are exact expectations over test sentences at this d, up to 1e-4 of their value.
+    """
+    task = cell.task()
+    check_count("seed", cell.seed, at_least=0)
+    drawn = {"task": vars(task), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
+    rng = np.random.default_rng(seed_sequence(drawn))
+    data = sample(task, cell.alpha, cell.d, rng, device)
+    starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
+    return [
+        _measure(task, data, start, trained)
+        for start, trained in zip(cell.starts, fit(data, task.lam, starts, cell.optimizer))
+    ]
+
+
+def _measure(task, data, start, trained):
+    point = overlaps(task, trained.weights, data.teacher)
+    return {
+        "start": start,
+        "q": point["q"],
+        "m": point["m"],
+        "theta": point["theta"],
+        "train_loss": trained.train_loss,
+        "test_mse": test_error(task, point, data.d)[0],
+        "linear_mse": test_error(task, point, data.d, fit_linear(data))[0],
+        "grad_norm": trained.grad_norm,
+        "steps": trained.steps,
+        "seconds": trained.seconds,
+    }

@@ -1,0 +1,204 @@
+"""Fixed points of the state evolution, with error bars: the two branches of minima (Result 4.2)."""
+
+from dataclasses import dataclass, field
+from math import exp, sqrt, tanh
+
+import numpy as np
+import scipy.optimize
+
+from ..errors import check_choice, check_positive
+from .quadrature import POINTS, SCRAMBLES, gaussian_points
+from .state_evolution import Averages, Overlaps, average, conjugates, free_energy, update
+
+BRANCHES = ("semantic", "positional", "symmetric")
+TOLERANCE = 1e-6  # on the residual; what the jumps of the prox leave of it is below
+SMALLEST_OVERLAP = 1e-2  # theta/sqrt(rho q), or m/sqrt(q), under which a branch has ended
+DAMPING = 0.8  # share of the old value that keeps the plain iteration from oscillating
+DAMPED_STEPS = 400
+COARSE = (16, 2**10)  # scrambles and points that bring the iteration near a fixed point
+NEAR = 1e-3  # largest change at which the damped iteration hands over
+STEP = 1e-3  # for finite differences, in the coordinates of the map
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A fixed point at one alpha.
+
+    Attributes
+    ----------
+    overlaps : Overlaps
+    train_loss, test_mse : float
+        epsilon_t (Eq. 14) and epsilon_g (Eq. 10).
+    free_energy : float
+        The training loss by its other formula: the two differ by the residual only.
+    train_slope, test_slope : float
+        Their derivatives in alpha. The first is E[Moreau envelope], for the free energy is stationary.
+    replicon : float
+        Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5).
+    residual : float
+        Largest relative change of an overlap under one more step.
+    converged : bool
+        The residual is within its tolerance and the branch's own overlap is not zero.
+    iterations : int
+        Evaluations of the state-evolution map.
+    stderr : dict
+        Standard errors of q, m, theta, V, train_loss, test_mse and replicon over the scrambles.
+    energies : (scrambles,) array
+        Each scramble's free energy less their mean: the error of a difference of training losses is in them.
+    """
+
+    overlaps: Overlaps
+    train_loss: float
+    test_mse: float
+    free_energy: float
+    train_slope: float
+    test_slope: float
+    replicon: float
+    residual: float
+    converged: bool
+    iterations: int
+    stderr: dict
+    energies: np.ndarray = field(repr=False)
+
+
+def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start=None):
+    """Fixed point of the state evolution on one branch.
+
+    A damped iteration on few points comes near it, Powell's hybrid method on all points ends it.
+
+    Parameters
+    ----------
+    task : Task
+    alpha : float > 0
+        Sample complexity.
+    branch : {"semantic", "positional", "symmetric"}
+        m = 0 and theta > 0; theta = 0 and m > 0; or m = theta = 0, from which the other two branch off.
+    points, scrambles, seed : int
+        Quadrature, see `gaussian_points`.
+    start : Solution, optional
+        One nearby on the same branch; the damped iteration is then left out.
+
+    Returns
+    -------
+    Solution
+        `converged` is False where the branch does not exist or the solver failed.
+    """
+    alpha = check_positive("alpha", alpha)
+    check_choice("branch", branch, BRANCHES)
+    nets = gaussian_points(points, scrambles, seed)
+    evolution = _Evolution(task, alpha, branch)
+    if start is not None:
+        near = evolution.coordinates(start.overlaps)
+    else:
+        few = nets[: COARSE[0], : COARSE[1]]
+        near = _polish(evolution, _damped(evolution, few), few)
+    return _describe(evolution, _polish(evolution, near, nets), nets)
+
+
+class _Evolution:
+    """The map of one branch in its free coordinates: log q, log V and the branch's own overlap.
+
+    The overlap enters as artanh(theta/sqrt(rho q)), or m/sqrt(q), so that every point is admissible.
+    """
+
+    def __init__(self, task, alpha, branch):
+        self.task, self.alpha, self.branch, self.calls = task, alpha, branch, 0
+
+    def coordinates(self, overlaps):
+        q, m, theta, V = overlaps
+        own = {
+            "semantic": [np.arctanh(theta / np.sqrt(self.task.sigma**2 * q))],
+            "positional": [m / np.sqrt(q)],
+            "symmetric": [],
+        }
+        return np.array([np.log(q), np.log(V), *own[self.branch]])
+
+    def overlaps(self, x):
+        q, V = exp(x[0]), exp(x[1])
+        m = sqrt(q) * float(x[2]) if self.branch == "positional" else 0.0
+        theta = sqrt(self.task.sigma**2 * q) * tanh(x[2]) if self.branch == "semantic" else 0.0
+        return Overlaps(q, m, theta, V)
+
+    def averages(self, x, nets):
+        self.calls += 1
+        return average(self.task, self.overlaps(x), nets)
+
+    def step(self, x, averages):
+        return self.coordinates(update(self.task, conjugates(self.task, self.alpha, self.overlaps(x), averages)))
+
+    def displacement(self, x, nets):
+        return self.step(x, _pool(self.averages(x, nets))) - x
+
+
+def _pool(averages):
+    return Averages(*(float(each.mean()) for each in averages))
+
+
+def _damped(evolution, nets):
+    """Damped iteration from inside the branch's basin: close to the teacher, or to the positional encoding."""
+    rho = evolution.task.sigma**2
+    V = 0.5 * rho / evolution.task.lam
+    x = evolution.coordinates({
+        "semantic": Overlaps(q=0.8 * rho, m=0.0, theta=0.7 * rho, V=V),
+        "positional": Overlaps(q=0.2 * rho, m=sqrt(rho) / 2, theta=0.0, V=V),
+        "symmetric": Overlaps(q=0.2 * rho, m=0.0, theta=0.0, V=V),
+    }[evolution.branch])
+    for _ in range(DAMPED_STEPS):
+        move = evolution.displacement(x, nets)
+        x = x + (1 - DAMPING) * move
+        if np.abs(move).max() < NEAR:
+            break
+    return x
+
+
+def _polish(evolution, x, nets):
+    options = {"eps": STEP**2, "xtol": TOLERANCE / 10, "maxfev": 60}
+    return scipy.optimize.root(evolution.displacement, x, args=(nets,), method="hybr", options=options).x
+
+
+def _describe(evolution, x, nets):
+    """Everything that is said of a fixed point `x` of the pooled averages.
+
+    Scramble k alone has its fixed point at x + (1 - J)^-1 (F_k(x) - x), to first order: the spread of these
+    gives the error bars. The free energy is stationary, so its own spread at x is enough.
+    """
+    task, alpha = evolution.task, evolution.alpha
+    averages = evolution.averages(x, nets)
+    pooled = _pool(averages)
+    image = evolution.step(x, pooled)
+    changes = []
+    for shift in STEP * np.eye(len(x)):
+        there = _pool(evolution.averages(x + shift, nets))
+        changes.append([*(evolution.step(x + shift, there) - image), *np.subtract(there, pooled)])
+    slopes = np.array(changes).T / STEP  # of the map, then of the averages
+    jacobian, slopes = slopes[: len(x)], Averages(*slopes[len(x) :])
+    scatter = evolution.step(x, averages) - image[:, None]
+    response = np.eye(len(x)) - jacobian
+    moves = np.linalg.solve(response, scatter)  # (coordinates, scrambles)
+    drift = (_Evolution(task, alpha * (1 + STEP), evolution.branch).step(x, pooled) - image) / (alpha * STEP)
+
+    overlaps = evolution.overlaps(x)
+    energies = alpha * (averages.moreau - pooled.moreau)
+    spread = dict(zip(Overlaps._fields, np.transpose([evolution.overlaps(x + move) for move in moves.T])))
+    spread["train_loss"] = energies
+    spread["test_mse"] = averages.test_loss + slopes.test_loss @ moves
+    spread["replicon"] = alpha * (averages.response + slopes.response @ moves)
+    stderr = {name: float(np.std(each, ddof=1) / sqrt(len(nets))) for name, each in spread.items()}
+
+    own = np.abs(x[2:])
+    own_error = np.std(moves[2:], axis=1, ddof=1) / sqrt(len(nets))
+    residual = float(np.abs(image - x).max())
+    return Solution(
+        overlaps=overlaps,
+        train_loss=alpha * pooled.fitted_loss + task.lam * overlaps.q / (2 * task.sigma**2),
+        test_mse=pooled.test_loss,
+        free_energy=free_energy(task, alpha, overlaps, conjugates(task, alpha, overlaps, pooled), pooled.moreau),
+        train_slope=pooled.moreau,
+        test_slope=float(slopes.test_loss @ np.linalg.solve(response, drift)),
+        replicon=alpha * pooled.response,
+        residual=residual,
+        converged=residual <= TOLERANCE and bool((own > np.maximum(SMALLEST_OVERLAP, 3 * own_error)).all()),
+        iterations=evolution.calls,
+        stderr=stderr,
+        energies=energies,
+    )

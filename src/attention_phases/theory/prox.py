@@ -1,0 +1,162 @@
+"""Proximal point of one sentence's loss: the inner problem of the state evolution (Eq. 9).
+
+The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)^2 + a constant,
+with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2:
+a row of S sums to one, so it meets the teacher's row best at T_a.
+
+All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
+"""
+
+from math import exp, sqrt
+
+import numpy as np
+from numba import njit
+
+# Offsets, in (h_1 - h_2, h_1 + h_2), of the starts beside w itself: h is pulled to the two sides of h_1 = h_2,
+# and on each side up or down, to reach T_1 and T_2. Dense multi-start finds no deeper minimum (see the tests).
+QUADRANTS = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0))
+MAX_STEPS = 100
+
+
+@njit(cache=True)
+def logistic(x):
+    return 1.0 / (1.0 + exp(-x))
+
+
+@njit(cache=True)
+def moreau_objective(h1, h2, w1, w2, t1, t2, V, variance):
+    """|h - w|^2/(2V) + ell(h), without the loss's constant."""
+    e1 = logistic(h1 * (h1 - h2)) - t1
+    e2 = logistic(h2 * (h2 - h1)) - t2
+    return ((h1 - w1) ** 2 + (h2 - w2) ** 2) / (2.0 * V) + variance * (e1 * e1 + e2 * e2)
+
+
+@njit(cache=True)
+def loss_derivatives(h1, h2, t1, t2, variance):
+    """Gradient (2) and Hessian (11, 12, 22) of ell at h."""
+    s1 = logistic(h1 * (h1 - h2))
+    s2 = logistic(h2 * (h2 - h1))
+    d1 = s1 * (1.0 - s1)
+    d2 = s2 * (1.0 - s2)
+    a = 2.0 * variance * (s1 - t1) * d1  # by the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
+    b = 2.0 * variance * (s2 - t2) * d2
+    aa = 2.0 * variance * d1 * d1 + a * (1.0 - 2.0 * s1)
+    bb = 2.0 * variance * d2 * d2 + b * (1.0 - 2.0 * s2)
+    c1 = 2.0 * h1 - h2
+    c2 = 2.0 * h2 - h1
+    return (
+        a * c1 - b * h2,
+        b * c2 - a * h1,
+        aa * c1 * c1 + bb * h2 * h2 + 2.0 * a,
+        -aa * c1 * h1 - bb * h2 * c2 - a - b,
+        aa * h1 * h1 + bb * c2 * c2 + 2.0 * b,
+    )
+
+
+@njit(cache=True)
+def descend(h1, h2, w1, w2, t1, t2, V, variance):
+    """Local minimum of the Moreau objective from (h1, h2): Newton, shifted to positive definite, backtracking.
+
+    Returns (h1, h2, objective), the objective infinite if no minimum was reached.
+    """
+    value = moreau_objective(h1, h2, w1, w2, t1, t2, V, variance)
+    for _ in range(MAX_STEPS):
+        g1, g2, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
+        g1 += (h1 - w1) / V
+        g2 += (h2 - w2) / V
+        h11 += 1.0 / V
+        h22 += 1.0 / V
+        lowest = 0.5 * (h11 + h22 - sqrt((h11 - h22) ** 2 + 4.0 * h12 * h12))
+        floor = 1e-4 / V
+        if lowest < floor:  # reflect a negative curvature, lift a flat one
+            shift = max(floor - lowest, floor - 2.0 * lowest)
+            h11 += shift
+            h22 += shift
+        determinant = h11 * h22 - h12 * h12
+        p1 = (h12 * g2 - h22 * g1) / determinant
+        p2 = (h12 * g1 - h11 * g2) / determinant
+        if p1 * p1 + p2 * p2 < 1e-16:  # Newton's error after this step is the square of it
+            return h1 + p1, h2 + p2, value
+        slope = g1 * p1 + g2 * p2
+        step = 1.0
+        while step > 1e-12:
+            trial = moreau_objective(h1 + step * p1, h2 + step * p2, w1, w2, t1, t2, V, variance)
+            if trial <= value + 1e-4 * step * slope + 1e-15:
+                break
+            step *= 0.5
+        h1 += step * p1
+        h2 += step * p2
+        value = trial
+    return h1, h2, np.inf
+
+
+@njit(cache=True)
+def prox(w1, w2, t1, t2, V, variance):
+    """Global minimiser of the Moreau objective: the lowest minimum from `w` and from four starts around it.
+
+    Parameters
+    ----------
+    w1, w2 : float
+        Cavity fields.
+    t1, t2 : float
+        What S_11 and S_22 should be.
+    V : float
+        sigma^2 chi.
+    variance : float
+        sigma^2.
+
+    Returns
+    -------
+    h1, h2, objective : float
+        The objective is the Moreau envelope; infinite if no start led to a minimum.
+    """
+    b1, b2, best = descend(w1, w2, w1, w2, t1, t2, V, variance)
+    for difference, total in QUADRANTS:
+        total += w1 + w2
+        h1, h2, value = descend(
+            0.5 * (total + difference), 0.5 * (total - difference), w1, w2, t1, t2, V, variance
+        )
+        if value < best:
+            b1, b2, best = h1, h2, value
+    return b1, b2, best
+
+
+@njit(cache=True)
+def teacher_targets(y1, y2, omega, lean1, lean2):
+    """T_a = (1 + Y_aa - Y_ab)/2 of the teacher's attention (Eq. 16); lean_a = A_aa - A_ab."""
+    t1 = (1.0 - omega) * logistic(y1 * (y1 - y2)) + 0.5 * omega * (1.0 + lean1)
+    t2 = (1.0 - omega) * logistic(y2 * (y2 - y1)) + 0.5 * omega * (1.0 + lean2)
+    return t1, t2
+
+
+@njit(cache=True, nogil=True)
+def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
+    """The eight entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant."""
+    sums = np.zeros(8)
+    root = sqrt(q)
+    aligned = theta / root
+    rest = sqrt(variance - aligned * aligned)
+    for i in range(len(z)):
+        x1, x2, z1, z2 = z[i]
+        w1 = root * x1 + m
+        w2 = root * x2 - m
+        t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
+        h1, h2, moreau = prox(w1, w2, t1, t2, V, variance)
+        r1 = (h1 - w1) / V
+        r2 = (h2 - w2) / V
+        _, _, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
+        a = 1.0 + V * h11  # dh*/dw = (1 + V Hessian)^-1
+        b = V * h12
+        c = 1.0 + V * h22
+        determinant = a * c - b * b
+        sums[0] += r1 - r2
+        sums[1] += r1 * r1 + r2 * r2
+        sums[2] += r1 * z1 + r2 * z2
+        sums[3] += r1 * x1 + r2 * x2
+        sums[4] += moreau - 0.5 * V * (r1 * r1 + r2 * r2)
+        sums[5] += moreau
+        e1 = logistic(w1 * (w1 - w2)) - t1
+        e2 = logistic(w2 * (w2 - w1)) - t2
+        sums[6] += variance * (e1 * e1 + e2 * e2)
+        sums[7] += (c / determinant - 1.0) ** 2 + (a / determinant - 1.0) ** 2 + 2.0 * (b / determinant) ** 2
+    return sums / len(z)

@@ -1,0 +1,121 @@
+"""Minimise the empirical risk from given starts (paper, Section 5 and Appendix E)."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.optimize
+import torch
+
+from .errors import check_choice
+from .model import risk
+
+STARTS = ("semantic", "positional", "random")
+GD_RATE, GD_STEPS = 0.15, 5000  # as published
+ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
+LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
+LBFGS_STEPS = 5000
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A trained student.
+
+    Attributes
+    ----------
+    weights : (d,) tensor
+    train_loss : float
+        R/d.
+    grad_norm : float
+        Euclidean norm of the gradient of R.
+    steps : int
+        Gradient evaluations.
+    seconds : float
+        Wall time; students trained together share it equally.
+    """
+
+    weights: torch.Tensor
+    train_loss: float
+    grad_norm: float
+    steps: int
+    seconds: float
+
+
+def start_weights(start, teacher, rng):
+    """Initial weights (d,): Q* (semantic), 1_d/sqrt(d) (positional, as in the published runs) or 0.1 N(0, 1)."""
+    check_choice("init", start, STARTS)
+    if start == "semantic":
+        return teacher.clone()
+    d = len(teacher)
+    if start == "positional":
+        return torch.full_like(teacher, d**-0.5)
+    return torch.from_numpy(0.1 * rng.standard_normal(d, dtype=np.float32)).to(teacher.device)
+
+
+def fit(data, lam, starts, optimizer="lbfgs"):
+    """Train one student from each start on the same data.
+
+    Parameters
+    ----------
+    data : Dataset
+    lam : float
+        Ridge penalty.
+    starts : (k, d) tensor
+        Initial weights.
+    optimizer : {"lbfgs", "gd", "adam"}
+        L-BFGS to |grad R| <= 1e-4; gradient descent and Adam with the published rates and steps.
+
+    Returns
+    -------
+    list of k Fit
+    """
+    began = time.perf_counter()
+    weights, steps = OPTIMIZERS[check_choice("optimizer", optimizer, tuple(OPTIMIZERS))](data, lam, starts)
+    seconds = (time.perf_counter() - began) / len(weights)
+    losses, gradients = risk(data, weights, lam)
+    norms = torch.linalg.vector_norm(gradients, dim=1)
+    return [Fit(*each, seconds) for each in zip(weights, (losses / data.d).tolist(), norms.tolist(), steps)]
+
+
+def gradient_descent(data, lam, starts, rate=GD_RATE, steps=GD_STEPS):
+    """Full-batch gradient descent, the ridge penalty as weight decay: `steps` steps Q <- Q - rate grad R(Q)."""
+    weights = starts.clone()
+    for _ in range(steps):
+        weights.sub_(risk(data, weights, lam)[1], alpha=rate)
+    return weights, [steps] * len(weights)
+
+
+def adam(data, lam, starts, rate=ADAM_RATE, steps=ADAM_STEPS):
+    """Full-batch Adam on R, all students at once."""
+    weights = starts.clone()
+    optimizer = torch.optim.Adam([weights], lr=rate)
+    for _ in range(steps):
+        weights.grad = risk(data, weights, lam)[1]
+        optimizer.step()
+    return weights, [steps] * len(weights)
+
+
+def lbfgs(data, lam, starts, tolerance=LBFGS_TOLERANCE):
+    """SciPy's L-BFGS, one student after the other, down to |grad R| <= `tolerance`."""
+    found = [_lbfgs_one(data, lam, start, tolerance) for start in starts]
+    return torch.stack([weights for weights, _ in found]), [steps for _, steps in found]
+
+
+def _lbfgs_one(data, lam, start, tolerance):
+    def value_and_gradient(flat):
+        value, gradient = risk(data, torch.from_numpy(flat).to(start)[None], lam)
+        return value.item(), gradient[0].double().cpu().numpy()
+
+    options = {
+        "gtol": tolerance / len(start) ** 0.5,  # SciPy bounds the largest component
+        "ftol": 0,
+        "maxcor": 20,
+        "maxiter": LBFGS_STEPS,
+        "maxfun": LBFGS_STEPS,
+    }
+    x0 = start.double().cpu().numpy()
+    result = scipy.optimize.minimize(value_and_gradient, x0, jac=True, method="L-BFGS-B", options=options)
+    return torch.from_numpy(result.x).to(start), result.nfev
+
+
+OPTIMIZERS = {"lbfgs": lbfgs, "gd": gradient_descent, "adam": adam}
