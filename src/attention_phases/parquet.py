@@ -22,11 +22,12 @@ def export(store, folder):
     has and the store has not are first taken into the store, so a file never loses a result. Equal
     contents give equal bytes; a file is replaced whole or not at all.
     """
-    paths = [Path(folder) / f"{experiment}.parquet" for experiment in store.experiments()]
-    for path in paths:
+    paths = []
+    for experiment in store.experiments():
+        paths.append(path := Path(folder) / f"{experiment}.parquet")
         if path.exists():
             import_parquet(store, path)
-        _write(path, [(json.loads(text), text, *rest) for text, *rest in store.items(path.stem)])
+        _write(path, [(json.loads(text), text, *rest) for text, *rest in store.items(experiment)])
     return paths
 
 

@@ -1,6 +1,7 @@
-"""What names a cell of a sweep: its canonical JSON, and the key and random seed that follow from it."""
+"""What a cell of a sweep is called (its canonical JSON, key and random seed) and what its results may be."""
 
 import json
+import math
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
 
@@ -53,6 +54,36 @@ def seed_sequence(record):
     numbers. Cells that must share their random draws pass the fields that they have in common.
     """
     return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
+
+
+def check_rows(rows, taken=()):
+    """Return a cell's results with NumPy scalars as Python numbers.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        One per start: names to strings, booleans, 64-bit integers or finite floats.
+    taken : collection of str
+        Names that a result may not have.
+
+    Raises
+    ------
+    BadInput
+        A name or value is not as above, or there is no row.
+    """
+    rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
+    if not rows:
+        raise BadInput("rows", rows, "at least one result")
+    for name, value in (item for row in rows for item in row.items()):
+        if name in taken:
+            raise BadInput("column", name, "a name that is no field of the cell nor of its provenance")
+        if not isinstance(value, (str, int, float)):
+            raise BadInput(name, value, "a string, a boolean or a number")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(name, value, "a finite number")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise BadInput(name, value, "an integer of 64 bits")
+    return rows
 
 
 def _number(value, kind):

@@ -6,17 +6,15 @@ from them as well as from the store.
 """
 
 import json
-import math
+import re
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from . import provenance
 from .errors import BadInput, StoreError
 from .parquet import export, import_parquet, load
-from .records import canonical, key
+from .records import canonical, check_rows, key
 
 __all__ = ["Store", "StoreError", "export", "import_parquet", "load"]
 
@@ -64,7 +62,10 @@ class Store:
             age = "an older" if schema < SCHEMA else "a newer"
             raise StoreError(f"store {self.path}: schema {schema} was written by {age} version of this "
                              f"package, this one reads schema {SCHEMA}; it was left as it is")
-        if (found := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+        found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found == "ok" and not self._whole():
+            found = "the file is too short"
+        if found != "ok":
             raise StoreError(f"store {self.path}: damaged ({found.splitlines()[0]}); it was left as it is")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")  # a reported result survives a power cut too
@@ -74,6 +75,14 @@ class Store:
                 self._db.execute(TABLE)
                 self._db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _whole(self):
+        """Whether the file has all its pages; SQLite reads the cut end of a last page as zeros."""
+        log = Path(f"{self.path}-wal")
+        if log.exists() and log.stat().st_size:  # left by a kill: pages may still be in there
+            return True
+        pages, size = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size"))
+        return self.path.stat().st_size >= pages * size
 
     @contextmanager
     def _reporting(self):
@@ -117,12 +126,16 @@ class Store:
         Raises
         ------
         BadInput
-            A value is NaN, infinite or no scalar, a name is taken by the cell, or there is no row.
+            A value is NaN, infinite or no scalar, a name is taken by the cell, or there is no row; or the
+            cell's field `experiment`, which names a file, is no plain name.
         StoreError
             The cell is stored already, or the file cannot be written (disk full); nothing is stored then.
         """
         text = canonical(cell)
-        results = json.dumps(_checked(rows, taken=RESERVED | set(json.loads(text))), allow_nan=False)
+        fields = json.loads(text)
+        if not re.fullmatch(r"[\w-]+", str(fields.get("experiment", ""))):
+            raise BadInput("experiment", fields.get("experiment"), "a name of letters, digits, - and _")
+        results = json.dumps(check_rows(rows, taken=RESERVED | fields.keys()))
         with self._reporting(), self._db:
             self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)",
                              (key(text), text, results, json.dumps(provenance)))
@@ -146,20 +159,3 @@ class Store:
         with self._reporting(), self._db:
             self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", (
                 (key(text), text, json.dumps(rows), json.dumps(origin)) for text, rows, origin in items))
-
-
-def _checked(rows, taken):
-    """The rows with NumPy scalars as Python numbers, else `BadInput` with the column's name."""
-    rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
-    if not rows:
-        raise BadInput("rows", rows, "at least one result")
-    for name, value in (pair for row in rows for pair in row.items()):
-        if name in taken:
-            raise BadInput("column", name, "a name that is no field of the cell nor of its provenance")
-        if not isinstance(value, (str, int, float)):
-            raise BadInput(name, value, "a string, a boolean or a number")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise BadInput(name, value, "a finite number")
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise BadInput(name, value, "an integer of 64 bits")
-    return rows

@@ -5,7 +5,7 @@ A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict 
 
 import sys
 import time
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from tqdm import tqdm
 from . import provenance
 from .errors import StoreError, check_count
 from .parquet import flat
-from .records import canonical, key, restore, seed_sequence
+from .records import canonical, check_rows, key, restore, seed_sequence
 from .workers import process_pool
 
 __all__ = ["Failure", "Mismatch", "Summary", "SweepError", "process_pool", "run", "seed_sequence", "verify"]
@@ -78,7 +78,7 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
     try:
         while True:
             while len(pending) < ahead and (item := next(todo, None)):
-                future = executor.submit(_compute, work, item[1])
+                future = _submit(executor, _compute, work, item[1])
                 pending[future] = item
                 future.add_done_callback(finished.put)
             if not pending:
@@ -101,6 +101,16 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
         for future in pending:
             future.cancel()
         bar.close()
+
+
+def _submit(executor, *call):
+    """A future in any case, so that results that came before a pool broke are still stored first."""
+    try:
+        return executor.submit(*call)
+    except BrokenExecutor as error:
+        future = Future()
+        future.set_exception(error)
+        return future
 
 
 def _compute(work, cell):
@@ -159,7 +169,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
         cell = restore(cell_type, text)
         stored = groups[text].to_dict("records")
         try:
-            rows = work(cell)
+            rows = check_rows(work(cell))
         except Exception as error:  # noqa: BLE001 - a cell that fails now contradicts its stored result
             mismatches.append(Mismatch(cell, "error", None, _one_line(error), (0, 0)))
             continue
@@ -177,6 +187,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
 
 
 def _agree(stored, recomputed, relative, absolute):
-    if stored is None or recomputed is None or isinstance(stored, str):
-        return stored == recomputed
-    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
+    if stored == recomputed:
+        return True
+    numbers = isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))
+    return numbers and abs(stored - recomputed) <= absolute + relative * abs(recomputed)
