@@ -1,33 +1,33 @@
-"""A sweep of toy cells for the tests, also run as a process of its own: toy_sweep.py STORE PAUSE threads|processes."""
+"""A sweep of toy cells for the tests; as a script, toy_sweep.py STORE PAUSE LAST_PAUSE threads|processes."""
 
 import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from attention_phases import store, sweep
+from attention_phases import store, sweep, workers
 from attention_phases.records import canonical, key
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell that can also take its time, fail, or kill its worker."""
+    """A cell that can also fail, or end its worker."""
 
     alpha: float
     seed: int = 0
     experiment: str = "toy"
     matrix: tuple = ((0.6, 0.4), (0.4, 0.6))
     starts: tuple = ("semantic", "positional")
-    pause: float = 0.0
     fault: str = ""
 
 
-def work(cell):
-    """Random numbers that depend on the cell alone."""
-    time.sleep(cell.pause)
+def work(cell, pause=0.0, last_pause=0.0):
+    """Random numbers that depend on the cell alone, after a pause (another for the last third of the grid)."""
+    time.sleep(last_pause if cell.alpha > 0.2 else pause)
     if cell.fault == "raise":
         raise ArithmeticError("no fixed point\nafter 10 steps")
     if cell.fault == "die":
@@ -42,12 +42,12 @@ def work(cell):
 
 def worker_settings(cell):
     """What the numerical libraries see in a worker."""
-    return [{"pid": os.getpid(), **{name: os.environ.get(name, "") for name in sweep.ONE_THREAD}}]
+    return [{"pid": os.getpid(), **{name: os.environ.get(name, "") for name in workers.ONE_THREAD}}]
 
 
-def grid(pause=0.0):
+def grid():
     """Sixty cells."""
-    return [Cell(alpha=alpha, seed=seed, pause=pause) for alpha in (0.1, 0.2, 0.1 + 0.2) for seed in range(20)]
+    return [Cell(alpha=alpha, seed=seed) for alpha in (0.1, 0.2, 0.1 + 0.2) for seed in range(20)]
 
 
 def table(frame):
@@ -65,7 +65,8 @@ class Reporting(store.Store):
 
 
 if __name__ == "__main__":
-    path, pause, kind = sys.argv[1:]
+    path, pause, last_pause, kind = sys.argv[1:]
     with Reporting(path) as results, (ThreadPoolExecutor(2) if kind == "threads"
                                       else sweep.process_pool(2)) as executor:
-        sweep.run(grid(float(pause)), work, results, executor, quiet=True)
+        slow = partial(work, pause=float(pause), last_pause=float(last_pause))
+        sweep.run(grid(), slow, results, executor, quiet=True)

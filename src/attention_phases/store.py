@@ -112,7 +112,7 @@ class Store:
         with self._reporting():
             return {found for found, in self._db.execute("SELECT key FROM cells")}
 
-    def put(self, cell, rows, provenance):
+    def put(self, cell, rows, origin):
         """Store the results of a cell, durable on return.
 
         Parameters
@@ -120,7 +120,7 @@ class Store:
         cell : dataclass instance or mapping
         rows : list of dict
             One flat dict per start: strings, booleans, integers and finite floats.
-        provenance : dict
+        origin : dict
             Values for `provenance.COLUMNS`.
 
         Raises
@@ -138,7 +138,7 @@ class Store:
         results = json.dumps(check_rows(rows, taken=RESERVED | fields.keys()))
         with self._reporting(), self._db:
             self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)",
-                             (key(text), text, results, json.dumps(provenance)))
+                             (key(text), text, results, json.dumps(origin)))
 
     def experiments(self):
         """Return the sorted names of the experiments that stored cells belong to."""

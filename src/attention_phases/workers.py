@@ -36,7 +36,10 @@ def process_pool(workers=None):
     finally:
         pool.shutdown(cancel_futures=True)
         for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _guard():
