@@ -16,7 +16,7 @@ def canonical(record):
     Parameters
     ----------
     record : dataclass instance or mapping
-        Values are strings, booleans, finite numbers, None, and nested tuples or lists of these.
+        Values are strings, booleans, 64-bit integers, finite floats, None, and nested tuples or lists.
 
     Returns
     -------
@@ -26,13 +26,15 @@ def canonical(record):
     Raises
     ------
     BadInput
-        A value has no JSON form, or is NaN or infinite.
+        A value has no JSON form, is NaN or infinite, or is an integer that a table cannot hold.
     """
     if is_dataclass(record):
         # A float field given as 2 and as 2.0 makes equal cells, which must have one name.
         record = {field.name: _number(getattr(record, field.name), field.type) for field in fields(record)}
+    for name, value in record.items():
+        _check_integer(name, value)
     try:
-        return json.dumps(dict(record), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise BadInput("cell", record, f"made of finite JSON values ({error})") from None
 
@@ -81,9 +83,13 @@ def check_rows(rows, taken=()):
             raise BadInput(name, value, "a string, a boolean or a number")
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(name, value, "a finite number")
-        if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            raise BadInput(name, value, "an integer of 64 bits")
+        _check_integer(name, value)
     return rows
+
+
+def _check_integer(name, value):
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise BadInput(name, value, "an integer of 64 bits")
 
 
 def _number(value, kind):

@@ -22,6 +22,7 @@ from .workers import process_pool
 
 __all__ = ["Failure", "Mismatch", "Summary", "SweepError", "process_pool", "run", "seed_sequence", "verify"]
 
+
 class SweepError(RuntimeError):
     """The sweep had to stop; the message is one line. Results reported before are stored."""
 
@@ -126,9 +127,13 @@ def _one_line(error):
 
 
 class Mismatch(NamedTuple):
-    """A stored value that the recomputed one contradicts; `tolerance` is (relative, absolute)."""
+    """A stored value that the recomputed one contradicts.
 
-    cell: object
+    `cell` is canonical JSON, `tolerance` (relative, absolute). Column "rows" stands for the number of
+    rows, column "error" for a cell that can no longer be computed.
+    """
+
+    cell: str
     column: str
     stored: object
     recomputed: object
@@ -160,21 +165,21 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
     -------
     list of Mismatch
     """
-    groups = {text: group for text, group in frame.groupby("cell", sort=True, observed=True)}
-    rng = np.random.default_rng(seed)
-    chosen = rng.choice(sorted(groups), min(check_count("sample", sample), len(groups)), replace=False)
+    cells = sorted(frame["cell"].unique())
+    count = min(check_count("sample", sample), len(cells))
+    chosen = [cells[i] for i in np.random.default_rng(seed).choice(len(cells), count, replace=False)]
     left_out = {"cell", *provenance.COLUMNS, *ignore}
     mismatches = []
-    for text in map(str, chosen):
-        cell = restore(cell_type, text)
-        stored = groups[text].to_dict("records")
+    for text in chosen:
+        stored = frame[frame["cell"] == text].to_dict("records")
         try:
+            cell = restore(cell_type, text)
             rows = check_rows(work(cell))
         except Exception as error:  # noqa: BLE001 - a cell that fails now contradicts its stored result
-            mismatches.append(Mismatch(cell, "error", None, _one_line(error), (0, 0)))
+            mismatches.append(Mismatch(text, "error", None, _one_line(error), (0, 0)))
             continue
         if len(rows) != len(stored):
-            mismatches.append(Mismatch(cell, "rows", len(stored), len(rows), (0, 0)))
+            mismatches.append(Mismatch(text, "rows", len(stored), len(rows), (0, 0)))
         fields = {name: flat(value) for name, value in vars(cell).items()}
         for old, new in zip(stored, rows):
             old = {name: value for name, value in old.items() if not pd.isna(value)}
@@ -182,7 +187,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
             for column in sorted((old.keys() | new.keys()) - left_out):
                 tolerance = tolerances.get(column, (0, 0))
                 if not _agree(old.get(column), new.get(column), *tolerance):
-                    mismatches.append(Mismatch(cell, column, old.get(column), new.get(column), tolerance))
+                    mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance))
     return mismatches
 
 
