@@ -1,5 +1,6 @@
 """The sweep: the same numbers from any executor, resumable after anything, and checked by recomputing."""
 
+import contextlib
 import dataclasses
 import os
 import random
@@ -41,11 +42,23 @@ def keys(cells):
     return {key(canonical(cell)) for cell in cells}
 
 
-def start(store, pause, last_pause, kind):
-    """The toy sweep as a process, in a process group of its own."""
-    return subprocess.Popen([sys.executable, toy_sweep.__file__, store, str(pause), str(last_pause), kind],
-                            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-                            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+@pytest.fixture
+def start():
+    """Start the toy sweep as a process in a process group of its own, ended with the test."""
+    started = []
+
+    def begin(*arguments):
+        started.append(subprocess.Popen(
+            [sys.executable, toy_sweep.__file__, *map(str, arguments)], text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def gone(process, within):
@@ -179,7 +192,7 @@ def test_full_disk_stops_the_sweep(tmp_path):
         assert 0 < len(results.keys()) < 60
 
 
-def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, undisturbed):
+def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed):
     path, rng, stored = tmp_path / "s.sqlite", random.Random(2), {}
     for _ in range(3):
         process = start(path, 0.02, 0.02, "threads")
@@ -205,7 +218,7 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, undi
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_interrupt_and_kill_end_the_workers_within_two_seconds(tmp_path, end):
+def test_interrupt_and_kill_end_the_workers_within_two_seconds(tmp_path, start, end):
     process = start(tmp_path / "s.sqlite", 0.01, 3600, "processes")
     reported = {process.stdout.readline().split()[0] for _ in range(40)}
     if end == signal.SIGINT:
@@ -214,7 +227,7 @@ def test_interrupt_and_kill_end_the_workers_within_two_seconds(tmp_path, end):
         process.kill()
     assert gone(process, within=2)
     assert process.returncode == -end
-    assert process.communicate()[0] == ""
+    assert process.stdout.read() == ""
     with Store(tmp_path / "s.sqlite") as results:
         assert results.keys() == reported == keys(grid()[:40])
 
