@@ -1,4 +1,7 @@
-"""One kind of error for bad input: one line that names the parameter, its value and what is allowed."""
+"""One kind of error for bad input: one line that names the parameter, its value and what is allowed.
+
+And one for results that cannot be read or written.
+"""
 
 from numbers import Integral, Real
 
@@ -8,6 +11,10 @@ class BadInput(ValueError):
 
     def __init__(self, name, value, allowed):
         super().__init__(f"{name} = {value}: must be {allowed}")
+
+
+class StoreError(RuntimeError):
+    """Results cannot be read or written; the message is one line and names the file."""
 
 
 def check_real(name, value, allowed, holds):

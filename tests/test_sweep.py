@@ -1,0 +1,295 @@
+"""The sweep: the same numbers from any executor, resumable after anything, and checked by recomputing."""
+
+import contextlib
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+
+import pytest
+import toy_sweep
+from toy_sweep import Cell, grid, table, work, worker_settings
+
+from attention_phases import sweep
+from attention_phases.errors import BadInput, StoreError
+from attention_phases.records import canonical, key
+from attention_phases.store import Store, export, import_parquet, load
+
+TOLERANCES = {"q": (1e-9, 1e-12)}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The frame of a sweep that nothing disturbed."""
+    return swept(tmp_path_factory.mktemp("undisturbed"), grid())
+
+
+def swept(folder, cells, work=work):
+    """Frame of a sweep over a thread."""
+    with Store(folder / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        assert not sweep.run(cells, work, results, executor, quiet=True).failed
+        path, = export(results, folder)
+    return load(path)
+
+
+def keys(cells):
+    """The cells' keys."""
+    return {key(canonical(cell)) for cell in cells}
+
+
+@pytest.fixture
+def start():
+    """Start the toy sweep as a process in a process group of its own, ended with the test."""
+    started = []
+
+    def begin(*arguments):
+        started.append(subprocess.Popen(
+            [sys.executable, toy_sweep.__file__, *map(str, arguments)], text=True, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def gone(process, within):
+    """Whether every process of the group ends in `within` seconds."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        process.poll()
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_any_executor_and_order_give_the_same_table(tmp_path, undisturbed):
+    cells = grid()
+    random.Random(0).shuffle(cells)
+    with Store(tmp_path / "s.sqlite") as results, sweep.process_pool(2) as executor:
+        assert sweep.run(cells, work, results, executor, quiet=True) == (60, 0, [])
+        path, = export(results, tmp_path)
+    assert table(load(path)).equals(table(undisturbed))
+
+
+def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    with Store(tmp_path / "s.sqlite") as results, sweep.process_pool(1) as executor:
+        sweep.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
+        (_, (row,), _), = results.items("toy")
+    assert row.pop("pid") != os.getpid()
+    assert set(row.values()) == {"1"} and "NUMBA_NUM_THREADS" in row
+    assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_number_of_workers_is_checked(workers):
+    with pytest.raises(BadInput, match="workers"), sweep.process_pool(workers):
+        pass
+
+
+def test_stored_cells_are_skipped_and_repeated_ones_computed_once(tmp_path):
+    calls = []
+
+    def counted(cell):
+        calls.append(cell)
+        return work(cell)
+
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
+        assert sweep.run(grid()[:20] * 2, counted, results, executor, quiet=True) == (20, 0, [])
+        assert sweep.run(grid(), counted, results, executor, quiet=True) == (40, 20, [])
+    assert len(calls) == len(set(calls)) == 60
+
+
+def test_few_cells_wait_in_the_queue(tmp_path):
+    class Watched(ThreadPoolExecutor):
+        most = 0
+
+        def submit(self, *call):
+            future = super().submit(*call)
+            self.most = max(self.most, self._work_queue.qsize())
+            return future
+
+    with Store(tmp_path / "s.sqlite") as results, Watched(1) as executor:
+        sweep.run(grid(), partial(work, pause=0.001), results, executor, quiet=True, ahead=5)
+        assert 3 <= executor.most <= 5
+        assert results.keys() == keys(grid())
+
+
+def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd):
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        sweep.run(grid()[:30], work, results, executor, quiet=True)
+        assert capfd.readouterr() == ("", "")
+        sweep.run(grid(), work, results, executor)
+    out, err = capfd.readouterr()
+    assert out == "" and "60/60" in err
+
+
+def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
+    bad = [Cell(0.5, fault="raise"), Cell(0.6, fault="nan")]
+    cells = [*grid()[:5], *bad, *grid()[5:10]]
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
+        summary = sweep.run(cells, work, results, executor, quiet=True)
+        assert summary[:2] == (10, 0)
+        assert {failure.cell: failure.error for failure in summary.failed} == {
+            bad[0]: "ArithmeticError: no fixed point after 10 steps",
+            bad[1]: "BadInput: q = nan: must be a finite number"}
+        assert {failure.key for failure in summary.failed} == keys(bad)
+        err = capfd.readouterr().err
+        assert len(err.splitlines()) == 2 and all(canonical(cell) in err for cell in bad)
+        assert results.keys() == keys(grid()[:10])
+        mended = sweep.run(cells, lambda cell: work(dataclasses.replace(cell, fault="")), results, executor, quiet=True)
+        assert mended == (2, 10, [])
+
+
+def test_dead_worker_is_one_clear_line_and_loses_nothing(tmp_path):
+    cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
+    with Store(tmp_path / "s.sqlite") as results:
+        with pytest.raises(sweep.SweepError, match="a worker process died") as caught, \
+                sweep.process_pool(1) as executor:
+            sweep.run(cells, work, results, executor, quiet=True, ahead=1)
+        assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
+        assert results.keys() == keys(grid()[:20])
+
+
+def test_results_before_a_broken_pool_are_stored(tmp_path):
+    class Broken(Executor):
+        """Gives five results, then is broken."""
+
+        left = 5
+
+        def submit(self, call, *arguments):
+            if not self.left:
+                raise sweep.BrokenExecutor
+            self.left -= 1
+            future = sweep.Future()
+            future.set_result(call(*arguments))
+            return future
+
+    with Store(tmp_path / "s.sqlite") as results:
+        with pytest.raises(sweep.SweepError, match="after 5 cells"):
+            sweep.run(grid(), work, results, Broken(), quiet=True)
+        assert results.keys() == keys(grid()[:5])
+
+
+def test_full_disk_stops_the_sweep(tmp_path):
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        results._db.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(StoreError, match="full"):
+            sweep.run(grid(), work, results, executor, quiet=True)
+        assert 0 < len(results.keys()) < 60
+
+
+def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed):
+    path, rng, stored = tmp_path / "s.sqlite", random.Random(2), {}
+    for _ in range(3):
+        process = start(path, 0.02, 0.02, "threads")
+        out = "".join(process.stdout.readline() for _ in range(rng.randint(1, 12)))
+        time.sleep(rng.uniform(0, 0.02))
+        process.kill()
+        out += process.communicate()[0]
+        reported = dict(line.split() for line in out.split("\n")[:-1])  # the kill may cut the last line
+        assert reported and not reported.keys() & stored.keys()
+        with Store(path) as results:
+            now = {key(text): rows[0]["q"].hex() for text, rows, _ in results.items("toy")}
+        assert stored.items() <= now.items() and reported.items() <= now.items()
+        stored = now
+    assert 0 < len(stored) < 60
+    process = start(path, 0.02, 0.02, "threads")
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0, err
+    assert {line.split()[0] for line in out.splitlines()} == keys(grid()) - stored.keys()
+    with Store(path) as results:
+        frame = load(export(results, tmp_path)[0])
+    assert not frame.duplicated(["cell", "start"]).any()
+    assert table(frame).equals(table(undisturbed))
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_interrupt_and_kill_end_the_workers_within_two_seconds(tmp_path, start, end):
+    process = start(tmp_path / "s.sqlite", 0.01, 3600, "processes")
+    reported = {process.stdout.readline().split()[0] for _ in range(40)}
+    if end == signal.SIGINT:
+        os.killpg(process.pid, end)  # as a terminal does: the workers get it too
+    else:
+        process.kill()
+    assert gone(process, within=2)
+    assert process.returncode == -end
+    assert process.stdout.read() == ""
+    with Store(tmp_path / "s.sqlite") as results:
+        assert results.keys() == reported == keys(grid()[:40])
+
+
+def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):
+    with Store(tmp_path / "a.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        sweep.run(grid()[:25], work, results, executor, quiet=True)
+        path, = export(results, tmp_path / "data")
+    earlier = load(path)
+    with Store(tmp_path / "b.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        import_parquet(results, path)
+        assert sweep.run(grid(), work, results, executor, quiet=True) == (35, 25, [])
+        export(results, tmp_path / "data")
+    frame = load(path)
+    assert table(frame).equals(table(undisturbed))
+    kept = frame[frame["cell"].isin(earlier["cell"])]
+    assert kept["seconds"].tolist() == earlier["seconds"].tolist()
+    assert kept["finished"].tolist() == earlier["finished"].tolist()
+
+
+def test_verify_passes_what_the_sweep_stored(undisturbed):
+    computed = []
+
+    def counted(cell):
+        computed.append(cell)
+        return work(cell)
+
+    assert sweep.verify(undisturbed, counted, Cell, sample=7, seed=0, tolerances={}) == []
+    assert len(set(computed)) == 7 and set(computed) <= set(grid())
+    other = []
+    sweep.verify(undisturbed, lambda cell: other.append(cell) or work(cell), Cell, 7, 1, {})
+    assert set(other) != set(computed)
+
+
+@pytest.mark.parametrize(("column", "change"), [
+    ("q", lambda value: value + 1e-6), ("steps", lambda value: value + 1), ("alpha", lambda value: value * 2),
+    ("start", lambda value: "positional"), ("q", lambda value: float("nan"))])
+def test_verify_catches_an_altered_row(undisturbed, column, change):
+    altered = undisturbed.copy()
+    altered.loc[54, column] = change(altered.loc[54, column])
+    found, = sweep.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
+    assert found.column == column and found.cell == canonical(Cell(0.2, seed=7))
+    assert found.recomputed == undisturbed.loc[54, column]
+    assert found.tolerance == TOLERANCES.get(column, (0, 0))
+
+
+def test_verify_tolerates_what_it_is_told_to(undisturbed):
+    altered = undisturbed.assign(q=undisturbed["q"] * (1 + 1e-4))
+    check = partial(sweep.verify, altered, work, Cell, sample=1000, seed=0)
+    assert check(tolerances={"q": (2e-4, 0)}) == []
+    assert len(check(tolerances={"q": (0.5e-4, 0)})) == 120
+    assert check(tolerances={"q": (0, 1)}) == []
+
+
+def test_verify_reports_lost_and_failing_results(undisturbed):
+    lost = sweep.verify(undisturbed.drop(index=54), work, Cell, 1000, 0, TOLERANCES)
+    assert (lost[0].column, lost[0].stored, lost[0].recomputed) == ("rows", 1, 2)
+    without = sweep.verify(undisturbed.drop(columns="q"), work, Cell, 1000, 0, TOLERANCES)
+    assert [found.column for found in without] == ["q"] * 120
+    older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
+    unknown, = sweep.verify(undisturbed, work, older, 1, 0, TOLERANCES)
+    assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
+    failing = sweep.verify(undisturbed, lambda cell: work(dataclasses.replace(cell, fault="nan")), Cell, 3, 0, TOLERANCES)
+    assert [(found.column, found.recomputed) for found in failing] == [
+        ("error", "BadInput: q = nan: must be a finite number")] * 3

@@ -1,0 +1,72 @@
+"""A sweep of toy cells for the tests; as a script, toy_sweep.py STORE PAUSE LAST_PAUSE threads|processes."""
+
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from attention_phases import store, sweep, workers
+from attention_phases.records import canonical, key
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell that can also fail, or end its worker."""
+
+    alpha: float
+    seed: int = 0
+    experiment: str = "toy"
+    matrix: tuple = ((0.6, 0.4), (0.4, 0.6))
+    starts: tuple = ("semantic", "positional")
+    fault: str = ""
+
+
+def work(cell, pause=0.0, last_pause=0.0):
+    """Random numbers that depend on the cell alone, after a pause (another for the last third of the grid)."""
+    time.sleep(last_pause if cell.alpha > 0.2 else pause)
+    if cell.fault == "raise":
+        raise ArithmeticError("no fixed point\nafter 10 steps")
+    if cell.fault == "die":
+        os._exit(1)
+    rng = np.random.default_rng(sweep.seed_sequence(cell))
+    rows = [{"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
+            for start in cell.starts]
+    if cell.fault == "nan":
+        rows[1]["q"] = np.nan
+    return rows
+
+
+def worker_settings(cell):
+    """What the numerical libraries see in a worker."""
+    return [{"pid": os.getpid(), **{name: os.environ.get(name, "") for name in workers.ONE_THREAD}}]
+
+
+def grid():
+    """Sixty cells."""
+    return [Cell(alpha=alpha, seed=seed) for alpha in (0.1, 0.2, 0.1 + 0.2) for seed in range(20)]
+
+
+def table(frame):
+    """The columns of an exported frame that every run must agree on."""
+    return frame.drop(columns=["seconds", "cell_seconds", "finished"])
+
+
+class Reporting(store.Store):
+    """Print the key of each cell once it is stored."""
+
+    def put(self, cell, rows, origin):
+        """Store, then report."""
+        super().put(cell, rows, origin)
+        print(key(canonical(cell)), rows[0]["q"].hex(), flush=True)
+
+
+if __name__ == "__main__":
+    path, pause, last_pause, kind = sys.argv[1:]
+    with Reporting(path) as results, (ThreadPoolExecutor(2) if kind == "threads"
+                                      else sweep.process_pool(2)) as executor:
+        slow = partial(work, pause=float(pause), last_pause=float(last_pause))
+        sweep.run(grid(), slow, results, executor, quiet=True)
