@@ -49,7 +49,7 @@ def run(cell, device="cpu"):
     -------
     list of dict
         One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
-        The test errors are exact expectations over test sentences at this d, up to 1e-4 of their value.
+        The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
     """
     task = cell.task()
     check_count("seed", cell.seed, at_least=0)

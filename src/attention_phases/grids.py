@@ -1,0 +1,38 @@
+"""The cells of each experiment, at each profile's size (paper, Sections 5 and E)."""
+
+import numpy as np
+
+from .errors import check_choice
+from .model import Task
+from .simulation import Cell
+
+PROFILES = ("paper", "laptop", "smoke")
+ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
+
+
+def fig02(profile):
+    """Slice at omega = 0.3: both starts over alpha, by L-BFGS and by the published gradient descent."""
+    alphas, seeds, d, optimizers = {
+        "paper": (ALPHAS, 24, 1000, ("lbfgs", "gd")),
+        "laptop": (ALPHAS[::2], 8, 1000, ("lbfgs",)),
+        "smoke": (ALPHAS[::8], 3, 200, ("lbfgs",)),
+    }[profile]
+    return [
+        cell("fig02", Task(omega=0.3), alpha, d, seed, optimizer)
+        for optimizer in optimizers
+        for seed in range(seeds)
+        for alpha in alphas
+    ]
+
+
+def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
+    """The cell of one task at one alpha."""
+    return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
+
+
+GRIDS = {"fig02": fig02}
+
+
+def grid(name, profile):
+    """Cells of the experiment `name` at the size of `profile`; `BadInput` if there is no such thing."""
+    return GRIDS[check_choice("name", name, tuple(GRIDS))](check_choice("profile", profile, PROFILES))
