@@ -107,13 +107,14 @@ class Dataset:
         return self.inputs.shape[1]
 
 
-def sentences(alpha, d):
-    """Number of training sentences n = alpha d, rounded; `BadInput` if there is none or no room for it."""
+def sentences(alpha, d, copies=1):
+    """Number of training sentences n = alpha d, rounded; `BadInput` if none, or no memory for `copies` such sets."""
     d = check_count("d", d, at_least=2)
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
         raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
-    needed, present = 4 * 4 * 2 * n * d, psutil.virtual_memory().total  # four float32 arrays of (2, n, d)
+    needed = copies * 4 * 4 * 2 * n * d  # four float32 arrays of (2, n, d)
+    present = psutil.virtual_memory().total
     if needed > present:
         raise BadInput("d", d, f"smaller: alpha = {alpha} needs {needed:.1e} bytes of {present:.1e} in this machine")
     return n

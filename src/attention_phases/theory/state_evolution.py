@@ -79,11 +79,11 @@ def conjugates(task, alpha, overlaps, averages):
 def update(task, hats):
     """New overlaps from the conjugates (Eq. 8)."""
     variance = rho = task.sigma**2
-    # No fixed point has a denominator near zero; the bound only keeps a wild first step inside the domain.
+    # No fixed point has D or q near zero; the bounds only keep a wild first step inside the domain.
     D = np.maximum(task.lam + variance * hats.V, 1e-3 * task.lam)
     signal = hats.m**2 + variance * rho * hats.theta**2
     return Overlaps(
-        q=variance * (variance * hats.q + signal) / D**2,
+        q=np.maximum(variance * (variance * hats.q + signal) / D**2, 1e-12 * rho),
         m=hats.m / D,
         theta=variance * rho * hats.theta / D,
         V=variance / D,

@@ -9,12 +9,13 @@ import scipy.optimize
 from ..errors import check_choice
 from .baseline import linear_baseline
 from .fixed_point import solve
-from .quadrature import POINTS, SCRAMBLES
+from .quadrature import SCRAMBLES
 
 KINDS = ("critical", "linear")
-SMALLEST, LARGEST = 0.2, 16.0  # range of alpha searched
-COARSE_POINTS = 2**10
-SETTLED = 0.1  # a Newton step this small, in standard errors, ends the search
+SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
+POINTS = 2**13  # a crossing needs fewer than the overlaps: much of its error cancels between the branches
+COARSE_POINTS = 2**8
+ROUGH, SETTLED = 2e-2, 3e-3  # in alpha: where Newton's method takes over, and the step that ends it
 NEWTON_STEPS = 6
 
 
@@ -44,28 +45,30 @@ def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0):
     Threshold
     """
     gap = {"critical": _training_gap, "linear": _test_gap}[check_choice("kind", kind, KINDS)]
-    coarse = {"points": min(points, COARSE_POINTS), "scrambles": scrambles, "seed": seed}
-    bracket = _bracket(lambda alpha: gap(task, alpha, {}, coarse)[0])
-    if bracket is None:
+    fine = {"points": points, "scrambles": scrambles, "seed": seed}
+    coarse = {**fine, "points": min(points, COARSE_POINTS)}
+    alpha = _near(lambda alpha: gap(task, alpha, {}, coarse)[0])
+    if alpha is None:
         return Threshold(np.nan, np.nan, False)
-    alpha = scipy.optimize.brentq(lambda alpha: gap(task, alpha, {}, coarse)[0], *bracket, xtol=1e-3)
-    starts, fine = {}, {"points": points, "scrambles": scrambles, "seed": seed}
+    starts = {}
     for _ in range(NEWTON_STEPS):
         value, slope, stderr, exists = gap(task, alpha, starts, fine)
         step, error = value / slope, stderr / abs(slope)
         alpha -= step
-        if abs(step) <= SETTLED * error:
+        if abs(step) <= SETTLED:  # Newton's next step would be of the order of this one squared
             return Threshold(float(alpha), float(error), exists)
     return Threshold(float(alpha), float(error), False)
 
 
-def _bracket(gap):
-    """Two neighbours on a doubling grid between which `gap` falls through zero, or None."""
+def _near(gap):
+    """Close to where `gap` falls through zero, between neighbours of a doubling grid; None if it does not."""
     left = SMALLEST
+    above = gap(left)
     while left < LARGEST:
-        if gap(left) > 0 >= gap(2 * left):
-            return left, 2 * left
-        left *= 2
+        below = gap(2 * left)
+        if above > 0 >= below:
+            return scipy.optimize.brentq(gap, left, 2 * left, xtol=ROUGH)
+        left, above = 2 * left, below
     return None
 
 

@@ -1,0 +1,210 @@
+"""The book's work from a shell: `attention-phases COMMAND --help`.
+
+Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input, told in one line on stderr.
+"""
+
+import argparse
+import json
+import sys
+
+from .errors import BadInput, StoreError, check_count
+from .grids import GRIDS, PROFILES
+from .model import Task
+
+
+class Failed(RuntimeError):
+    """The work could not be done; the message is one line."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, f"{message}\n")  # one line, without the usage text
+
+
+def main(arguments=None):
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    # Imported late: --help and bad options answer at once.
+    from .sweep import SweepError
+
+    try:
+        result = options.command(options)
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    except (Failed, StoreError, SweepError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; a sweep goes on from its store", file=sys.stderr)
+        return 1
+    problem = result.pop("problem", None)
+    print(json.dumps(result) if options.json else _readable(result))
+    if problem:
+        print(problem, file=sys.stderr)
+    return 1 if problem else 0
+
+
+def theory(options):
+    """One fixed point of the state evolution."""
+    from .theory import solve
+
+    found = solve(_task(options), options.alpha, options.branch, *_quadrature(options))
+    problem = None
+    if not found.converged:
+        problem = (
+            f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, "
+            f"m = {found.overlaps.m:.1e}, theta = {found.overlaps.theta:.1e}"
+        )
+    names = ("train_loss", "test_mse", "free_energy", "replicon", "residual", "converged", "iterations", "stderr")
+    return {**found.overlaps._asdict(), **{name: getattr(found, name) for name in names}, "problem": problem}
+
+
+def threshold(options):
+    """alpha_c or alpha_l."""
+    from .theory import threshold
+
+    task = _task(options)
+    found = threshold(task, options.kind, *_quadrature(options))
+    if not found.converged:
+        raise Failed(f"no {options.kind} threshold found at omega = {task.omega}")
+    return {"alpha": found.alpha, "stderr": found.stderr, "kind": options.kind, "omega": task.omega}
+
+
+def baseline(options):
+    """Test error of the linear model."""
+    from .theory import linear_baseline
+
+    return {"test_mse": linear_baseline(_task(options))}
+
+
+def simulate(options):
+    """Train one student on each of several data sets."""
+    from .grids import cell
+    from .model import sentences
+    from .simulation import run
+    from .sweep import process_pool
+
+    seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
+    workers = check_count("workers", options.workers)
+    task = _task(options)
+    sentences(options.alpha, options.d, copies=workers)
+    cells = [
+        cell("simulate", task, options.alpha, options.d, seed, options.optimizer, (options.init,))
+        for seed in range(first, first + seeds)
+    ]
+    if workers == 1:
+        rows = [row for each in cells for row in run(each)]
+    else:
+        with process_pool(workers) as executor:
+            rows = [row for rows in executor.map(run, cells) for row in rows]
+    measured = [name for name in rows[0] if name != "start"]
+    columns = {name: [row[name] for row in rows] for name in measured}
+    return {
+        "runs": [{"seed": each.seed, **{name: row[name] for name in measured}} for each, row in zip(cells, rows)],
+        "mean": {name: sum(values) / seeds for name, values in columns.items()},
+        "stderr": {name: _standard_error(values) for name, values in columns.items()},
+    }
+
+
+def sweep(options):
+    """Compute the cells of an experiment that are not there yet."""
+    from . import results
+
+    folder = options.data or (results.DATA if options.profile == "paper" else results.ROOT / "_build" / options.profile)
+    path = options.store or results.ROOT / f"{options.name}-{options.profile}.sqlite"
+    summary = results.compute(options.name, options.profile, path, folder, options.workers, options.quiet)
+    return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
+
+
+def verify(options):
+    """Recompute stored cells."""
+    from .results import check
+
+    count, mismatches = check(options.sample, options.seed)
+    found = [each._asdict() for each in mismatches]
+    return {"cells": count, "mismatches": found, "problem": found and f"{len(found)} stored values differ"}
+
+
+def figures(options):
+    """The figures of the book, with the notebook of each."""
+    from .figures import NOTEBOOKS
+
+    return {"figures": [{"figure": name, "notebook": notebook} for name, notebook in NOTEBOOKS.items()]}
+
+
+def _task(options):
+    matrix = options.matrix
+    if ";" in matrix:
+        matrix = [row.split(",") for row in matrix.split(";")]
+    return Task(omega=options.omega, sigma=options.sigma, lam=options.lam, matrix=matrix)
+
+
+def _quadrature(options):
+    return options.points, options.scrambles, options.seed
+
+
+def _standard_error(values):
+    """Standard error of the mean; None for a single value."""
+    count = len(values)
+    mean = sum(values) / count
+    return (sum((v - mean) ** 2 for v in values) / (count - 1) / count) ** 0.5 if count > 1 else None
+
+
+def _readable(result):
+    """A line for each entry, nested ones as JSON."""
+    width = max(map(len, result))
+    return "\n".join(f"{name:{width}}  {json.dumps(value)}" for name, value in result.items())
+
+
+def _parser():
+    parser = _Parser(prog="attention-phases", description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    task = argparse.ArgumentParser(add_help=False)
+    task.add_argument("--omega", type=float, default=Task.omega, help="weight of the positional part, in [0, 1]")
+    task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
+    task.add_argument("--lam", type=float, default=Task.lam, help="ridge penalty")
+    task.add_argument("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
+    quadrature = argparse.ArgumentParser(add_help=False)
+    quadrature.add_argument("--points", type=int, default=2**14, help="points a scramble, a power of two")
+    quadrature.add_argument("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
+    quadrature.add_argument("--seed", type=int, default=0, help="of the scrambles")
+    alpha = argparse.ArgumentParser(add_help=False)
+    alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")
+
+    def add(command, *parents):
+        added = commands.add_parser(command.__name__, help=command.__doc__, parents=[*parents, common])
+        added.set_defaults(command=command)
+        return added
+
+    added = add(theory, alpha, task, quadrature)
+    added.add_argument("--branch", choices=("semantic", "positional", "symmetric"), required=True)
+    added = add(threshold, task, quadrature)
+    added.add_argument("--kind", choices=("critical", "linear"), required=True)
+    add(baseline, task)
+    added = add(simulate, alpha, task)
+    added.add_argument("--d", type=int, default=1000, help="embedding dimension")
+    added.add_argument("--init", choices=("semantic", "positional", "random"), required=True)
+    added.add_argument("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
+    added.add_argument("--seeds", type=int, default=4, help="number of data sets")
+    added.add_argument("--seed", type=int, default=0, help="of the first data set")
+    added.add_argument("--workers", type=int, default=1, help="processes")
+    added = add(sweep)
+    added.add_argument("name", choices=tuple(GRIDS))
+    added.add_argument("--profile", choices=PROFILES, default="paper")
+    added.add_argument("--workers", type=int, help="processes, one a core by default")
+    added.add_argument("--store", help="SQLite file that keeps results as they come")
+    added.add_argument("--data", help="folder of the exported tables")
+    added.add_argument("--quiet", action="store_true", help="no progress bar")
+    added = add(verify)
+    added.add_argument("--sample", type=int, default=20, help="cells to recompute")
+    added.add_argument("--seed", type=int, default=0, help="chooses the cells")
+    add(figures).add_argument("--list", action="store_true", help="list them")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

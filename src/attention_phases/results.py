@@ -1,0 +1,99 @@
+"""Results of an experiment: read from `data/` where they are, computed where they are missing."""
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+from .errors import BadInput, StoreError
+from .grids import GRIDS, grid
+from .records import canonical
+from .simulation import Cell, run
+from .store import Store, export, import_parquet, load
+from .sweep import SweepError, process_pool, verify
+from .sweep import run as sweep
+
+ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
+DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))
+
+# Two minimisations of one risk end within |grad R|/lambda = 1e-2 of each other (d >= 100, lambda >= 1e-2); this
+# bounds the overlaps by 1e-2/sqrt(d), the loss by its square. (relative, absolute) as `sweep.verify` takes them.
+TOLERANCES = {
+    "q": (0, 3e-4),
+    "m": (0, 3e-4),
+    "theta": (0, 3e-4),
+    "train_loss": (0, 1e-8),
+    "test_mse": (0, 3e-6),
+    "linear_mse": (0, 1e-8),
+}
+UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when L-BFGS stops
+
+
+def experiment(name, profile, workers=None, quiet=False):
+    """Table of an experiment, one row for each cell and start.
+
+    Parameters
+    ----------
+    name : str
+        A key of `grids.GRIDS`.
+    profile : {"paper", "laptop", "smoke"}
+        "paper" reads `data/` and computes what it lacks; the others compute everything at reduced size.
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    cells = grid(name, profile)
+    with tempfile.TemporaryDirectory() as folder:
+        if profile == "paper" and (DATA / f"{name}.parquet").exists():
+            table = load(DATA / f"{name}.parquet")
+            wanted = {canonical(cell) for cell in cells}
+            if wanted <= set(table["cell"]):
+                return table[table["cell"].isin(wanted)]
+        compute(name, profile, Path(folder) / "store.sqlite", folder, workers, quiet)
+        return load(Path(folder) / f"{name}.parquet")
+
+
+def compute(name, profile, store_path, folder, workers=None, quiet=False):
+    """Compute the cells of an experiment that neither the store nor `folder` has, and export them to `folder`.
+
+    Returns
+    -------
+    sweep.Summary
+
+    Raises
+    ------
+    SweepError
+        Some cells failed; the others are stored and exported.
+    """
+    cells = grid(name, profile)
+    with Store(store_path) as store, process_pool(workers) as executor:
+        known = Path(folder) / f"{name}.parquet"
+        if known.exists():
+            import_parquet(store, known)
+        try:
+            summary = sweep(cells, run, store, executor, quiet)
+        finally:
+            export(store, folder)
+    if summary.failed:
+        raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
+    return summary
+
+
+def check(sample, seed=0):
+    """Recompute `sample` random cells of the stored results.
+
+    Returns
+    -------
+    count : int
+        Cells recomputed.
+    mismatches : list of sweep.Mismatch
+    """
+    files = sorted(DATA.glob("*.parquet"))
+    if not files:
+        raise StoreError(f"{DATA}: holds no results")
+    table = pd.concat([load(path) for path in files])
+    mismatches = verify(table, run, Cell, sample, seed, TOLERANCES, UNREPEATABLE)
+    return min(sample, table["cell"].nunique()), mismatches
