@@ -1,0 +1,119 @@
+"""The paper's own numbers, each with where it stands, and their comparison with ours.
+
+Unless said, sigma = 0.5, lambda = 0.01, omega = 0.3, A = ((.6, .4), (.4, .6)) and d = 1000. Experiments are
+means over 24 instances whose spread is not published. Theory carries the error of a 144-point cubature.
+"""
+
+from dataclasses import dataclass
+from math import floor, hypot, log10
+
+import pandas as pd
+
+from .errors import check_positive, check_real
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number as published.
+
+    Attributes
+    ----------
+    value : float
+    source : str
+        Where it stands.
+    stderr : float or None
+        Its standard error; None where none is given.
+    """
+
+    value: float
+    source: str
+    stderr: float | None = None
+
+
+def _table(source, values):
+    return {name: Published(value, source) for name, value in values.items()}
+
+
+# alpha_c by omega: the training losses of the two minima cross
+CRITICAL_ALPHA = _table("Fig. 3 centre, theory", {
+    0.0: 0.548, 0.1: 0.707, 0.15: 0.818, 0.2: 0.928, 0.25: 1.06, 0.3: 1.241, 0.35: 1.454, 0.4: 1.751, 0.425: 1.939,
+})  # fmt: skip
+
+# alpha_l by omega: the semantic minimum meets the linear baseline
+LINEAR_ALPHA = _table("Fig. 3 right, theory", {
+    0.0: 0.722, 0.05: 0.765, 0.075: 0.808, 0.1: 0.851, 0.15: 0.942, 0.2: 1.071, 0.25: 1.225, 0.275: 1.327,
+    0.3: 1.451, 0.325: 1.584, 0.35: 1.750, 0.38: 1.993,
+})  # fmt: skip
+
+# the two branches at alpha = 2
+THEORY = {
+    "semantic": _table(
+        "Fig. 2, theory, alpha = 2",
+        {"q": 0.1142, "V": 12.33, "theta": 0.1586, "train_loss": 0.003599, "test_mse": 0.001397},
+    ),
+    "positional": _table(
+        "Fig. 2, theory, alpha = 2",
+        {"q": 0.0500, "m": 0.2586, "V": 11.04, "train_loss": 0.004515, "test_mse": 0.003490},
+    ),
+}
+
+# gradient descent from the positional start, by alpha
+_COLUMNS = ("test_mse", "linear_mse", "train_loss", "m/sigma^2")
+EXPERIMENT = {
+    alpha: _table("Fig. 2, experiments", dict(zip(_COLUMNS, row, strict=True)))
+    for alpha, row in {
+        0.5075: (0.00322, 0.00197, 0.001162, 0.899),
+        1.005: (0.00328, 0.00195, 0.002200, 1.008),
+        1.5025: (0.00338, 0.00195, 0.003311, 1.040),
+        2.0: (0.00349, 0.00201, 0.004585, 1.047),
+    }.items()
+}
+
+# by d at alpha = 1.5: the semantic minimum's overlap and test error, the positional minimum's overlap
+SCALING = {
+    "theta/sigma^2": _table("Fig. 3 left", {10: 0.381, 36: 0.444, 87: 0.489, 209: 0.522, 500: 0.534}),
+    "test_mse": _table("Fig. 7", {10: 0.00424, 36: 0.00263, 87: 0.00220, 209: 0.00208, 500: 0.00202}),
+    "m/sigma^2": _table("Fig. 3 left", {10: 0.68, 36: 0.86, 87: 0.96, 209: 1.01, 500: 1.03}),
+}
+
+
+def with_error(value, error):
+    """Text "value ± error": the error to two digits, the value to the same decimal place."""
+    check_real("value", value, "a finite number", lambda v: True)
+    check_positive("error", error)
+    rounded = float(f"{error:.1e}")  # 0.0996 becomes 0.10: its leading digit has moved
+    decimals = max(1 - floor(log10(rounded)), 0)
+    return f"{value:.{decimals}f} ± {rounded:.{decimals}f}"
+
+
+def compare(rows):
+    """Published numbers beside ours.
+
+    Parameters
+    ----------
+    rows : iterable of (str, Published, float, float)
+        Name of the quantity, its published value, our value and our standard error (> 0).
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns "quantity", "published", "ours ± error", "difference in error bars" (ours less published over
+        the standard errors of both, those that are known, added in quadrature; to one decimal) and "source".
+
+    Raises
+    ------
+    BadInput
+        A value is not finite, or an error is not > 0.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "quantity": quantity,
+                "published": f"{theirs.value:g}" if theirs.stderr is None else with_error(theirs.value, theirs.stderr),
+                "ours ± error": with_error(value, error),
+                "difference in error bars": round((value - theirs.value) / hypot(error, theirs.stderr or 0), 1),
+                "source": theirs.source,
+            }
+            for quantity, theirs, value, error in rows
+        ]
+    )
