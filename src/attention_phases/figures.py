@@ -1,3 +1,144 @@
 """Drawing, one function a figure; nothing is computed here."""
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
 NOTEBOOKS = {"fig02": "notebooks/fig02_slice.md"}
+
+SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
+COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
+
+# White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
+STYLE = {
+    "svg.hashsalt": "attention-phases",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "font.size": 12,
+    "axes.titlesize": 12,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.fontsize": 10.5,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 4.5,
+    "figure.constrained_layout.use": True,
+}
+
+
+def fig02(theory, means, gaps, critical, linear, baseline, sigma):
+    """Figure 2: a slice of the phase diagram, the paper's three panels above one another on one axis.
+
+    Parameters
+    ----------
+    theory : dict of DataFrame
+        `theory.branch_along` for "semantic", "positional" and "symmetric".
+    means : dict of DataFrame
+        `statistics.instance_means` for each optimiser.
+    gaps : dict of DataFrame
+        `statistics.training_gap` for each optimiser.
+    critical, linear : theory.Threshold
+    baseline : float
+        Test error of the linear model.
+    sigma : float
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    with mpl.rc_context(STYLE):
+        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 10.2), sharex=True)
+        _losses(top, theory, gaps)
+        _overlaps(middle, theory, means, gaps, critical.alpha, sigma**2)
+        _test_errors(bottom, theory, means, gaps, critical.alpha, baseline)
+        for axes in (top, middle, bottom):
+            _mark(axes, critical, r"$\alpha_c$", NEUTRAL)
+        _mark(bottom, linear, r"$\alpha_l$", BASELINE)
+        bottom.set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
+    return figure
+
+
+OPTIMIZER_MARKS = {"lbfgs": ("o", "full", "L-BFGS"), "gd": ("s", "none", "gradient descent")}
+
+
+def _losses(axes, theory, gaps):
+    axes.axhline(0, color="#bbbbbb", linewidth=1)
+    for branch, style, label in (("symmetric", "--", r"theory, $m=\theta=0$"), ("semantic", "-", "theory")):
+        both = theory[branch].merge(theory["positional"], on="alpha", suffixes=("", "_positional"))
+        if branch == "symmetric":  # what a semantic start falls back to where its own minimum is missing
+            both = both[both["alpha"] <= theory["semantic"]["alpha"].min()]
+        gap = both["train_loss"] - both["train_loss_positional"]
+        error = (both["train_loss_error"] ** 2 + both["train_loss_error_positional"] ** 2) ** 0.5
+        _line(axes, both["alpha"], gap, error, NEUTRAL, style, label=label)
+    for optimizer, each in gaps.items():
+        _points(axes, each.index, each.mean(axis=1), each.sem(axis=1), NEUTRAL, optimizer, named=True)
+    axes.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Difference of the training losses")
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
+    axes.text(0.02, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes)
+    axes.text(0.98, 0.55, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
+    axes.legend(loc="lower left")
+
+
+def _overlaps(axes, theory, means, gaps, alpha_c, variance):
+    for name, branch, label in (
+        ("theta", "semantic", r"$\theta/\sigma^2$, with the teacher"),
+        ("m", "positional", r"$m/\sigma^2$, with the positions"),
+    ):
+        winner = _where_lower(theory[branch], branch, alpha_c)
+        _line(axes, winner["alpha"], winner[name] / variance, winner[f"{name}_error"] / variance, COLOURS[branch],
+              label=label)
+        beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
+        axes.plot(beyond, (0, 0), color=COLOURS[branch])
+        for optimizer, each in means.items():
+            lower = _lower(each, gaps[optimizer])
+            _points(axes, lower.index, lower[name] / variance, lower[f"{name}_error"] / variance, COLOURS[branch],
+                    optimizer)
+    axes.set(ylabel="overlap", title="Overlaps of the solution with the lower loss")
+    axes.legend(loc="center left", bbox_to_anchor=(0.02, 0.42))
+
+
+def _test_errors(axes, theory, means, gaps, alpha_c, baseline):
+    axes.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
+    for branch in ("semantic", "positional"):
+        curve = theory[branch]
+        winner = _where_lower(curve, branch, alpha_c)
+        _line(axes, winner["alpha"], winner["test_mse"], winner["test_mse_error"], COLOURS[branch], label=branch)
+    for optimizer, each in means.items():
+        lower = _lower(each, gaps[optimizer])
+        for branch in ("semantic", "positional"):
+            part = lower[lower["start"] == branch]
+            _points(axes, part.index, part["test_mse"], part["test_mse_error"], COLOURS[branch], optimizer)
+    axes.set(ylabel=r"test error $\epsilon_g$", title="Test error of the solution with the lower loss", ylim=(0, None))
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
+    axes.legend(loc="lower left")
+
+
+def _where_lower(curve, branch, alpha_c):
+    """The part of a branch on which its training loss is the lower one."""
+    return curve[curve["alpha"] >= alpha_c] if branch == "semantic" else curve[curve["alpha"] <= alpha_c]
+
+
+def _lower(means, gaps):
+    """At each alpha the means of the start whose mean training loss is lower."""
+    start = (gaps.mean(axis=1) < 0).map({True: "semantic", False: "positional"})
+    chosen = means.loc[list(zip(start, start.index))]
+    return chosen.reset_index("start")
+
+
+def _line(axes, x, y, error, colour, style="-", label=None):
+    axes.plot(x, y, style, color=colour, label=label)
+    axes.fill_between(x, y - error, y + error, color=colour, alpha=0.3, linewidth=0)
+
+
+def _points(axes, x, y, error, colour, optimizer, named=False):
+    marker, fill, name = OPTIMIZER_MARKS[optimizer]
+    axes.errorbar(x, y, error, fmt=marker, color=colour, fillstyle=fill, elinewidth=1, markeredgewidth=1,
+                  label=name if named else None)
+
+
+def _mark(axes, threshold, name, colour):
+    """A vertical line at a threshold, as wide as its error at least."""
+    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.")
+    axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
+    axes.annotate(name, (threshold.alpha, 1), xycoords=("data", "axes fraction"), xytext=(3, -12),
+                  textcoords="offset points", color=colour)

@@ -11,7 +11,10 @@ from .quadrature import POINTS, SCRAMBLES, gaussian_points
 from .state_evolution import Averages, Overlaps, average, conjugates, free_energy, update
 
 BRANCHES = ("semantic", "positional", "symmetric")
-TOLERANCE = 1e-6  # on the residual; what the jumps of the prox leave of it is below
+TOLERANCE = 1e-6  # on the residual
+# Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
+# distance that is left is no error of the solution as long as it is below this share of the error bar.
+UNRESOLVED = 0.2
 SMALLEST_OVERLAP = 1e-2  # theta/sqrt(rho q), or m/sqrt(q), under which a branch has ended
 DAMPING = 0.8  # share of the old value that keeps the plain iteration from oscillating
 DAMPED_STEPS = 400
@@ -38,7 +41,8 @@ class Solution:
     residual : float
         Largest relative change of an overlap under one more step.
     converged : bool
-        The residual is within its tolerance and the branch's own overlap is not zero.
+        The residual is at most 1e-6, or leaves a distance to the fixed point of at most a fifth of every
+        coordinate's standard error; and the branch's own overlap is not zero within its error.
     iterations : int
         Evaluations of the state-evolution map.
     stderr : dict
@@ -185,9 +189,10 @@ def _describe(evolution, x, nets):
     spread["replicon"] = alpha * (averages.response + slopes.response @ moves)
     stderr = {name: float(np.std(each, ddof=1) / sqrt(len(nets))) for name, each in spread.items()}
 
-    own = np.abs(x[2:])
-    own_error = np.std(moves[2:], axis=1, ddof=1) / sqrt(len(nets))
-    residual = float(np.abs(image - x).max())
+    errors = np.std(moves, axis=1, ddof=1) / sqrt(len(nets))
+    residual = np.abs(image - x).max()
+    settled = residual <= TOLERANCE or (np.abs(np.linalg.solve(response, image - x)) <= UNRESOLVED * errors).all()
+    exists = (np.abs(x[2:]) > np.maximum(SMALLEST_OVERLAP, 3 * errors[2:])).all()
     return Solution(
         overlaps=overlaps,
         train_loss=alpha * pooled.fitted_loss + task.lam * overlaps.q / (2 * task.sigma**2),
@@ -196,8 +201,8 @@ def _describe(evolution, x, nets):
         train_slope=pooled.moreau,
         test_slope=float(slopes.test_loss @ np.linalg.solve(response, drift)),
         replicon=alpha * pooled.response,
-        residual=residual,
-        converged=residual <= TOLERANCE and bool((own > np.maximum(SMALLEST_OVERLAP, 3 * own_error)).all()),
+        residual=float(residual),
+        converged=bool(settled and exists),
         iterations=evolution.calls,
         stderr=stderr,
         energies=energies,
