@@ -97,8 +97,9 @@ def compare(rows):
     Returns
     -------
     pandas.DataFrame
-        Columns "quantity", "published", "ours ± error", "difference in error bars" (ours less published over
-        the standard errors of both, those that are known, added in quadrature; to one decimal) and "source".
+        Columns "quantity", "published", "ours ± error", "difference" (ours less published, in per cent of the
+        published value), "in error bars" (over the standard errors of both, those that are known, added in
+        quadrature) and "source".
 
     Raises
     ------
@@ -111,7 +112,8 @@ def compare(rows):
                 "quantity": quantity,
                 "published": f"{theirs.value:g}" if theirs.stderr is None else with_error(theirs.value, theirs.stderr),
                 "ours ± error": with_error(value, error),
-                "difference in error bars": round((value - theirs.value) / hypot(error, theirs.stderr or 0), 1),
+                "difference": f"{100 * (value / theirs.value - 1):+.1f} %",
+                "in error bars": f"{(value - theirs.value) / hypot(error, theirs.stderr or 0):+.1f}",
                 "source": theirs.source,
             }
             for quantity, theirs, value, error in rows
