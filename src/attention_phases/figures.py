@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 NOTEBOOKS = {"fig02": "notebooks/fig02_slice.md"}
 
@@ -24,6 +25,11 @@ STYLE = {
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
 }
+
+
+def use_svg():
+    """Show figures in notebooks as vector graphics, the same bytes for the same picture."""
+    set_matplotlib_formats("svg", metadata={"Date": None})
 
 
 def fig02(theory, means, gaps, critical, linear, baseline, sigma):

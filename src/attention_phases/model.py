@@ -74,7 +74,7 @@ class Dataset:
     """Training sentences, reduced to what the risk needs.
 
     A student's output for token 1 is x_2 + s (x_1 - x_2), s = S_11: it moves on the line through
-    the two tokens. So each row's loss is 1/2 |x_1 - x_2|^2/d (s - target)^2 plus a constant, where
+    the two tokens. So each row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where
     `target` projects the label on that line, and nothing of size d is left beside h = x Q/sqrt(d).
 
     Attributes
@@ -82,7 +82,7 @@ class Dataset:
     inputs : (2 n, d) tensor
         x/sqrt(d), the n first tokens above the n second ones.
     stiffness : (n,) tensor
-        |x_1 - x_2|^2/d.
+        ``|x_1 - x_2|^2/d``.
     targets : (2, n) tensor
         The values of S_11 and S_22 that would fit each sentence best.
     floor : float
@@ -234,8 +234,8 @@ def overlaps(task, weights, teacher):
     Returns
     -------
     dict
-        q = sigma^2 |Q|^2/d, m = Q.1/d, theta = sigma^2 Q.Q*/d, and of the teacher
-        rho = sigma^2 |Q*|^2/d and m_teacher = Q*.1/d (both only differ from sigma^2 and 0 at finite d).
+        ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``, ``theta = sigma^2 Q.Q*/d``, and of the teacher
+        ``rho = sigma^2 |Q*|^2/d`` and ``m_teacher = Q*.1/d`` (both only differ from sigma^2 and 0 at finite d).
     """
     weights, teacher = weights.double(), teacher.double()
     d, variance = len(weights), task.sigma**2

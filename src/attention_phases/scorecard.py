@@ -63,3 +63,8 @@ def fig02(solutions, critical, linear, table, sigma, rng):
             label = f"{SYMBOLS[name]}, positional, α = {alpha:g}, {NAMES[published_by]}"
             trained.append((label, theirs, ours[column] / unit, ours[f"{column}_error"] / unit))
     return published.compare(rows), published.compare(trained)
+
+
+def as_html(comparison):
+    """A comparison as an HTML table."""
+    return comparison.to_html(index=False, border=0, classes="comparison", justify="left")

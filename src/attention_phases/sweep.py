@@ -156,7 +156,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
     seed : int
         Chooses the sample.
     tolerances : dict
-        Column to (relative, absolute): |stored - recomputed| <= absolute + relative |recomputed|.
+        Column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
         A column without one must be equal.
     ignore : sequence of str
         Columns that no two runs share.

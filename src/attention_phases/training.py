@@ -63,7 +63,7 @@ def fit(data, lam, starts, optimizer="lbfgs"):
     starts : (k, d) tensor
         Initial weights.
     optimizer : {"lbfgs", "gd", "adam"}
-        L-BFGS to |grad R| <= 1e-4; gradient descent and Adam with the published rates and steps.
+        L-BFGS to ``|grad R| <= 1e-4``; gradient descent and Adam with the published rates and steps.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def adam(data, lam, starts, rate=ADAM_RATE, steps=ADAM_STEPS):
 
 
 def lbfgs(data, lam, starts, tolerance=LBFGS_TOLERANCE):
-    """SciPy's L-BFGS, one student after the other, down to |grad R| <= `tolerance`."""
+    """SciPy's L-BFGS, one student after the other, down to ``|grad R| <= tolerance``."""
     found = [_lbfgs_one(data, lam, start, tolerance) for start in starts]
     return torch.stack([weights for weights, _ in found]), [steps for _, steps in found]
 

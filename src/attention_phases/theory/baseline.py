@@ -10,7 +10,7 @@ NODES = 80  # an axis; the integrand is smooth, and 40 nodes agree to 1e-13
 def linear_baseline(task, nodes=NODES):
     """Test error of the best linear mixing of the tokens (Eq. 20), which no amount of data improves.
 
-    With isotropic tokens the optimal matrix is E[Y] (Eq. 19), and the error (sigma^2/2) E|Y - E[Y]|_F^2.
+    With isotropic tokens the optimal matrix is E[Y] (Eq. 19), and the error ``(sigma^2/2) E|Y - E[Y]|_F^2``.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Solution:
     train_slope, test_slope : float
         Their derivatives in alpha. The first is E[Moreau envelope], for the free energy is stationary.
     replicon : float
-        Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5).
+        ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5).
     residual : float
         Largest relative change of an overlap under one more step.
     converged : bool

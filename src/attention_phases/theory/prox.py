@@ -25,7 +25,7 @@ def logistic(x):
 
 @njit(cache=True)
 def moreau_objective(h1, h2, w1, w2, t1, t2, V, variance):
-    """|h - w|^2/(2V) + ell(h), without the loss's constant."""
+    """``|h - w|^2/(2V) + ell(h)``, without the loss's constant."""
     e1 = logistic(h1 * (h1 - h2)) - t1
     e2 = logistic(h2 * (h2 - h1)) - t2
     return ((h1 - w1) ** 2 + (h2 - w2) ** 2) / (2.0 * V) + variance * (e1 * e1 + e2 * e2)

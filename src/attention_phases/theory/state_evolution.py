@@ -1,7 +1,7 @@
 """The state evolution of the rank-one student, one step of it (Result 4.2, Eqs. 7 to 14).
 
-Order parameters, with their scales: q = sigma^2 |Q|^2/d, m = Q.1/d, theta = sigma^2 Q.Q*/d and
-V = sigma^2 chi. On the semantic branch m = 0, on the positional branch theta = 0.
+Order parameters, with their scales: ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``,
+``theta = sigma^2 Q.Q*/d`` and ``V = sigma^2 chi``. On the semantic branch m = 0, on the positional branch theta = 0.
 """
 
 from concurrent.futures import ThreadPoolExecutor

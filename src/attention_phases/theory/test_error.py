@@ -16,7 +16,7 @@ POINTS, SCRAMBLES = 2**11, 8  # error about 1e-3 of the value, far below the spr
 
 
 def test_error(task, overlaps, d=inf, attention=None):
-    """Test error E|Y xi - S x|_F^2/(2 d) of a student with given overlaps.
+    """Test error ``E|Y xi - S x|_F^2/(2 d)`` of a student with given overlaps.
 
     Parameters
     ----------

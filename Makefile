@@ -1,0 +1,44 @@
+PYTHON ?= python3
+PROFILE ?= paper
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+TORCH := $(shell grep '^torch==' constraints.txt)
+export MPLBACKEND = Agg
+export PYTHONDONTWRITEBYTECODE = 1
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+
+install: $(READY)  ## make .venv with the pinned versions
+
+book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, laptop or smoke)
+	$(BIN)/python -m attention_phases.notebooks --profile $(PROFILE)
+	$(BIN)/jupyter-book build . --all -n -W --keep-going
+	@echo "open _build/html/index.html"
+
+test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
+	$(BIN)/ruff check src tests benchmarks book
+	$(BIN)/python tests/browser.py
+	$(BIN)/python -m attention_phases.notebooks --profile smoke
+	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
+	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider _build/executed/smoke
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest
+
+data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
+	$(BIN)/attention-phases sweep fig02 --profile paper
+
+verify: $(READY)  ## recompute a random sample of the stored results
+	$(BIN)/attention-phases verify
+
+clean:  ## remove what was built, but no results
+	rm -rf $(VENV) _build book/_executed
+
+$(READY): constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[book,test]'
+	@touch $@
+
+.PHONY: help install book test data verify clean

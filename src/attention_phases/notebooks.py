@@ -1,0 +1,174 @@
+"""Execute the text notebooks with a profile's parameters, for the book to show.
+
+    python -m attention_phases.notebooks --profile paper
+
+An executed notebook is kept for each profile, and made anew when its text, its parameters, the library, the
+stored results or the pinned versions have changed.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import jupytext
+import nbformat
+import papermill
+from papermill.exceptions import PapermillExecutionError
+
+from .errors import BadInput, check_choice
+from .grids import PROFILES
+from .results import DATA, ROOT
+
+TEXTS = ROOT / "notebooks"
+KEPT = ROOT / "_build" / "executed"  # a folder for each profile
+SHOWN = ROOT / "book" / "_executed"  # what the book's table of contents names
+
+
+class NotebookError(RuntimeError):
+    """A notebook failed; the message is one line."""
+
+
+def main(arguments=None):
+    """Execute all notebooks, or those named, and put them where the book takes them from."""
+    parser = argparse.ArgumentParser(prog="python -m attention_phases.notebooks", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
+    parser.add_argument("--profile", choices=PROFILES, default="paper")
+    parser.add_argument("--force", action="store_true", help="execute also what has not changed")
+    options = parser.parse_args(arguments)
+    try:
+        texts = sorted(path.stem for path in TEXTS.glob("*.md"))
+        for name in options.names:
+            check_choice("notebook", name, texts)
+        kept = KEPT / options.profile
+        for name in options.names or texts:
+            execute(TEXTS / f"{name}.md", kept, parameters(TEXTS / "profiles.toml", options.profile, name), options.force)
+        show(kept, options.profile)
+    except BadInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    except NotebookError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def parameters(profiles, profile, name):
+    """The parameters that `profile` sets in the notebook `name`, from the file `profiles`."""
+    with open(profiles, "rb") as file:
+        return tomllib.load(file).get(check_choice("profile", profile, PROFILES), {}).get(name, {})
+
+
+def execute(text, folder, values, force=False):
+    """Execute a text notebook.
+
+    Parameters
+    ----------
+    text : Path
+        MyST Markdown.
+    folder : Path
+        Where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
+        fails is kept as "NAME.failed.ipynb".
+    values : dict
+        Parameters to set.
+    force : bool
+        Execute even if nothing has changed.
+
+    Returns
+    -------
+    bool
+        Whether it was executed.
+
+    Raises
+    ------
+    BadInput
+        `values` has a name that the notebook's parameters cell has not.
+    NotebookError
+        A cell failed.
+    """
+    done, failed = folder / f"{text.stem}.ipynb", folder / f"{text.stem}.failed.ipynb"
+    inputs = fingerprint(text, values)
+    if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    nbformat.write(_with_ids(jupytext.read(text)), failed)
+    declared = papermill.inspect_notebook(str(failed))
+    for name in values.keys() - declared.keys():
+        failed.unlink()
+        raise BadInput(name, values[name], f"a parameter of the notebook {text.stem}: {', '.join(declared)}")
+    began = time.perf_counter()
+    try:
+        executed = papermill.execute_notebook(
+            str(failed), str(failed), values, kernel_name="python3", cwd=str(text.parent), log_output=False
+        )
+    except PapermillExecutionError as error:
+        raise NotebookError(
+            f"{text.name}, cell {error.exec_count}: {error.ename}: {str(error.evalue).splitlines()[0]} "
+            f"(executed so far: {failed})"
+        ) from error
+    (folder / f"{text.stem}.seconds").write_text(f"{time.perf_counter() - began:.1f}")
+    nbformat.write(_without_run(executed, inputs), failed)
+    failed.replace(done)
+    return True
+
+
+def fingerprint(text, values):
+    """Hash of everything an executed notebook depends on."""
+    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
+    library = sorted((ROOT / "src").rglob("*.py"))
+    for path in [text, *library, *sorted(DATA.glob("*.parquet")), ROOT / "constraints.txt"]:
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _with_ids(notebook):
+    """Cell names that depend on nothing but the order of the cells, and the kernel that papermill asks for."""
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook.nbformat_minor = 5
+    return notebook
+
+
+def _without_run(notebook, inputs):
+    """Without times and paths, so that the same inputs give the same file."""
+    notebook.metadata.pop("papermill", None)
+    notebook.metadata["inputs"] = inputs
+    for number, cell in enumerate(notebook.cells):
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        cell.id = f"cell-{number}"
+    return notebook
+
+
+def show(kept, profile):
+    """Copy executed notebooks to the book, with the page of their times and the tables of the scorecard."""
+    shutil.rmtree(SHOWN, ignore_errors=True)
+    SHOWN.mkdir(parents=True)
+    times, tables = [], []
+    for path in sorted(kept.glob("*.ipynb")):
+        if path.stem.endswith(".failed"):
+            continue
+        shutil.copy(path, SHOWN)
+        notebook = nbformat.read(path, 4)
+        title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
+        times.append(f"| {title} | {(kept / f'{path.stem}.seconds').read_text()} |")
+        tables += [f"### [{title}](_executed/{path.name})", *_scorecard_outputs(notebook)]
+    page = ["# Execution times", f"Profile `{profile}`, in seconds on the machine that built this book.", "",
+            "| notebook | seconds |", "|---|---|", *times]  # fmt: skip
+    (SHOWN / "times.md").write_text("\n".join(page) + "\n")
+    (SHOWN / "scorecard.txt").write_text("\n\n".join(tables) + "\n")
+
+
+def _scorecard_outputs(notebook):
+    """HTML of the comparison tables: the outputs of the cells with the tag "scorecard"."""
+    tagged = [cell for cell in notebook.cells if "scorecard" in cell.metadata.get("tags", ())]
+    return [output.data["text/html"] for cell in tagged for output in cell.outputs]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
