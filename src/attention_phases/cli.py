@@ -8,7 +8,7 @@ import json
 import sys
 
 from .errors import BadInput, StoreError, check_count
-from .grids import GRIDS, PROFILES
+from .grids import GRIDS, PROFILES, grid
 from .model import Task
 
 
@@ -113,7 +113,8 @@ def sweep(options):
 
     folder = options.data or (results.DATA if options.profile == "paper" else results.ROOT / "_build" / options.profile)
     path = options.store or results.ROOT / f"{options.name}-{options.profile}.sqlite"
-    summary = results.compute(options.name, options.profile, path, folder, options.workers, options.quiet)
+    cells = grid(options.name, options.profile)
+    summary = results.compute(cells, path, folder, options.workers, options.quiet)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
 

@@ -142,6 +142,8 @@ def _without_run(notebook, inputs):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         cell.id = f"cell-{number}"
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.metadata.tags.append("remove-cell")
     return notebook
 
 
