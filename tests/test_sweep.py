@@ -290,6 +290,7 @@ def test_verify_reports_lost_and_failing_results(undisturbed):
     older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
     unknown, = sweep.verify(undisturbed, work, older, 1, 0, TOLERANCES)
     assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
-    failing = sweep.verify(undisturbed, lambda cell: work(dataclasses.replace(cell, fault="nan")), Cell, 3, 0, TOLERANCES)
+    faulty = lambda cell: work(dataclasses.replace(cell, fault="nan"))  # noqa: E731
+    failing = sweep.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
     assert [(found.column, found.recomputed) for found in failing] == [
         ("error", "BadInput: q = nan: must be a finite number")] * 3

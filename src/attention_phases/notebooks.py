@@ -13,7 +13,6 @@ import shutil
 import sys
 import time
 import tomllib
-from pathlib import Path
 
 import jupytext
 import nbformat
@@ -46,7 +45,8 @@ def main(arguments=None):
             check_choice("notebook", name, texts)
         kept = KEPT / options.profile
         for name in options.names or texts:
-            execute(TEXTS / f"{name}.md", kept, parameters(TEXTS / "profiles.toml", options.profile, name), options.force)
+            values = parameters(TEXTS / "profiles.toml", options.profile, name)
+            execute(TEXTS / f"{name}.md", kept, values, options.force)
         show(kept, options.profile)
     except BadInput as error:
         print(error, file=sys.stderr)

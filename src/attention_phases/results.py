@@ -3,7 +3,6 @@
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd

@@ -91,7 +91,7 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
                 done += 1
             except (BrokenExecutor, StoreError):
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever a cell raises, the others go on
+            except Exception as error:
                 failed.append(Failure(name, cell, _one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
@@ -175,7 +175,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
         try:
             cell = restore(cell_type, text)
             rows = check_rows(work(cell))
-        except Exception as error:  # noqa: BLE001 - a cell that fails now contradicts its stored result
+        except Exception as error:
             mismatches.append(Mismatch(text, "error", None, _one_line(error), (0, 0)))
             continue
         if len(rows) != len(stored):
