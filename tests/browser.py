@@ -23,7 +23,7 @@ def main():
         print("installing Debian's chromium for the browser tests", file=sys.stderr)
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         for command in ("update", "install --no-install-recommends chromium"):
-            subprocess.run(["apt-get", "-qq", *command.split()], env=environment, stdout=subprocess.DEVNULL, check=False)
+            subprocess.run(["apt-get", "-qq", *command.split()], env=environment, stdout=subprocess.DEVNULL)
     if find() is None:
         sys.exit("no Chromium for the browser tests: install Debian's package chromium, or set CHROMIUM to its path")
 
