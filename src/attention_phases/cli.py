@@ -1,15 +1,16 @@
 """The book's work from a shell: `attention-phases COMMAND --help`.
 
 Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input, told in one line on stderr.
+What a command needs is imported when it runs, so that --help and bad options answer at once.
 """
 
 import argparse
 import json
 import sys
 
-from .errors import BadInput, StoreError, check_count
+from .errors import BadInput, StoreError, SweepError, check_count
 from .grids import GRIDS, PROFILES, grid
-from .model import Task
+from .task import Task
 
 
 class Failed(RuntimeError):
@@ -24,9 +25,6 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments=None):
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
-    # Imported late: --help and bad options answer at once.
-    from .sweep import SweepError
-
     try:
         result = options.command(options)
     except BadInput as error:

@@ -1,13 +1,38 @@
 """The cells of each experiment, at each profile's size (paper, Sections 5 and E)."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .errors import check_choice
-from .model import Task
-from .simulation import Cell
+from .task import Task
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What fixes the outcome of a run; see `Task` for omega, sigma, lam and matrix.
+
+    The starts share one data set, so that their difference is not blurred by the draw of the data and
+    gradient steps of several students cost one pass over it. The optimiser does not enter the seed either:
+    two optimisers meet on the same data.
+    """
+
+    experiment: str
+    alpha: float
+    omega: float
+    sigma: float
+    lam: float
+    matrix: tuple
+    d: int
+    seed: int
+    optimizer: str
+    starts: tuple
+
+    def task(self):
+        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
 
 
 def fig02(profile, omega=0.3):

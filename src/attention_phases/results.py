@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from .errors import StoreError
-from .grids import grid
+from .errors import StoreError, SweepError
+from .grids import Cell, grid
 from .records import canonical
-from .simulation import Cell, run
+from .simulation import run
 from .store import Store, export, import_parquet, load
-from .sweep import SweepError, process_pool, verify
+from .sweep import process_pool, verify
 from .sweep import run as sweep
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install

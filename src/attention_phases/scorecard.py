@@ -3,8 +3,8 @@
 from math import isfinite
 
 from . import published
-from .model import Task
 from .statistics import crossing, instance_means, test_gap, training_gap
+from .task import Task
 
 NAMES = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
 SYMBOLS = {

@@ -15,16 +15,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from . import provenance
-from .errors import StoreError, check_count
+from .errors import StoreError, SweepError, check_count
 from .parquet import flat
 from .records import canonical, check_rows, key, restore, seed_sequence
 from .workers import process_pool
 
 __all__ = ["Failure", "Mismatch", "Summary", "SweepError", "process_pool", "run", "seed_sequence", "verify"]
-
-
-class SweepError(RuntimeError):
-    """The sweep had to stop; the message is one line. Results reported before are stored."""
 
 
 class Failure(NamedTuple):
