@@ -11,6 +11,7 @@ import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 
+import psutil
 import pytest
 import toy_sweep
 from toy_sweep import Cell, grid, table, work, worker_settings
@@ -62,16 +63,24 @@ def start():
 
 
 def gone(process, within):
-    """Whether every process of the group ends in `within` seconds."""
+    """Whether every process of the group ends in `within` seconds; init may reap an ended one later."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         process.poll()
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
+        if not any(map(running_in(process.pid), psutil.process_iter())):
             return True
         time.sleep(0.02)
     return False
+
+
+def running_in(group):
+    def check(process):
+        try:
+            return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            return False
+
+    return check
 
 
 def test_any_executor_and_order_give_the_same_table(tmp_path, undisturbed):
