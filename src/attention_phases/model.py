@@ -5,7 +5,7 @@ them with Y = (1 - omega) softmax(y y^T) + omega A, where y = xi Q*/sqrt(d). The
 x = xi + p, with p_1 = -p_2 = 1_d/sqrt(d), and mixes it with S = softmax(h h^T), h = x Q/sqrt(d).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import psutil
@@ -52,6 +52,11 @@ class Dataset:
     def d(self):
         """Embedding dimension."""
         return self.inputs.shape[1]
+
+    def double(self):
+        """The same training set in float64."""
+        tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
+        return replace(self, **tensors)
 
 
 def sentences(alpha, d, copies=1):
