@@ -60,7 +60,11 @@ def main(arguments=None):
 def parameters(profiles, profile, name):
     """The parameters that `profile` sets in the notebook `name`, from the file `profiles`."""
     with open(profiles, "rb") as file:
-        return tomllib.load(file).get(check_choice("profile", profile, PROFILES), {}).get(name, {})
+        tables = tomllib.load(file).get(check_choice("profile", profile, PROFILES), {})
+    texts = sorted(path.stem for path in profiles.parent.glob("*.md"))
+    for table in tables:  # a table that no notebook reads is a slip of the pen
+        check_choice(f"notebook of profile {profile}", table, texts)
+    return tables.get(name, {})
 
 
 def execute(text, folder, values, force=False):
@@ -107,7 +111,7 @@ def execute(text, folder, values, force=False):
         )
     except PapermillExecutionError as error:
         raise NotebookError(
-            f"{text.name}, cell {error.exec_count}: {error.ename}: {str(error.evalue).splitlines()[0]} "
+            f"{text.name}, cell {error.exec_count}: {error.ename}: {' '.join(error.evalue.split())} "
             f"(executed so far: {failed})"
         ) from error
     (folder / f"{text.stem}.seconds").write_text(f"{time.perf_counter() - began:.1f}")
