@@ -70,7 +70,8 @@ def crossing(gaps, rng, resamples=2000):
     drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
     means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
     roots = np.array([_last_fall(alphas, each) for each in means])
-    return _last_fall(alphas, values.mean(1)), float(np.std(roots[np.isfinite(roots)], ddof=1))
+    roots = roots[np.isfinite(roots)]
+    return _last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
 
 
 def _last_fall(alphas, means):

@@ -1,0 +1,177 @@
+"""The reduced risk against the definition, and what is measured of given weights."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_phases import BadInput, Task, model
+from attention_phases.theory import test_error as exact
+
+numbers = st.floats(-1.5, 1.5)
+tasks = st.builds(
+    Task,
+    omega=st.floats(0, 1),
+    sigma=st.floats(0.2, 1.5),
+    lam=st.floats(1e-3, 2),
+    matrix=st.tuples(st.tuples(numbers, numbers), st.tuples(numbers, numbers)),
+)
+
+
+def direct_risk(task, weights, teacher, xi):
+    """R(Q) as it is defined (Eq. 3), sentence by sentence, in float64; xi is (2, n, d)."""
+    d = len(teacher)
+    xi, teacher, total = xi.double(), teacher.double(), 0.5 * task.lam * weights @ weights
+    encoding = torch.ones(d, dtype=torch.float64) / d**0.5
+    matrix = torch.tensor(task.matrix, dtype=torch.float64)
+    for tokens in xi.transpose(0, 1):  # (2, d)
+        y = tokens @ teacher / d**0.5
+        target = (1 - task.omega) * torch.softmax(torch.outer(y, y), 1) + task.omega * matrix
+        x = tokens + torch.stack([encoding, -encoding])
+        h = x @ weights / d**0.5
+        total = total + (target @ tokens - torch.softmax(torch.outer(h, h), 1) @ x).square().sum() / (2 * d)
+    return total
+
+
+def drawn(task, alpha, d, seed):
+    """The teacher and the tokens that `model.sample` draws from this seed, and its data set."""
+    rng = np.random.default_rng(seed)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
+    xi = torch.from_numpy(rng.standard_normal((2, round(alpha * d), d), dtype=np.float32)) * task.sigma
+    return teacher, xi, model.sample(task, alpha, d, np.random.default_rng(seed))
+
+
+@settings(max_examples=30, deadline=None)
+@given(tasks, st.floats(0.5, 3), st.integers(2, 9), st.integers(0, 99))
+def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, seed):
+    teacher, xi, data = drawn(task, alpha, d, seed)
+    weights = torch.from_numpy(np.random.default_rng(seed + 1).standard_normal(d)).requires_grad_()
+    expected = direct_risk(task, weights, teacher, xi)
+    (slope,) = torch.autograd.grad(expected, weights)
+    value, gradient = model.risk(data.double(), weights.detach()[None], task.lam)
+    # The data are float32: their products carry 1e-7 of the size of the terms, of which there are n.
+    scale = 1e-5 * (1 + xi.square().sum().item() + expected.item())
+    assert value.item() == pytest.approx(expected.item(), abs=scale)
+    assert torch.allclose(gradient[0], slope, rtol=0, atol=10 * scale)
+
+
+def test_students_side_by_side_are_students_one_by_one():
+    data = model.sample(Task(), 1.5, 40, np.random.default_rng(0)).double()
+    weights = torch.randn(3, 40, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    together = model.risk(data, weights, 0.01)
+    for i, student in enumerate(weights):
+        value, gradient = model.risk(data, student[None], 0.01)
+        assert value.item() == pytest.approx(together[0][i].item(), rel=1e-13)
+        assert torch.allclose(gradient[0], together[1][i], rtol=1e-12, atol=1e-14)
+
+
+def test_weights_and_their_negative_do_equally_well():
+    data = model.sample(Task(), 1.5, 40, np.random.default_rng(0)).double()
+    weights = torch.linspace(-1, 2, 40, dtype=torch.float64)[None]
+    value, gradient = model.risk(data, weights, 0.01)
+    mirrored, opposite = model.risk(data, -weights, 0.01)
+    assert value == mirrored and torch.equal(gradient, -opposite)
+
+
+def test_overlaps_of_known_weights():
+    teacher = torch.tensor([1.0, -1.0, 2.0, 0.0])
+    found = model.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)
+    assert found == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
+
+
+def test_linear_fit_is_the_ridge_regression_of_the_labels():
+    task = Task(matrix=((0.3, 0.7), (0.8, 0.2)))
+    teacher, xi, data = drawn(task, 2.0, 30, 5)
+    labels = model.sample_sentences(task, teacher, 60, _Fixed(xi / task.sigma))[1].double().numpy()
+    x = model.positional_encoding(xi).double().numpy()
+    design = x.transpose(1, 2, 0).reshape(-1, 2) / 30**0.5  # a row for each sentence and coordinate
+    goal = labels.transpose(1, 2, 0).reshape(-1, 2) / 30**0.5
+    padded = np.vstack([design, model.LINEAR_RIDGE**0.5 * np.eye(2)])
+    expected = np.linalg.lstsq(padded, np.vstack([goal, np.zeros((2, 2))]))[0].T
+    assert model.fit_linear(data) == pytest.approx(expected, abs=1e-5)  # float32 sums
+
+
+class _Fixed:
+    """A generator that returns what it is given."""
+
+    def __init__(self, values):
+        self.values = values.numpy()
+
+    def standard_normal(self, shape, dtype):
+        assert self.values.shape == tuple(shape)
+        return self.values.astype(dtype)
+
+
+@pytest.mark.parametrize("d, sentences", [(20, 400_000), (200, 60_000)])
+@pytest.mark.parametrize("student", ["semantic", "positional", "neither", "linear"])
+def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, sentences, student):
+    task = Task(omega=0.3)
+    rng = np.random.default_rng(d)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
+    weights = {
+        "semantic": 0.7 * teacher,
+        "positional": torch.full((d,), 0.3),
+        "neither": torch.from_numpy(rng.standard_normal(d, dtype=np.float32)),
+        "linear": teacher,
+    }[student]
+    fixed = np.array([[0.6, 0.3], [0.5, 0.5]]) if student == "linear" else None
+    losses = []
+    for _ in range(20):
+        xi, labels = model.sample_sentences(task, teacher, sentences // 20, rng)
+        x = model.positional_encoding(xi)
+        h = x @ weights / d**0.5
+        attention = torch.softmax(torch.einsum("an,bn->nab", h, h), 2)
+        if fixed is not None:
+            attention = torch.from_numpy(fixed).float().expand_as(attention)
+        outputs = torch.einsum("nab,bnd->and", attention, x)
+        losses.append((labels - outputs).square().sum((0, 2)).double() / (2 * d))
+    losses = torch.cat(losses)
+    value, stderr = exact.test_error(task, model.overlaps(task, weights, teacher), d, fixed)
+    error = np.hypot(stderr, losses.std().item() / sentences**0.5)
+    assert abs(value - losses.mean().item()) < 4 * error
+    assert error < 0.008 * value  # the terms of order 1/d are above 10 % at d = 20 and above 1 % at d = 200
+
+
+def test_terms_of_finite_size_vanish_as_one_over_d():
+    point = {"q": 0.05, "m": 0.26, "theta": 0.03, "rho": 0.25, "m_teacher": 0.02}
+    limit = exact.test_error(Task(), point)[0]
+    gaps = [exact.test_error(Task(), point, d)[0] - limit for d in (100, 1000)]
+    assert gaps[0] == pytest.approx(10 * gaps[1], rel=1e-9) and gaps[0] != 0
+
+
+def test_a_seed_means_one_data_set():
+    first, again, other = (model.sample(Task(), 1.0, 30, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert torch.equal(first.inputs, again.inputs) and torch.equal(first.targets, again.targets)
+    assert not torch.equal(first.inputs, other.inputs)
+
+
+@pytest.mark.parametrize(
+    "values, name",
+    [
+        ({"omega": -0.1}, "omega"),
+        ({"omega": 1.1}, "omega"),
+        ({"omega": float("nan")}, "omega"),
+        ({"sigma": 0.0}, "sigma"),
+        ({"sigma": float("inf")}, "sigma"),
+        ({"lam": -1.0}, "lam"),
+        ({"lam": "x"}, "lam"),
+        ({"matrix": ((1, 2), (3,))}, "matrix"),
+        ({"matrix": ((1, 2, 3), (3, 4, 5))}, "matrix"),
+        ({"matrix": ((1, 2), (3, float("nan")))}, "matrix"),
+        ({"matrix": "other"}, "matrix"),
+    ],
+)
+def test_bad_parameters_are_named(values, name):
+    with pytest.raises(BadInput, match=rf"^{name} = .*: must be ") as caught:
+        Task(**values)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "alpha, d, name",
+    [(0.0, 10, "alpha"), (float("nan"), 10, "alpha"), (0.01, 10, "alpha"), (1.0, 1, "d"), (1.0, 10**7, "d")],
+)
+def test_impossible_training_sets_are_refused_before_they_are_drawn(alpha, d, name):
+    with pytest.raises(BadInput, match=rf"^{name} = .*: must be "):
+        model.sample(Task(), alpha, d, None)

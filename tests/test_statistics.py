@@ -1,0 +1,49 @@
+"""Means over instances and their crossings, on data with known answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_phases import statistics
+
+ALPHAS = np.linspace(0, 2, 11)
+
+
+def noisy_line(rng, noise, instances=24):
+    """Gaps 1.3 - alpha with independent noise; alpha by instance."""
+    values = (1.3 - ALPHAS)[:, None] + noise * rng.standard_normal((len(ALPHAS), instances))
+    return pd.DataFrame(values, index=pd.Index(ALPHAS, name="alpha"))
+
+
+def test_crossing_of_a_line_without_noise():
+    alpha, stderr = statistics.crossing(noisy_line(np.random.default_rng(0), 0.0), np.random.default_rng(1), 50)
+    assert alpha == pytest.approx(1.3, abs=1e-12) and stderr == pytest.approx(0, abs=1e-12)
+
+
+def test_the_error_of_a_crossing_is_the_scatter_of_crossings():
+    rng = np.random.default_rng(2)
+    found = np.array([statistics.crossing(noisy_line(rng, 0.3), rng, 300) for _ in range(150)])
+    scatter = found[:, 0].std(ddof=1)
+    # The scatter of 150 is known to 6 %, the bootstrap underestimates by 1/(2 * 24): 4 standard errors and that.
+    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.26)
+    assert found[:, 0].mean() == pytest.approx(1.3, abs=4 * scatter / 150**0.5)
+
+
+def test_no_fall_no_crossing():
+    rising = -noisy_line(np.random.default_rng(0), 0.0)
+    assert np.isnan(statistics.crossing(rising, np.random.default_rng(0), 10)).all()
+
+
+def test_means_and_paired_differences():
+    rows = [
+        {"start": start, "alpha": 1.0, "seed": seed, **{name: value for name in statistics.MEASURED}}
+        for start, values in (("semantic", (1.0, 4.0)), ("positional", (0.5, 3.0)))
+        for seed, value in enumerate(values)
+    ]
+    table = pd.DataFrame(rows)
+    means = statistics.instance_means(table)
+    assert means.loc[("semantic", 1.0), "theta"] == 2.5
+    assert means.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 over sqrt 2
+    assert statistics.training_gap(table).loc[1.0].tolist() == [0.5, 1.0]
+    shuffled = table.sample(frac=1, random_state=1)
+    assert statistics.training_gap(shuffled).loc[1.0].tolist() == [0.5, 1.0]
