@@ -38,7 +38,7 @@ clean:  ## remove what was built, but no results
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet $(TORCH)
+	$(BIN)/python -m pip install --quiet -c constraints.txt $(TORCH)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[book,test]'
 	@touch $@
 

@@ -30,6 +30,7 @@ STYLE = {
 def use_svg():
     """Show figures in notebooks as vector graphics, the same bytes for the same picture."""
     set_matplotlib_formats("svg", metadata={"Date": None})
+    plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
 
 
 def fig02(theory, means, gaps, critical, linear, baseline, sigma):
