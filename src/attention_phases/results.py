@@ -2,12 +2,11 @@
 
 import os
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
 
-from .errors import BadInput, StoreError
+from .errors import StoreError, check_count
 from .grids import GRIDS, grid
 from .records import canonical
 from .simulation import Cell, run
@@ -91,6 +90,7 @@ def check(sample, seed=0):
         Cells recomputed.
     mismatches : list of sweep.Mismatch
     """
+    check_count("sample", sample), check_count("seed", seed, at_least=0)
     files = sorted(DATA.glob("*.parquet"))
     if not files:
         raise StoreError(f"{DATA}: holds no results")
