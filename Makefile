@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := $(shell grep '^torch==' constraints.txt)
-export MPLBACKEND = Agg
+# Notebook kernels show figures through matplotlib's inline backend; a backend set here would drop them silently.
+unexport MPLBACKEND
 export PYTHONDONTWRITEBYTECODE = 1
 
 help:  ## this list
@@ -23,7 +24,7 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
 	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider _build/executed/smoke
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest
+	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
 	$(BIN)/attention-phases sweep fig02 --profile paper

@@ -1,4 +1,4 @@
-"""Find a Chromium for the tests that read the book as a person does; run as a script it gets Debian's if there is none."""
+"""Find a Chromium to read the book as a person does; run as a script, get Debian's if there is none."""
 
 import os
 import shutil
@@ -22,8 +22,8 @@ def main():
     if find() is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         print("installing Debian's chromium for the browser tests", file=sys.stderr)
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-qq", "--no-install-recommends", "chromium"]):
-            subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
+        for command in ("update", "install --no-install-recommends chromium"):
+            subprocess.run(["apt-get", "-qq", *command.split()], env=environment, stdout=subprocess.DEVNULL)
     if find() is None:
         sys.exit("no Chromium for the browser tests: install Debian's package chromium, or set CHROMIUM to its path")
 

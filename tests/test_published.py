@@ -79,7 +79,7 @@ def test_compare_measures_the_difference_in_error_bars():
             "published": "1.241",
             "ours ± error": "1.2360 ± 0.0020",
             "difference": "-0.4 %",
-            "in error bars": "-2.5",
+            "in errors": "-2.5",
             "source": "Fig. 3",
         },
         {
@@ -87,7 +87,7 @@ def test_compare_measures_the_difference_in_error_bars():
             "published": "2.00 ± 0.30",
             "ours ± error": "3.00 ± 0.40",
             "difference": "+50.0 %",
-            "in error bars": "+2.0",
+            "in errors": "+2.0",
             "source": "Table 1",
         },
     ]

@@ -11,6 +11,7 @@ import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 
+import psutil
 import pytest
 import toy_sweep
 from toy_sweep import Cell, grid, table, work, worker_settings
@@ -62,16 +63,24 @@ def start():
 
 
 def gone(process, within):
-    """Whether every process of the group ends in `within` seconds."""
+    """Whether every process of the group ends in `within` seconds; init may reap an ended one later."""
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         process.poll()
-        try:
-            os.killpg(process.pid, 0)
-        except ProcessLookupError:
+        if not any(map(running_in(process.pid), psutil.process_iter())):
             return True
         time.sleep(0.02)
     return False
+
+
+def running_in(group):
+    def check(process):
+        try:
+            return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            return False
+
+    return check
 
 
 def test_any_executor_and_order_give_the_same_table(tmp_path, undisturbed):
@@ -290,6 +299,7 @@ def test_verify_reports_lost_and_failing_results(undisturbed):
     older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
     unknown, = sweep.verify(undisturbed, work, older, 1, 0, TOLERANCES)
     assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
-    failing = sweep.verify(undisturbed, lambda cell: work(dataclasses.replace(cell, fault="nan")), Cell, 3, 0, TOLERANCES)
+    faulty = lambda cell: work(dataclasses.replace(cell, fault="nan"))  # noqa: E731
+    failing = sweep.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
     assert [(found.column, found.recomputed) for found in failing] == [
         ("error", "BadInput: q = nan: must be a finite number")] * 3

@@ -1,6 +1,7 @@
 """The book's work from a shell: `attention-phases COMMAND --help`.
 
 Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input, told in one line on stderr.
+What a command needs is imported when it runs, so that --help and bad options answer at once.
 """
 
 import argparse
@@ -11,9 +12,9 @@ from concurrent.futures import BrokenExecutor
 import numpy as np
 import psutil
 
-from .errors import BadInput, StoreError, check_count
-from .grids import GRIDS, PROFILES
-from .model import Task
+from .errors import BadInput, StoreError, SweepError, check_count
+from .grids import GRIDS, PROFILES, grid
+from .task import Task
 
 
 class Failed(RuntimeError):
@@ -28,9 +29,6 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments=None):
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
-    # Imported late: --help and bad options answer at once.
-    from .sweep import SweepError
-
     try:
         with np.errstate(all="ignore"):  # only the result has to be finite
             result = options.command(options)
@@ -122,7 +120,8 @@ def sweep(options):
 
     folder = options.data or (results.DATA if options.profile == "paper" else results.ROOT / "_build" / options.profile)
     path = options.store or results.ROOT / f"{options.name}-{options.profile}.sqlite"
-    summary = results.compute(options.name, options.profile, path, folder, options.workers, options.quiet)
+    cells = grid(options.name, options.profile)
+    summary = results.compute(cells, path, folder, options.workers, options.quiet)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
 

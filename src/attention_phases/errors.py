@@ -17,6 +17,10 @@ class StoreError(RuntimeError):
     """Results cannot be read or written; the message is one line and names the file."""
 
 
+class SweepError(RuntimeError):
+    """The sweep had to stop; the message is one line. Results reported before are stored."""
+
+
 def check_real(name, value, allowed, holds):
     """Return `value` as a finite float for which ``holds(value)``, else raise `BadInput`."""
     # NaN fails every comparison and infinity is no parameter of anything here.

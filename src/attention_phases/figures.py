@@ -78,7 +78,7 @@ def _losses(axes, theory, gaps):
         _line(axes, both["alpha"], gap, error, NEUTRAL, style, label=label)
     for optimizer, each in gaps.items():
         _points(axes, each.index, each.mean(axis=1), each.sem(axis=1), NEUTRAL, optimizer, named=True)
-    axes.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Difference of the training losses")
+    axes.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Difference of training losses")
     axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
     axes.text(0.02, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes)
     axes.text(0.98, 0.55, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")

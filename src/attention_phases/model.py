@@ -5,68 +5,15 @@ them with Y = (1 - omega) softmax(y y^T) + omega A, where y = xi Q*/sqrt(d). The
 x = xi + p, with p_1 = -p_2 = 1_d/sqrt(d), and mixes it with S = softmax(h h^T), h = x Q/sqrt(d).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import psutil
 import torch
 
-from .errors import BadInput, check_count, check_positive, check_real
+from .errors import BadInput, check_count, check_positive
 
-MATRICES = {
-    "standard": ((0.6, 0.4), (0.4, 0.6)),
-    "alternative": ((0.3, 0.7), (0.8, 0.2)),
-}
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is to be learnt, and with which penalty.
-
-    Parameters
-    ----------
-    omega : float in [0, 1]
-        Weight of the positional part of the teacher (Eq. 16): 0 is purely semantic.
-    sigma : float > 0
-        Standard deviation of a token's entries.
-    lam : float > 0
-        Ridge penalty on the student's weights (Eq. 3).
-    matrix : str or 2x2 nested sequence
-        The fixed positional matrix A of Eq. 16: "standard", "alternative" or its entries.
-
-    Raises
-    ------
-    BadInput
-        A parameter is outside its range.
-    """
-
-    omega: float = 0.3
-    sigma: float = 0.5
-    lam: float = 0.01
-    matrix: tuple = MATRICES["standard"]
-
-    def __post_init__(self):
-        within = check_real("omega", self.omega, "in [0, 1]", lambda v: 0 <= v <= 1)
-        object.__setattr__(self, "omega", within)
-        object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
-        object.__setattr__(self, "lam", check_positive("lam", self.lam))
-        object.__setattr__(self, "matrix", _matrix(self.matrix))
-
-
-def _matrix(value):
-    """A 2x2 tuple of finite floats from a name or from nested sequences."""
-    if isinstance(value, str):
-        if value not in MATRICES:
-            raise BadInput("matrix", value, "standard, alternative or four finite numbers a,b;c,d")
-        return MATRICES[value]
-    try:
-        entries = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        entries = np.empty(0)
-    if entries.shape != (2, 2) or not np.isfinite(entries).all():
-        raise BadInput("matrix", value, "a 2x2 matrix of finite numbers")
-    return tuple(map(tuple, entries.tolist()))
 
 
 @dataclass(frozen=True)
@@ -105,6 +52,11 @@ class Dataset:
     def d(self):
         """Embedding dimension."""
         return self.inputs.shape[1]
+
+    def double(self):
+        """The same training set in float64."""
+        tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
+        return replace(self, **tensors)
 
 
 def sentences(alpha, d, copies=1):

@@ -13,7 +13,6 @@ import shutil
 import sys
 import time
 import tomllib
-from pathlib import Path
 
 import jupytext
 import nbformat
@@ -46,7 +45,8 @@ def main(arguments=None):
             check_choice("notebook", name, texts)
         kept = KEPT / options.profile
         for name in options.names or texts:
-            execute(TEXTS / f"{name}.md", kept, parameters(TEXTS / "profiles.toml", options.profile, name), options.force)
+            values = parameters(TEXTS / "profiles.toml", options.profile, name)
+            execute(TEXTS / f"{name}.md", kept, values, options.force)
         show(kept, options.profile)
     except BadInput as error:
         print(error, file=sys.stderr)
@@ -60,7 +60,11 @@ def main(arguments=None):
 def parameters(profiles, profile, name):
     """The parameters that `profile` sets in the notebook `name`, from the file `profiles`."""
     with open(profiles, "rb") as file:
-        return tomllib.load(file).get(check_choice("profile", profile, PROFILES), {}).get(name, {})
+        tables = tomllib.load(file).get(check_choice("profile", profile, PROFILES), {})
+    texts = sorted(path.stem for path in profiles.parent.glob("*.md"))
+    for table in tables:  # a table that no notebook reads is a slip of the pen
+        check_choice(f"notebook of profile {profile}", table, texts)
+    return tables.get(name, {})
 
 
 def execute(text, folder, values, force=False):
@@ -107,7 +111,7 @@ def execute(text, folder, values, force=False):
         )
     except PapermillExecutionError as error:
         raise NotebookError(
-            f"{text.name}, cell {error.exec_count}: {error.ename}: {str(error.evalue).splitlines()[0]} "
+            f"{text.name}, cell {error.exec_count}: {error.ename}: {' '.join(error.evalue.split())} "
             f"(executed so far: {failed})"
         ) from error
     (folder / f"{text.stem}.seconds").write_text(f"{time.perf_counter() - began:.1f}")
@@ -142,6 +146,8 @@ def _without_run(notebook, inputs):
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
         cell.id = f"cell-{number}"
+        if "injected-parameters" in cell.metadata.get("tags", ()):
+            cell.metadata.tags.append("remove-cell")
     return notebook
 
 

@@ -50,7 +50,7 @@ def _commit():
         if git("ls-files", "--error-unmatch", "__init__.py").returncode:
             return None
         commit = git("rev-parse", "HEAD").stdout.strip()
-        return commit + ("+changes" if git("status", "--porcelain", "--", ".").stdout else "")
+        return commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".").stdout else "")
     except OSError:  # no git here
         return None
 

@@ -98,7 +98,7 @@ def compare(rows):
     -------
     pandas.DataFrame
         Columns "quantity", "published", "ours ± error", "difference" (ours less published, in per cent of the
-        published value), "in error bars" (over the standard errors of both, those that are known, added in
+        published value), "in errors" (over the standard errors of both, those that are known, added in
         quadrature) and "source".
 
     Raises
@@ -113,7 +113,7 @@ def compare(rows):
                 "published": f"{theirs.value:g}" if theirs.stderr is None else with_error(theirs.value, theirs.stderr),
                 "ours ± error": with_error(value, error),
                 "difference": f"{100 * (value / theirs.value - 1):+.1f} %",
-                "in error bars": f"{(value - theirs.value) / hypot(error, theirs.stderr or 0):+.1f}",
+                "in errors": f"{(value - theirs.value) / hypot(error, theirs.stderr or 0):+.1f}",
                 "source": theirs.source,
             }
             for quantity, theirs, value, error in rows

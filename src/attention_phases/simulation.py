@@ -1,39 +1,13 @@
 """One cell of an experiment: draw a training set, train from each start, measure (paper, Section 5)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
 from .errors import check_count
-from .model import Task, fit_linear, overlaps, sample
+from .model import fit_linear, overlaps, sample
 from .records import seed_sequence
 from .theory.test_error import test_error
 from .training import fit, start_weights
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What fixes the outcome of a run; see `Task` for omega, sigma, lam and matrix.
-
-    The starts share one data set, so that their difference is not blurred by the draw of the data and
-    gradient steps of several students cost one pass over it. The optimiser does not enter the seed either:
-    two optimisers meet on the same data.
-    """
-
-    experiment: str
-    alpha: float
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    d: int
-    seed: int
-    optimizer: str
-    starts: tuple
-
-    def task(self):
-        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
 
 
 def run(cell, device="cpu"):

@@ -1,7 +1,6 @@
 """Means over instances, and where they cross, with their errors."""
 
 import numpy as np
-import pandas as pd
 
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 

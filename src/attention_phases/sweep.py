@@ -15,16 +15,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from . import provenance
-from .errors import StoreError, check_count
+from .errors import StoreError, SweepError, check_count
 from .parquet import flat
 from .records import canonical, check_rows, key, restore, seed_sequence
 from .workers import process_pool
 
 __all__ = ["Failure", "Mismatch", "Summary", "SweepError", "process_pool", "run", "seed_sequence", "verify"]
-
-
-class SweepError(RuntimeError):
-    """The sweep had to stop; the message is one line. Results reported before are stored."""
 
 
 class Failure(NamedTuple):
@@ -91,7 +87,7 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
                 done += 1
             except (BrokenExecutor, StoreError):
                 raise
-            except Exception as error:  # noqa: BLE001 - whatever a cell raises, the others go on
+            except Exception as error:
                 failed.append(Failure(name, cell, _one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
@@ -175,7 +171,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
         try:
             cell = restore(cell_type, text)
             rows = check_rows(work(cell))
-        except Exception as error:  # noqa: BLE001 - a cell that fails now contradicts its stored result
+        except Exception as error:
             mismatches.append(Mismatch(text, "error", None, _one_line(error), (0, 0)))
             continue
         if len(rows) != len(stored):

@@ -97,11 +97,21 @@ def adam(data, lam, starts, rate=ADAM_RATE, steps=ADAM_STEPS):
 
 def lbfgs(data, lam, starts, tolerance=LBFGS_TOLERANCE):
     """SciPy's L-BFGS, one student after the other, down to ``|grad R| <= tolerance``."""
-    found = [_lbfgs_one(data, lam, start, tolerance) for start in starts]
-    return torch.stack([weights for weights, _ in found]), [steps for _, steps in found]
+    ends, steps = [], []
+    for start in starts:
+        end, count = _lbfgs_one(data, lam, start, tolerance)
+        if torch.linalg.vector_norm(risk(data, end[None], lam)[1]) > tolerance:
+            # Rounding of the risk has stopped the line search: finish with more digits.
+            end, more = _lbfgs_one(data.double(), lam, end.double(), tolerance)
+            count += more
+        ends.append(end.to(start))
+        steps.append(count)
+    return torch.stack(ends), steps
 
 
 def _lbfgs_one(data, lam, start, tolerance):
+    """Minimum from one start (d,), and the number of gradient evaluations."""
+
     def value_and_gradient(flat):
         value, gradient = risk(data, torch.from_numpy(flat).to(start)[None], lam)
         return value.item(), gradient[0].double().cpu().numpy()

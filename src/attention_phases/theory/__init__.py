@@ -5,5 +5,4 @@ from .branches import branch_along
 from .fixed_point import Solution, solve
 from .transitions import Threshold, threshold
 
-
 __all__ = ["Solution", "Threshold", "branch_along", "linear_baseline", "solve", "threshold"]

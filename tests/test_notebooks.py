@@ -1,0 +1,136 @@
+"""The notebook runner: nothing stale, nothing half-done, nothing silent."""
+
+import jupytext
+import nbformat
+import pytest
+
+from attention_phases import notebooks
+
+TEXT = """\
+# A page
+
+```{code-cell} python
+:tags: [parameters]
+size = 1
+```
+
+```{code-cell} python
+print(size)
+```
+"""
+FAILING = TEXT.replace("print(size)", "print(size)\nraise ArithmeticError()")
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A small checkout of its own: one notebook, one library file, one data file, pins, profiles."""
+    files = {
+        "notebooks/page.md": TEXT,
+        "notebooks/profiles.toml": "[paper.page]\n[laptop.page]\n[smoke.page]\nsize = 3\n",
+        "src/library.py": "VALUE = 1\n",
+        "data/fig.parquet": "stored",
+        "constraints.txt": "numpy==2.0.0\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    places = {
+        "ROOT": tmp_path,
+        "DATA": tmp_path / "data",
+        "TEXTS": tmp_path / "notebooks",
+        "KEPT": tmp_path / "kept",
+        "SHOWN": tmp_path / "shown",
+    }
+    for name, path in places.items():
+        monkeypatch.setattr(notebooks, name, path)
+    return tmp_path
+
+
+def outputs(path):
+    cells = nbformat.read(path, 4).cells
+    return [output.text for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+
+
+def run(checkout, **values):
+    return notebooks.execute(checkout / "notebooks/page.md", checkout / "kept", values)
+
+
+def test_parameters_of_a_profile_reach_the_notebook_and_the_book(checkout):
+    assert notebooks.main(["--profile", "smoke"]) == 0
+    assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
+    assert "| A page |" in (checkout / "shown/times.md").read_text()
+    assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
+    assert jupytext.read(checkout / "notebooks/page.md").cells[1].source == "size = 1"  # the text stays as it was
+
+
+def test_a_parameter_that_the_notebook_lacks_is_an_error(checkout, capsys):
+    (checkout / "notebooks/profiles.toml").write_text("[smoke.page]\nsise = 3\n")
+    assert notebooks.main(["--profile", "smoke"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "sise" in line and "page" in line and "size" in line
+    assert not (checkout / "shown").exists()
+
+
+def test_a_table_for_no_notebook_is_an_error(checkout, capsys):
+    (checkout / "notebooks/profiles.toml").write_text("[smoke.pgae]\nsize = 3\n")
+    assert notebooks.main(["--profile", "smoke"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "pgae" in line and "page" in line
+
+
+def test_an_unknown_notebook_is_an_error(checkout, capsys):
+    assert notebooks.main(["pgae", "--profile", "smoke"]) == 2
+    assert "pgae" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("message", ["('too\\nbad')", "()"], ids=["with a message", "without one"])
+def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout, message):
+    run(checkout, size=3)
+    before = (checkout / "kept/page.ipynb").read_bytes()
+    (checkout / "notebooks/page.md").write_text(FAILING.replace("()", message))
+    with pytest.raises(notebooks.NotebookError) as caught:
+        run(checkout, size=3)
+    text = str(caught.value)
+    partial = checkout / "kept/page.failed.ipynb"
+    assert "page.md, cell 3: ArithmeticError" in text and str(partial) in text and "\n" not in text
+    assert ("too bad" in text) == ("too" in message)
+    errors = [
+        output.ename
+        for cell in nbformat.read(partial, 4).cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
+    assert errors == ["ArithmeticError"]
+    assert (checkout / "kept/page.ipynb").read_bytes() == before  # what stood there is untouched
+
+
+def test_a_failing_cell_fails_the_command_and_shows_nothing(checkout):
+    (checkout / "notebooks/page.md").write_text(FAILING)
+    assert notebooks.main(["--profile", "smoke"]) == 1
+    assert not (checkout / "shown").exists()
+
+
+def test_executed_again_only_when_an_input_changed(checkout):
+    assert run(checkout, size=3)
+    assert not run(checkout, size=3)
+    assert run(checkout, size=4)
+    assert outputs(checkout / "kept/page.ipynb") == ["4\n"]
+
+
+@pytest.mark.parametrize(
+    "name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"]
+)
+def test_every_input_is_in_the_fingerprint(checkout, name):
+    before = notebooks.fingerprint(checkout / "notebooks/page.md", {"size": 3})
+    with (checkout / name).open("a") as file:
+        file.write("# changed\n")
+    assert notebooks.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
+
+
+def test_two_executions_give_the_same_file(checkout):
+    run(checkout, size=3)
+    first = (checkout / "kept/page.ipynb").read_bytes()
+    assert notebooks.execute(checkout / "notebooks/page.md", checkout / "kept", {"size": 3}, force=True)
+    assert (checkout / "kept/page.ipynb").read_bytes() == first
+    assert str(checkout).encode() not in first
