@@ -76,7 +76,7 @@ def compute(cells, store_path, folder, workers=None, quiet=False):
     SweepError
         Some cells failed; the others are stored and exported.
     """
-    with Store(store_path) as store, process_pool(workers) as executor:
+    with process_pool(workers) as executor, Store(store_path) as store:
         for path in sorted(Path(folder).glob("*.parquet")):
             import_parquet(store, path)
         try:
