@@ -7,6 +7,10 @@ What a command needs is imported when it runs, so that --help and bad options an
 import argparse
 import json
 import sys
+from concurrent.futures import BrokenExecutor
+
+import numpy as np
+import psutil
 
 from .errors import BadInput, StoreError, SweepError, check_count
 from .grids import GRIDS, PROFILES, grid
@@ -19,25 +23,30 @@ class Failed(RuntimeError):
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
-        self.exit(2, f"{message}\n")  # one line, without the usage text
+        self.exit(2, _line(message) + "\n")  # without the usage text
 
 
 def main(arguments=None):
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        result = options.command(options)
+        with np.errstate(all="ignore"):  # only the result has to be finite
+            result = options.command(options)
+        problem = result.pop("problem", None)
+        text = _text(result, options.json, problem)
     except BadInput as error:
-        print(error, file=sys.stderr)
+        print(_line(error), file=sys.stderr)
         return 2
     except (Failed, StoreError, SweepError) as error:
-        print(error, file=sys.stderr)
+        print(_line(error), file=sys.stderr)
+        return 1
+    except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
+        print(_line(f"no result at these parameters: {type(error).__name__}: {error}"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; a sweep goes on from its store", file=sys.stderr)
         return 1
-    problem = result.pop("problem", None)
-    print(json.dumps(result) if options.json else _readable(result))
+    print(text)
     if problem:
         print(problem, file=sys.stderr)
     return 1 if problem else 0
@@ -140,7 +149,13 @@ def _task(options):
 
 
 def _quadrature(options):
-    return options.points, options.scrambles, options.seed
+    points, scrambles = options.points, options.scrambles
+    needed = 3 * 4 * 8 * points * scrambles  # the points, and two copies while they are made
+    present = psutil.virtual_memory().total
+    if needed > present and min(points, scrambles) > 0:
+        name, value = max(("points", points), ("scrambles", scrambles), key=lambda each: each[1])
+        raise BadInput(name, value, f"smaller: {needed} bytes are needed, this machine has {present}")
+    return points, scrambles, options.seed
 
 
 def _standard_error(values):
@@ -150,10 +165,19 @@ def _standard_error(values):
     return (sum((v - mean) ** 2 for v in values) / (count - 1) / count) ** 0.5 if count > 1 else None
 
 
-def _readable(result):
-    """A line for each entry, nested ones as JSON."""
+def _text(result, as_json, problem):
+    """One JSON object, or a line for each entry; `Failed` where a number is not finite, which JSON cannot say."""
+    try:
+        whole = json.dumps(result, allow_nan=False)
+    except ValueError:
+        raise Failed(problem or "no finite result at these parameters") from None
     width = max(map(len, result))
-    return "\n".join(f"{name:{width}}  {json.dumps(value)}" for name, value in result.items())
+    return whole if as_json else "\n".join(f"{name:{width}}  {json.dumps(value)}" for name, value in result.items())
+
+
+def _line(message):
+    """On one line, whatever a value contains."""
+    return " ".join(str(message).split())
 
 
 def _parser():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from .errors import StoreError, SweepError
+from .errors import StoreError, SweepError, check_count
 from .grids import Cell, grid
 from .records import canonical
 from .simulation import run
@@ -77,7 +77,7 @@ def compute(cells, store_path, folder, workers=None, quiet=False):
     SweepError
         Some cells failed; the others are stored and exported.
     """
-    with Store(store_path) as store, process_pool(workers) as executor:
+    with process_pool(workers) as executor, Store(store_path) as store:
         for path in sorted(Path(folder).glob("*.parquet")):
             import_parquet(store, path)
         try:
@@ -98,6 +98,8 @@ def check(sample, seed=0):
         Cells recomputed.
     mismatches : list of sweep.Mismatch
     """
+    check_count("sample", sample)
+    check_count("seed", seed, at_least=0)
     files = sorted(DATA.glob("*.parquet"))
     if not files:
         raise StoreError(f"{DATA}: holds no results")
