@@ -106,8 +106,9 @@ def lowest_minimum(w, t1, t2, V, variance):
     return min(scipy.optimize.minimize(objective, start, method="BFGS").fun for start in starts)
 
 
+# On no branch are fields beyond 2 within five standard deviations where V is large enough for several minima.
 @settings(max_examples=250, deadline=None)
-@given(fields, fields, targets, targets, susceptibilities, variances)
+@given(st.floats(-2, 2), st.floats(-2, 2), targets, targets, susceptibilities, variances)
 @example(0.1, -0.1, 0.6, 0.4, 15.0, 0.25)
 @example(0.0, 0.0, 0.9, 0.9, 250.0, 0.49)
 def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
@@ -120,6 +121,20 @@ def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
     # The last Newton step is under 1e-8, and the error after it of the order of its square.
     gradient = np.array(loss_derivatives(h1, h2, t1, t2, variance)[:2])
     assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    "overlaps",
+    [Overlaps(q=0.05, m=0.25, theta=0.0, V=14.0), Overlaps(q=0.025, m=0.0, theta=0.0, V=31.0)],
+    ids=["positional, alpha = 1.5", "symmetric, alpha = 0.3"],
+)
+def test_prox_is_the_global_minimum_at_fields_of_a_solution(overlaps):
+    task = Task()
+    xi, zeta = np.random.default_rng(0).standard_normal((2, 200, 2))
+    w, _, Y, _ = explicit(task, overlaps, xi, zeta)
+    for fields, (t1, t2) in zip(w, Y.diagonal(axis1=1, axis2=2)):
+        envelope = prox(*fields, t1, t2, overlaps.V, task.sigma**2)[2]
+        assert envelope <= lowest_minimum(fields, t1, t2, overlaps.V, task.sigma**2) + 1e-9
 
 
 @settings(max_examples=200, deadline=None)
