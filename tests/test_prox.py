@@ -123,18 +123,13 @@ def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
     assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
 
 
-@pytest.mark.parametrize(
-    "overlaps",
-    [Overlaps(q=0.05, m=0.25, theta=0.0, V=14.0), Overlaps(q=0.025, m=0.0, theta=0.0, V=31.0)],
-    ids=["positional, alpha = 1.5", "symmetric, alpha = 0.3"],
-)
-def test_prox_is_the_global_minimum_at_fields_of_a_solution(overlaps):
-    task = Task()
-    xi, zeta = np.random.default_rng(0).standard_normal((2, 200, 2))
-    w, _, Y, _ = explicit(task, overlaps, xi, zeta)
-    for fields, (t1, t2) in zip(w, Y.diagonal(axis1=1, axis2=2)):
-        envelope = prox(*fields, t1, t2, overlaps.V, task.sigma**2)[2]
-        assert envelope <= lowest_minimum(fields, t1, t2, overlaps.V, task.sigma**2) + 1e-9
+def test_prox_is_the_global_minimum_where_there_are_several():
+    # Newton's method from w alone misses 5 % of these, any one of the four other starts left out some in a thousand.
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        w, (t1, t2) = rng.uniform(-1.5, 1.5, 2), rng.uniform(0.05, 0.95, 2)
+        V, variance = 10 ** rng.uniform(1.3, 2.4), rng.uniform(0.3, 0.7) ** 2
+        assert prox(*w, t1, t2, V, variance)[2] <= lowest_minimum(w, t1, t2, V, variance) + 1e-9
 
 
 @settings(max_examples=200, deadline=None)

@@ -100,12 +100,13 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
     assert (error < 0.01 * size).all()
 
 
-@pytest.mark.parametrize("branch", MINIMA)
-def test_error_bars_are_the_scatter_between_seeds(branch):
+# At alpha = 1 most of the error of the semantic test loss comes through the error of the overlaps.
+@pytest.mark.parametrize("branch, alpha", [("semantic", 1.0), ("positional", 1.5)])
+def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
     own = "theta" if branch == "semantic" else "m"
     last, found = None, []
     for seed in range(8):
-        last = solve(TASK, ALPHA, branch, 2**10, 16, seed, start=last)
+        last = solve(TASK, alpha, branch, 2**10, 16, seed, start=last)
         assert last.converged
         found.append(last)
     for name in ("q", own, "V", "train_loss", "test_mse"):

@@ -20,7 +20,9 @@ DAMPING = 0.9  # share of the old value: the map's eigenvalues reach -10 on the 
 DAMPED_STEPS = 400
 COARSE = (16, 2**10)  # scrambles and points that bring the iteration near a fixed point
 NEAR = 1e-3  # largest change at which the damped iteration hands over
-STEP = 1e-3  # for finite differences, in the coordinates of the map
+# For central differences, in the coordinates of the map: as the prox jumps, a point of N moves an average by a step,
+# and the noise of the derivatives grows like 1/sqrt(N STEP).
+STEP = 1e-2
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _damped(evolution, nets):
 
 def _polish(evolution, x, nets):
     # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
-    options = {"eps": STEP**2, "xtol": TOLERANCE / 10, "maxfev": 60, "factor": 0.1}
+    options = {"eps": 1e-6, "xtol": TOLERANCE / 10, "maxfev": 60, "factor": 0.1}
     return scipy.optimize.root(evolution.displacement, x, args=(nets,), method="hybr", options=options).x
 
 
@@ -174,14 +176,16 @@ def _describe(evolution, x, nets):
     image = evolution.step(x, pooled)
     changes = []
     for shift in STEP * np.eye(len(x)):
-        there = _pool(evolution.averages(x + shift, nets))
-        changes.append([*(evolution.step(x + shift, there) - image), *np.subtract(there, pooled)])
-    slopes = np.array(changes).T / STEP  # of the map, then of the averages
+        above, below = (_pool(evolution.averages(x + side, nets)) for side in (shift, -shift))
+        moved = evolution.step(x + shift, above) - evolution.step(x - shift, below)
+        changes.append([*moved, *np.subtract(above, below)])
+    slopes = np.array(changes).T / (2 * STEP)  # of the map, then of the averages
     jacobian, slopes = slopes[: len(x)], Averages(*slopes[len(x) :])
     scatter = evolution.step(x, averages) - image[:, None]
     response = np.eye(len(x)) - jacobian
     moves = np.linalg.solve(response, scatter)  # (coordinates, scrambles)
-    drift = (_Evolution(task, alpha * (1 + STEP), evolution.branch).step(x, pooled) - image) / (alpha * STEP)
+    above, below = (_Evolution(task, alpha * (1 + side), evolution.branch).step(x, pooled) for side in (STEP, -STEP))
+    drift = (above - below) / (2 * alpha * STEP)
 
     overlaps = evolution.overlaps(x)
     energies = alpha * (averages.moreau - pooled.moreau)
