@@ -16,11 +16,13 @@ TOLERANCE = 1e-6  # on the residual
 # distance that is left is no error of the solution as long as it is below this share of the error bar.
 UNRESOLVED = 0.2
 SMALLEST_OVERLAP = 1e-2  # theta/sqrt(rho q), or m/sqrt(q), under which a branch has ended
-DAMPING = 0.8  # share of the old value that keeps the plain iteration from oscillating
+DAMPING = 0.9  # share of the old value: the map's eigenvalues reach -10 on the positional branch
 DAMPED_STEPS = 400
 COARSE = (16, 2**10)  # scrambles and points that bring the iteration near a fixed point
 NEAR = 1e-3  # largest change at which the damped iteration hands over
-STEP = 1e-3  # for finite differences, in the coordinates of the map
+# For central differences, in the coordinates of the map: as the prox jumps, a point of N moves an average by a step,
+# and the noise of the derivatives grows like 1/sqrt(N STEP).
+STEP = 1e-2
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Solution:
         Largest relative change of an overlap under one more step.
     converged : bool
         The residual is at most 1e-6, or leaves a distance to the fixed point of at most a fifth of every
-        coordinate's standard error; and the branch's own overlap is not zero within its error.
+        coordinate's standard error; the branch's own overlap is not zero within its error; and it is no saddle
+        between two branches, from which every damped iteration leaves.
     iterations : int
         Evaluations of the state-evolution map.
     stderr : dict
@@ -141,7 +144,7 @@ def _pool(averages):
 def _damped(evolution, nets):
     """Damped iteration from inside the branch's basin: close to the teacher, or to the positional encoding."""
     rho = evolution.task.sigma**2
-    V = 0.5 * rho / evolution.task.lam
+    V = 0.5 * rho / (evolution.task.lam * max(1.0, evolution.alpha))
     x = evolution.coordinates({
         "semantic": Overlaps(q=0.8 * rho, m=0.0, theta=0.7 * rho, V=V),
         "positional": Overlaps(q=0.2 * rho, m=sqrt(rho) / 2, theta=0.0, V=V),
@@ -156,7 +159,8 @@ def _damped(evolution, nets):
 
 
 def _polish(evolution, x, nets):
-    options = {"eps": STEP**2, "xtol": TOLERANCE / 10, "maxfev": 60}
+    # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
+    options = {"eps": 1e-6, "xtol": TOLERANCE / 10, "maxfev": 60, "factor": 0.1}
     return scipy.optimize.root(evolution.displacement, x, args=(nets,), method="hybr", options=options).x
 
 
@@ -172,14 +176,16 @@ def _describe(evolution, x, nets):
     image = evolution.step(x, pooled)
     changes = []
     for shift in STEP * np.eye(len(x)):
-        there = _pool(evolution.averages(x + shift, nets))
-        changes.append([*(evolution.step(x + shift, there) - image), *np.subtract(there, pooled)])
-    slopes = np.array(changes).T / STEP  # of the map, then of the averages
+        above, below = (_pool(evolution.averages(x + side, nets)) for side in (shift, -shift))
+        moved = evolution.step(x + shift, above) - evolution.step(x - shift, below)
+        changes.append([*moved, *np.subtract(above, below)])
+    slopes = np.array(changes).T / (2 * STEP)  # of the map, then of the averages
     jacobian, slopes = slopes[: len(x)], Averages(*slopes[len(x) :])
     scatter = evolution.step(x, averages) - image[:, None]
     response = np.eye(len(x)) - jacobian
     moves = np.linalg.solve(response, scatter)  # (coordinates, scrambles)
-    drift = (_Evolution(task, alpha * (1 + STEP), evolution.branch).step(x, pooled) - image) / (alpha * STEP)
+    above, below = (_Evolution(task, alpha * (1 + side), evolution.branch).step(x, pooled) for side in (STEP, -STEP))
+    drift = (above - below) / (2 * alpha * STEP)
 
     overlaps = evolution.overlaps(x)
     energies = alpha * (averages.moreau - pooled.moreau)
@@ -193,6 +199,7 @@ def _describe(evolution, x, nets):
     residual = np.abs(image - x).max()
     settled = residual <= TOLERANCE or (np.abs(np.linalg.solve(response, image - x)) <= UNRESOLVED * errors).all()
     exists = (np.abs(x[2:]) > np.maximum(SMALLEST_OVERLAP, 3 * errors[2:])).all()
+    stable = (np.linalg.eigvals(jacobian).real < 1).all()
     return Solution(
         overlaps=overlaps,
         train_loss=alpha * pooled.fitted_loss + task.lam * overlaps.q / (2 * task.sigma**2),
@@ -202,7 +209,7 @@ def _describe(evolution, x, nets):
         test_slope=float(slopes.test_loss @ np.linalg.solve(response, drift)),
         replicon=alpha * pooled.response,
         residual=float(residual),
-        converged=bool(settled and exists),
+        converged=bool(settled and exists and stable),
         iterations=evolution.calls,
         stderr=stderr,
         energies=energies,

@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 
 # Offsets, in (h_1 - h_2, h_1 + h_2), of the starts beside w itself: h is pulled to the two sides of h_1 = h_2,
-# and on each side up or down, to reach T_1 and T_2. Dense multi-start finds no deeper minimum (see the tests).
+# and on each side up or down, to reach T_1 and T_2. A dense grid finds no deeper minimum for |w_a| <= 2 (see the
+# tests); further out, where no branch has fields at large V, it sometimes does.
 QUADRANTS = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0))
 MAX_STEPS = 100
 

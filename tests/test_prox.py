@@ -1,0 +1,233 @@
+"""Quadrature, prox and averages: the ingredients of the state evolution, each against a slow independent way."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.special import ndtr, softmax
+
+from attention_phases import BadInput, Task
+from attention_phases.theory.prox import loss_derivatives, moreau_objective, prox
+from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.theory.state_evolution import Overlaps, average, conjugates
+
+fields = st.floats(-4, 4)
+targets = st.floats(0.01, 0.99)
+susceptibilities = st.floats(-1, 2.4).map(lambda exponent: 10.0**exponent)  # V from 0.1 to 250
+variances = st.floats(0.3, 0.7).map(lambda sigma: sigma**2)
+
+
+def attention(h):
+    """softmax(h h^T) of fields (..., 2), as (..., 2, 2)."""
+    return softmax(h[..., :, None] * h[..., None, :], axis=-1)
+
+
+def loss(h, t1, t2, variance):
+    """``(sigma^2/2) |S - Y|_F^2`` for a teacher whose rows sum to one; h is (..., 2)."""
+    target = np.array([[t1, 1 - t1], [1 - t2, t2]])
+    return variance / 2 * ((attention(h) - target) ** 2).sum((-2, -1))
+
+
+# Moments of the quadrature
+
+
+def test_moments_are_those_of_normal_numbers():
+    points = gaussian_points(2**10, 16, 0)
+    pairs = np.stack([points[..., i] * points[..., j] for i in range(4) for j in range(i)])
+    for power, expected in ((points, 0), (points**2, 1), (points**4, 3), (np.moveaxis(pairs, 0, 2), 0)):
+        means = power.mean(1)  # (scrambles, quantities)
+        stderr = means.std(0, ddof=1) / 4
+        # Student's t with 15 degrees of freedom is beyond 5 once in 10^4.
+        assert (np.abs(means.mean(0) - expected) < 5 * stderr).all()
+        assert (stderr < power.std((0, 1)) / 128 / 2).all()  # under half of plain sampling's
+
+
+@pytest.mark.parametrize("count", [32, 64, 128])
+def test_the_first_points_of_a_scramble_are_a_net(count):
+    first = gaussian_points(128, 4, 3)[:, :count]
+    cells = np.sort(np.floor(ndtr(first) * count), axis=1)  # one point in each of `count` equal cells of each axis
+    assert (cells == np.arange(count)[:, None]).all()
+
+
+def test_a_seed_means_the_same_points_and_scrambles_differ():
+    points = gaussian_points(64, 4, 1)
+    gaussian_points.cache_clear()
+    assert np.array_equal(points, gaussian_points(64, 4, 1))
+    others = [*points[1:], *gaussian_points(64, 4, 2)]
+    assert not any(np.isclose(points[0], other).any(0).all() for other in others)
+    assert points.shape == (4, 64, 4) and np.isfinite(points).all()
+    with pytest.raises(ValueError, match="read-only"):
+        points[0, 0, 0] = 0.0
+
+
+@pytest.mark.parametrize(
+    "arguments, name",
+    [((1000, 16, 0), "points"), ((8, 16, 0), "points"), ((64, 3, 0), "scrambles"), ((64, 4, -1), "seed")],
+)
+def test_a_quadrature_that_is_none_is_refused(arguments, name):
+    with pytest.raises(BadInput, match=rf"^{name} = -?\d+: must be ") as caught:
+        gaussian_points(*arguments)
+    assert "\n" not in str(caught.value)
+
+
+# Prox
+
+
+@settings(max_examples=200, deadline=None)
+@given(fields, fields, targets, targets, variances)
+def test_derivatives_of_the_loss(h1, h2, t1, t2, variance):
+    *gradient, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
+    h, step = np.array([h1, h2]), 1e-4
+    unit = step * np.eye(2)
+    numeric = [loss(h + e, t1, t2, variance) - loss(h - e, t1, t2, variance) for e in unit]
+    # Third derivatives of a loss of order variance in the score, which is quadratic in h: at most about 100 here.
+    assert gradient == pytest.approx(np.array(numeric) / (2 * step), abs=1e-6)
+    sides = [loss_derivatives(*(h + e), t1, t2, variance)[:2] for e in (*unit, *-unit)]
+    hessian = (np.array(sides[:2]) - np.array(sides[2:])) / (2 * step)
+    assert np.array([[h11, h12], [h12, h22]]) == pytest.approx(hessian, abs=1e-5)
+
+
+def lowest_minimum(w, t1, t2, V, variance):
+    """The Moreau envelope by a dense grid, then a descent from its three lowest local minima."""
+
+    def objective(h):
+        return ((h - w) ** 2).sum(-1) / (2 * V) + loss(h, t1, t2, variance)
+
+    reach = np.sqrt(2 * V * objective(w)) + 0.1  # nothing further away is below h = w
+    axis = np.linspace(-reach, reach, 161)
+    grid = w + np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
+    values = np.pad(objective(grid), 1, constant_values=np.inf)
+    centre = values[1:-1, 1:-1]
+    neighbours = [np.roll(values, shift, (0, 1))[1:-1, 1:-1] for shift in ((0, 1), (0, -1), (1, 0), (-1, 0))]
+    local = np.argwhere((centre <= np.array(neighbours)).all(0))
+    lowest = sorted(local, key=lambda index: centre[tuple(index)])[:3]
+    starts = [grid[tuple(index)] for index in lowest]
+    return min(scipy.optimize.minimize(objective, start, method="BFGS").fun for start in starts)
+
+
+# On no branch are fields beyond 2 within five standard deviations where V is large enough for several minima.
+@settings(max_examples=250, deadline=None)
+@given(st.floats(-2, 2), st.floats(-2, 2), targets, targets, susceptibilities, variances)
+@example(0.1, -0.1, 0.6, 0.4, 15.0, 0.25)
+@example(0.0, 0.0, 0.9, 0.9, 250.0, 0.49)
+def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
+    h1, h2, envelope = prox(w1, w2, t1, t2, V, variance)
+    w, h = np.array([w1, w2]), np.array([h1, h2])
+    here = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
+    assert envelope == pytest.approx(here, abs=1e-13)  # rounding
+    assert envelope == pytest.approx(moreau_objective(h1, h2, w1, w2, t1, t2, V, variance), abs=1e-13)
+    assert envelope <= lowest_minimum(w, t1, t2, V, variance) + 1e-9
+    # The last Newton step is under 1e-8, and the error after it of the order of its square.
+    gradient = np.array(loss_derivatives(h1, h2, t1, t2, variance)[:2])
+    assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
+
+
+def test_prox_is_the_global_minimum_where_there_are_several():
+    # Newton's method from w alone misses 5 % of these, any one of the four other starts left out some in a thousand.
+    rng = np.random.default_rng(0)
+    for _ in range(1000):
+        w, (t1, t2) = rng.uniform(-1.5, 1.5, 2), rng.uniform(0.05, 0.95, 2)
+        V, variance = 10 ** rng.uniform(1.3, 2.4), rng.uniform(0.3, 0.7) ** 2
+        assert prox(*w, t1, t2, V, variance)[2] <= lowest_minimum(w, t1, t2, V, variance) + 1e-9
+
+
+@settings(max_examples=200, deadline=None)
+@given(fields, fields, targets, targets, susceptibilities, variances)
+def test_slope_of_the_envelope(w1, w2, t1, t2, V, variance):
+    h1, h2, _ = prox(w1, w2, t1, t2, V, variance)
+    step = 1e-5
+    for i, r in enumerate(((h1 - w1) / V, (h2 - w2) / V)):
+        move = step * np.eye(2)[i]
+        *ahead, above = prox(w1 + move[0], w2 + move[1], t1, t2, V, variance)
+        *behind, below = prox(w1 - move[0], w2 - move[1], t1, t2, V, variance)
+        spread = np.abs(np.subtract(ahead, behind)).max()
+        assume(spread < 0.01)  # no jump between the two
+        # The slope moves by less than spread/V + step/V in between, and 1e-15/step is rounding.
+        assert (above - below) / (2 * step) == pytest.approx(-r, abs=(spread + 2 * step) / V + 1e-9)
+
+
+# Averages over the fields
+
+
+def explicit(task, overlaps, xi, zeta):
+    """Fields w, y (N, 2), teacher's attention (N, 2, 2) and minimisers h (N, 2), as written in Result 4.2."""
+    q, m, theta, V = overlaps
+    variance = task.sigma**2
+    w = np.sqrt(q) * xi + m * np.array([1, -1])
+    y = theta / np.sqrt(q) * xi + np.sqrt(variance - theta**2 / q) * zeta
+    return w, y, teacher(task, y), minimisers(task, w, y, V)
+
+
+def teacher(task, y):
+    return (1 - task.omega) * attention(y) + task.omega * np.array(task.matrix)
+
+
+def minimisers(task, w, y, V):
+    Y = teacher(task, y)
+    t = (1 + np.stack([Y[:, 0, 0] - Y[:, 0, 1], Y[:, 1, 1] - Y[:, 1, 0]], axis=1)) / 2
+    return np.array([prox(*fields, *aims, V, task.sigma**2)[:2] for fields, aims in zip(w, t)])
+
+
+def agree(ours, samples):
+    """A value for each scramble against plain samples: the means within 4 combined standard errors, in error < 5 %."""
+    error = np.hypot(np.std(ours, ddof=1) / len(ours) ** 0.5, samples.std(ddof=1) / len(samples) ** 0.5)
+    assert abs(np.mean(ours) - samples.mean()) < 4 * error
+    assert error < 0.05 * samples.std()
+
+
+TASKS = [
+    (Task(), Overlaps(q=0.08, m=0.15, theta=0.07, V=12.0)),
+    (Task(omega=0.6, sigma=0.6, matrix=((0.9, 0.4), (-0.1, 0.7))), Overlaps(q=0.3, m=-0.2, theta=-0.15, V=1.0)),
+]
+
+
+@pytest.mark.parametrize("task, overlaps", TASKS)
+def test_averages_are_those_of_the_sampled_fields(task, overlaps):
+    xi, zeta = np.random.default_rng(0).standard_normal((2, 20_000, 2))
+    w, _, Y, h = explicit(task, overlaps, xi, zeta)
+    r = (h - w) / overlaps.V
+    miss = [task.sigma**2 / 2 * ((attention(each) - Y) ** 2).sum((1, 2)) for each in (h, w)]
+    found = average(task, overlaps, gaussian_points(2**11, 8, 0))
+    agree(found.pull, r[:, 0] - r[:, 1])
+    agree(found.power, (r**2).sum(1))
+    agree(found.teacher_noise, (r * zeta).sum(1))
+    agree(found.student_noise, (r * xi).sum(1))
+    agree(found.fitted_loss, miss[0])
+    agree(found.moreau, miss[0] + overlaps.V / 2 * (r**2).sum(1))
+    agree(found.test_loss, miss[1])
+
+
+def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
+    task, overlaps = TASKS[1]  # small V: the Moreau objective is convex
+    xi, zeta = np.random.default_rng(1).standard_normal((2, 20_000, 2))
+    w, y, _, h = explicit(task, overlaps, xi, zeta)
+    step, V, alpha = 1e-5, overlaps.V, 1.7
+    by_w, by_y = np.empty((2, len(w), 2, 2))
+    for i, move in enumerate(step * np.eye(2)):
+        by_w[:, i] = (minimisers(task, w + move, y, V) - h - move) / (step * V)  # dr/dw_i
+        by_y[:, i] = (minimisers(task, w, y + move, V) - h) / (step * V)
+    assert np.abs(by_w).max() < 100  # no jump, which would be of order 1/step
+    averages = average(task, overlaps, gaussian_points(2**11, 8, 0))
+    hats = conjugates(task, alpha, overlaps, averages)
+    agree(hats.V, -alpha * np.trace(by_w, axis1=1, axis2=2))
+    agree(hats.theta, alpha * np.trace(by_y, axis1=1, axis2=2))
+    agree(averages.response, V**2 * (by_w**2).sum((1, 2)))
+
+
+def test_averages_under_the_symmetries_of_the_model():
+    task = Task(omega=0.5, matrix=((0.9, 0.4), (-0.1, 0.7)))
+    swapped = Task(omega=0.5, matrix=((0.7, -0.1), (0.4, 0.9)))
+    here = Overlaps(q=0.08, m=0.15, theta=0.07, V=12.0)
+    points = gaussian_points(2**9, 4, 0)
+    plain = average(task, here, points)
+    exchanged = average(swapped, here._replace(m=-here.m), np.ascontiguousarray(points[..., [1, 0, 3, 2]]))
+    mirrored = average(task, here._replace(theta=-here.theta), points * [1, 1, -1, -1])
+    # A sum over 512 points in floating point; Newton's error in the prox is below 1e-14.
+    for name, value in plain._asdict().items():
+        close = {"rel": 1e-10, "abs": 1e-13}
+        assert getattr(exchanged, name) == pytest.approx(-value if name == "pull" else value, **close)
+        assert getattr(mirrored, name) == pytest.approx(-value if name == "teacher_noise" else value, **close)
+    hats = conjugates(task, 1.5, here, plain)
+    assert conjugates(swapped, 1.5, here._replace(m=-here.m), exchanged).m == pytest.approx(-hats.m, rel=1e-9)
+    assert conjugates(task, 1.5, here._replace(theta=-here.theta), mirrored).theta == pytest.approx(-hats.theta)
