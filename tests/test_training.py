@@ -78,9 +78,9 @@ def test_a_strong_penalty_leaves_nothing(data, starts):
 
 
 def test_unknown_names_are_refused(data, starts):
-    with pytest.raises(BadInput, match="^optimizer = sgd: must be one of lbfgs, gd, adam"):
+    with pytest.raises(BadInput, match=r"^optimizer = sgd: must be one of lbfgs, gd, adam"):
         training.fit(data, 0.01, starts, "sgd")
-    with pytest.raises(BadInput, match="^init = warm: must be one of semantic, positional, random"):
+    with pytest.raises(BadInput, match=r"^init = warm: must be one of semantic, positional, random"):
         training.start_weights("warm", data.teacher, None)
 
 
