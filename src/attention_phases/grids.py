@@ -1,6 +1,6 @@
 """The cells of each experiment, at each profile's size (paper, Sections 5 and E)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,6 +9,9 @@ from .task import Task
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
+OMEGAS = tuple(round(0.02 * k, 2) for k in range(1, 26))
+DIMENSIONS = (10, 15, 23, 36, 56, 87, 135, 209, 323, 500)
+CHECKED = 0.02  # share of a map's cells that gradient descent repeats
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,61 @@ def fig02(profile, omega=0.3):
     ]
 
 
+def fig03(profile):
+    """Map over alpha and omega, standard A; gradient descent repeats a random share of the cells."""
+    cells = _map("fig03", profile, "standard")
+    chosen = np.random.default_rng(0).choice(len(cells), max(1, round(CHECKED * len(cells))), replace=False)
+    return cells + [replace(cells[i], optimizer="gd") for i in sorted(chosen)]
+
+
+def fig07(profile):
+    """Both minima in growing dimension, at alpha = 1.5; half of Figure 3's left panel and all of Figure 7."""
+    dimensions, seeds = {
+        "paper": (DIMENSIONS, 100),
+        "laptop": (DIMENSIONS, 20),
+        "smoke": (DIMENSIONS[::3], 4),
+    }[profile]
+    return [cell("fig07", Task(), 1.5, d, seed, "lbfgs") for seed in range(seeds) for d in dimensions]
+
+
+def fig08(profile):
+    """Slices over alpha with one parameter of the task changed."""
+    alphas, seeds, d = _size(profile)
+    values = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
+    tasks = dict.fromkeys(Task(**{name: value}) for name, some in values.items() for value in some)
+    return [
+        cell("fig08", task, alpha, d, seed, "lbfgs") for seed in range(seeds) for task in tasks for alpha in alphas
+    ]
+
+
+def fig09(profile):
+    """Map over alpha and omega, alternative A."""
+    return _map("fig09", profile, "alternative")
+
+
+def _map(experiment, profile, matrix):
+    """Cells of a map, one instance of all of it after the other, so that a part of the work is a whole map."""
+    alphas, seeds, d = _size(profile)
+    omegas = {"paper": OMEGAS, "laptop": OMEGAS[::4], "smoke": OMEGAS[::8]}[profile]
+    return [
+        cell(experiment, Task(omega=omega, matrix=matrix), alpha, d, seed, "lbfgs")
+        for seed in range(seeds)
+        for omega in omegas
+        for alpha in alphas
+    ]
+
+
+def _size(profile):
+    """Alphas, instances and dimension of a slice or map."""
+    return {"paper": (ALPHAS, 24, 1000), "laptop": (ALPHAS[::2], 8, 500), "smoke": (ALPHAS[::8], 3, 100)}[profile]
+
+
 def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
     """The cell of one task at one alpha."""
     return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
 
 
-GRIDS = {"fig02": fig02}
+GRIDS = {each.__name__: each for each in (fig02, fig03, fig07, fig08, fig09)}
 
 
 def grid(name, profile, **changes):
