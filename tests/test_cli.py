@@ -128,10 +128,10 @@ def test_two_workers_give_what_one_gives(answer):
             assert shared[name] == pytest.approx(alone[name], rel=relative, abs=absolute), name
 
 
-def test_figures_name_notebooks_that_exist(answer):
-    listed = answer("figures", "--list")["figures"]
-    assert {each["figure"] for each in listed} == set(grids.GRIDS)
-    assert all((results.ROOT / each["notebook"]).is_file() for each in listed)
+def test_figures_name_every_notebook_and_no_other(answer):
+    listed = {each["figure"]: each["notebook"] for each in answer("figures", "--list")["figures"]}
+    assert set(listed.values()) == {f"notebooks/{path.name}" for path in (results.ROOT / "notebooks").glob("fig*.md")}
+    assert all(notebook.startswith(f"notebooks/{figure}_") for figure, notebook in listed.items())
 
 
 def test_without_json_a_line_for_each_entry(run):

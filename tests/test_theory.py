@@ -243,6 +243,9 @@ def test_a_more_positional_teacher_needs_more_data(critical):
     later = threshold(Task(omega=0.45), "critical", **CROSSING)
     assert later.converged
     assert later.alpha - critical.alpha > 10 * np.hypot(later.stderr, critical.stderr)
+    followed = threshold(Task(omega=0.45), "critical", **CROSSING, near=critical)
+    assert followed.converged
+    assert abs(followed.alpha - later.alpha) < 0.1 * later.stderr  # the same scrambles
 
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])

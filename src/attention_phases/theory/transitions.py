@@ -1,6 +1,7 @@
 """The two thresholds in sample complexity: alpha_c(omega) and alpha_l(omega) (paper, Section 5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -12,23 +13,35 @@ from .fixed_point import solve
 from .quadrature import SCRAMBLES
 
 KINDS = ("critical", "linear")
+BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
 POINTS = 2**13  # a crossing needs fewer than the overlaps: much of its error cancels between the branches
-COARSE_POINTS = 2**8
+# To find the crossing, and to come so near that one step on all points ends it.
+ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
 ROUGH, SETTLED = 2e-2, 3e-3  # in alpha: where Newton's method takes over, and the step that ends it
 NEWTON_STEPS = 6
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """A root in alpha. `converged` is False where there is none in the range searched."""
+    """A root in alpha.
+
+    Attributes
+    ----------
+    alpha, stderr : float
+    converged : bool
+        False where there is no root in the range searched, or a branch does not reach it.
+    solutions : dict of Solution
+        The branches within one Newton step of the root.
+    """
 
     alpha: float
     stderr: float
     converged: bool
+    solutions: dict = field(repr=False)
 
 
-def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0):
+def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None):
     """Sample complexity of a transition.
 
     Parameters
@@ -39,61 +52,79 @@ def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0):
         where the semantic test error meets that of the linear baseline.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
+    near : Threshold, optional
+        The same transition of a similar task, to start from in place of a search.
 
     Returns
     -------
     Threshold
     """
-    gap = {"critical": _training_gap, "linear": _test_gap}[check_choice("kind", kind, KINDS)]
-    fine = {"points": points, "scrambles": scrambles, "seed": seed}
-    coarse = {**fine, "points": min(points, COARSE_POINTS)}
-    alpha = _near(lambda alpha: gap(task, alpha, {}, coarse)[0])
-    if alpha is None:
-        return Threshold(np.nan, np.nan, False)
-    starts = {}
-    for _ in range(NEWTON_STEPS):
-        value, slope, stderr, exists = gap(task, alpha, starts, fine)
-        step, error = value / slope, stderr / abs(slope)
-        alpha -= step
-        if abs(step) <= SETTLED:  # Newton's next step would be of the order of this one squared
-            return Threshold(float(alpha), float(error), exists)
-    return Threshold(float(alpha), float(error), False)
+    gap = _Gap(task, check_choice("kind", kind, KINDS), scrambles, seed)
+    if near is not None and near.converged:
+        gap.solutions = dict(near.solutions)
+        alpha = near.alpha
+    else:
+        alpha = _search(gap, min(points, ROUGH_POINTS))
+        if alpha is None:
+            return Threshold(np.nan, np.nan, False, {})
+    for count in sorted({min(points, MIDDLE_POINTS), points}):
+        for _ in range(NEWTON_STEPS):
+            value, slope, stderr = gap(alpha, count)
+            step = value / slope
+            alpha = max(alpha - step, SMALLEST)
+            settled = abs(step) <= SETTLED  # Newton's next step would be of the order of this one squared
+            if settled or not gap.exists:
+                break
+    if near is not None and not (settled and gap.exists):
+        return threshold(task, kind, points, scrambles, seed)
+    return Threshold(float(alpha), float(stderr / abs(slope)), bool(settled and gap.exists), gap.solutions)
 
 
-def _near(gap):
-    """Close to where `gap` falls through zero, between neighbours of a doubling grid; None if it does not."""
+def _search(gap, points):
+    """Close to where the gap falls through zero, between neighbours of a doubling grid; None if it does not."""
+    value = cache(lambda alpha: gap(alpha, points)[0])
     left = SMALLEST
-    above = gap(left)
     while left < LARGEST:
-        below = gap(2 * left)
-        if above > 0 >= below:
-            return scipy.optimize.brentq(gap, left, 2 * left, xtol=ROUGH)
-        left, above = 2 * left, below
+        gap.solutions = {}  # the steps are too long to follow a branch
+        value(2 * left)
+        if value(left) > 0 >= value(2 * left):
+            return scipy.optimize.brentq(value, left, 2 * left, xtol=ROUGH)
+        left *= 2
     return None
 
 
-def _follow(task, alpha, branches, starts, quadrature):
-    """Solutions at `alpha`, from those in `starts`, which are replaced."""
-    for branch in branches:
-        starts[branch] = solve(task, alpha, branch, start=starts.get(branch), **quadrature)
-    return [starts[branch] for branch in branches]
+class _Gap:
+    """What falls through zero at a threshold, evaluated from the solutions at the alpha before."""
 
+    def __init__(self, task, kind, scrambles, seed):
+        self.task, self.kind, self.solutions = task, kind, {}
+        self.quadrature = {"scrambles": scrambles, "seed": seed}
 
-def _training_gap(task, alpha, starts, quadrature):
-    """Semantic less positional training loss, its slope in alpha, its error, and whether both branches exist.
+    @property
+    def exists(self):
+        return all(each.converged for each in self.solutions.values())
 
-    The scrambles serve both branches, and most of the error cancels in the difference.
-    """
-    semantic, positional = _follow(task, alpha, ("semantic", "positional"), starts, quadrature)
-    value = semantic.free_energy - positional.free_energy
-    slope = semantic.train_slope - positional.train_slope
-    energies = semantic.energies - positional.energies
-    stderr = np.std(energies, ddof=1) / sqrt(len(energies))
-    return value, slope, stderr, semantic.converged and positional.converged
+    def __call__(self, alpha, points):
+        """Gap, its slope in alpha and its error."""
+        for branch in BRANCHES[self.kind]:
+            self.solutions[branch] = self._solve(alpha, branch, points)
+        semantic = self.solutions["semantic"]
+        if self.kind == "linear":
+            value = semantic.test_mse - linear_baseline(self.task)
+            return value, semantic.test_slope, semantic.stderr["test_mse"]
+        positional = self.solutions["positional"]
+        # The scrambles serve both branches, and most of the error cancels in the difference.
+        energies = semantic.energies - positional.energies
+        return (
+            semantic.free_energy - positional.free_energy,
+            semantic.train_slope - positional.train_slope,
+            np.std(energies, ddof=1) / sqrt(len(energies)),
+        )
 
-
-def _test_gap(task, alpha, starts, quadrature):
-    """Semantic test error less that of the linear baseline, its slope in alpha, its error, and whether it exists."""
-    (semantic,) = _follow(task, alpha, ("semantic",), starts, quadrature)
-    value = semantic.test_mse - linear_baseline(task)
-    return value, semantic.test_slope, semantic.stderr["test_mse"], semantic.converged
+    def _solve(self, alpha, branch, points):
+        start = self.solutions.get(branch)
+        if start is not None and start.converged:
+            found = solve(self.task, alpha, branch, points, start=start, **self.quadrature)
+            if found.converged:
+                return found
+        return solve(self.task, alpha, branch, points, **self.quadrature)
