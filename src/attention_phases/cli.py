@@ -129,7 +129,7 @@ def verify(options):
     """Recompute stored cells."""
     from .results import check
 
-    count, mismatches = check(options.sample, options.seed)
+    count, mismatches = check(options.sample, options.seed, options.experiment)
     found = [each._asdict() for each in mismatches]
     return {"cells": count, "mismatches": found, "problem": found and f"{len(found)} stored values differ"}
 
@@ -225,6 +225,7 @@ def _parser():
     added = add(verify)
     added.add_argument("--sample", type=int, default=20, help="cells to recompute")
     added.add_argument("--seed", type=int, default=0, help="chooses the cells")
+    added.add_argument("--experiment", choices=tuple(GRIDS), help="of one experiment only")
     add(figures).add_argument("--list", action="store_true", help="list them")
     return parser
 

@@ -5,13 +5,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import check_choice
+from .published import CRITICAL_ALPHA, LINEAR_ALPHA
 from .task import Task
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
 OMEGAS = tuple(round(0.02 * k, 2) for k in range(1, 26))
 DIMENSIONS = (10, 15, 23, 36, 56, 87, 135, 209, 323, 500)
+MAP_OMEGAS = {"paper": OMEGAS, "laptop": OMEGAS[::4], "smoke": OMEGAS[::8]}
+CHANGED = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}  # of Figure 8
 CHECKED = 0.02  # share of a map's cells that gradient descent repeats
+# Alphas of a line of theory, quadrature points a scramble, scrambles.
+THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**9, 16), "smoke": (ALPHAS[::8], 2**7, 8)}
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,23 @@ class Cell:
         return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
 
 
+@dataclass(frozen=True)
+class Line:
+    """A line of theory along alpha, see `theory.theory_line`; without alphas the thresholds alone."""
+
+    experiment: str
+    alphas: tuple
+    omega: float
+    sigma: float
+    lam: float
+    matrix: tuple
+    points: int
+    scrambles: int
+    seed: int
+
+    task = Cell.task
+
+
 def fig02(profile, omega=0.3):
     """Slice at one omega: both starts over alpha, by L-BFGS and by the published gradient descent."""
     alphas, seeds, d, optimizers = {
@@ -55,7 +77,7 @@ def fig02(profile, omega=0.3):
 
 def fig03(profile):
     """Map over alpha and omega, standard A; gradient descent repeats a random share of the cells."""
-    cells = _map("fig03", profile, "standard")
+    cells = _map("fig03", profile, "standard", _size(profile)[1])
     chosen = np.random.default_rng(0).choice(len(cells), max(1, round(CHECKED * len(cells))), replace=False)
     return cells + [replace(cells[i], optimizer="gd") for i in sorted(chosen)]
 
@@ -73,26 +95,60 @@ def fig07(profile):
 def fig08(profile):
     """Slices over alpha with one parameter of the task changed."""
     alphas, seeds, d = _size(profile)
-    values = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}
-    tasks = dict.fromkeys(Task(**{name: value}) for name, some in values.items() for value in some)
     return [
-        cell("fig08", task, alpha, d, seed, "lbfgs") for seed in range(seeds) for task in tasks for alpha in alphas
+        cell("fig08", task, alpha, d, seed, "lbfgs")
+        for seed in range(seeds)
+        for task in _changed_tasks()
+        for alpha in alphas
     ]
+
+
+def _changed_tasks():
+    """The tasks of Figure 8, each once: the standard one stands in all three of its panels."""
+    return list(dict.fromkeys(Task(**{name: value}) for name, some in CHANGED.items() for value in some))
 
 
 def fig09(profile):
     """Map over alpha and omega, alternative A."""
-    return _map("fig09", profile, "alternative")
+    return _map("fig09", profile, "alternative", {"paper": 12}.get(profile) or _size(profile)[1])
 
 
-def _map(experiment, profile, matrix):
+def fig03_theory(profile):
+    """Theory of Figure 3: the lines of the map, and the thresholds at the other published omega."""
+    return _lines("fig03_theory", profile, "standard", {*CRITICAL_ALPHA, *LINEAR_ALPHA} if profile == "paper" else ())
+
+
+def fig08_theory(profile):
+    """Theory of Figure 8."""
+    alphas, points, scrambles = THEORY_SIZE[profile]
+    return [line("fig08_theory", task, alphas, 2 * points, scrambles) for task in _changed_tasks()]
+
+
+def fig09_theory(profile):
+    """Theory of Figure 9: the lines of the map."""
+    return _lines("fig09_theory", profile, "alternative", ())
+
+
+def _lines(experiment, profile, matrix, more):
+    alphas, points, scrambles = THEORY_SIZE[profile]
+    omegas = MAP_OMEGAS[profile]
+    lines = [line(experiment, Task(omega=omega, matrix=matrix), alphas, points, scrambles) for omega in omegas]
+    others = sorted(set(more) - set(omegas))
+    return lines + [line(experiment, Task(omega=omega, matrix=matrix), (), points, scrambles) for omega in others]
+
+
+def line(experiment, task, alphas, points, scrambles, seed=0):
+    """The line of one task."""
+    return Line(experiment, tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))
+
+
+def _map(experiment, profile, matrix, seeds):
     """Cells of a map, one instance of all of it after the other, so that a part of the work is a whole map."""
-    alphas, seeds, d = _size(profile)
-    omegas = {"paper": OMEGAS, "laptop": OMEGAS[::4], "smoke": OMEGAS[::8]}[profile]
+    alphas, _, d = _size(profile)
     return [
         cell(experiment, Task(omega=omega, matrix=matrix), alpha, d, seed, "lbfgs")
         for seed in range(seeds)
-        for omega in omegas
+        for omega in MAP_OMEGAS[profile]
         for alpha in alphas
     ]
 
@@ -107,7 +163,7 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
     return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
 
 
-GRIDS = {each.__name__: each for each in (fig02, fig03, fig07, fig08, fig09)}
+GRIDS = {each.__name__: each for each in (fig02, fig03, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)}
 
 
 def grid(name, profile, **changes):

@@ -3,6 +3,7 @@
 from .baseline import linear_baseline
 from .branches import branch_along
 from .fixed_point import Solution, solve
+from .lines import theory_line
 from .transitions import Threshold, threshold
 
-__all__ = ["Solution", "Threshold", "branch_along", "linear_baseline", "solve", "threshold"]
+__all__ = ["Solution", "Threshold", "branch_along", "linear_baseline", "solve", "theory_line", "threshold"]

@@ -93,7 +93,7 @@ def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, BRANCHES)
     nets = gaussian_points(points, scrambles, seed)
-    evolution = _Evolution(task, alpha, branch)
+    evolution = Evolution(task, alpha, branch)
     if start is not None:
         near = evolution.coordinates(start.overlaps)
     else:
@@ -102,7 +102,7 @@ def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start
     return _describe(evolution, _polish(evolution, near, nets), nets)
 
 
-class _Evolution:
+class Evolution:
     """The map of one branch in its free coordinates: log q, log V and the branch's own overlap.
 
     The overlap enters as artanh(theta/sqrt(rho q)), or m/sqrt(q), so that every point is admissible.
@@ -184,7 +184,7 @@ def _describe(evolution, x, nets):
     scatter = evolution.step(x, averages) - image[:, None]
     response = np.eye(len(x)) - jacobian
     moves = np.linalg.solve(response, scatter)  # (coordinates, scrambles)
-    above, below = (_Evolution(task, alpha * (1 + side), evolution.branch).step(x, pooled) for side in (STEP, -STEP))
+    above, below = (Evolution(task, alpha * (1 + side), evolution.branch).step(x, pooled) for side in (STEP, -STEP))
     drift = (above - below) / (2 * alpha * STEP)
 
     overlaps = evolution.overlaps(x)

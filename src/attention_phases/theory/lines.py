@@ -1,0 +1,76 @@
+"""Everything that theory says along one line of alpha: branches, where they end, and the two thresholds."""
+
+import numpy as np
+
+from .baseline import linear_baseline
+from .branches import as_row, branch_end, follow
+from .transitions import BRANCHES, KINDS, Threshold, threshold
+
+# In the points of the line: a crossing and an end are single numbers, on which more can be spent.
+THRESHOLD_POINTS, END_POINTS = 4, 2
+MINIMA = ("semantic", "positional")
+
+
+def theory_line(line):
+    """Rows of a `grids.Line`.
+
+    Parameters
+    ----------
+    line : grids.Line
+
+    Returns
+    -------
+    list of dict
+        Each with `what` and `alpha`. For "semantic", "positional" and, where one of these is missing,
+        "symmetric": one row for each alpha, as from `branches.as_row`. For "critical" and "linear", and for
+        each end of a minimum within the alphas ("semantic start", "positional stop", ...): alpha and
+        `alpha_error`, no row where there is none. Where `branch_end` fails, the end is known to a step of
+        the alphas. The first row, "baseline", has the `test_mse` of the linear model.
+    """
+    task, alphas = line.task(), sorted(line.alphas)
+    quadrature = {"scrambles": line.scrambles, "seed": line.seed}
+    found = {branch: follow(task, branch, alphas, line.points, **quadrature) if alphas else {} for branch in MINIMA}
+    missing = [alpha for alpha in alphas if not all(alpha in each for each in found.values())]
+    if missing:
+        found["symmetric"] = follow(task, "symmetric", missing, line.points, **quadrature)
+
+    rows = [{"what": "baseline", "test_mse": linear_baseline(task)}]
+    for branch, solutions in found.items():
+        rows += [{"what": branch, "alpha": alpha, **as_row(each)} for alpha, each in solutions.items()]
+    for kind in KINDS:
+        if alphas and not all(found[branch] for branch in BRANCHES[kind]):
+            continue
+        near = _near(kind, found, rows[0]["test_mse"])
+        each = threshold(task, kind, THRESHOLD_POINTS * line.points, **quadrature, near=near)
+        if each.converged:
+            rows.append({"what": kind, "alpha": each.alpha, "alpha_error": each.stderr})
+    for branch in MINIMA:
+        reached = [alphas.index(alpha) for alpha in found[branch]]
+        for end, within, beyond in (("start", min(reached), -1), ("stop", max(reached), 1)) if reached else ():
+            if 0 <= within + beyond < len(alphas):
+                bracket = alphas[within], alphas[within + beyond]
+                last = found[branch][bracket[0]]
+                value, error = branch_end(task, branch, bracket[0], last, END_POINTS * line.points, **quadrature)
+                if not min(bracket) - 3 * error <= value <= max(bracket) + 3 * error:  # NaN, or the other end
+                    value, error = sum(bracket) / 2, abs(bracket[0] - bracket[1]) / 2
+                rows.append({"what": f"{branch} {end}", "alpha": value, "alpha_error": error})
+    return rows
+
+
+def _near(kind, found, baseline):
+    """What `threshold` may start from, where a sign change is seen among the solutions; else None."""
+    alphas = sorted(set.intersection(*(set(found[branch]) for branch in BRANCHES[kind])))
+
+    def gap(alpha):
+        semantic = found["semantic"][alpha]
+        if kind == "linear":
+            return semantic.test_mse - baseline
+        return semantic.free_energy - found["positional"][alpha].free_energy
+
+    for above, below in zip(alphas[-2::-1], alphas[:0:-1]):
+        left, right = gap(above), gap(below)
+        if left > 0 >= right:
+            nearest = above if left < -right else below
+            solutions = {branch: found[branch][nearest] for branch in BRANCHES[kind]}
+            return Threshold(above + (below - above) * left / (left - right), np.nan, True, solutions)
+    return None
