@@ -2,9 +2,16 @@
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-NOTEBOOKS = {"fig02": "notebooks/fig02_slice.md"}
+NOTEBOOKS = {
+    "fig02": "notebooks/fig02_slice.md",
+    "fig03": "notebooks/fig03_phase_diagram.md",
+    "fig07": "notebooks/fig07_dimension.md",
+    "fig08": "notebooks/fig08_parameters.md",
+    "fig09": "notebooks/fig09_alternative.md",
+}
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -149,3 +156,133 @@ def _mark(axes, threshold, name, colour):
     axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
     axes.annotate(name, (threshold.alpha, 1), xycoords=("data", "axes fraction"), xytext=(3, -12),
                   textcoords="offset points", color=colour)
+
+
+def overlap_plane(means, limits, sigma):
+    """Figure 3, left: both minima in the plane of their overlaps, for growing d.
+
+    Parameters
+    ----------
+    means : DataFrame
+        `statistics.instance_means` along d.
+    limits : dict of theory.Solution
+        "semantic" and "positional": the limit of infinite d.
+    sigma : float
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    variance = sigma**2
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 5.2))
+        for branch, found in limits.items():
+            each = means.loc[branch]
+            axes.plot(each["m"] / variance, each["theta"] / variance, color=COLOURS[branch], linewidth=0.8)
+            axes.errorbar(each["m"] / variance, each["theta"] / variance, each["theta_error"] / variance,
+                          each["m_error"] / variance, fmt="none", ecolor=COLOURS[branch], elinewidth=1)
+            axes.scatter(each["m"] / variance, each["theta"] / variance, 12 * np.log(each.index), COLOURS[branch],
+                         edgecolors="white", linewidths=0.5, zorder=3, label=f"{branch} start")
+            axes.plot(found.overlaps.m / variance, found.overlaps.theta / variance, "*", color=COLOURS[branch],
+                      markeredgecolor="black", markersize=17, zorder=2, label=r"theory, $d=\infty$")
+            for d in (each.index.min(), each.index.max()):
+                at = each.loc[d, ["m", "theta"]] / variance
+                axes.annotate(f"$d={d}$", at, xytext=(9, -13), textcoords="offset points", color=COLOURS[branch])
+        axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
+        axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
+        axes.legend(loc="upper right")
+    return figure
+
+
+def phase_map(maps, label, sides, lines, points):
+    """A map over alpha and omega, trained students above theory, on one colour scale.
+
+    Parameters
+    ----------
+    maps : dict of DataFrame
+        Title to values, alpha (rows) by omega (columns).
+    label : str
+        Of the colour bar.
+    sides : (str, str)
+        Colours of the negative and of the positive values.
+    lines : list of (DataFrame, str, str, str)
+        omega as index, alpha and alpha_error; label, colour, line style.
+    points : list of (DataFrame, int, str, str)
+        omega as index, alpha and alpha_error; panel, label, marker.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]])
+    # The largest values stand in a corner; beyond this share of them all cells have the full colour.
+    largest = max(np.nanquantile(np.abs(each), 0.95) for each in maps.values())
+    with mpl.rc_context(STYLE):
+        figure, panels = plt.subplots(len(maps), 1, figsize=(6.4, 4.6 * len(maps) + 0.9), sharex=True, squeeze=False)
+        for number, (axes, (title, values)) in enumerate(zip(panels[:, 0], maps.items())):
+            mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), cmap=colours, vmin=-largest,
+                                   vmax=largest, shading="nearest", edgecolors="face", linewidth=0.2)
+            for curve, name, colour, style in lines:
+                _line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
+            for each, panel, name, marker in points:
+                if panel == number:
+                    axes.errorbar(each.index, each["alpha"], each["alpha_error"], fmt=marker, color="black",
+                                  markerfacecolor="white", elinewidth=1, markersize=5, label=name)
+            axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0, values.index.max() + 0.04),
+                     xlim=(values.columns.min() - 0.012, values.columns.max() + 0.012))
+            axes.legend(loc="upper left", frameon=True, framealpha=0.85)
+        panels[-1, 0].set_xlabel(r"positional share of the teacher $\omega$")
+        bar = figure.colorbar(mesh, ax=panels[:, 0], orientation="horizontal", label=label, extend="both", aspect=35)
+        bar.formatter.set_powerlimits((0, 0))
+        bar.formatter.set_useMathText(True)
+    return figure
+
+
+def fig07(means, limits):
+    """Figure 7: test error of both minima against the dimension; arguments as for `overlap_plane`."""
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 4.6))
+        for branch, found in limits.items():
+            each = means.loc[branch]
+            axes.axhline(found.test_mse, color=COLOURS[branch], label=rf"theory, $d=\infty$, {branch}")
+            error = found.stderr["test_mse"]
+            axes.axhspan(found.test_mse - error, found.test_mse + error, color=COLOURS[branch], alpha=0.3, linewidth=0)
+            axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt="o", color=COLOURS[branch],
+                          elinewidth=1, label=f"trained, {branch} start")
+        axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=r"test error $\epsilon_g$", ylim=(0, None))
+        axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
+        axes.legend(loc="lower left", ncols=1)
+    return figure
+
+
+def fig08(panels):
+    """Figure 8: test error of both minima over alpha, for three values each of three parameters.
+
+    Parameters
+    ----------
+    panels : dict
+        From `statistics.changed`.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    shades, markers, styles = (1.0, 0.65, 0.35), "os^", ("-", "--", ":")
+    with mpl.rc_context(STYLE):
+        figure, rows = plt.subplots(len(panels), 1, figsize=(6.4, 4.2 * len(panels)), sharex=True)
+        for axes, (name, values) in zip(rows, panels.items()):
+            label = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}[name]
+            for (value, means, lines, baseline), shade, marker, style in zip(values, shades, markers, styles):
+                for branch, colour in COLOURS.items():
+                    faded = mpl.colors.to_rgb(colour)
+                    faded = tuple(shade * part + (1 - shade) for part in faded)
+                    each = means.loc[branch]
+                    axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt=marker, color=faded,
+                                  elinewidth=1, label=f"{label} = {value:g}, {branch}")
+                    curve = lines[branch]
+                    _line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
+                axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+            axes.set(yscale="log", ylabel=r"test error $\epsilon_g$")
+            axes.legend(fontsize=8.5, ncols=2)
+        rows[-1].set_xlabel(r"sample complexity $\alpha = n/d$")
+    return figure

@@ -2,8 +2,10 @@
 
 from math import isfinite
 
+import pandas as pd
+
 from . import published
-from .statistics import crossing, instance_means, test_gap, training_gap
+from .statistics import between_optimizers, crossing, curve, instance_means, test_gap, training_gap
 from .task import Task
 
 NAMES = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
@@ -13,6 +15,7 @@ SYMBOLS = {
     "theta": "θ",
     "V": "V",
     "m/sigma^2": "m/σ²",
+    "theta/sigma^2": "θ/σ²",
     "train_loss": "ε<sub>t</sub>",
     "test_mse": "ε<sub>g</sub>",
     "linear_mse": "ε<sub>g</sub> of the linear fit",
@@ -64,6 +67,122 @@ def fig02(task, solutions, critical, linear, table, rng):
             label = f"{SYMBOLS[name]}, α = {alpha:g}"
             trained.append((label, theirs, ours[column] / unit, ours[f"{column}_error"] / unit))
     return published.compare(rows), published.compare(trained)
+
+
+def thresholds(lines):
+    """Comparison of Figure 3's thresholds, all of theory.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        The experiment "fig03_theory".
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `published.compare`.
+    """
+    rows = []
+    for name, what, table in (
+        ("α<sub>c</sub>", "critical", published.CRITICAL_ALPHA),
+        ("α<sub>l</sub>", "linear", published.LINEAR_ALPHA),
+    ):
+        ours = curve(lines, what)
+        for omega, theirs in table.items():
+            if omega in ours.index:
+                rows.append((f"{name}, ω = {omega:g}", theirs, *ours.loc[omega]))
+    return published.compare(rows)
+
+
+def overlaps_by_dimension(means, sigma):
+    """Comparison of Figure 3's left panel, from `instance_means` along d."""
+    return published.compare([
+        (f"{SYMBOLS[name]}, {start}, d = {d}", theirs, ours[column] / sigma**2, ours[f"{column}_error"] / sigma**2)
+        for name, column, start in (("theta/sigma^2", "theta", "semantic"), ("m/sigma^2", "m", "positional"))
+        for d, theirs, ours in _shared(published.SCALING[name], means.loc[start])
+    ])  # fmt: skip
+
+
+def errors_by_dimension(means):
+    """Comparison of Figure 7, from `instance_means` along d."""
+    return published.compare([
+        (f"{SYMBOLS['test_mse']}, semantic, d = {d}", theirs, ours["test_mse"], ours["test_mse_error"])
+        for d, theirs, ours in _shared(published.SCALING["test_mse"], means.loc["semantic"])
+    ])  # fmt: skip
+
+
+def _shared(theirs, means):
+    return [(d, theirs[d], means.loc[d]) for d in sorted(theirs.keys() & set(means.index))]
+
+
+def distances_to_limit(means, limits):
+    """Test errors by dimension, relative to the limit of infinite d, as a table to read."""
+    columns = {"d": means.index.unique("d")}
+    for branch, found in limits.items():
+        each = means.loc[branch]
+        columns[f"{SYMBOLS['test_mse']} over its limit, {branch}"] = [
+            published.with_error(value / found.test_mse, error / found.test_mse)
+            for value, error in zip(each["test_mse"], each["test_mse_error"])
+        ]
+    return pd.DataFrame(columns)
+
+
+def changed_thresholds(lines):
+    """Both thresholds of every task of Figure 8, as a table to read."""
+    rows = []
+    for (omega, sigma, lam), each in lines.groupby(["omega", "sigma", "lam"]):
+        row = {"ω": f"{omega:g}", "σ": f"{sigma:g}", "λ": f"{lam:g}"}
+        for name, what in (("α<sub>c</sub>", "critical"), ("α<sub>l</sub>", "linear")):
+            found = each[each["what"] == what]
+            row[name] = published.with_error(*found.iloc[0][["alpha", "alpha_error"]]) if len(found) else "none"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def checked(trained, theory, omegas=None):
+    """Thresholds of trained students beside those of theory.
+
+    Parameters
+    ----------
+    trained, theory : pandas.DataFrame
+        omega as index, alpha and alpha_error.
+    omegas : sequence of float, optional
+        All that both have by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns "ω", "trained students", "theory", and "in errors": their difference over both errors in quadrature.
+    """
+    both = trained.dropna().join(theory, how="inner", lsuffix="_trained")
+    if omegas is not None:
+        both = both[both.index.isin(omegas)]
+    error = (both["alpha_error"] ** 2 + both["alpha_error_trained"] ** 2) ** 0.5
+    return pd.DataFrame({
+        "ω": [f"{omega:g}" for omega in both.index],
+        "trained students": list(map(published.with_error, both["alpha_trained"], both["alpha_error_trained"])),
+        "theory": list(map(published.with_error, both["alpha"], both["alpha_error"])),
+        "in errors": [f"{each:+.1f}" for each in (both["alpha_trained"] - both["alpha"]) / error],
+    })  # fmt: skip
+
+
+def optimizers(table):
+    """`statistics.between_optimizers` as a table to read."""
+    found = between_optimizers(table)
+    return pd.DataFrame({
+        "start": found["start"],
+        "quantity": found["quantity"].map(SYMBOLS),
+        "cells": found["cells"],
+        "mean difference": list(map(published.with_error, found["difference"], found["error"])),
+        "root mean square": found["rms"].map("{:.2g}".format),
+        "spread between data sets": found["spread"].map("{:.2g}".format),
+    })  # fmt: skip
+
+
+def published_curve(table):
+    """Published thresholds by omega, as a table to draw."""
+    values = {omega: {"alpha": each.value, "alpha_error": each.stderr} for omega, each in table.items()}
+    return pd.DataFrame.from_dict(values, orient="index", dtype=float)
 
 
 def as_html(comparison):

@@ -1,24 +1,29 @@
 """Means over instances, and where they cross, with their errors."""
 
 import numpy as np
+import pandas as pd
+
+from .task import Task
 
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
-def instance_means(table):
+def instance_means(table, along="alpha"):
     """Mean and standard error over instances.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Results with columns start, alpha, seed and `MEASURED`, of one optimiser.
+        Results with columns start, alpha, d, seed and `MEASURED`, of one optimiser.
+    along : {"alpha", "d"}
+        What changes.
 
     Returns
     -------
     pandas.DataFrame
-        By start and alpha: each measured quantity, and its standard error as "q_error" and so on.
+        By start and `along`: each measured quantity, and its standard error as "q_error" and so on.
     """
-    groups = table.groupby(["start", "alpha"], observed=True)[list(MEASURED)]
+    groups = table.groupby(["start", along], observed=True)[list(MEASURED)]
     return groups.mean().join(groups.sem().add_suffix("_error"))
 
 
@@ -48,6 +53,126 @@ def training_gap(table):
 def test_gap(table):
     """Semantic test error less that of the linear fit on the same data, of each instance (alpha by seed)."""
     return paired(table, lambda semantic, positional: semantic["test_mse"] - semantic["linear_mse"])
+
+
+def gap_map(table, gap):
+    """A gap over alpha (rows) and omega (columns), mean over instances, from results of one optimiser.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    gap : {training_gap, test_gap}
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    return pd.DataFrame({omega: gap(each).mean(axis=1) for omega, each in table.groupby("omega")})
+
+
+def theory_map(lines, gap):
+    """The same of the theory's lines: `gap(semantic, positional, baseline)` of tables by alpha, for each omega.
+
+    Where a minimum is missing, the student with m = theta = 0 that takes its place stands for it.
+    """
+    maps = {}
+    for omega, line in lines.groupby("omega"):
+        tables = {what: rows.set_index("alpha") for what, rows in line.groupby("what", observed=True)}
+        if "symmetric" in tables or "semantic" in tables:
+            semantic, positional = (_filled(tables, what) for what in ("semantic", "positional"))
+            maps[omega] = gap(semantic, positional, tables["baseline"]["test_mse"].iloc[0])
+    return pd.DataFrame(maps).sort_index()
+
+
+def changed(table, lines, values):
+    """What Figure 8 shows: for each parameter a list of (value, means, theory by branch, linear baseline).
+
+    Parameters
+    ----------
+    table, lines : pandas.DataFrame
+        The experiments "fig08" and "fig08_theory".
+    values : dict
+        Values by parameter; the other parameters are those of `Task()`.
+    """
+    panels = {}
+    for name, some in values.items():
+        panels[name] = []
+        for value in some:
+            task = vars(Task(**{name: value}))
+            here, theory = (
+                each[np.all([each[key] == task[key] for key in values], axis=0)].dropna(axis=1, how="all")
+                for each in (table, lines)
+            )
+            branches = {what: theory[theory["what"] == what] for what in ("semantic", "positional")}
+            panels[name].append((value, instance_means(here), branches, theory["test_mse"].iloc[0]))
+    return panels
+
+
+def curve(lines, what):
+    """What "critical", "linear", "semantic start" and so on is along omega: alpha and alpha_error by omega."""
+    return lines[lines["what"] == what].set_index("omega")[["alpha", "alpha_error"]].sort_index()
+
+
+def _filled(tables, what):
+    there = [tables[each][list(MEASURED[:5])] for each in (what, "symmetric") if each in tables]
+    return there[0] if len(there) == 1 else there[0].combine_first(there[1])
+
+
+def crossings(table, gap, rng):
+    """`crossing` at each omega of a map: alpha and its error as "alpha_error", by omega."""
+    found = {omega: crossing(gap(each), rng) for omega, each in table.groupby("omega")}
+    return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"])
+
+
+def between_optimizers(table):
+    """What gradient descent and L-BFGS leave between them on the cells that both have done.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of both.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By start and quantity: mean difference (gradient descent less L-BFGS), its standard error, root mean
+        square difference, and the standard deviation of the L-BFGS values between instances, of one alpha and omega.
+    """
+    where = ["start", "omega", "alpha", "seed"]
+    by_gd, by_lbfgs = (table[table["optimizer"] == name].set_index(where) for name in ("gd", "lbfgs"))
+    both = by_gd.index.intersection(by_lbfgs.index)
+    rows = []
+    for start in both.unique("start"):
+        at = both[both.get_level_values("start") == start]
+        for name in ("train_loss", "theta", "m"):
+            values = by_lbfgs[by_lbfgs.index.get_level_values("start") == start][name]
+            difference = by_gd.loc[at, name] - by_lbfgs.loc[at, name]
+            rows.append({
+                "start": start,
+                "quantity": name,
+                "cells": len(at),
+                "difference": difference.mean(),
+                "error": difference.sem(),
+                "rms": (difference**2).mean() ** 0.5,
+                "spread": values.groupby(["omega", "alpha"]).var().mean() ** 0.5,
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def advantage(table):
+    """Test error of the linear fit less that of the start with the lower training loss, of each instance."""
+
+    def difference(semantic, positional):
+        lower = semantic["train_loss"] <= positional["train_loss"]
+        return semantic["linear_mse"] - semantic["test_mse"].where(lower, positional["test_mse"])
+
+    return paired(table, difference)
+
+
+def theory_advantage(semantic, positional, baseline):
+    """The same of theory, for `theory_map`."""
+    lower = semantic["train_loss"] <= positional["train_loss"]
+    return baseline - semantic["test_mse"].where(lower, positional["test_mse"])
 
 
 def crossing(gaps, rng, resamples=2000):
