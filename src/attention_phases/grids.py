@@ -118,7 +118,7 @@ def _changed_tasks():
 
 def fig09(profile):
     """Map over alpha and omega, alternative A."""
-    return _map("fig09", profile, "alternative", {"paper": 12}.get(profile) or _size(profile)[1])
+    return _map("fig09", profile, "alternative", {"paper": 10}.get(profile) or _size(profile)[1])
 
 
 def fig03_theory(profile):
@@ -129,7 +129,7 @@ def fig03_theory(profile):
 def fig08_theory(profile):
     """Theory of Figure 8."""
     alphas, points, scrambles = THEORY_SIZE[profile]
-    return [line("fig08_theory", task, alphas, 2 * points, scrambles) for task in _changed_tasks()]
+    return [line("fig08_theory", task, alphas, points, scrambles) for task in _changed_tasks()]
 
 
 def fig09_theory(profile):

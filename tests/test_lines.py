@@ -1,0 +1,167 @@
+"""Branches along alpha, where they end, and what is kept of a line of theory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_phases import Task, grids, results, store, sweep
+from attention_phases import statistics as st
+from attention_phases.theory import branch_along, linear_baseline, solve, theory_line, threshold
+from attention_phases.theory.branches import branch_end, follow
+from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.theory.state_evolution import Averages, Overlaps, average, conjugates, update
+
+TASK = Task(omega=0.3)
+FEW = {"points": 2**8, "scrambles": 8}
+ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return pd.DataFrame(theory_line(grids.line("line", TASK, ALPHAS, 2**8, 8)))
+
+
+# Branches
+
+
+def test_a_branch_is_followed_to_what_a_search_finds():
+    for branch in ("semantic", "positional"):
+        for alpha, found in follow(TASK, branch, ALPHAS[1:], **FEW).items():
+            alone = solve(TASK, alpha, branch, **FEW)
+            for name, value in found.overlaps._asdict().items():
+                assert value == pytest.approx(getattr(alone.overlaps, name), abs=found.stderr[name] + 1e-12)
+
+
+def test_a_branch_may_exist_in_the_middle_only():
+    # A weakly positional teacher: too few data on one side, too many on the other.
+    found = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
+    assert list(found) == [0.3, 0.4, 0.5]
+
+
+def test_the_table_of_a_branch_has_its_errors():
+    table = branch_along(TASK, "semantic", ALPHAS, **FEW)
+    assert table["alpha"].is_monotonic_increasing and table["alpha"].min() > 0.3
+    assert (table[["q_error", "theta_error", "test_mse_error"]] > 0).all(axis=None)
+
+
+def instability(task, branch, alpha):
+    """By how much one step of the map enlarges a small overlap of `branch` at the solution without overlaps."""
+    overlaps = solve(task, alpha, "symmetric", 2**10, 8, seed=5).overlaps
+    nets = gaussian_points(2**11, 16, 5)
+    x = 0.1
+    images = []
+    for side in (x, -x):
+        point = {
+            "semantic": Overlaps(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
+            "positional": Overlaps(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
+        }[branch]
+        pooled = Averages(*(each.mean() for each in average(task, point, nets)))
+        new = update(task, conjugates(task, alpha, point, pooled))
+        own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
+        images.append(own / new.q**0.5)
+    return (images[0] - images[1]) / (2 * x)
+
+
+@pytest.mark.parametrize(
+    ("omega", "branch", "alpha", "grows_above"),
+    [(0.3, "semantic", 0.85, True), (0.3, "positional", 0.1, True), (0.05, "positional", 0.9, False)],
+    ids=["semantic start", "positional start", "positional stop"],
+)
+def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, branch, alpha, grows_above):
+    task = Task(omega=omega)
+    near = solve(task, alpha, branch, 2**10, 8)
+    assert near.converged
+    end, error = branch_end(task, branch, alpha, near, 2**10, 8)
+    assert (end < alpha) == grows_above and 0 < error < 0.15 * end
+    below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
+    assert (below < 1 < above) if grows_above else (below > 1 > above)
+
+
+# Lines
+
+
+def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
+    by = {what: set(each["alpha"]) for what, each in rows.groupby("what")}
+    assert by["positional"] == set(ALPHAS)
+    assert by["semantic"] == set(ALPHAS[1:]) and by["symmetric"] == {0.3}
+    assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
+
+
+@pytest.mark.parametrize("kind", ["critical", "linear"])
+def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
+    of_line = rows[rows["what"] == kind].iloc[0]
+    alone = threshold(TASK, kind, 2**10, 8)
+    assert of_line["alpha"] == pytest.approx(alone.alpha, abs=0.1 * alone.stderr)  # the same scrambles
+    assert of_line["alpha_error"] == pytest.approx(alone.stderr, rel=0.05)
+
+
+def test_an_end_lies_beyond_the_last_solution(rows):
+    ends = rows.set_index("what")
+    assert 0.3 < ends.loc["semantic start", "alpha"] < 0.9
+    assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
+
+
+def test_a_line_without_alphas_has_the_thresholds_alone():
+    rows = theory_line(grids.line("line", TASK, (), 2**6, 8))
+    assert [each["what"] for each in rows] == ["baseline", "critical", "linear"]
+
+
+def test_no_threshold_without_a_positional_minimum():
+    task = Task(omega=0.4, matrix="alternative")
+    rows = theory_line(grids.line("line", task, (0.5, 1.0), 2**6, 8))
+    assert "critical" not in {each["what"] for each in rows}
+
+
+def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
+    cell = grids.line("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
+    monkeypatch.setattr(results, "DATA", tmp_path)
+    with store.Store(tmp_path / "s.sqlite") as kept:
+        kept.put(cell, results.work(cell), dict.fromkeys(sweep.provenance.COLUMNS, ""))
+        store.export(kept, tmp_path)
+    assert results.check(5, name="fig03_theory") == (1, [])
+    changed = store.load(tmp_path / "fig03_theory.parquet")
+    at = changed.index[changed["what"] == "critical"][0]
+    changed.loc[at, "alpha"] *= 1.01
+    monkeypatch.setattr(results, "load", lambda path: changed)
+    count, (found,) = results.check(5)
+    assert count == 1 and found.column == "alpha"
+
+
+# Maps
+
+
+def test_the_map_of_theory_takes_the_symmetric_solution_where_a_minimum_is_missing(rows):
+    lines = rows.assign(omega=0.3)
+    gap = st.theory_map(lines, lambda semantic, positional, baseline: semantic["train_loss"] - positional["train_loss"])
+    at = {what: each.set_index("alpha")["train_loss"] for what, each in rows.groupby("what")}
+    assert gap.loc[0.3, 0.3] == at["symmetric"][0.3] - at["positional"][0.3]
+    assert gap.loc[2.0, 0.3] == at["semantic"][2.0] - at["positional"][2.0] < 0
+    advantage = st.theory_map(lines, st.theory_advantage)
+    assert advantage.loc[2.0, 0.3] > 0 > advantage.loc[0.9, 0.3]
+
+
+def trained(omega, seed, semantic, positional, optimizer="lbfgs"):
+    """Rows of one instance at alpha = 1, losses given."""
+    values = {"semantic": semantic, "positional": positional}
+    return [
+        {"optimizer": optimizer, "start": start, "omega": omega, "alpha": 1.0, "d": 5, "seed": seed, "q": 1.0, "m": 0.0,
+         "theta": 0.0, "train_loss": loss, "test_mse": 2 * loss, "linear_mse": 5.0}
+        for start, loss in values.items()
+    ]  # fmt: skip
+
+
+def test_the_map_of_trained_students_is_the_mean_over_instances():
+    table = pd.DataFrame(trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.2, 0, 1.0, 5.0))
+    assert st.gap_map(table, st.training_gap).loc[1.0].to_dict() == {0.1: -0.25, 0.2: -4.0}
+    assert st.gap_map(table, st.advantage).loc[1.0].to_dict() == {0.1: (3.0 + 0.0) / 2, 0.2: 3.0}
+
+
+def test_optimizers_are_compared_on_the_same_data_only():
+    table = pd.DataFrame(
+        trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.1, 2, 9.0, 9.0)
+        + trained(0.1, 0, 1.5, 2.0, "gd") + trained(0.1, 1, 3.1, 2.5, "gd")
+    )  # fmt: skip
+    found = st.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
+    assert found["cells"] == 2
+    assert found["difference"] == pytest.approx(0.3) and found["error"] == pytest.approx(0.2)
+    assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
