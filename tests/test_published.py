@@ -70,8 +70,8 @@ def test_rounding_never_moves_a_value_by_more_than_a_nineteenth_of_its_error(val
 
 
 def test_compare_measures_the_difference_in_error_bars():
-    exact = paper.Published(1.241, "Fig. 3")
-    noisy = paper.Published(2.0, "Table 1", stderr=0.3)
+    exact = paper.Published("1.241", "Fig. 3")
+    noisy = paper.Published("2.0", "Table 1", stderr=0.3)
     table = paper.compare([("alpha_c", exact, 1.236, 0.002), ("distance", noisy, 3.0, 0.4)])
     assert table.to_dict("records") == [
         {
@@ -97,3 +97,10 @@ def test_compare_measures_the_difference_in_error_bars():
 def test_a_comparison_needs_a_value_and_an_error_bar(value, error):
     with pytest.raises(BadInput):
         paper.compare([("q", paper.THEORY["semantic"]["q"], value, error)])
+
+
+def test_the_last_printed_digit_tells_the_rounding():
+    number = paper.Published("0.0500", "somewhere")
+    assert number.value == 0.05 and number.rounding == pytest.approx(1e-4 / 12**0.5)
+    (row,) = paper.compare([("q", number, 0.0501, 1e-9)]).to_dict("records")
+    assert row["published"] == "0.0500" and row["in errors"] == f"{12**0.5:+.1f}"

@@ -21,13 +21,13 @@ STYLE = {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    "font.size": 12,
-    "axes.titlesize": 12,
+    "font.size": 14,
+    "axes.titlesize": 14,
     "axes.titlelocation": "left",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "legend.fontsize": 10.5,
+    "legend.fontsize": 12,
     "lines.linewidth": 1.8,
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
@@ -40,13 +40,15 @@ def use_svg():
     plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
 
 
-def fig02(theory, means, gaps, critical, linear, baseline, sigma):
+def fig02(theory, stable, means, gaps, critical, linear, baseline, sigma):
     """Figure 2: a slice of the phase diagram, the paper's three panels above one another on one axis.
 
     Parameters
     ----------
     theory : dict of DataFrame
         `theory.branch_along` for "semantic", "positional" and "symmetric".
+    stable : float
+        From this alpha on the semantic solution is a minimum.
     means : dict of DataFrame
         `statistics.instance_means` for each optimiser.
     gaps : dict of DataFrame
@@ -62,7 +64,7 @@ def fig02(theory, means, gaps, critical, linear, baseline, sigma):
     """
     with mpl.rc_context(STYLE):
         figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 10.2), sharex=True)
-        _losses(top, theory, gaps)
+        _losses(top, theory, stable, gaps)
         _overlaps(middle, theory, means, gaps, critical.alpha, sigma**2)
         _test_errors(bottom, theory, means, gaps, critical.alpha, baseline)
         for axes in (top, middle, bottom):
@@ -75,12 +77,15 @@ def fig02(theory, means, gaps, critical, linear, baseline, sigma):
 OPTIMIZER_MARKS = {"lbfgs": ("o", "full", "L-BFGS"), "gd": ("s", "none", "gradient descent")}
 
 
-def _losses(axes, theory, gaps):
+def _losses(axes, theory, stable, gaps):
     axes.axhline(0, color="#bbbbbb", linewidth=1)
-    for branch, style, label in (("symmetric", "--", r"theory, $m=\theta=0$"), ("semantic", "-", "theory")):
-        both = theory[branch].merge(theory["positional"], on="alpha", suffixes=("", "_positional"))
-        if branch == "symmetric":  # what a semantic start falls back to where its own minimum is missing
-            both = both[both["alpha"] <= theory["semantic"]["alpha"].min()]
+    semantic = theory["semantic"]
+    for of, style, label in (
+        (theory["symmetric"][theory["symmetric"]["alpha"] <= semantic["alpha"].min()], "--", r"$m=\theta=0$, a saddle"),
+        (semantic[semantic["alpha"] <= stable], ":", r"$m=0$, a saddle"),
+        (semantic[semantic["alpha"] >= stable], "-", "theory"),
+    ):
+        both = of.merge(theory["positional"], on="alpha", suffixes=("", "_positional"))
         gap = both["train_loss"] - both["train_loss_positional"]
         error = (both["train_loss_error"] ** 2 + both["train_loss_error_positional"] ** 2) ** 0.5
         _line(axes, both["alpha"], gap, error, NEUTRAL, style, label=label)
@@ -88,7 +93,7 @@ def _losses(axes, theory, gaps):
         _points(axes, each.index, each.mean(axis=1), each.sem(axis=1), NEUTRAL, optimizer, named=True)
     axes.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Difference of training losses")
     axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
-    axes.text(0.02, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes)
+    axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, ha="right")
     axes.text(0.98, 0.55, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
     axes.legend(loc="lower left")
 
@@ -108,7 +113,7 @@ def _overlaps(axes, theory, means, gaps, alpha_c, variance):
             _points(axes, lower.index, lower[name] / variance, lower[f"{name}_error"] / variance, COLOURS[branch],
                     optimizer)
     axes.set(ylabel="overlap", title="Overlaps of the solution with the lower loss")
-    axes.legend(loc="center left", bbox_to_anchor=(0.02, 0.42))
+    axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
 
 
 def _test_errors(axes, theory, means, gaps, alpha_c, baseline):

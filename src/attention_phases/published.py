@@ -5,7 +5,8 @@ means over 24 instances whose spread is not published. Theory carries the error 
 """
 
 from dataclasses import dataclass
-from math import floor, hypot, log10
+from decimal import Decimal
+from math import floor, hypot, log10, sqrt
 
 import pandas as pd
 
@@ -18,16 +19,28 @@ class Published:
 
     Attributes
     ----------
-    value : float
+    text : str
+        As printed.
     source : str
         Where it stands.
     stderr : float or None
         Its standard error; None where none is given.
+    value : float
+    rounding : float
+        Standard error by rounding to the last printed digit.
     """
 
-    value: float
+    text: str
     source: str
     stderr: float | None = None
+
+    @property
+    def value(self):
+        return float(self.text)
+
+    @property
+    def rounding(self):
+        return 10.0 ** Decimal(self.text).as_tuple().exponent / sqrt(12)
 
 
 def _table(source, values):
@@ -36,24 +49,25 @@ def _table(source, values):
 
 # alpha_c by omega: the training losses of the two minima cross
 CRITICAL_ALPHA = _table("Fig. 3 centre, theory", {
-    0.0: 0.548, 0.1: 0.707, 0.15: 0.818, 0.2: 0.928, 0.25: 1.06, 0.3: 1.241, 0.35: 1.454, 0.4: 1.751, 0.425: 1.939,
+    0.0: "0.548", 0.1: "0.707", 0.15: "0.818", 0.2: "0.928", 0.25: "1.06", 0.3: "1.241", 0.35: "1.454",
+    0.4: "1.751", 0.425: "1.939",
 })  # fmt: skip
 
 # alpha_l by omega: the semantic minimum meets the linear baseline
 LINEAR_ALPHA = _table("Fig. 3 right, theory", {
-    0.0: 0.722, 0.05: 0.765, 0.075: 0.808, 0.1: 0.851, 0.15: 0.942, 0.2: 1.071, 0.25: 1.225, 0.275: 1.327,
-    0.3: 1.451, 0.325: 1.584, 0.35: 1.750, 0.38: 1.993,
+    0.0: "0.722", 0.05: "0.765", 0.075: "0.808", 0.1: "0.851", 0.15: "0.942", 0.2: "1.071", 0.25: "1.225",
+    0.275: "1.327", 0.3: "1.451", 0.325: "1.584", 0.35: "1.750", 0.38: "1.993",
 })  # fmt: skip
 
 # the two branches at alpha = 2
 THEORY = {
     "semantic": _table(
         "Fig. 2, theory, alpha = 2",
-        {"q": 0.1142, "V": 12.33, "theta": 0.1586, "train_loss": 0.003599, "test_mse": 0.001397},
+        {"q": "0.1142", "V": "12.33", "theta": "0.1586", "train_loss": "0.003599", "test_mse": "0.001397"},
     ),
     "positional": _table(
         "Fig. 2, theory, alpha = 2",
-        {"q": 0.0500, "m": 0.2586, "V": 11.04, "train_loss": 0.004515, "test_mse": 0.003490},
+        {"q": "0.0500", "m": "0.2586", "V": "11.04", "train_loss": "0.004515", "test_mse": "0.003490"},
     ),
 }
 
@@ -62,18 +76,18 @@ _COLUMNS = ("test_mse", "linear_mse", "train_loss", "m/sigma^2")
 EXPERIMENT = {
     alpha: _table("Fig. 2, experiments", dict(zip(_COLUMNS, row, strict=True)))
     for alpha, row in {
-        0.5075: (0.00322, 0.00197, 0.001162, 0.899),
-        1.005: (0.00328, 0.00195, 0.002200, 1.008),
-        1.5025: (0.00338, 0.00195, 0.003311, 1.040),
-        2.0: (0.00349, 0.00201, 0.004585, 1.047),
+        0.5075: ("0.00322", "0.00197", "0.001162", "0.899"),
+        1.005: ("0.00328", "0.00195", "0.002200", "1.008"),
+        1.5025: ("0.00338", "0.00195", "0.003311", "1.040"),
+        2.0: ("0.00349", "0.00201", "0.004585", "1.047"),
     }.items()
 }
 
 # by d at alpha = 1.5: the semantic minimum's overlap and test error, the positional minimum's overlap
 SCALING = {
-    "theta/sigma^2": _table("Fig. 3 left", {10: 0.381, 36: 0.444, 87: 0.489, 209: 0.522, 500: 0.534}),
-    "test_mse": _table("Fig. 7", {10: 0.00424, 36: 0.00263, 87: 0.00220, 209: 0.00208, 500: 0.00202}),
-    "m/sigma^2": _table("Fig. 3 left", {10: 0.68, 36: 0.86, 87: 0.96, 209: 1.01, 500: 1.03}),
+    "theta/sigma^2": _table("Fig. 3 left", {10: "0.381", 36: "0.444", 87: "0.489", 209: "0.522", 500: "0.534"}),
+    "test_mse": _table("Fig. 7", {10: "0.00424", 36: "0.00263", 87: "0.00220", 209: "0.00208", 500: "0.00202"}),
+    "m/sigma^2": _table("Fig. 3 left", {10: "0.68", 36: "0.86", 87: "0.96", 209: "1.01", 500: "1.03"}),
 }
 
 
@@ -98,8 +112,8 @@ def compare(rows):
     -------
     pandas.DataFrame
         Columns "quantity", "published", "ours ± error", "difference" (ours less published, in per cent of the
-        published value), "in errors" (over the standard errors of both, those that are known, added in
-        quadrature) and "source".
+        published value), "in errors" (over our standard error, the published one where it is known, and that of
+        rounding, added in quadrature) and "source".
 
     Raises
     ------
@@ -110,10 +124,10 @@ def compare(rows):
         [
             {
                 "quantity": quantity,
-                "published": f"{theirs.value:g}" if theirs.stderr is None else with_error(theirs.value, theirs.stderr),
+                "published": theirs.text if theirs.stderr is None else with_error(theirs.value, theirs.stderr),
                 "ours ± error": with_error(value, error),
                 "difference": f"{100 * (value / theirs.value - 1):+.1f} %",
-                "in errors": f"{(value - theirs.value) / hypot(error, theirs.stderr or 0):+.1f}",
+                "in errors": f"{(value - theirs.value) / hypot(error, theirs.stderr or 0, theirs.rounding):+.1f}",
                 "source": theirs.source,
             }
             for quantity, theirs, value, error in rows

@@ -1,7 +1,5 @@
 """The published numbers of each figure beside ours."""
 
-from math import isfinite
-
 import pandas as pd
 
 from . import published
@@ -10,6 +8,8 @@ from .task import Task
 
 NAMES = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
 SYMBOLS = {
+    "critical": "α<sub>c</sub>",
+    "linear": "α<sub>l</sub>",
     "q": "q",
     "m": "m",
     "theta": "θ",
@@ -22,7 +22,7 @@ SYMBOLS = {
 }
 
 
-def fig02(task, solutions, critical, linear, table, rng):
+def fig02(task, solutions, critical, linear, table):
     """Comparison of Figure 2.
 
     Parameters
@@ -33,32 +33,25 @@ def fig02(task, solutions, critical, linear, table, rng):
     critical, linear : theory.Threshold
     table : pandas.DataFrame
         Results of the experiment.
-    rng : numpy.random.Generator
-        For the bootstrap of the crossings.
 
     Returns
     -------
     theory, experiment : pandas.DataFrame
         As from `published.compare`.
     """
-    thresholds = {
-        "α<sub>c</sub>": (published.CRITICAL_ALPHA.get(task.omega), critical, training_gap),
-        "α<sub>l</sub>": (published.LINEAR_ALPHA.get(task.omega), linear, test_gap),
-    }
-    rows = [(name, theirs, ours.alpha, ours.stderr) for name, (theirs, ours, _) in thresholds.items() if theirs]
+    rows = []
+    known = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
+    for what, ours in (("critical", critical), ("linear", linear)):
+        if theirs := known[what].get(task.omega):
+            rows.append((SYMBOLS[what], theirs, ours.alpha, ours.stderr))
     for branch, found in solutions.items() if task == Task() else ():
         values = {**found.overlaps._asdict(), "train_loss": found.train_loss, "test_mse": found.test_mse}
         for name, theirs in published.THEORY[branch].items():
             rows.append((f"{SYMBOLS[name]}, {branch}", theirs, values[name], found.stderr[name]))
     optimizers = list(table["optimizer"].unique())
-    trained = []
-    for name, (theirs, _, gap) in thresholds.items():
-        for optimizer in optimizers if theirs else ():
-            alpha, stderr = crossing(gap(table[table["optimizer"] == optimizer]), rng)
-            if isfinite(alpha) and stderr > 0:  # a coarse grid may not show it
-                trained.append((f"{name}, {NAMES[optimizer]}", theirs, alpha, stderr))
     published_by = "gd" if "gd" in optimizers else optimizers[0]
     means = instance_means(table[table["optimizer"] == published_by]).loc["positional"]
+    trained = []
     for alpha in sorted(published.EXPERIMENT.keys() & set(means.index.to_numpy().round(4))) if task == Task() else ():
         ours = means.iloc[abs(means.index - alpha).argmin()]
         for name, theirs in published.EXPERIMENT[alpha].items():
@@ -67,6 +60,34 @@ def fig02(task, solutions, critical, linear, table, rng):
             label = f"{SYMBOLS[name]}, α = {alpha:g}"
             trained.append((label, theirs, ours[column] / unit, ours[f"{column}_error"] / unit))
     return published.compare(rows), published.compare(trained)
+
+
+def crossings(critical, linear, table, rng):
+    """Thresholds of the trained students of a slice, by each optimiser, beside those of theory.
+
+    Parameters
+    ----------
+    critical, linear : theory.Threshold
+    table : pandas.DataFrame
+        Results of the experiment at one omega.
+    rng : numpy.random.Generator
+        For the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `checked`; a coarse grid may not show a crossing, which is then left out.
+    """
+    trained, theory = {}, {}
+    for what, ours, gap in (("critical", critical, training_gap), ("linear", linear, test_gap)):
+        for optimizer, each in table.groupby("optimizer", observed=True):
+            name = f"{SYMBOLS[what]}, {NAMES[optimizer]}"
+            trained[name] = crossing(gap(each), rng)
+            theory[name] = (ours.alpha, ours.stderr)
+    return checked(
+        *(pd.DataFrame.from_dict(each, orient="index", columns=["alpha", "alpha_error"]) for each in (trained, theory)),
+        of="threshold",
+    )
 
 
 def thresholds(lines):
@@ -83,14 +104,11 @@ def thresholds(lines):
         As from `published.compare`.
     """
     rows = []
-    for name, what, table in (
-        ("α<sub>c</sub>", "critical", published.CRITICAL_ALPHA),
-        ("α<sub>l</sub>", "linear", published.LINEAR_ALPHA),
-    ):
+    for what, known in (("critical", published.CRITICAL_ALPHA), ("linear", published.LINEAR_ALPHA)):
         ours = curve(lines, what)
-        for omega, theirs in table.items():
+        for omega, theirs in known.items():
             if omega in ours.index:
-                rows.append((f"{name}, ω = {omega:g}", theirs, *ours.loc[omega]))
+                rows.append((f"{SYMBOLS[what]}, ω = {omega:g}", theirs, *ours.loc[omega]))
     return published.compare(rows)
 
 
@@ -132,34 +150,36 @@ def changed_thresholds(lines):
     rows = []
     for (omega, sigma, lam), each in lines.groupby(["omega", "sigma", "lam"]):
         row = {"ω": f"{omega:g}", "σ": f"{sigma:g}", "λ": f"{lam:g}"}
-        for name, what in (("α<sub>c</sub>", "critical"), ("α<sub>l</sub>", "linear")):
+        for what in ("critical", "linear"):
             found = each[each["what"] == what]
-            row[name] = published.with_error(*found.iloc[0][["alpha", "alpha_error"]]) if len(found) else "none"
+            value = found[["alpha", "alpha_error"]].to_numpy()
+            row[SYMBOLS[what]] = published.with_error(*value[0]) if len(value) else "none"
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def checked(trained, theory, omegas=None):
+def checked(trained, theory, only=None, of="ω"):
     """Thresholds of trained students beside those of theory.
 
     Parameters
     ----------
     trained, theory : pandas.DataFrame
-        omega as index, alpha and alpha_error.
-    omegas : sequence of float, optional
-        All that both have by default.
+        omega, or another name, as index; alpha and alpha_error.
+    only : sequence, optional
+        Of the index; all that both have by default.
+    of : str
+        Heading of the index.
 
     Returns
     -------
     pandas.DataFrame
-        Columns "ω", "trained students", "theory", and "in errors": their difference over both errors in quadrature.
+        Columns `of`, "trained students", "theory", and "in errors": their difference over both errors in quadrature.
     """
     both = trained.dropna().join(theory, how="inner", lsuffix="_trained")
-    if omegas is not None:
-        both = both[both.index.isin(omegas)]
+    both = both[(both["alpha_error_trained"] > 0) & (both.index.isin(both.index if only is None else only))]
     error = (both["alpha_error"] ** 2 + both["alpha_error_trained"] ** 2) ** 0.5
     return pd.DataFrame({
-        "ω": [f"{omega:g}" for omega in both.index],
+        of: [f"{each:g}" if isinstance(each, float) else each for each in both.index],
         "trained students": list(map(published.with_error, both["alpha_trained"], both["alpha_error_trained"])),
         "theory": list(map(published.with_error, both["alpha"], both["alpha_error"])),
         "in errors": [f"{each:+.1f}" for each in (both["alpha_trained"] - both["alpha"]) / error],
@@ -186,5 +206,9 @@ def published_curve(table):
 
 
 def as_html(comparison):
-    """A comparison as an HTML table."""
-    return comparison.to_html(index=False, border=0, escape=False, classes="comparison", justify="left")
+    """A comparison as an HTML table, narrow enough for a phone: its sources, if any, stand once below."""
+    table = comparison.drop(columns="source", errors="ignore")
+    html = table.to_html(index=False, border=0, escape=False, classes="comparison", justify="left")
+    if "source" in comparison:
+        html += f'<p class="source">Published in, or behind: {"; ".join(dict.fromkeys(comparison["source"]))}.</p>'
+    return html

@@ -3,7 +3,16 @@
 from .baseline import linear_baseline
 from .branches import branch_along
 from .fixed_point import Solution, solve
-from .lines import theory_line
+from .lines import stable_from, theory_line
 from .transitions import Threshold, threshold
 
-__all__ = ["Solution", "Threshold", "branch_along", "linear_baseline", "solve", "theory_line", "threshold"]
+__all__ = [
+    "Solution",
+    "Threshold",
+    "branch_along",
+    "linear_baseline",
+    "solve",
+    "stable_from",
+    "theory_line",
+    "threshold",
+]

@@ -45,7 +45,8 @@ class Solution:
     converged : bool
         The residual is at most 1e-6, or leaves a distance to the fixed point of at most a fifth of every
         coordinate's standard error; the branch's own overlap is not zero within its error; and it is no saddle
-        between two branches, from which every damped iteration leaves.
+        in the coordinates of its branch, from which every damped iteration leaves. The overlap that the branch holds
+        at zero is another matter, see `branches.transverse_gain`.
     iterations : int
         Evaluations of the state-evolution map.
     stderr : dict

@@ -3,7 +3,9 @@
 import numpy as np
 
 from .baseline import linear_baseline
-from .branches import as_row, branch_end, follow
+from .branches import as_row, branch_end, follow, transverse_gain
+from .quadrature import SCRAMBLES
+from .state_evolution import Overlaps
 from .transitions import BRANCHES, KINDS, Threshold, threshold
 
 # In the points of the line: a crossing and an end are single numbers, on which more can be spent.
@@ -55,6 +57,35 @@ def theory_line(line):
                     value, error = sum(bracket) / 2, abs(bracket[0] - bracket[1]) / 2
                 rows.append({"what": f"{branch} {end}", "alpha": value, "alpha_error": error})
     return rows
+
+
+def stable_from(task, table, scrambles=SCRAMBLES, seed=0):
+    """Where the semantic solution becomes a minimum: where the gain of a small m falls through 1.
+
+    Parameters
+    ----------
+    task : Task
+    table : pandas.DataFrame
+        The semantic branch, with alpha, q, m, theta and V; the gain is interpolated linearly between its alphas.
+    scrambles, seed : int
+        Quadrature, see `gaussian_points`.
+
+    Returns
+    -------
+    alpha, stderr : float
+        The smallest alpha of the table, with error 0, if the branch is stable from there; NaN if it never is.
+    """
+    last = None
+    for row in table.sort_values("alpha").itertuples():
+        overlaps = Overlaps(row.q, row.m, row.theta, row.V)
+        gain, error = transverse_gain(task, row.alpha, "positional", overlaps, scrambles=scrambles, seed=seed)
+        if gain <= 1:
+            if last is None:
+                return row.alpha, 0.0
+            slope = (gain - last[1]) / (row.alpha - last[0])
+            return last[0] + (1 - last[1]) / slope, error / abs(slope)
+        last = row.alpha, gain
+    return np.nan, np.nan
 
 
 def _near(kind, found, baseline):
