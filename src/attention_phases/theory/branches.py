@@ -50,6 +50,8 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0):
             last = first
             for alpha in onward:
                 last = solve(task, alpha, branch, points, scrambles, seed, start=last)
+                if not last.converged:  # stuck at a jump, more often than at an end
+                    last = solve(task, alpha, branch, points, scrambles, seed)
                 if not last.converged:
                     break
                 found[alpha] = last

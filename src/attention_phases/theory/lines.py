@@ -53,8 +53,9 @@ def theory_line(line):
                 bracket = alphas[within], alphas[within + beyond]
                 last = found[branch][bracket[0]]
                 value, error = branch_end(task, branch, bracket[0], last, END_POINTS * line.points, **quadrature)
-                if not min(bracket) - 3 * error <= value <= max(bracket) + 3 * error:  # NaN, or the other end
-                    value, error = sum(bracket) / 2, abs(bracket[0] - bracket[1]) / 2
+                step = abs(bracket[0] - bracket[1])
+                if not abs(value - sum(bracket) / 2) <= 2 * step + 3 * error:  # NaN, or the other end
+                    value, error = sum(bracket) / 2, step / 2
                 rows.append({"what": f"{branch} {end}", "alpha": value, "alpha_error": error})
     return rows
 
