@@ -92,12 +92,13 @@ SCALING = {
 
 
 def with_error(value, error):
-    """Text "value ± error": the error to two digits, the value to the same decimal place."""
+    """Text "1.2514(56)" for 1.2514 ± 0.0056: the error to two digits, the value to the same decimal place."""
     check_real("value", value, "a finite number", lambda v: True)
     check_positive("error", error)
     rounded = float(f"{error:.1e}")  # 0.0996 becomes 0.10: its leading digit has moved
     decimals = max(1 - floor(log10(rounded)), 0)
-    return f"{value:.{decimals}f} ± {rounded:.{decimals}f}"
+    shown = round(rounded * 10**decimals) if rounded < 1 else f"{rounded:.{decimals}f}"
+    return f"{value:.{decimals}f}({shown})"
 
 
 def compare(rows):
@@ -111,7 +112,7 @@ def compare(rows):
     Returns
     -------
     pandas.DataFrame
-        Columns "quantity", "published", "ours ± error", "difference" (ours less published, in per cent of the
+        Columns "quantity", "published", "ours (error)", "difference" (ours less published, in per cent of the
         published value), "in errors" (over our standard error, the published one where it is known, and that of
         rounding, added in quadrature) and "source".
 
@@ -125,7 +126,7 @@ def compare(rows):
             {
                 "quantity": quantity,
                 "published": theirs.text if theirs.stderr is None else with_error(theirs.value, theirs.stderr),
-                "ours ± error": with_error(value, error),
+                "ours (error)": with_error(value, error),
                 "difference": f"{100 * (value / theirs.value - 1):+.1f} %",
                 "in errors": f"{(value - theirs.value) / hypot(error, theirs.stderr or 0, theirs.rounding):+.1f}",
                 "source": theirs.source,
