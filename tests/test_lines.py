@@ -6,8 +6,16 @@ import pytest
 
 from attention_phases import Task, grids, results, store, sweep
 from attention_phases import statistics as st
-from attention_phases.theory import branch_along, linear_baseline, solve, theory_line, threshold
-from attention_phases.theory.branches import branch_end, follow
+from attention_phases.theory import (
+    border,
+    branch_along,
+    linear_baseline,
+    solve,
+    stability_limit,
+    theory_line,
+    threshold,
+)
+from attention_phases.theory.branches import branch_end, follow, transverse_gain
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.state_evolution import Averages, Overlaps, average, conjugates, update
 
@@ -77,6 +85,37 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
     assert (below < 1 < above) if grows_above else (below > 1 > above)
 
 
+def test_near_its_start_the_semantic_solution_is_a_saddle():
+    table = branch_along(TASK, "semantic", (0.75, 0.85, 0.95), **FEW)
+    limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
+    assert 0.7 < limit < 0.95 and 0 < error < 0.05
+    for alpha, saddle in ((limit - 0.08, True), (limit + 0.08, False)):
+        found = solve(TASK, alpha, "semantic", 2**10, 8, seed=3)
+        gain, stderr = transverse_gain(TASK, alpha, "positional", found.overlaps, 2**10, 8, seed=3)
+        assert (gain > 1) == saddle and abs(gain - 1) > 3 * stderr
+
+
+def test_the_gain_is_what_a_small_kick_grows_by():
+    found = solve(TASK, 1.5, "positional", **FEW)
+    q, m, _, V = found.overlaps
+    kicked = Overlaps(q, m, 0.1 * (TASK.sigma**2 * q) ** 0.5, V)
+    means = average(TASK, kicked, gaussian_points(2**12, 8, 9))
+    images = update(TASK, conjugates(TASK, 1.5, kicked, means)).theta / kicked.theta
+    gain, stderr = transverse_gain(TASK, 1.5, "semantic", found.overlaps, 2**11, 8)
+    assert abs(gain - images.mean()) < 4 * np.hypot(stderr, images.std(ddof=1) / 8**0.5)
+
+
+def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
+    lines = rows.assign(omega=0.3, sigma=0.5, lam=0.01, matrix="[[0.6,0.4],[0.4,0.6]]")
+    semantic = border(lines, "semantic", points=2**8, scrambles=8).loc[0.3]
+    assert ends_of(rows)["semantic start"] < semantic["alpha"] < 1.0 and semantic["alpha_error"] > 0
+    assert border(lines, "positional", points=2**8, scrambles=8).empty  # no end within the alphas
+
+
+def ends_of(rows):
+    return rows.set_index("what")["alpha"]
+
+
 # Lines
 
 
@@ -96,8 +135,7 @@ def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
 
 
 def test_an_end_lies_beyond_the_last_solution(rows):
-    ends = rows.set_index("what")
-    assert 0.3 < ends.loc["semantic start", "alpha"] < 0.9
+    assert 0.3 < ends_of(rows)["semantic start"] < 0.9
     assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
 
 

@@ -3,16 +3,17 @@
 from .baseline import linear_baseline
 from .branches import branch_along
 from .fixed_point import Solution, solve
-from .lines import stable_from, theory_line
+from .lines import border, stability_limit, theory_line
 from .transitions import Threshold, threshold
 
 __all__ = [
     "Solution",
     "Threshold",
+    "border",
     "branch_along",
     "linear_baseline",
     "solve",
-    "stable_from",
+    "stability_limit",
     "theory_line",
     "threshold",
 ]

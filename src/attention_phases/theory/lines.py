@@ -1,7 +1,11 @@
 """Everything that theory says along one line of alpha: branches, where they end, and the two thresholds."""
 
-import numpy as np
+import json
 
+import numpy as np
+import pandas as pd
+
+from ..task import Task
 from .baseline import linear_baseline
 from .branches import as_row, branch_end, follow, transverse_gain
 from .quadrature import SCRAMBLES
@@ -60,33 +64,62 @@ def theory_line(line):
     return rows
 
 
-def stable_from(task, table, scrambles=SCRAMBLES, seed=0):
-    """Where the semantic solution becomes a minimum: where the gain of a small m falls through 1.
+def stability_limit(task, branch, table, points=2**11, scrambles=SCRAMBLES, seed=0):
+    """Where a branch turns from a saddle into a minimum: the gain of the overlap that it holds at zero passes 1.
 
     Parameters
     ----------
     task : Task
+    branch : {"semantic", "positional"}
+        Looked at from its smallest, or its largest, alpha.
     table : pandas.DataFrame
-        The semantic branch, with alpha, q, m, theta and V; the gain is interpolated linearly between its alphas.
-    scrambles, seed : int
+        The branch, with alpha, q, m, theta and V; the gain is taken as linear between its alphas, and beyond the first.
+    points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
 
     Returns
     -------
     alpha, stderr : float
-        The smallest alpha of the table, with error 0, if the branch is stable from there; NaN if it never is.
+        Outside the branch, if all of it is a minimum; NaN if none is.
     """
+    other = "positional" if branch == "semantic" else "semantic"
     last = None
-    for row in table.sort_values("alpha").itertuples():
+    for row in table.sort_values("alpha", ascending=branch == "semantic").itertuples():
         overlaps = Overlaps(row.q, row.m, row.theta, row.V)
-        gain, error = transverse_gain(task, row.alpha, "positional", overlaps, scrambles=scrambles, seed=seed)
-        if gain <= 1:
-            if last is None:
-                return row.alpha, 0.0
+        gain, error = transverse_gain(task, row.alpha, other, overlaps, points, scrambles, seed)
+        if last is not None and gain <= 1:
             slope = (gain - last[1]) / (row.alpha - last[0])
             return last[0] + (1 - last[1]) / slope, error / abs(slope)
         last = row.alpha, gain
     return np.nan, np.nan
+
+
+def border(lines, branch, **quadrature):
+    """Up to where a branch is a minimum, along omega: it ends there, or becomes a saddle before.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        Rows of `theory_line` with the fields of their lines.
+    branch : {"semantic", "positional"}
+        Its lower border, or its upper one.
+    **quadrature
+        Of `stability_limit`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        omega as index; alpha and alpha_error.
+    """
+    end = {"semantic": "semantic start", "positional": "positional stop"}[branch]
+    found = {}
+    for (omega, sigma, lam, matrix), line in lines.groupby(["omega", "sigma", "lam", "matrix"], observed=True):
+        task = Task(omega=omega, sigma=sigma, lam=lam, matrix=json.loads(matrix))
+        for ended in line.loc[line["what"] == end, ["alpha", "alpha_error"]].to_numpy():
+            limit = stability_limit(task, branch, line[line["what"] == branch], **quadrature)
+            inside = limit[0] > ended[0] if branch == "semantic" else limit[0] < ended[0]
+            found[omega] = limit if inside else ended
+    return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"]).sort_index()
 
 
 def _near(kind, found, baseline):
