@@ -121,6 +121,21 @@ def fig09(profile):
     return _map("fig09", profile, "alternative", {"paper": 10}.get(profile) or _size(profile)[1])
 
 
+def fig03_size(profile):
+    """Around both thresholds at omega = 0.1 in growing dimension, where finite size shifts them most."""
+    dimensions, seeds, alphas = {
+        "paper": ((250, 500, 1000, 2000), 24, ALPHAS[6:14]),
+        "laptop": ((125, 250, 500), 16, ALPHAS[6:14:2]),
+        "smoke": ((50, 100), 3, ALPHAS[4:16:4]),
+    }[profile]
+    return [
+        cell("fig03_size", Task(omega=0.1), alpha, d, seed, "lbfgs")
+        for d in dimensions
+        for seed in range(seeds)
+        for alpha in alphas
+    ]
+
+
 def fig03_theory(profile):
     """Theory of Figure 3: the lines of the map, and the thresholds at the other published omega."""
     return _lines("fig03_theory", profile, "standard", {*CRITICAL_ALPHA, *LINEAR_ALPHA} if profile == "paper" else ())
@@ -171,7 +186,10 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
     return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
 
 
-GRIDS = {each.__name__: each for each in (fig02, fig03, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)}
+GRIDS = {
+    each.__name__: each
+    for each in (fig02, fig03, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
+}
 
 
 def grid(name, profile, **changes):

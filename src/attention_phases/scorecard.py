@@ -3,7 +3,7 @@
 import pandas as pd
 
 from . import published
-from .statistics import between_optimizers, crossing, curve, instance_means, test_gap, training_gap
+from .statistics import between_optimizers, crossing, crossings, curve, instance_means, test_gap, training_gap
 from .task import Task
 
 NAMES = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
@@ -62,7 +62,7 @@ def fig02(task, solutions, critical, linear, table):
     return published.compare(rows), published.compare(trained)
 
 
-def crossings(critical, linear, table, rng):
+def trained_thresholds(critical, linear, table, rng):
     """Thresholds of the trained students of a slice, by each optimiser, beside those of theory.
 
     Parameters
@@ -184,6 +184,29 @@ def checked(trained, theory, only=None, of="ω"):
         "theory": list(map(published.with_error, both["alpha"], both["alpha_error"])),
         "in errors": [f"{each:+.1f}" for each in (both["alpha_trained"] - both["alpha"]) / error],
     })  # fmt: skip
+
+
+def by_size(table, lines, rng):
+    """Both thresholds of trained students in growing dimension, and of theory, as a table to read.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results at one omega.
+    lines : pandas.DataFrame
+        Rows of `theory.theory_line`, of that omega too.
+    rng : numpy.random.Generator
+        For the bootstrap.
+    """
+    columns = {}
+    for what, gap in (("critical", training_gap), ("linear", test_gap)):
+        trained = crossings(table, gap, rng, along="d").dropna()
+        texts = map(published.with_error, *trained.to_numpy().T)
+        columns[SYMBOLS[what]] = pd.Series(texts, trained.index.map("{:g}".format), dtype=object)
+        omega = table["omega"].iloc[0]
+        if omega in (found := curve(lines, what)).index:
+            columns[SYMBOLS[what]]["theory"] = published.with_error(*found.loc[omega])
+    return pd.DataFrame(columns).rename_axis("d").fillna("none").reset_index()
 
 
 def optimizers(table):

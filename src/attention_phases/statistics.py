@@ -118,9 +118,9 @@ def _filled(tables, what):
     return there[0] if len(there) == 1 else there[0].combine_first(there[1])
 
 
-def crossings(table, gap, rng):
-    """`crossing` at each omega of a map: alpha and its error as "alpha_error", by omega."""
-    found = {omega: crossing(gap(each), rng) for omega, each in table.groupby("omega")}
+def crossings(table, gap, rng, along="omega"):
+    """`crossing` at each omega of a map, or each d: alpha and its error as "alpha_error", by omega or d."""
+    found = {value: crossing(gap(each), rng) for value, each in table.groupby(along)}
     return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"])
 
 
