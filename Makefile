@@ -27,7 +27,8 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
-	$(BIN)/attention-phases sweep fig02 --profile paper
+	for name in $$($(BIN)/python -c 'from attention_phases.grids import GRIDS; print(*GRIDS)'); do \
+	    $(BIN)/attention-phases sweep $$name --profile paper || exit; done
 
 verify: $(READY)  ## recompute a random sample of the stored results
 	$(BIN)/attention-phases verify

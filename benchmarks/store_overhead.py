@@ -3,6 +3,7 @@
 Usage: python benchmarks/store_overhead.py [FOLDER for the temporary files]
 """
 
+import os
 import sys
 import tempfile
 import time
@@ -10,7 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from distributed.deploy.subprocess import SubprocessCluster
+
 from attention_phases import provenance, store, sweep
+from attention_phases.cluster import cluster
 from attention_phases.records import canonical
 
 ROW = {"q": 0.1, "m": 0.2, "theta": 0.3, "train_loss": 0.4, "test_mse": 0.5, "linear_mse": 0.6,
@@ -43,13 +47,20 @@ def seconds(call):
 def main(folder):
     """Print milliseconds a cell, and seconds to resume and export a store of 100,000 cells."""
     cells = [Cell("small", 2.5, seed) for seed in range(2000)]
+    warm = [Cell("warm", 2.5, seed) for seed in range(20)]
     with store.Store(folder / "threads.sqlite") as results, ThreadPoolExecutor(1) as pool:
         elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
         print(f"one thread:    {1e3 * elapsed / len(cells):.2f} ms a cell")
     with store.Store(folder / "processes.sqlite") as results, sweep.process_pool(2) as pool:
-        sweep.run(cells[:2], work, results, pool, quiet=True)  # starts the workers
+        sweep.run(warm, work, results, pool, quiet=True)  # starts the workers
         elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
         print(f"two processes: {1e3 * elapsed / len(cells):.2f} ms a cell")
+    with store.Store(folder / "cluster.sqlite") as results, \
+            SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local, \
+            cluster(local.scheduler_address) as pool:
+        sweep.run(warm, work, results, pool, quiet=True)
+        elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
+        print(f"Dask cluster of two workers: {1e3 * elapsed / len(cells):.2f} ms a cell")
     cells = [Cell("large", 2.5, seed) for seed in range(100_000)]
     origin = {**provenance.environment(), "cell_seconds": 1.0, "finished": "2000-01-01T00:00:00+00:00"}
     with store.Store(folder / "large.sqlite") as results:
@@ -69,5 +80,8 @@ def main(folder):
 
 
 if __name__ == "__main__":
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # for the workers of the cluster, which find `work` there
+    import store_overhead
+
     with tempfile.TemporaryDirectory(dir=sys.argv[1] if len(sys.argv) > 1 else None) as name:
-        main(Path(name))
+        store_overhead.main(Path(name))

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from attention_phases import cli, grids, results
+from attention_phases import cli, cluster, grids, results
 from attention_phases.model import sentences
 from attention_phases.store import load
 from attention_phases.task import MATRICES, Task
@@ -354,6 +354,29 @@ def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, run, tmp_p
     code, out, err = run("sweep", "fig02", "--store", tmp_path / "missing/s.sqlite", "--data", tmp_path, "--json")
     assert (code, out) == (1, "")
     assert err.count("\n") == 1 and "missing/s.sqlite" in err
+
+
+@pytest.mark.parametrize(
+    ("address", "expected", "said"),
+    [
+        ("nowhere", 2, "scheduler = nowhere: must be an address such as tcp://host:8786"),
+        ("foo://host:1", 2, "scheduler = foo://host:1: must be"),
+        ("tcp://127.0.0.1:1", 1, "scheduler tcp://127.0.0.1:1: no Dask scheduler answers"),
+    ],
+)
+def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
+    tiny, run, nowhere, monkeypatch, address, expected, said
+):
+    monkeypatch.setattr(cluster, "TIMEOUT", 1)
+    code, out, err = run("sweep", "fig02", "--scheduler", address, "--json")
+    assert (code, out) == (expected, "")
+    assert err.startswith(said) and err.count("\n") == 1
+    assert list(nowhere.iterdir()) == []
+
+
+def test_a_sweep_on_a_cluster_takes_no_number_of_workers(run):
+    code, out, err = run("sweep", "fig02", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "--scheduler" in err and "--workers" in err
 
 
 def alter(path, column, change):

@@ -4,21 +4,26 @@ import contextlib
 import dataclasses
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 
+import pandas as pd
 import psutil
 import pytest
 import toy_sweep
+from distributed import LocalCluster
 from toy_sweep import Cell, grid, table, work, worker_settings
 
-from attention_phases import sweep
+from attention_phases import cluster, grids, sweep
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.records import canonical, key
+from attention_phases.results import work as train
 from attention_phases.store import Store, export, import_parquet, load
 
 TOLERANCES = {"q": (1e-9, 1e-12)}
@@ -30,12 +35,33 @@ def undisturbed(tmp_path_factory):
     return swept(tmp_path_factory.mktemp("undisturbed"), grid())
 
 
-def swept(folder, cells, work=work):
-    """Frame of a sweep over a thread."""
-    with Store(folder / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        assert not sweep.run(cells, work, results, executor, quiet=True).failed
-        path, = export(results, folder)
+def swept(folder, cells, work=work, executor=None):
+    """Frame of a sweep, over a thread if nothing else."""
+    with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
+        assert sweep.run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
+        path, = export(stored, folder)
     return load(path)
+
+
+@pytest.fixture(scope="module")
+def local():
+    """A Dask cluster of two workers on this machine."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as running:
+        yield running
+
+
+POOLS = ("one process", "two processes", "cluster")
+
+
+@pytest.fixture
+def pool(request):
+    """Function that gives a fresh context of the executor so named."""
+    def context(name):
+        if name == "cluster":
+            return cluster.cluster(request.getfixturevalue("local").scheduler_address)
+        return sweep.process_pool(1 + POOLS.index(name))
+
+    return context
 
 
 def keys(cells):
@@ -83,19 +109,29 @@ def running_in(group):
     return check
 
 
-def test_any_executor_and_order_give_the_same_table(tmp_path, undisturbed):
+@pytest.mark.parametrize("name", POOLS)
+def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed, name):
     cells = grid()
     random.Random(0).shuffle(cells)
-    with Store(tmp_path / "s.sqlite") as results, sweep.process_pool(2) as executor:
-        assert sweep.run(cells, work, results, executor, quiet=True) == (60, 0, [])
-        path, = export(results, tmp_path)
-    assert table(load(path)).equals(table(undisturbed))
+    assert table(swept(tmp_path, cells, executor=pool(name))).equals(table(undisturbed))
 
 
-def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, monkeypatch):
+def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool):
+    cells = grids.grid("fig03", "smoke")
+    cells = [*cells[:-1:12], cells[-1]]  # the last one is gradient descent
+    assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
+    first, *others = (table(swept(tmp_path / name, cells, train, pool(name)))
+                      for name in POOLS if not (tmp_path / name).mkdir())
+    assert len(first) == 2 * len(cells)
+    for other in others:
+        pd.testing.assert_frame_equal(other, first, check_exact=True)
+
+
+@pytest.mark.parametrize("name", ["one process", "cluster"])
+def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, local, monkeypatch, name):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with Store(tmp_path / "s.sqlite") as results, sweep.process_pool(1) as executor:
+    with Store(tmp_path / "s.sqlite") as results, pool(name) as executor:
         sweep.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
         (_, (row,), _), = results.items("toy")
     assert row.pop("pid") != os.getpid()
@@ -144,6 +180,7 @@ def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd):
         sweep.run(grid(), work, results, executor)
     out, err = capfd.readouterr()
     assert out == "" and "60/60" in err
+    assert re.search(r"\[\d\d:\d\d<\d\d:\d\d, ", err)  # time gone, and time left
 
 
 def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
@@ -201,13 +238,15 @@ def test_full_disk_stops_the_sweep(tmp_path):
         assert 0 < len(results.keys()) < 60
 
 
-def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed):
+@pytest.mark.parametrize(("where", "kills"), [("processes", 10), ("cluster", 2)])
+def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed, local, where, kills):
     path, rng, stored = tmp_path / "s.sqlite", random.Random(2), {}
-    for _ in range(3):
-        process = start(path, 0.02, 0.02, "threads")
-        out = "".join(process.stdout.readline() for _ in range(rng.randint(1, 12)))
-        time.sleep(rng.uniform(0, 0.02))
-        process.kill()
+    arguments = (path, 0.05, 0.05, local.scheduler_address if where == "cluster" else where)
+    for _ in range(kills):
+        process = start(*arguments)
+        out = "".join(process.stdout.readline() for _ in range(rng.randint(1, 3)))
+        time.sleep(rng.uniform(0, 0.05))
+        os.killpg(process.pid, signal.SIGKILL)
         out += process.communicate()[0]
         reported = dict(line.split() for line in out.split("\n")[:-1])  # the kill may cut the last line
         assert reported and not reported.keys() & stored.keys()
@@ -215,9 +254,9 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
             now = {key(text): rows[0]["q"].hex() for text, rows, _ in results.items("toy")}
         assert stored.items() <= now.items() and reported.items() <= now.items()
         stored = now
-    assert 0 < len(stored) < 60
-    process = start(path, 0.02, 0.02, "threads")
-    out, err = process.communicate(timeout=20)
+    assert kills <= len(stored) < 60
+    process = start(*arguments)
+    out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert {line.split()[0] for line in out.splitlines()} == keys(grid()) - stored.keys()
     with Store(path) as results:
@@ -226,9 +265,12 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
     assert table(frame).equals(table(undisturbed))
 
 
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_interrupt_and_kill_end_the_workers_within_two_seconds(tmp_path, start, end):
-    process = start(tmp_path / "s.sqlite", 0.01, 3600, "processes")
+@pytest.mark.parametrize(("end", "where"), [
+    (signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")])
+def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, local, end, where):
+    # A worker of the cluster outlives the run, and ends the cell it has begun: that one takes no hour.
+    long, where = (5, local.scheduler_address) if where == "cluster" else (3600, where)
+    process = start(tmp_path / "s.sqlite", 0.01, long, where)
     reported = {process.stdout.readline().split()[0] for _ in range(40)}
     if end == signal.SIGINT:
         os.killpg(process.pid, end)  # as a terminal does: the workers get it too
@@ -239,6 +281,66 @@ def test_interrupt_and_kill_end_the_workers_within_two_seconds(tmp_path, start, 
     assert process.stdout.read() == ""
     with Store(tmp_path / "s.sqlite") as results:
         assert results.keys() == reported == keys(grid()[:40])
+
+
+def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undisturbed):
+    class Killing(Store):
+        """Kills a worker at the tenth result."""
+
+        left = 10
+
+        def put(self, *result):
+            super().put(*result)
+            self.left -= 1
+            if not self.left:
+                os.kill(local.workers[0].pid, signal.SIGKILL)
+
+    with Killing(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
+        assert sweep.run(grid(), partial(work, pause=0.05), results, executor, quiet=True) == (60, 0, [])
+        assert results.left < 0
+        path, = export(results, tmp_path)
+    assert table(load(path)).equals(table(undisturbed))
+
+
+def test_cell_that_kills_every_worker_fails_alone(tmp_path, pool, capfd):
+    cells = [*grid()[:5], Cell(0.5, fault="die")]
+    with Store(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
+        summary = sweep.run(cells, work, results, executor, quiet=True, ahead=1)
+        assert summary.done == 5 and results.keys() == keys(grid()[:5])
+    failure, = summary.failed
+    assert failure.cell == cells[-1] and re.match("KilledWorker: .* 4 different workers", failure.error)
+
+
+def test_lost_scheduler_is_one_clear_line(tmp_path):
+    with LocalCluster(n_workers=0, dashboard_address=":0") as doomed, Store(tmp_path / "s.sqlite") as results, \
+            pytest.raises(sweep.SweepError, match="connection to the scheduler was lost after 0 cells") as caught, \
+            cluster.cluster(doomed.scheduler_address) as executor:
+        threading.Timer(0.5, doomed.close).start()
+        sweep.run(grid(), work, results, executor, quiet=True)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("nthreads", "omp", "named"), [
+    (2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
+def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthreads, omp, named):
+    for name in toy_sweep.workers.ONE_THREAD:
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
+    with LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads, \
+            Store(tmp_path / "s.sqlite") as results, \
+            cluster.cluster(threads.scheduler_address) as executor:
+        with pytest.raises(sweep.SweepError, match=f"{named}: must be 1") as caught:
+            sweep.run(grid(), work, results, executor, quiet=True)
+        assert "\n" not in str(caught.value) and not results.keys()
+
+
+def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, capfd):
+    monkeypatch.setattr(cluster.provenance, "environment",
+                        lambda: {"version": "9", "commit": None, "python": "3", "torch": None})
+    with pool("cluster"):
+        pass
+    out, err = capfd.readouterr()
+    assert out == "" and err.count("\n") == 1 and "version 0.1.0 (here 9)" in err
 
 
 def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):

@@ -1,15 +1,15 @@
-"""A sweep of toy cells for the tests; as a script, toy_sweep.py STORE PAUSE LAST_PAUSE threads|processes."""
+"""A sweep of toy cells for the tests; as a script, toy_sweep.py STORE PAUSE LAST_PAUSE processes|SCHEDULER."""
 
 import os
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from attention_phases import store, sweep, workers
+from attention_phases.cluster import cluster
 from attention_phases.records import canonical, key
 
 
@@ -42,7 +42,10 @@ def work(cell, pause=0.0, last_pause=0.0):
 
 def worker_settings(cell):
     """What the numerical libraries see in a worker."""
-    return [{"pid": os.getpid(), **{name: os.environ.get(name, "") for name in workers.ONE_THREAD}}]
+    import torch  # slow to load, and no other cell needs it
+
+    return [{"pid": os.getpid(), "torch_threads": str(torch.get_num_threads()),
+             **{name: os.environ.get(name, "") for name in workers.ONE_THREAD}}]
 
 
 def grid():
@@ -65,8 +68,7 @@ class Reporting(store.Store):
 
 
 if __name__ == "__main__":
-    path, pause, last_pause, kind = sys.argv[1:]
-    with Reporting(path) as results, (ThreadPoolExecutor(2) if kind == "threads"
-                                      else sweep.process_pool(2)) as executor:
+    path, pause, last_pause, where = sys.argv[1:]
+    with Reporting(path) as results, (sweep.process_pool(2) if where == "processes" else cluster(where)) as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
         sweep.run(grid(), slow, results, executor, quiet=True)

@@ -121,7 +121,7 @@ def sweep(options):
     folder = options.data or (results.DATA if options.profile == "paper" else results.ROOT / "_build" / options.profile)
     path = options.store or results.ROOT / f"{options.name}-{options.profile}.sqlite"
     cells = grid(options.name, options.profile)
-    summary = results.compute(cells, path, folder, options.workers, options.quiet)
+    summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
 
@@ -218,7 +218,9 @@ def _parser():
     added = add(sweep)
     added.add_argument("name", choices=tuple(GRIDS))
     added.add_argument("--profile", choices=PROFILES, default="paper")
-    added.add_argument("--workers", type=int, help="processes, one a core by default")
+    where = added.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, help="processes, one a core by default")
+    where.add_argument("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
     added.add_argument("--store", help="SQLite file that keeps results as they come")
     added.add_argument("--data", help="folder of the exported tables")
     added.add_argument("--quiet", action="store_true", help="no progress bar")

@@ -74,8 +74,10 @@ def work(cell):
     return theory_line(cell) if isinstance(cell, Line) else run(cell)
 
 
-def compute(cells, store_path, folder, workers=None, quiet=False):
+def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None):
     """Compute the cells that neither the store nor the tables in `folder` have, and export them to `folder`.
+
+    Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes.
 
     Returns
     -------
@@ -86,7 +88,7 @@ def compute(cells, store_path, folder, workers=None, quiet=False):
     SweepError
         Some cells failed; the others are stored and exported.
     """
-    with process_pool(workers) as executor, Store(store_path) as store:
+    with _executor(workers, scheduler) as executor, Store(store_path) as store:
         for path in sorted(Path(folder).glob("*.parquet")):
             import_parquet(store, path)
         try:
@@ -96,6 +98,14 @@ def compute(cells, store_path, folder, workers=None, quiet=False):
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
     return summary
+
+
+def _executor(workers, scheduler):
+    if scheduler is None:
+        return process_pool(workers)
+    from .cluster import cluster  # loads Dask, which nothing else needs
+
+    return cluster(scheduler)
 
 
 def check(sample, seed=0, name=None):

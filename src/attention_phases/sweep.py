@@ -5,7 +5,7 @@ A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict 
 
 import sys
 import time
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -39,7 +39,7 @@ class Summary(NamedTuple):
     failed: list
 
 
-def run(cells, work, store, executor, quiet=False, ahead=256):
+def run(cells, work, store, executor, quiet=False, ahead=1024):
     """Compute the cells that the store lacks.
 
     Parameters
@@ -52,7 +52,7 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
     quiet : bool
         No progress bar (batch jobs); failures are still printed on stderr.
     ahead : int
-        At most so many cells wait in the executor's queue.
+        At most so many cells wait in the executor's queue: more than it has workers.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
     Raises
     ------
     SweepError
-        A worker process died.
+        A worker process died, the cluster was lost, or its workers are not fit for the work.
     StoreError
         A result could not be written.
     """
@@ -85,8 +85,11 @@ def run(cells, work, store, executor, quiet=False, ahead=256):
             try:
                 store.put(cell, *future.result())
                 done += 1
-            except (BrokenExecutor, StoreError):
+            except (BrokenExecutor, StoreError, SweepError):
                 raise
+            except CancelledError as error:  # nobody does that here
+                raise SweepError(f"the connection to the scheduler was lost after {done} cells; "
+                                 "they are stored, run again to go on") from error
             except Exception as error:
                 failed.append(Failure(name, cell, _one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)

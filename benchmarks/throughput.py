@@ -1,0 +1,51 @@
+"""Trainings a second on one worker and on two, as processes and on a Dask cluster of this machine.
+
+Usage: python benchmarks/throughput.py [CELLS]
+
+Each of the CELLS (100) trains from both starts by L-BFGS at d = 1000, alpha = 1, on a data set of its own. Two workers
+should do at least 1.8 times as much as one, where two cores are free.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from distributed.deploy.subprocess import SubprocessCluster
+
+from attention_phases import sweep
+from attention_phases.cluster import cluster
+from attention_phases.grids import cell
+from attention_phases.results import work
+from attention_phases.store import Store
+from attention_phases.task import Task
+
+
+@contextmanager
+def local_cluster(workers):
+    """Executor on a cluster of this machine."""
+    with SubprocessCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local, \
+            cluster(local.scheduler_address) as executor:
+        yield executor
+
+
+def rate(place, workers, count):
+    """Cells a second, once the workers have loaded what they need."""
+    cells = [cell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, \
+            place(workers) as executor:
+        sweep.run(cells[count:], work, store, executor, quiet=True)
+        start = time.perf_counter()
+        assert sweep.run(cells[:count], work, store, executor, quiet=True).done == count
+        return count / (time.perf_counter() - start)
+
+
+if __name__ == "__main__":
+    # As the README says: Dask's own setting makes each large array a request to the system.
+    os.environ |= {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "33554432"}
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    for name, place in (("processes", sweep.process_pool), ("cluster", local_cluster)):
+        one, two = (rate(place, workers, count) for workers in (1, 2))
+        print(f"{name}: one worker {one:.2f} cells/s, two {two:.2f} cells/s, ratio {two / one:.2f}", flush=True)
