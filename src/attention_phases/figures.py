@@ -9,8 +9,6 @@ NOTEBOOKS = {
     "fig02": "notebooks/fig02_slice.md",
     "fig03": "notebooks/fig03_phase_diagram.md",
     "fig07": "notebooks/fig07_dimension.md",
-    "fig08": "notebooks/fig08_parameters.md",
-    "fig09": "notebooks/fig09_alternative.md",
 }
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
@@ -257,37 +255,4 @@ def fig07(means, limits):
         axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         axes.legend(loc="lower left", ncols=1)
-    return figure
-
-
-def fig08(panels):
-    """Figure 8: test error of both minima over alpha, for three values each of three parameters.
-
-    Parameters
-    ----------
-    panels : dict
-        From `statistics.changed`.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    shades, markers, styles = (1.0, 0.65, 0.35), "os^", ("-", "--", ":")
-    with mpl.rc_context(STYLE):
-        figure, rows = plt.subplots(len(panels), 1, figsize=(6.4, 4.2 * len(panels)), sharex=True)
-        for axes, (name, values) in zip(rows, panels.items()):
-            label = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}[name]
-            for (value, means, lines, baseline), shade, marker, style in zip(values, shades, markers, styles):
-                for branch, colour in COLOURS.items():
-                    faded = mpl.colors.to_rgb(colour)
-                    faded = tuple(shade * part + (1 - shade) for part in faded)
-                    each = means.loc[branch]
-                    axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt=marker, color=faded,
-                                  elinewidth=1, label=f"{label} = {value:g}, {branch}")
-                    curve = lines[branch]
-                    _line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
-                axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
-            axes.set(yscale="log", ylabel=r"test error $\epsilon_g$")
-            axes.legend(fontsize=8.5, ncols=2)
-        rows[-1].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure
