@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from attention_phases import store, sweep, workers
-from attention_phases.cluster import cluster
 from attention_phases.records import canonical, key
 
 
@@ -68,6 +67,8 @@ class Reporting(store.Store):
 
 
 if __name__ == "__main__":
+    from attention_phases.cluster import cluster  # here, since the workers of a pool load this file too
+
     path, pause, last_pause, where = sys.argv[1:]
     with Reporting(path) as results, (sweep.process_pool(2) if where == "processes" else cluster(where)) as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
