@@ -1,0 +1,30 @@
+"""Time of alpha_c(omega) with a standard error of at most 0.002, at the nine published omega.
+
+Run: python benchmarks/thresholds.py. Each search starts from the crossing at the omega before; the same searches
+from nothing are timed for comparison, by turns.
+"""
+
+import time
+
+from attention_phases import Task
+from attention_phases.published import CRITICAL_ALPHA
+from attention_phases.theory import threshold
+
+
+def timed(*arguments, **options):
+    """A threshold and the seconds it took."""
+    start = time.perf_counter()
+    found = threshold(*arguments, **options)
+    return found, time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    timed(Task(), "critical", points=2**7)  # compiles
+    near, seconds = None, [0.0, 0.0]
+    for omega in sorted(CRITICAL_ALPHA):
+        near, followed = timed(Task(omega=omega), "critical", near=near)
+        alone, searched = timed(Task(omega=omega), "critical")
+        seconds = [seconds[0] + followed, seconds[1] + searched]
+        print(f"omega {omega:<5}: alpha_c {near.alpha:.5f} +- {near.stderr:.5f} in {followed:5.1f} s,", end=" ")
+        print(f"from nothing {alone.alpha:.5f} in {searched:5.1f} s", flush=True)
+    print(f"together {seconds[0]:.0f} s, from nothing {seconds[1]:.0f} s: ratio {seconds[1] / seconds[0]:.2f}")
