@@ -47,3 +47,15 @@ def test_means_and_paired_differences():
     assert statistics.training_gap(table).loc[1.0].tolist() == [0.5, 1.0]
     shuffled = table.sample(frac=1, random_state=1)
     assert statistics.training_gap(shuffled).loc[1.0].tolist() == [0.5, 1.0]
+
+
+def test_minima_are_counted_for_each_data_set():
+    losses = {0: [1.0, 1.0 + 1e-10, 1.0], 1: [1.0, 1.0 + 2e-4, 1.0 + 4e-4]}
+    rows = [
+        {"alpha": 1.0, "omega": 0.3, "start": start, "seed": seed, "train_loss": loss}
+        for seed, values in losses.items()
+        for start, loss in zip(["semantic", "near_semantic", "near_semantic"], values)
+    ]
+    found = statistics.minima(pd.DataFrame(rows)).loc[(0.3, 1.0, "semantic")]
+    assert [found[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
+    assert found["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)

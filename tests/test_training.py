@@ -19,7 +19,7 @@ def data():
 @pytest.fixture(scope="module")
 def starts(data):
     rng = np.random.default_rng(4)
-    return torch.stack([training.start_weights(start, data.teacher, rng) for start in training.STARTS])
+    return torch.stack([training.start_weights(start, data.teacher, rng) for start in training.STARTS[:3]])
 
 
 def test_starts(data, starts):
@@ -27,6 +27,14 @@ def test_starts(data, starts):
     assert torch.equal(semantic, data.teacher)
     assert torch.allclose(positional, torch.full((300,), 300**-0.5))
     assert random.std().item() == pytest.approx(0.1, rel=4 / 600**0.5)  # 4 standard errors of a standard deviation
+
+
+@pytest.mark.parametrize("near, size", [("semantic", 1.0), ("positional", 0.1)])
+def test_starts_near_another_add_noise(data, near, size):
+    start = training.start_weights(near, data.teacher, None)
+    noise = training.start_weights(f"near_{near}", data.teacher, np.random.default_rng(5)) - start
+    assert abs(noise.mean().item()) < 4 * size / 300**0.5
+    assert noise.std().item() == pytest.approx(size, rel=4 / 600**0.5)
 
 
 def test_a_step_of_gradient_descent_is_the_published_one(data, starts):

@@ -14,6 +14,7 @@ OMEGAS = tuple(round(0.02 * k, 2) for k in range(1, 26))
 DIMENSIONS = (10, 15, 23, 36, 56, 87, 135, 209, 323, 500)
 MAP_OMEGAS = {"paper": OMEGAS, "laptop": OMEGAS[::4], "smoke": OMEGAS[::8]}
 CHANGED = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}  # of Figure 8
+CROSSED = ((0.02, 0.64), (0.1, 0.75), (0.2, 0.95), (0.3, 1.25), (0.4, 1.77), (0.3, 2.0))  # omega, alpha
 CHECKED = 0.02  # share of a map's cells that gradient descent repeats
 # Alphas of a line of theory, quadrature points a scramble, scrambles.
 THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**9, 16), "smoke": (ALPHAS[::8], 2**7, 8)}
@@ -136,6 +137,21 @@ def fig03_size(profile):
     ]
 
 
+def fig03_minima(profile):
+    """Several starts around each of the two, on one data set: close to the transition, and far beyond it."""
+    where, seeds, d, near = {
+        "paper": (CROSSED, 8, 1000, 7),
+        "laptop": (CROSSED, 3, 500, 7),
+        "smoke": (CROSSED[1:3], 3, 100, 3),
+    }[profile]
+    starts = ("semantic", *["near_semantic"] * near, "positional", *["near_positional"] * near)
+    return [
+        cell("fig03_minima", Task(omega=omega), alpha, d, seed, "lbfgs", starts)
+        for seed in range(seeds)
+        for omega, alpha in where
+    ]
+
+
 def fig03_theory(profile):
     """Theory of Figure 3: the lines of the map, and the thresholds at the other published omega."""
     return _lines("fig03_theory", profile, "standard", {*CRITICAL_ALPHA, *LINEAR_ALPHA} if profile == "paper" else ())
@@ -188,7 +204,7 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
 
 GRIDS = {
     each.__name__: each
-    for each in (fig02, fig03, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
+    for each in (fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
 }
 
 

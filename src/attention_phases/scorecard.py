@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from . import published
+from . import published, statistics
 from .statistics import between_optimizers, crossing, crossings, curve, instance_means, test_gap, training_gap
 from .task import Task
 
@@ -206,6 +206,23 @@ def optimizers(table):
         "mean difference": list(map(published.with_error, found["difference"], found["error"])),
         "root mean square": found["rms"].map("{:.2g}".format),
         "spread between data sets": found["spread"].map("{:.2g}".format),
+    })  # fmt: skip
+
+
+def minima(table):
+    """`statistics.minima` as a table to read."""
+    found = statistics.minima(table).reset_index()
+    scatter = [
+        published.with_error(1e5 * value, 1e5 * error) if value > statistics.SAME_LOSS else "none"
+        for value, error in zip(found["scatter"], found["scatter_error"])
+    ]
+    return pd.DataFrame({
+        "ω": found["omega"].map("{:g}".format),
+        "α": found["alpha"].map("{:g}".format),
+        "valley": found["valley"],
+        "starts": found["starts"],
+        "minima (fewest to most)": list(map("{:.1f} ({} to {})".format, found["minima"], found["fewest"], found["most"])),
+        "scatter of ε<sub>t</sub>, 10<sup>−5</sup>": scatter,
     })  # fmt: skip
 
 

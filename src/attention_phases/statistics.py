@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
@@ -131,6 +132,37 @@ def between_optimizers(table):
                 "spread": values.groupby(["omega", "alpha"]).var().mean() ** 0.5,
             })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def minima(table):
+    """How many minima the starts around one valley lead to, told apart by their losses.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of starts "semantic", "near_semantic" (several) and so on, from the same data.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, alpha and valley: `starts`; `minima`, their mean number over data sets, the `fewest` and the `most`;
+        `scatter`, standard deviation of the training loss between the starts, root mean square over data sets, and
+        its standard error as `scatter_error`.
+    """
+    valley = table["start"].astype(str).str.removeprefix("near_").rename("valley")
+    losses = table.groupby(["omega", "alpha", valley, "seed"])["train_loss"]
+    where = ["omega", "alpha", "valley"]
+    minima = losses.agg(lambda each: 1 + (np.diff(np.sort(each)) > SAME_LOSS).sum()).groupby(where)
+    variance = losses.var().groupby(where)
+    scatter = variance.mean() ** 0.5
+    return pd.DataFrame({
+        "starts": losses.size().groupby(where).max(),
+        "minima": minima.mean(),
+        "fewest": minima.min().astype(int),
+        "most": minima.max().astype(int),
+        "scatter": scatter,
+        "scatter_error": variance.sem() / (2 * scatter),
+    })  # fmt: skip
 
 
 def advantage(table):

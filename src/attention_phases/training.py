@@ -10,7 +10,7 @@ import torch
 from .errors import check_choice
 from .model import risk
 
-STARTS = ("semantic", "positional", "random")
+STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional")
 GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
@@ -42,14 +42,21 @@ class Fit:
 
 
 def start_weights(start, teacher, rng):
-    """Initial weights (d,): Q* (semantic), 1_d/sqrt(d) (positional, as in the published runs) or 0.1 N(0, 1)."""
-    check_choice("init", start, STARTS)
-    if start == "semantic":
-        return teacher.clone()
-    d = len(teacher)
-    if start == "positional":
-        return torch.full_like(teacher, d**-0.5)
-    return torch.from_numpy(0.1 * rng.standard_normal(d, dtype=np.float32)).to(teacher.device)
+    """Initial weights (d,), as published: Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random).
+
+    "near_semantic" and "near_positional" are displaced by noise that leaves them in the valley: N(0, 1), which is of
+    the size of Q*, and 0.1 N(0, 1).
+    """
+    noise = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}.get(check_choice("init", start, STARTS), 0)
+    weights = torch.zeros_like(teacher)
+    if "semantic" in start:
+        weights = teacher.clone()
+    elif "positional" in start:
+        weights = torch.full_like(teacher, len(teacher) ** -0.5)
+    if noise:
+        drawn = torch.from_numpy(noise * rng.standard_normal(len(teacher), dtype=np.float32))
+        weights += drawn.to(teacher.device)
+    return weights
 
 
 def fit(data, lam, starts, optimizer="lbfgs"):
