@@ -216,12 +216,13 @@ def minima(table):
         published.with_error(1e5 * value, 1e5 * error) if value > statistics.SAME_LOSS else "none"
         for value, error in zip(found["scatter"], found["scatter_error"])
     ]
+    counts = zip(found["minima"], found["fewest"], found["most"])
     return pd.DataFrame({
         "ω": found["omega"].map("{:g}".format),
         "α": found["alpha"].map("{:g}".format),
         "valley": found["valley"],
         "starts": found["starts"],
-        "minima (fewest to most)": list(map("{:.1f} ({} to {})".format, found["minima"], found["fewest"], found["most"])),
+        "minima (fewest to most)": [f"{mean:.1f} ({fewest} to {most})" for mean, fewest, most in counts],
         "scatter of ε<sub>t</sub>, 10<sup>−5</sup>": scatter,
     })  # fmt: skip
 
