@@ -123,7 +123,7 @@ def fig09(profile):
 
 
 def fig03_size(profile):
-    """Around both thresholds at omega = 0.1 in growing dimension, where finite size shifts them most."""
+    """Around both thresholds at omega = 0.1 in growing dimension: does finite size part students and theory?"""
     dimensions, seeds, alphas = {
         "paper": ((250, 500, 1000, 2000), 24, ALPHAS[6:14]),
         "laptop": ((125, 250, 500), 16, ALPHAS[6:14:2]),
