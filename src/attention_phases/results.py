@@ -3,7 +3,9 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -33,7 +35,6 @@ TOLERANCES = {
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
-UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when L-BFGS stops
 
 
 def experiment(name, profile, workers=None, quiet=False, **changes):
@@ -69,9 +70,23 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
     return rows[rows["cell"].isin(wanted)]
 
 
+class Kind(NamedTuple):
+    """How cells of one type are computed, and compared when computed again."""
+
+    work: Callable
+    tolerances: dict
+    unrepeatable: tuple = ()
+
+
+KINDS = {
+    Cell: Kind(run, TOLERANCES, ("seconds", "steps", "grad_norm")),  # the last digits decide when L-BFGS stops
+    Line: Kind(theory_line, THEORY_TOLERANCES),
+}
+
+
 def work(cell):
     """Rows of a cell of any kind."""
-    return theory_line(cell) if isinstance(cell, Line) else run(cell)
+    return KINDS[type(cell)].work(cell)
 
 
 def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None):
@@ -127,10 +142,10 @@ def check(sample, seed=0, name=None):
     chosen = pd.concat(cells).sort_values().reset_index(drop=True)
     chosen = set(chosen.sample(min(sample, len(chosen)), random_state=seed))
     mismatches = []
-    for table in tables:
+    for path, table in zip(files, tables):
         rows = table[table["cell"].isin(chosen)]
-        of_theory = "points" in table
-        kind, tolerances = (Line, THEORY_TOLERANCES) if of_theory else (Cell, TOLERANCES)
         if len(rows):
-            mismatches += verify(rows, work, kind, len(rows), seed, tolerances, UNREPEATABLE)
+            cell_type = type(grid(path.stem, "smoke")[0])
+            kind = KINDS[cell_type]
+            mismatches += verify(rows, kind.work, cell_type, len(rows), seed, kind.tolerances, kind.unrepeatable)
     return len(chosen), mismatches

@@ -145,6 +145,19 @@ def distances_to_limit(means, limits):
     return pd.DataFrame(columns)
 
 
+def changed_thresholds(lines):
+    """Both thresholds of every task of Figure 8, as a table to read."""
+    rows = []
+    for (omega, sigma, lam), each in lines.groupby(["omega", "sigma", "lam"]):
+        row = {"ω": f"{omega:g}", "σ": f"{sigma:g}", "λ": f"{lam:g}"}
+        for what in ("critical", "linear"):
+            found = each[each["what"] == what]
+            value = found[["alpha", "alpha_error"]].to_numpy()
+            row[SYMBOLS[what]] = published.with_error(*value[0]) if len(value) else "none"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def checked(trained, theory, only=None, of="ω"):
     """Thresholds of trained students beside those of theory.
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from .task import Task
+
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
@@ -81,6 +83,30 @@ def theory_map(lines, gap):
             semantic, positional = (_filled(tables, what) for what in ("semantic", "positional"))
             maps[omega] = gap(semantic, positional, tables["baseline"]["test_mse"].iloc[0])
     return pd.DataFrame(maps).sort_index()
+
+
+def changed(table, lines, values):
+    """What Figure 8 shows: for each parameter a list of (value, means, theory by branch, linear baseline).
+
+    Parameters
+    ----------
+    table, lines : pandas.DataFrame
+        The experiments "fig08" and "fig08_theory".
+    values : dict
+        Values by parameter; the other parameters are those of `Task()`.
+    """
+    panels = {}
+    for name, some in values.items():
+        panels[name] = []
+        for value in some:
+            task = vars(Task(**{name: value}))
+            here, theory = (
+                each[np.all([each[key] == task[key] for key in values], axis=0)].dropna(axis=1, how="all")
+                for each in (table, lines)
+            )
+            branches = {what: theory[theory["what"] == what] for what in ("semantic", "positional")}
+            panels[name].append((value, instance_means(here), branches, theory["test_mse"].iloc[0]))
+    return panels
 
 
 def curve(lines, what):

@@ -1,41 +1,10 @@
-"""Drawing, one function a figure; nothing is computed here."""
+"""Figures 2, 3, 7, 8 and 9: trained students and theory of the solvable model."""
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-NOTEBOOKS = {
-    "fig02": "notebooks/fig02_slice.md",
-    "fig03": "notebooks/fig03_phase_diagram.md",
-    "fig07": "notebooks/fig07_dimension.md",
-}
-
-SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
-COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
-
-# White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
-STYLE = {
-    "svg.hashsalt": "attention-phases",
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "font.size": 14,
-    "axes.titlesize": 14,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "legend.fontsize": 12,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 4.5,
-    "figure.constrained_layout.use": True,
-}
-
-
-def use_svg():
-    """Show figures in notebooks as vector graphics, the same bytes for the same picture."""
-    set_matplotlib_formats("svg", metadata={"Date": None})
-    plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
+from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, STYLE, draw_line, mark_threshold
 
 
 def fig02(theory, stable, means, gaps, critical, linear, baseline, sigma):
@@ -66,8 +35,8 @@ def fig02(theory, stable, means, gaps, critical, linear, baseline, sigma):
         _overlaps(middle, theory, means, gaps, critical.alpha, sigma**2)
         _test_errors(bottom, theory, means, gaps, critical.alpha, baseline)
         for axes in (top, middle, bottom):
-            _mark(axes, critical, r"$\alpha_c$", NEUTRAL)
-        _mark(bottom, linear, r"$\alpha_l$", BASELINE)
+            mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL)
+        mark_threshold(bottom, linear, r"$\alpha_l$", BASELINE)
         bottom.set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
     return figure
 
@@ -86,7 +55,7 @@ def _losses(axes, theory, stable, gaps):
         both = of.merge(theory["positional"], on="alpha", suffixes=("", "_positional"))
         gap = both["train_loss"] - both["train_loss_positional"]
         error = (both["train_loss_error"] ** 2 + both["train_loss_error_positional"] ** 2) ** 0.5
-        _line(axes, both["alpha"], gap, error, NEUTRAL, style, label=label)
+        draw_line(axes, both["alpha"], gap, error, NEUTRAL, style, label=label)
     for optimizer, each in gaps.items():
         _points(axes, each.index, each.mean(axis=1), each.sem(axis=1), NEUTRAL, optimizer, named=True)
     axes.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Difference of training losses")
@@ -102,7 +71,7 @@ def _overlaps(axes, theory, means, gaps, alpha_c, variance):
         ("m", "positional", r"$m/\sigma^2$, with the positions"),
     ):
         winner = _where_lower(theory[branch], branch, alpha_c)
-        _line(axes, winner["alpha"], winner[name] / variance, winner[f"{name}_error"] / variance, COLOURS[branch],
+        draw_line(axes, winner["alpha"], winner[name] / variance, winner[f"{name}_error"] / variance, COLOURS[branch],
               label=label)
         beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
         axes.plot(beyond, (0, 0), color=COLOURS[branch])
@@ -119,7 +88,7 @@ def _test_errors(axes, theory, means, gaps, alpha_c, baseline):
     for branch in ("semantic", "positional"):
         curve = theory[branch]
         winner = _where_lower(curve, branch, alpha_c)
-        _line(axes, winner["alpha"], winner["test_mse"], winner["test_mse_error"], COLOURS[branch], label=branch)
+        draw_line(axes, winner["alpha"], winner["test_mse"], winner["test_mse_error"], COLOURS[branch], label=branch)
     for optimizer, each in means.items():
         lower = _lower(each, gaps[optimizer])
         for branch in ("semantic", "positional"):
@@ -142,23 +111,10 @@ def _lower(means, gaps):
     return chosen.reset_index("start")
 
 
-def _line(axes, x, y, error, colour, style="-", label=None):
-    axes.plot(x, y, style, color=colour, label=label)
-    axes.fill_between(x, y - error, y + error, color=colour, alpha=0.3, linewidth=0)
-
-
 def _points(axes, x, y, error, colour, optimizer, named=False):
     marker, fill, name = OPTIMIZER_MARKS[optimizer]
     axes.errorbar(x, y, error, fmt=marker, color=colour, fillstyle=fill, elinewidth=1, markeredgewidth=1,
                   label=name if named else None)
-
-
-def _mark(axes, threshold, name, colour):
-    """A vertical line at a threshold, as wide as its error at least."""
-    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.")
-    axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
-    axes.annotate(name, (threshold.alpha, 1), xycoords=("data", "axes fraction"), xytext=(3, -12),
-                  textcoords="offset points", color=colour)
 
 
 def overlap_plane(means, limits, sigma):
@@ -226,7 +182,7 @@ def phase_map(maps, label, sides, lines, points):
             mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), cmap=colours, vmin=-largest,
                                    vmax=largest, shading="nearest", edgecolors="face", linewidth=0.2)
             for curve, name, colour, style in lines:
-                _line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
+                draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
             for each, panel, name, marker in points:
                 if panel == number:
                     axes.errorbar(each.index, each["alpha"], each["alpha_error"], fmt=marker, color="black",
@@ -255,4 +211,37 @@ def fig07(means, limits):
         axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         axes.legend(loc="lower left", ncols=1)
+    return figure
+
+
+def fig08(panels):
+    """Figure 8: test error of both minima over alpha, for three values each of three parameters.
+
+    Parameters
+    ----------
+    panels : dict
+        From `statistics.changed`.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    shades, markers, styles = (1.0, 0.65, 0.35), "os^", ("-", "--", ":")
+    with mpl.rc_context(STYLE):
+        figure, rows = plt.subplots(len(panels), 1, figsize=(6.4, 4.2 * len(panels)), sharex=True)
+        for axes, (name, values) in zip(rows, panels.items()):
+            label = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}[name]
+            for (value, means, lines, baseline), shade, marker, style in zip(values, shades, markers, styles):
+                for branch, colour in COLOURS.items():
+                    faded = mpl.colors.to_rgb(colour)
+                    faded = tuple(shade * part + (1 - shade) for part in faded)
+                    each = means.loc[branch]
+                    axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt=marker, color=faded,
+                                  elinewidth=1, label=f"{label} = {value:g}, {branch}")
+                    curve = lines[branch]
+                    draw_line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
+                axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+            axes.set(yscale="log", ylabel=r"test error $\epsilon_g$")
+            axes.legend(fontsize=8.5, ncols=2)
+        rows[-1].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure

@@ -1,0 +1,44 @@
+"""What all figures share: colours, type, lines with error bands."""
+
+import matplotlib.pyplot as plt
+from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
+COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
+
+# White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
+STYLE = {
+    "svg.hashsalt": "attention-phases",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "font.size": 14,
+    "axes.titlesize": 14,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.fontsize": 12,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 4.5,
+    "figure.constrained_layout.use": True,
+}
+
+
+def use_svg():
+    """Show figures in notebooks as vector graphics, the same bytes for the same picture."""
+    set_matplotlib_formats("svg", metadata={"Date": None})
+    plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
+
+
+def draw_line(axes, x, y, error, colour, style="-", label=None):
+    """A line with a band of its standard error."""
+    axes.plot(x, y, style, color=colour, label=label)
+    axes.fill_between(x, y - error, y + error, color=colour, alpha=0.3, linewidth=0)
+
+
+def mark_threshold(axes, threshold, name, colour):
+    """A vertical line at a threshold, as wide as its error at least."""
+    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.")
+    axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
+    axes.annotate(name, (threshold.alpha, 1), xycoords=("data", "axes fraction"), xytext=(3, -12),
+                  textcoords="offset points", color=colour)
