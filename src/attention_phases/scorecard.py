@@ -251,15 +251,17 @@ def memory(table, lines):
     lines : pandas.DataFrame
         Rows of `theory.theory_line` for the same task.
     """
-    columns = ("theta", "m", "q", "train_loss")
+    columns = ("theta", "m", "train_loss")
     means = table.groupby(["d", "start"], observed=True)[list(columns)].agg(["mean", "sem"])
     rows = [
         {"start": start, "d": str(d), **{SYMBOLS[name]: published.with_error(*row[name]) for name in columns}}
         for (d, start), row in means.sort_index(level="start", sort_remaining=True, kind="stable").iterrows()
     ]
-    (theory,) = lines[(lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])].to_dict("records")
-    of_theory = {SYMBOLS[name]: published.with_error(theory[name], theory[f"{name}_error"]) for name in columns}
-    return pd.DataFrame([*rows, {"start": "theory", "d": "∞", **of_theory}])
+    here = (lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])
+    (theory,) = lines[here].to_dict("records")
+    loss = published.with_error(theory["train_loss"], theory["train_loss_error"])
+    of_theory = {"start": "any", "d": "theory", **{SYMBOLS[name]: "0" for name in columns}, SYMBOLS["train_loss"]: loss}
+    return pd.DataFrame([*rows, of_theory])
 
 
 def published_curve(table):
