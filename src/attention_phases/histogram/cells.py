@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..errors import check_count
+
 VARIANTS = ("positional", "semantic")
 
 
@@ -21,15 +23,15 @@ class Run:
     sgd_epochs: int
 
 
-def histogram(profile):
-    """Both variants of the counting task: Figures 4, 5, 6 and Table 1."""
-    runs, sequences, adam_epochs, sgd_epochs = {
+def histogram(profile, runs=None, variants=VARIANTS):
+    """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
+    all_runs, sequences, adam_epochs, sgd_epochs = {
         "paper": (10, 50_000, 200, 100),
         "laptop": (2, 50_000, 20, 10),
         "smoke": (2, 2_000, 4, 2),
     }[profile]
     return [
         Run("histogram", variant, seed, sequences, adam_epochs, sgd_epochs)
-        for seed in range(runs)
-        for variant in VARIANTS
+        for seed in range(all_runs if runs is None else check_count("runs", runs))
+        for variant in variants
     ]
