@@ -2,7 +2,10 @@
 
 import base64
 import json
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -160,6 +163,16 @@ def test_a_stopped_run_goes_on_to_the_same_bits(stopped, tmp_path, monkeypatch):
     resumed, resumed_curve = training.train(CELL, path=tmp_path / "run.safetensors")
     assert len(ran) == 5 - stopped and resumed_curve == curve
     assert whole.keys() == resumed.keys() and all((whole[name] == resumed[name]).all() for name in whole)
+
+
+def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
+    """The first process compiles, the second loads from Numba's cache."""
+    command = "from attention_phases.histogram import training as t; from attention_phases.histogram.cells import Run; " \
+        f"import sys; sys.stdout.buffer.write(t.train({CELL!r})[0]['final'].tobytes())"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    ends = [subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True).stdout
+            for _ in range(2)]
+    assert ends[0] == ends[1] == training.train(CELL)[0]["final"].tobytes()
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path):

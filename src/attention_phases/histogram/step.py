@@ -13,8 +13,25 @@ import numpy as np
 from numba import njit
 
 NORM_EPSILON = 1e-5  # PyTorch's layer norm
-# Sums in any order and divisions without a test for zero, which lets loops run on vector units; NaN stays NaN.
-COMPILED = {"cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}
+# No test for division by zero, which would keep loops off the vector units. And no fast math: sums in the order as
+# written have the same bits whether the code was just compiled or comes from Numba's cache, which inline differently.
+COMPILED = {"cache": True, "error_model": "numpy"}
+
+
+@njit(**COMPILED)
+def total(a):
+    """Sum of a vector whose length is a multiple of 8, in 8 parts that the processor adds up side by side."""
+    s0, s1, s2, s3, s4, s5, s6, s7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
+    for i in range(8, len(a), 8):
+        s0 += a[i]
+        s1 += a[i + 1]
+        s2 += a[i + 2]
+        s3 += a[i + 3]
+        s4 += a[i + 4]
+        s5 += a[i + 5]
+        s6 += a[i + 6]
+        s7 += a[i + 7]
+    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
 @njit(**COMPILED)
@@ -48,13 +65,13 @@ def attend(tokens, chosen, scores, attention, by_kind, known, scale):
             c, d = sentence[j], known + j
             line[j] = scale * (of_token[c] + of_token[d] + of_position[c] + of_position[d])
             top = max(top, line[j])
-        total = np.float32(0)
+        mass = np.float32(0)
         for j in range(length):
             line[j] = exp(line[j] - top)
-            total += line[j]
+            mass += line[j]
         entry[:known] = 0
         for j in range(length):
-            line[j] /= total
+            line[j] /= mass
             entry[sentence[j]] += line[j]
             entry[known + j] = line[j]
 
@@ -86,16 +103,14 @@ def norm(normed, scaled, inverse, scale, shift):
     width = np.float32(normed.shape[1])
     for r in range(len(normed)):
         line, out = normed[r], scaled[r]
-        mean, square = np.float32(0), np.float32(0)
+        mean = total(line) / width
         for c in range(len(line)):
-            mean += line[c]
-        mean /= width
-        for c in range(len(line)):
-            square += (line[c] - mean) ** 2
-        factor = np.float32(1 / sqrt(square / width + NORM_EPSILON))
+            line[c] -= mean
+            out[c] = line[c] * line[c]
+        factor = np.float32(1 / sqrt(total(out) / width + NORM_EPSILON))
         inverse[r] = factor
         for c in range(len(line)):
-            line[c] = (line[c] - mean) * factor
+            line[c] *= factor
             out[c] = line[c] * scale[c] + shift[c]
 
 
@@ -103,6 +118,7 @@ def norm(normed, scaled, inverse, scale, shift):
 def norm_back(normed, dwide, inverse, scale, dscale, dshift):
     """Gradient by the layer norm's input, in place of that by its output; and by its scale and shift."""
     width = np.float32(normed.shape[1])
+    along = np.empty_like(scale)
     dscale[:] = 0
     dshift[:] = 0
     for r in range(len(normed)):
@@ -110,15 +126,12 @@ def norm_back(normed, dwide, inverse, scale, dscale, dshift):
         for c in range(len(line)):
             dshift[c] += out[c]
             dscale[c] += out[c] * line[c]
-        mean, along = np.float32(0), np.float32(0)
         for c in range(len(line)):
             out[c] *= scale[c]
-            mean += out[c]
-            along += out[c] * line[c]
-        mean /= width
-        along /= width
+            along[c] = out[c] * line[c]
+        mean, slope = total(out) / width, total(along) / width
         for c in range(len(line)):
-            out[c] = inverse[r] * (out[c] - mean - line[c] * along)
+            out[c] = inverse[r] * (out[c] - mean - line[c] * slope)
 
 
 @njit(**COMPILED)
@@ -154,13 +167,13 @@ def compare(logits, bias, counts, chosen):
             if line[c] > line[best]:
                 best = c
         top, wanted = line[best], line[label]
-        total = np.float32(0)
+        mass = np.float32(0)
         for c in range(len(line)):
             line[c] = exp(line[c] - top)
-            total += line[c]
+            mass += line[c]
         for c in range(len(line)):
-            line[c] /= total
-        loss += log(total) + top - wanted
+            line[c] /= mass
+        loss += log(mass) + top - wanted
         right += best == label
     return loss, right
 
@@ -205,7 +218,7 @@ def backward(w, tokens, counts, chosen, space, d):
     """Gradient of the mean cross-entropy, written into the views `d`; after `forward` on the same sequences."""
     tables, scores, attention, by_kind, wide, inverse, hidden, logits = space
     known, rows = len(w.token), len(chosen) * len(w.position)
-    inputs, queries, keys, values, part, total = tables[0], tables[1], tables[2], tables[3], tables[4], tables[5]
+    inputs, queries, keys, values, part, dinputs = tables[0], tables[1], tables[2], tables[3], tables[4], tables[5]
     compare_back(logits[:rows], d.output_bias, counts, chosen)
     np.dot(logits[:rows].T, hidden[0, :rows], d.output)
     np.dot(logits[:rows], w.output, hidden[1, :rows])
@@ -219,15 +232,15 @@ def backward(w, tokens, counts, chosen, space, d):
 
     np.dot(by_kind[0, :rows].T, wide[2, :rows], part)
     np.dot(part.T, inputs, d.value)
-    np.dot(part, w.value, total)
+    np.dot(part, w.value, dinputs)
     np.dot(scores[1], keys, part)
     np.dot(part.T, inputs, d.query)
-    total += np.dot(part, w.query)
+    dinputs += np.dot(part, w.query)
     np.dot(scores[1].T, queries, part)
     np.dot(part.T, inputs, d.key)
-    total += np.dot(part, w.key)
-    d.token[:] = total[:known]
-    d.position[:] = total[known:]
+    dinputs += np.dot(part, w.key)
+    d.token[:] = dinputs[:known]
+    d.position[:] = dinputs[known:]
 
 
 @njit(**COMPILED)
@@ -279,17 +292,17 @@ def train_epoch(w, flat, d, gradient, free, moments, step, tokens, counts, order
         Mean cross-entropy along the way.
     """
     space = workspace(batch, w)
-    total = 0.0
+    loss = 0.0
     for begin in range(0, len(order), batch):
         chosen = order[begin : begin + batch]
-        total += forward(w, tokens, counts, chosen, space)[0]
+        loss += forward(w, tokens, counts, chosen, space)[0]
         backward(w, tokens, counts, chosen, space, d)
         if settings[2] > 0:
             step += 1
             adam(flat, gradient, free, moments[0], moments[1], step, settings[0], settings[1], settings[2], settings[3])
         else:
             sgd(flat, gradient, free, settings[0])
-    return total / (len(order) * tokens.shape[1])
+    return loss / (len(order) * tokens.shape[1])
 
 
 @njit(**COMPILED)
