@@ -39,8 +39,9 @@ TOLERANCES = {
 OF_THEORY = ("alpha", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
 
-# Two epochs from the start: in another order of sums, losses and accuracy move by TODO.
-HISTOGRAM_TOLERANCES = {"train_loss": (0.1, 0), "test_loss": (0.1, 0), "accuracy": (0, 0.01)}
+# Of one epoch from the start, ten times what a start displaced by 2e-7 of its size changes: another machine sums in
+# another order. On the same machine and versions the bits are the same.
+HISTOGRAM_TOLERANCES = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
 
 
 def experiment(name, profile, workers=None, quiet=False, **changes):

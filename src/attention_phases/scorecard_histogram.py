@@ -8,9 +8,9 @@ from .histogram.summary import tensors
 
 NAMES = {
     "accuracy": "test accuracy",
-    "start to trained": "distance, start to trained",
-    "trained to final": "distance, trained to after SGD",
-    "of_zeros": "the same, over the former zeros",
+    "start to trained": "distance by Adam",
+    "trained to final": "distance by SGD",
+    "of_zeros": "the same, former zeros",
 }
 # Which tensors a sum of distances may mean.
 SETS = {
@@ -70,8 +70,24 @@ def definitions(table, span="start to trained", column="distance"):
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("reading").reset_index()
 
 
+def matrices(differences):
+    """`histogram.summary.matrix_differences` as a table to read: means over runs with standard errors."""
+    names = {
+        "positional": "positional: after SGD less before",
+        "semantic": "semantic: after SGD less before",
+        "between": "semantic less positional",
+    }
+    return pd.DataFrame([
+        {
+            "attention matrices": name,
+            "root mean square": published.with_error(differences[column].mean(), differences[column].sem()),
+        }
+        for column, name in names.items()
+    ])  # fmt: skip
+
+
 def shares(runs):
-    """Shares of the attention's variance before and after SGD: means over runs with standard errors."""
+    """Shares of the attention's variance before and after SGD: means ± standard deviations over runs."""
     rows = []
     for variant in published.HISTOGRAM:
         for end, name in (("", "before SGD"), ("_sgd", "after SGD")):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from .cells import VARIANTS
 from .counting import LETTERS
 from .measures import along_line
 from .training import data, decode
@@ -104,6 +105,40 @@ def _scatter_of_sum(values):
     return (len(values) / max(len(values) - 1, 1) * (values**2).sum()) ** 0.5
 
 
+def matrix_differences(table, cells, sequences):
+    """How much the attention matrices change by SGD, and how much those of the two solutions differ.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    cells : iterable of cells.Run
+    sequences : int
+        At most so many of the test sequences.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Root mean squares over all entries: a row for each seed; columns "positional", "semantic" (after SGD less
+        before), "between" (semantic less positional, before SGD).
+    """
+    found = {}
+    for seed, cell in {cell.seed: cell for cell in cells}.items():
+        tokens = data(cell)[1].tokens[:sequences]
+        before, after = (
+            {variant: matrices(weights(table, variant, end, seed), tokens) for variant in VARIANTS}
+            for end in ("adam", "sgd")
+        )
+        found[seed] = {
+            **{variant: _root_mean_square(after[variant] - before[variant]) for variant in VARIANTS},
+            "between": _root_mean_square(before["semantic"] - before["positional"]),
+        }
+    return pd.DataFrame.from_dict(found, orient="index")
+
+
+def _root_mean_square(values):
+    return float(np.sqrt((values.astype(float) ** 2).mean()))
+
+
 def lines(table, cells, after, sequences):
     """Loss on the straight line from the positional to the semantic solution of each run.
 
@@ -121,9 +156,8 @@ def lines(table, cells, after, sequences):
         Losses: a row for each place on the line from 0 to 1, a column for each seed.
     """
     found = {}
-    for cell in cells:
-        if cell.seed not in found:
-            ends = (weights(table, variant, after, cell.seed) for variant in ("positional", "semantic"))
-            test = data(cell)[1]
-            at, found[cell.seed], _ = along_line(*ends, type(test)(*(each[:sequences] for each in test)))
+    for seed, cell in {cell.seed: cell for cell in cells}.items():
+        ends = (weights(table, variant, after, seed) for variant in VARIANTS)
+        test = data(cell)[1]
+        at, found[seed], _ = along_line(*ends, type(test)(*(each[:sequences] for each in test)))
     return pd.DataFrame(found, index=at)
