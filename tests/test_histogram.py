@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 import torch
 
-from attention_phases import BadInput, figures
+from attention_phases import BadInput, figures, provenance, results
 from attention_phases.histogram import checkpoint, counting, measures, step, training
 from attention_phases.histogram import transformer as tf
 from attention_phases.histogram.cells import Run, histogram
+from attention_phases.store import Store, export
 
 CELL = Run("histogram", "semantic", 3, 400, 3, 2)
 
@@ -205,6 +206,22 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     assert moved["distance"] == pytest.approx(np.linalg.norm(tf.views(kept["final"] - kept["trained"]).query), rel=1e-6)
     unread = np.linalg.norm(tf.views(kept["final"]).query[:, 32:])
     assert moved["of_zeros"] == pytest.approx(unread, rel=1e-6)
+
+
+def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(results, "DATA", tmp_path)
+    rows = training.run(CELL)
+    origin = dict.fromkeys(provenance.COLUMNS, "here")
+    for changed, expected in ((0, []), (1e-2, ["train_loss"])):
+        rows[1]["train_loss"] *= 1 + changed
+        path = tmp_path / f"store{changed}.sqlite"
+        with Store(path) as store:
+            store.put(CELL, rows, origin)
+            (tmp_path / "histogram.parquet").unlink(missing_ok=True)
+            export(store, tmp_path)
+        count, mismatches = results.check(5)
+        assert count == 1 and [each.column for each in mismatches] == expected
 
 
 def test_shares_of_pure_solutions():
