@@ -94,7 +94,7 @@ def shares(runs):
             row = {"solution": f"{variant}, {name}"}
             for column, of in (("by_position", "by position"), ("by_token", "by token")):
                 ours = runs.loc[variant, f"{column}{end}"]
-                row[of] = f"{ours.mean():.5f} ± {ours.std():.1g}"
+                row[of] = f"{ours.mean():.4f} ± {ours.std():.4f}"
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -78,7 +78,7 @@ def counting_curves(curves):
                          xycoords=("data", "axes fraction"), xytext=(x, 0), textcoords="offset points")
         top.set(title="Test positions told wrong", ylabel="share")
         bottom.set(title="Loss", xlabel="epoch", ylabel="cross-entropy of a position")
-        _legend(top, "upper center")
+        _legend(top, "lower left")
         _legend(bottom, "lower left")
     return figure
 
