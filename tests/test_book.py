@@ -1,13 +1,20 @@
 """Every page of the built book, read as a person does: in Chromium, from the disk, without a network."""
 
+import base64
+import json
 import os
 import re
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import browser
+import numpy as np
 import pytest
+import torch
 from playwright.sync_api import sync_playwright
+
+from attention_phases.histogram import counting
+from attention_phases.histogram import transformer as tf
 
 HERE = Path(__file__).resolve().parents[1]
 HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
@@ -108,3 +115,64 @@ def test_nothing_is_wider_than_a_phone(open_page, path):
     page = open_page(path)
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+PANEL = HTML / "book/_executed/fig04_histogram.html"
+MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll(".attention-panel figure"), figure =>
+    [figure.dataset.solution, Array.from(figure.querySelectorAll("tbody td"), cell =>
+        [Number(cell.dataset.value), Number(cell.textContent), cell.classList.contains("equal")])]))"""
+
+
+def panel_solutions(page):
+    """The weights that the page carries, as tensors; what the panel does not need is zero."""
+    data = json.loads(page.locator(".attention-panel script[type='application/json']").text_content())
+    for name, parts in data["solutions"].items():
+        flat = np.zeros(tf.SIZE, np.float32)
+        for part, text in parts.items():
+            shape = data["shapes"][part]
+            getattr(tf.views(flat), part)[...] = np.frombuffer(base64.b64decode(text), "<f4").reshape(shape)
+        yield name, tf.as_tensors(flat)
+
+
+@pytest.mark.parametrize("text", ["BBCCDDBBBB", "lmdmmmahhb", " ONMLKJIHGF", "AAAAAAAAAA"])
+def test_the_panel_computes_what_torch_does(open_page, text):
+    page = open_page(PANEL)
+    page.locator(".attention-panel input").fill(text)
+    shown = page.evaluate(MATRICES)
+    tokens = counting.from_letters(text.strip())
+    solutions = dict(panel_solutions(page))
+    assert shown.keys() == solutions.keys() == {"positional", "semantic"}
+    for name, weights in solutions.items():
+        theirs = tf.attention(weights, torch.from_numpy(tokens[None]))[0].numpy()
+        values, per_cent, framed = np.array(shown[name], float).T.reshape(3, 10, 10)
+        assert abs(values - theirs).max() < 1e-4
+        assert abs(per_cent - 100 * theirs).max() < 0.51
+        assert (framed == (tokens[:, None] == tokens)).all()
+    assert page.locator(".attention-panel .message").text_content() == ""
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [("ABC", "this one has 3"), ("", "this one has 0"), ("ABCDEFGHIJK", "this one has 11"), ("ABCDEFGHIZ", "not “Z”"),
+     ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
+)  # fmt: skip
+def test_the_panel_says_what_is_wrong_with_a_sequence(open_page, text, said):
+    page = open_page(PANEL)
+    page.locator(".attention-panel input").fill(text)
+    assert said in page.locator(".attention-panel .message").text_content()
+    assert not page.locator(".attention-panel .matrices").is_visible()
+    assert page.locator(".attention-panel input").get_attribute("aria-invalid") == "true"
+
+
+def test_the_panel_is_worked_by_keyboard_and_fits_a_phone(open_page):
+    page = open_page(PANEL)
+    page.set_viewport_size(PHONE)
+    page.locator(".attention-panel input").focus()
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert page.locator(".attention-panel input").input_value() == "LMDMMMAHHB"
+    assert page.locator(".attention-panel tbody th").all_inner_texts() == list("LMDMMMAHHB" * 2)
+    for table in page.locator(".attention-panel table").all():
+        box = table.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]

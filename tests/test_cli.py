@@ -130,7 +130,8 @@ def test_two_workers_give_what_one_gives(answer):
 
 def test_figures_name_every_notebook_and_no_other(answer):
     listed = {each["figure"]: each["notebook"] for each in answer("figures", "--list")["figures"]}
-    assert set(listed.values()) == {f"notebooks/{path.name}" for path in (results.ROOT / "notebooks").glob("fig*.md")}
+    pages = [path for kind in ("fig", "table") for path in (results.ROOT / "notebooks").glob(f"{kind}*.md")]
+    assert set(listed.values()) == {f"notebooks/{path.name}" for path in pages}
     assert all(notebook.startswith(f"notebooks/{figure}_") for figure, notebook in listed.items())
 
 

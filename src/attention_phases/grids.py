@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .errors import check_choice
+from .histogram.cells import histogram
 from .published import CRITICAL_ALPHA, LINEAR_ALPHA
 from .task import Task
 
@@ -223,6 +224,7 @@ GRIDS = {
     each.__name__: each
     for each in (
         fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory, memory,
+        histogram,
     )
 }
 

@@ -1,11 +1,17 @@
 """Drawing, one function a figure; nothing is computed here."""
 
+from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
+from .panel import attention_panel
 from .phases import fig02, fig07, fig08, overlap_plane, phase_map
 from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 
 NOTEBOOKS = {
     "fig02": "notebooks/fig02_slice.md",
     "fig03": "notebooks/fig03_phase_diagram.md",
+    "fig04": "notebooks/fig04_histogram.md",
+    "fig05": "notebooks/fig05_positional_sgd.md",
+    "fig06": "notebooks/fig06_semantic_sgd.md",
+    "table1": "notebooks/table1_histogram.md",
     "fig07": "notebooks/fig07_dimension.md",
     "fig08": "notebooks/fig08_parameters.md",
     "fig09": "notebooks/fig09_alternative.md",
@@ -13,5 +19,6 @@ NOTEBOOKS = {
 
 __all__ = [
     "BASELINE", "COLOURS", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
-    "fig02", "fig07", "fig08", "overlap_plane", "phase_map", "use_svg",
+    "attention_matrices", "attention_panel", "counting_curves", "errors_by_count", "fig02", "fig07", "fig08",
+    "loss_on_line", "overlap_plane", "phase_map", "use_svg",
 ]

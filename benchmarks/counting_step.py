@@ -1,0 +1,68 @@
+"""A training step of the counting transformer, compiled, against the same model in a plain torch DataLoader loop.
+
+    python benchmarks/counting_step.py
+
+One thread each, float32, batches of 32, Adam, at the published size. Prints milliseconds and their ratio.
+"""
+
+import time
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+from attention_phases.histogram import counting, step, training
+from attention_phases.histogram import transformer as tf
+
+BATCHES, REPEATS = 100, 5
+
+
+def plain(flat, mask, sequences):
+    """Train as a tutorial would: a DataLoader, autograd, torch's Adam; the mask keeps the frozen zeros."""
+    tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat)))
+    masks = tf.as_tensors(mask)
+    optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
+    loader = DataLoader(TensorDataset(*map(torch.from_numpy, sequences)), batch_size=training.BATCH, shuffle=True)
+    for tokens, counts in loader:
+        optimizer.zero_grad()
+        tf.loss(tensors, tokens, counts).backward()
+        for each, free in zip(tensors, masks):
+            each.grad *= free
+        optimizer.step()
+
+
+def compiled(flat, mask, sequences):
+    """The same pass by `step.train_epoch`."""
+    flat, gradient, moments = flat.copy(), np.empty_like(flat), np.zeros((2, tf.SIZE), np.float32)
+    order = np.random.default_rng(0).permutation(len(sequences.tokens))
+    step.train_epoch(
+        tf.views(flat), flat, tf.views(gradient), gradient, mask, moments, 0, *sequences, order, training.BATCH,
+        training.ADAM,
+    )  # fmt: skip
+
+
+def milliseconds(work, *arguments):
+    """A step's share of the fastest of several passes."""
+    work(*arguments)
+    times = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        work(*arguments)
+        times.append(time.perf_counter() - began)
+    return 1e3 * min(times) / BATCHES
+
+
+def main():
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    mask = tf.free("semantic")
+    flat = tf.start(rng) * mask
+    tokens = counting.draw(10_000, rng)[0].tokens[: BATCHES * training.BATCH]
+    sequences = counting.Sequences(tokens, counting.counts(tokens))
+    times = {work.__name__: milliseconds(work, flat, mask, sequences) for work in (plain, compiled)}
+    print(f"DataLoader loop {times['plain']:.3f} ms, compiled {times['compiled']:.3f} ms a step, "
+          f"ratio {times['plain'] / times['compiled']:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+/* Attention matrices of the sequence that a reader types, from the weights that the page carries.
+   With x_i = token + position embedding: softmax over j of (Q x_i) . (K x_j) / sqrt(64). */
+"use strict";
+(() => {
+  const LENGTH = 10, LETTERS = "ABCDEFGHIJKLMNO";
+
+  const decode = text => new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+
+  const times = (matrix, vector) => Array.from({length: matrix.length / vector.length}, (_, row) =>
+    vector.reduce((sum, value, column) => sum + matrix[row * vector.length + column] * value, 0));
+
+  const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+
+  function softmax(scores) {
+    const top = Math.max(...scores), raised = scores.map(score => Math.exp(score - top));
+    const total = raised.reduce((sum, value) => sum + value, 0);
+    return raised.map(value => value / total);
+  }
+
+  function attention(weights, width, tokens) {
+    const inputs = tokens.map((token, i) => Array.from({length: width}, (_, c) =>
+      weights.token[token * width + c] + weights.position[i * width + c]));
+    const queries = inputs.map(x => times(weights.query, x)), keys = inputs.map(x => times(weights.key, x));
+    return queries.map(query => softmax(keys.map(key => dot(query, key) / Math.sqrt(width))));
+  }
+
+  function problem(text) {
+    const strange = [...new Set(text)].filter(letter => !LETTERS.includes(letter));
+    if (strange.length) return `Only the letters A to O are tokens, not ${strange.map(s => `“${s}”`).join(", ")}.`;
+    if (text.length !== LENGTH) return `A sequence has ${LENGTH} letters; this one has ${text.length}.`;
+    return "";
+  }
+
+  function element(tag, content = "", attributes = {}) {
+    const made = document.createElement(tag);
+    made.textContent = content;
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  }
+
+  function table(name, matrix, text) {
+    const made = element("table"), head = made.createTHead().insertRow(), body = made.createTBody();
+    made.append(element("caption", `${name} solution, per cent`));
+    head.append(element("td"), ...[...text].map(letter => element("th", letter, {scope: "col"})));
+    matrix.forEach((line, i) => {
+      const row = body.insertRow();
+      row.append(element("th", text[i], {scope: "row"}));
+      line.forEach((value, j) => {
+        const cell = element("td", (100 * value).toFixed(0), {"data-value": value});
+        cell.title = `${text[i]} at ${i + 1} looks at ${text[j]} at ${j + 1}: ${(100 * value).toFixed(2)} %`;
+        cell.style.setProperty("--share", `${(100 * value).toFixed(1)}%`);
+        cell.classList.toggle("dark", value > 0.5);
+        cell.classList.toggle("equal", text[i] === text[j]);
+        row.append(cell);
+      });
+    });
+    return made;
+  }
+
+  function start(panel) {
+    const {shapes, solutions} = JSON.parse(panel.querySelector("script[type='application/json']").textContent);
+    const width = shapes.token[1], input = panel.querySelector("input"), message = panel.querySelector(".message");
+    for (const weights of Object.values(solutions))
+      for (const part of Object.keys(weights)) weights[part] = decode(weights[part]);
+
+    function show() {
+      const text = input.value.trim().toUpperCase(), wrong = problem(text);
+      message.textContent = wrong;
+      message.classList.toggle("wrong", Boolean(wrong));
+      input.setAttribute("aria-invalid", Boolean(wrong));
+      panel.querySelector(".matrices").hidden = Boolean(wrong);  // no matrix of another sequence under a message
+      if (wrong) return;
+      const tokens = [...text].map(letter => LETTERS.indexOf(letter));
+      for (const place of panel.querySelectorAll("figure")) {
+        const name = place.dataset.solution;
+        place.replaceChildren(table(name, attention(solutions[name], width, tokens), text));
+      }
+    }
+
+    input.addEventListener("input", show);
+    panel.querySelector("form").addEventListener("submit", event => { event.preventDefault(); show(); });
+    panel.querySelectorAll("button").forEach(button => button.addEventListener("click", () => {
+      input.value = button.value;
+      show();
+    }));
+    show();
+  }
+
+  document.querySelectorAll(".attention-panel").forEach(start);
+})();

@@ -1,0 +1,146 @@
+"""A run of the counting experiment: Adam with the frozen zeros, then noise on what was frozen, then SGD on everything.
+
+Rates, batch size and noise as published (paper, Appendix A).
+"""
+
+import base64
+import os
+from pathlib import Path
+
+import numpy as np
+
+from ..records import canonical, key, seed_sequence
+from . import checkpoint, measures
+from .counting import draw
+from .step import evaluate, train_epoch
+from .transformer import ATTENTION, SIZE, free, start, views
+
+BATCH = 32
+ADAM = np.array([1e-3, 0.9, 0.98, 1e-9])  # rate, beta1, beta2, epsilon
+SGD = np.array([1e-3, 0, 0, 0])
+NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
+SAVED_EVERY = 20  # epochs
+BEGINNING = 2  # rows, those of `run_beginning`
+# Where runs that are not finished lie.
+CHECKPOINTS = Path(
+    os.environ.get("ATTENTION_PHASES_CHECKPOINTS", Path(__file__).resolve().parents[3] / "_build" / "checkpoints")
+)
+
+
+def seeds(cell):
+    """Streams of a cell, the same for both variants: data, start, noise, and the order of each epoch."""
+    fields = {name: value for name, value in vars(cell).items() if name != "variant"}
+    return seed_sequence(fields).spawn(3 + cell.adam_epochs + cell.sgd_epochs)
+
+
+def data(cell):
+    """Training and test sequences of a cell."""
+    return draw(cell.sequences, np.random.default_rng(seeds(cell)[0]))
+
+
+def train(cell, epochs=None, path=None):
+    """Train the model of a cell.
+
+    Parameters
+    ----------
+    cell : cells.Run
+    epochs : int, optional
+        Stop after so many, counted through both phases; all by default.
+    path : path-like, optional
+        Checkpoint: gone on from where it exists, written every 20 epochs.
+
+    Returns
+    -------
+    weights : dict of (SIZE,) float32 arrays
+        "start" and, as far as it came, "trained" (by Adam), "displaced" (by the noise), "final" (by SGD), each as
+        it is after its step. "current" is where it stands.
+    curve : list of dict
+        For each epoch, from 0 at the start: `epoch`, `train_loss` (the mean along the way), `test_loss`, `accuracy`
+        (the last two on the test set, after the epoch).
+    """
+    streams = seeds(cell)
+    training, test = draw(cell.sequences, np.random.default_rng(streams[0]))
+    last = cell.adam_epochs + cell.sgd_epochs
+    epochs = last if epochs is None else epochs
+    mask, gradient = free(cell.variant), np.empty(SIZE, np.float32)
+    kept, state = (path and checkpoint.load(path)) or ({}, {"curve": []})
+    curve = state["curve"]
+    if not kept:
+        current = start(np.random.default_rng(streams[1])) * mask
+        kept = {"start": current.copy(), "current": current, "moments": np.zeros((2, SIZE), np.float32)}
+        curve.append({"epoch": 0, **_tested(current, training, "train_loss"), **_tested(current, test)})
+    current = kept["current"]
+    for epoch in range(len(curve), epochs + 1):
+        by_adam = epoch <= cell.adam_epochs
+        if epoch == cell.adam_epochs + 1:
+            displace(current, np.random.default_rng(streams[2]))
+            kept["displaced"] = current.copy()
+        order = np.random.default_rng(streams[2 + epoch]).permutation(len(training.tokens))
+        batches = -(-len(order) // BATCH)
+        loss = train_epoch(
+            views(current), current, views(gradient), gradient, mask if by_adam else np.ones_like(mask),
+            kept["moments"], (epoch - 1) * batches, *training, order, BATCH, ADAM if by_adam else SGD,
+        )  # fmt: skip
+        curve.append({"epoch": epoch, "train_loss": loss, **_tested(current, test)})
+        if epoch == cell.adam_epochs:
+            kept["trained"] = current.copy()
+        if epoch == last:
+            kept["final"] = current.copy()
+        if path and (epoch % SAVED_EVERY == 0 or epoch == last):
+            checkpoint.save(path, kept, curve=curve)
+    return kept, curve
+
+
+def _tested(flat, sequences, *names):
+    loss_and_accuracy = evaluate(views(flat), *sequences, BATCH)
+    return dict(zip(names or ("test_loss", "accuracy"), loss_and_accuracy))
+
+
+def displace(flat, rng):
+    """Add the noise that ends the freezing to queries, keys and both embeddings, in place."""
+    for name in ATTENTION:
+        each = getattr(views(flat), name)
+        each += np.float32(NOISE) * rng.standard_normal(each.shape, dtype=np.float32)
+
+
+def run(cell):
+    """Rows of a cell, each with `what` it is.
+
+    Parameters
+    ----------
+    cell : cells.Run
+
+    Returns
+    -------
+    list of dict
+        "epoch": as `train` gives them. Then as `measures` gives them: "distance", and for the weights `after` Adam
+        and SGD "shares" of the attention's variance, "count" (how often each count is told right), and the "weights"
+        themselves, as text (`decode`).
+    """
+    path = CHECKPOINTS / f"{key(canonical(cell))}.safetensors"
+    kept, curve = train(cell, path=path)
+    test = data(cell)[1]
+    rows = [{"what": "epoch", **each} for each in curve]
+    rows += [{"what": "distance", **each} for each in measures.distances(kept, free(cell.variant) == 0)]
+    for after, flat in (("adam", kept["trained"]), ("sgd", kept["final"])):
+        rows.append({"what": "shares", "after": after, **measures.shares(flat, test.tokens)})
+        rows += [{"what": "count", "after": after, **each} for each in measures.by_count(flat, test)]
+        rows.append({"what": "weights", "after": after, "weights": encode(flat)})
+    path.unlink()
+    return rows
+
+
+def run_beginning(cell):
+    """The first rows of `run`, those of the start and of one epoch: what is cheap to compute again, before rounding has
+    grown."""
+    return [{"what": "epoch", **each} for each in train(cell, epochs=BEGINNING - 1)[1]]
+
+
+def encode(flat):
+    """Parameters (SIZE,) as text that a table can hold: base64 of float32, low byte first."""
+    return base64.b64encode(flat.astype("<f4").tobytes()).decode()
+
+
+def decode(text):
+    """Parameters (SIZE,) from the text of `encode`."""
+    return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
