@@ -1,0 +1,155 @@
+"""Algorithm 1 on sampled data: approximate message passing for the risk in its high-dimensional limit.
+
+A state is the weights Q, the Onsager field V g that the next cavity field leaves out, and V. One step computes
+
+    w = x Q/sqrt(d) - V g,   g = (h*(w) - w)/V,   A = -(sigma^2/d) sum tr dg/dw,
+    Q = chi (sum x g/sqrt(d) + A Q),   chi = 1/(lambda + A),   V = sigma^2 chi,
+
+and damping keeps a share of every part of the old state. Where a step changes nothing, w + V g = x Q/sqrt(d): the
+gradient of the risk is zero.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+
+from .errors import check_count, check_real
+from .model import overlaps, positional_encoding
+from .theory.prox import all_targets, forces
+
+STEPS, TOLERANCE = 1000, 1e-12
+
+
+class State(NamedTuple):
+    """What a step of message passing takes and gives."""
+
+    weights: np.ndarray  # Q (d,)
+    onsager: np.ndarray  # V g (2, n)
+    V: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """Message passing from one start.
+
+    Attributes
+    ----------
+    state : State
+        The last one.
+    history : pandas.DataFrame
+        By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that
+        of Q.
+    converged : bool
+        The last change is at most the tolerance.
+    """
+
+    state: State
+    history: pd.DataFrame
+    converged: bool
+
+
+def limiting(task, data):
+    """The training set whose risk message passing minimises, in float64.
+
+    In the sample's risk, |x_1 - x_2|^2/d and the projections of the labels fluctuate by 1/sqrt(d) around their limits;
+    here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+
+    Returns
+    -------
+    Dataset
+        For `model.risk` and `training.fit` as well.
+    """
+    (a11, a12), (a21, a22) = task.matrix
+    data = data.double()
+    d, n = data.d, len(data.stiffness)
+    encoding = positional_encoding(torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
+    y = (data.inputs @ data.teacher).reshape(2, n) - (encoding @ data.teacher)[:, None]  # the teacher reads xi
+    targets = all_targets(y.cpu().numpy(), task.omega, a11 - a12, a22 - a21)
+    variance = task.sigma**2
+    unfit = variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
+    return replace(
+        data,
+        stiffness=torch.full_like(data.stiffness, 2 * variance),
+        targets=torch.from_numpy(targets).to(data.targets),
+        floor=n * unfit,
+    )
+
+
+def start_state(task, data, weights):
+    """State with given weights (d,) and no forces yet; V is that from which the theory's iteration starts."""
+    alpha = len(data.stiffness) / data.d
+    V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
+    return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.shape)), V)
+
+
+def step(task, data, state):
+    """One undamped iteration on a training set from `limiting`.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+    state : State
+
+    Returns
+    -------
+    State
+    """
+    x, variance = data.inputs.numpy(), task.sigma**2
+    w = (x @ state.weights).reshape(2, -1) - state.onsager
+    g, trace, _ = forces(w, data.targets.numpy(), state.V, variance)
+    A = max(-variance * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
+    chi = 1 / (task.lam + A)
+    weights = chi * (g.ravel() @ x + A * state.weights)
+    return State(weights, variance * chi * g, variance * chi)
+
+
+def damped(old, new, damping):
+    """The share `damping` of the old state, and the rest of the new one."""
+    return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
+
+
+def run(task, data, state, damping=0.5, steps=STEPS, tolerance=TOLERANCE):
+    """Iterate until the weights stand still.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+        From `limiting`.
+    state : State
+        From `start_state`, or of an earlier run.
+    damping : float in [0, 1)
+        Share of the old state that is kept.
+    steps : int
+        At most so many iterations.
+    tolerance : float
+        On the relative change of Q in one iteration.
+
+    Returns
+    -------
+    Run
+    """
+    check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
+    check_count("steps", steps)
+    teacher = data.teacher
+
+    def measured(state, change):
+        point = overlaps(task, torch.from_numpy(state.weights), teacher)
+        return {name: point[name] for name in ("q", "m", "theta")} | {"V": state.V, "change": change}
+
+    history = [measured(state, np.inf)]
+    while len(history) <= steps and history[-1]["change"] > tolerance:
+        new = damped(state, step(task, data, state), damping)
+        change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
+        state = new
+        history.append(measured(state, float(change)))
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= tolerance)
