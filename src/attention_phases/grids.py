@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from . import open_questions
 from .errors import check_choice
 from .published import CRITICAL_ALPHA, LINEAR_ALPHA
 from .task import Task
@@ -205,7 +206,7 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
 GRIDS = {
     each.__name__: each
     for each in (fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
-}
+} | {"landscape": open_questions.landscape}
 
 
 def grid(name, profile, **changes):

@@ -11,6 +11,8 @@ import pandas as pd
 
 from .errors import StoreError, SweepError, check_count
 from .grids import Cell, Line, grid
+from .landscape import descend
+from .open_questions import Starts
 from .records import canonical
 from .simulation import run
 from .store import Store, export, import_parquet, load
@@ -81,6 +83,7 @@ class Kind(NamedTuple):
 KINDS = {
     Cell: Kind(run, TOLERANCES, ("seconds", "steps", "grad_norm")),  # the last digits decide when L-BFGS stops
     Line: Kind(theory_line, THEORY_TOLERANCES),
+    Starts: Kind(descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4)}),
 }
 
 
