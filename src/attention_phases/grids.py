@@ -206,7 +206,7 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
 GRIDS = {
     each.__name__: each
     for each in (fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
-} | {"landscape": open_questions.landscape}
+} | {"landscape": open_questions.landscape, "stability": open_questions.stability}
 
 
 def grid(name, profile, **changes):
