@@ -18,7 +18,8 @@ import torch
 
 from .errors import check_count, check_real
 from .model import overlaps, positional_encoding
-from .theory.prox import all_targets, forces
+from .theory.copies import teacher_fit
+from .theory.prox import forces
 
 STEPS, TOLERANCE = 1000, 1e-12
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
@@ -68,13 +69,12 @@ def limiting(task, data):
     Dataset
         For `model.risk` and `training.fit` as well.
     """
-    (a11, a12), (a21, a22) = task.matrix
     data = data.double()
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
     y = (data.inputs @ data.teacher).reshape(2, n) - (encoding @ data.teacher)[:, None]  # the teacher reads xi
-    targets = all_targets(y.cpu().numpy(), task.omega, a11 - a12, a22 - a21)
-    variance = task.sigma**2
+    targets = teacher_fit(task, y.cpu().numpy())
+    variance, (a11, a12), (a21, a22) = task.sigma**2, *task.matrix
     unfit = variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
     return replace(
         data,
