@@ -3,11 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from .figures import NEUTRAL, SEMANTIC
 from .grids import THEORY_SIZE, line
 from .parquet import flat
 from .published import with_error
 from .results import experiment
 from .scorecard import SYMBOLS
+from .statistics import curve
 from .task import Task
 from .theory import border, theory_line
 from .theory.stability import contraction
@@ -219,3 +221,22 @@ def levels(table, limits):
             "theory": with_error(1e3 * found.train_loss, 1e3 * found.stderr["train_loss"]),
         })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def apart_maps(profile):
+    """Distances of two copies by branch, and the lines to draw over them, as `figures.stability.apart_map` takes them.
+
+    At paper size the lines are those of Figure 3, else there are none.
+    """
+    table = experiment("copies", profile, quiet=True)
+    maps = {
+        f"{branch.capitalize()} branch": each.pivot_table(index="alpha", columns="omega", values="apart")
+        for branch, each in table.groupby("what", observed=True, sort=False)
+    }
+    if profile != "paper":
+        return maps, []
+    lines = experiment("fig03_theory", profile, quiet=True)
+    return maps, [
+        (curve(lines, "critical"), r"$\alpha_c$", NEUTRAL, "-"),
+        (curve(lines, "semantic start"), "semantic branch begins", SEMANTIC, "--"),
+    ]
