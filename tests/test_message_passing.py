@@ -12,7 +12,6 @@ from attention_phases.errors import BadInput
 from attention_phases.message_passing import limiting, run, start_state, step
 from attention_phases.model import risk, sample
 from attention_phases.theory import solve
-from attention_phases.theory.branches import transverse_gain
 from attention_phases.theory.copies import gains, settling_distance
 from attention_phases.theory.dynamics import trajectory
 from attention_phases.theory.stability import contraction, modes, tail
@@ -86,7 +85,7 @@ def test_its_course_is_the_state_evolution():
 def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
     task = Task(omega=0.1)
     found = solve(task, 1.5, "semantic", 2**10, 8)
-    gain, error = transverse_gain(task, 1.5, "positional", found.overlaps, 2**10, 8)
+    gain, error = found.gain, found.stderr["gain"]
     ratios = []
     for seed in range(4):
         _, data, _ = drawn(1.5, 1000, seed, task)

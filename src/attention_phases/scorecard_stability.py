@@ -1,5 +1,7 @@
 """Tables of the landscape and of message passing: theory beside what students and iterations do."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 
@@ -198,6 +200,15 @@ def minima(table):
             "overlap": f"{each['aligned'].mean():.3f} ± {each['aligned'].std():.3f}",
         })  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def nearest(table, edges=(0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 2)):
+    """How many ends have their nearest other end at which distance over their size, as a table to read."""
+    counts = np.histogram(table["nearest"], edges)[0]
+    return pd.DataFrame({
+        "nearest other end": [f"{low:g} to {high:g}" for low, high in pairwise(edges)],
+        "ends": counts,
+    })  # fmt: skip
 
 
 def levels(table, limits):

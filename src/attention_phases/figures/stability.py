@@ -48,7 +48,7 @@ def mode(undamped, damped, factor, sigma):
     undamped, damped : list of DataFrame
         `message_passing.Run.history` of several data sets.
     factor : float
-        `theory.branches.transverse_gain` of m.
+        The gain of m, `theory.Solution.gain`.
     sigma : float
 
     Returns

@@ -61,7 +61,7 @@ def modes(task, alpha, branch, overlaps, points=2**12, scrambles=SCRAMBLES, seed
     Returns
     -------
     values, errors : (3,) arrays
-        The largest modulus first. The overlap that the branch holds at zero has its own, `branches.transverse_gain`.
+        The largest modulus first. The overlap that the branch holds at zero has its own, `Solution.gain`.
     """
     evolution = Evolution(task, alpha, branch)
     x, nets = evolution.coordinates(overlaps), gaussian_points(points, scrambles, seed)

@@ -124,7 +124,7 @@ class _Gap:
     def _solve(self, alpha, branch, points):
         start = self.solutions.get(branch)
         if start is not None and start.converged:
-            found = solve(self.task, alpha, branch, points, start=start, **self.quadrature)
+            found = solve(self.task, alpha, branch, points, start=start.overlaps, **self.quadrature)
             if found.converged:
                 return found
         return solve(self.task, alpha, branch, points, **self.quadrature)
