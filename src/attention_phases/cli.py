@@ -114,6 +114,28 @@ def simulate(options):
     }
 
 
+def gamp(options):
+    """Message passing (Algorithm 1) on one data set."""
+    from .message_passing import limiting, run, start_state
+    from .model import sample, sentences
+    from .training import start_weights
+
+    task = _task(options)
+    sentences(options.alpha, options.d, copies=3)  # in float64, and a moment in both precisions
+    rng = np.random.default_rng(check_count("seed", options.seed, at_least=0))
+    drawn = sample(task, options.alpha, options.d, rng)
+    data = limiting(task, drawn)
+    start = start_state(task, data, start_weights(options.init, drawn.teacher, rng))
+    found = run(task, data, start, options.damping, options.steps)
+    last = found.history.iloc[-1]
+    change = found.history["change"].tolist()[1:]
+    problem = None
+    if not found.converged:
+        problem = f"not settled after {len(change)} iterations: relative change {change[-1]:.1e}"
+    values = {name: float(last[name]) for name in ("q", "m", "theta", "V")}
+    return {**values, "change": change, "converged": found.converged, "problem": problem}
+
+
 def sweep(options):
     """Compute the cells of an experiment that are not there yet."""
     from . import results
@@ -215,6 +237,12 @@ def _parser():
     added.add_argument("--seeds", type=int, default=4, help="number of data sets")
     added.add_argument("--seed", type=int, default=0, help="of the first data set")
     added.add_argument("--workers", type=int, default=1, help="processes")
+    added = add(gamp, alpha, task)
+    added.add_argument("--d", type=int, default=1000, help="embedding dimension")
+    added.add_argument("--init", choices=("semantic", "positional", "random"), required=True)
+    added.add_argument("--damping", type=float, default=0.7, help="share of the old state that is kept, in [0, 1)")
+    added.add_argument("--steps", type=int, default=1000, help="iterations at most")
+    added.add_argument("--seed", type=int, default=0, help="of the data set")
     added = add(sweep)
     added.add_argument("name", choices=tuple(GRIDS))
     added.add_argument("--profile", choices=PROFILES, default="paper")

@@ -6,6 +6,7 @@ import numpy as np
 
 from .errors import check_choice
 from .histogram.cells import histogram
+from .open_questions import landscape, stability
 from .published import CRITICAL_ALPHA, LINEAR_ALPHA
 from .task import Task
 
@@ -62,6 +63,10 @@ class Line:
     seed: int
 
     task = Cell.task
+
+
+class Copies(Line):
+    """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
 
 
 def fig02(profile, omega=0.3):
@@ -186,6 +191,17 @@ def fig09_theory(profile):
     return _lines("fig09_theory", profile, "alternative", ())
 
 
+def copies(profile):
+    """How close two copies of message passing come, over alpha and omega."""
+    alphas, omegas, points = {
+        "paper": (ALPHAS[6::2], (0.02, 0.06, *OMEGAS[4::4]), 2**9),
+        "laptop": (ALPHAS[6::3], OMEGAS[4::10], 2**8),
+        "smoke": (ALPHAS[12::12], OMEGAS[14:15], 2**6),
+    }[profile]
+    lines = [line("copies", Task(omega=omega), alphas, points, 16) for omega in omegas]
+    return [Copies(**vars(each)) for each in lines]
+
+
 def _lines(experiment, profile, matrix, more):
     alphas, points, scrambles = THEORY_SIZE[profile]
     omegas = MAP_OMEGAS[profile]
@@ -223,8 +239,8 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
 GRIDS = {
     each.__name__: each
     for each in (
-        fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory, memory,
-        histogram,
+        *(fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory),
+        *(copies, histogram, landscape, memory, stability),
     )
 }
 

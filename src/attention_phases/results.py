@@ -9,17 +9,21 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from .convergence import measure
 from .errors import StoreError, SweepError, check_count
-from .grids import Cell, Line, grid
+from .grids import Cell, Copies, Line, grid
 from .histogram.cells import Run
 from .histogram.training import BEGINNING, run_beginning
 from .histogram.training import run as run_histogram
+from .landscape import descend
+from .open_questions import Passing, Starts
 from .records import canonical
 from .simulation import run
 from .store import Store, export, import_parquet, load
 from .sweep import process_pool, verify
 from .sweep import run as sweep
 from .theory import theory_line
+from .theory.copies import copies_line
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))
@@ -36,8 +40,11 @@ TOLERANCES = {
     "linear_mse": (0, 1e-8),
 }
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
-OF_THEORY = ("alpha", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
+OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
+# A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
+# belongs to one run, and their overlaps agree within what they fluctuate by.
+PASSING_TOLERANCES = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
 
 # Of one epoch from the start, ten times what a start displaced by 2e-7 of its size changes: another machine sums in
 # another order. On the same machine and versions the bits are the same.
@@ -95,6 +102,9 @@ KINDS = {
     Cell: Kind(run, TOLERANCES, ("seconds", "steps", "grad_norm")),  # the last digits decide when L-BFGS stops
     Line: Kind(theory_line, THEORY_TOLERANCES),
     Run: Kind(run_histogram, HISTOGRAM_TOLERANCES, beginning=run_beginning, rows=BEGINNING),
+    Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
+    Passing: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
+    Starts: Kind(descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4)}),
 }
 
 

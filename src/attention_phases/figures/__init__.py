@@ -1,11 +1,13 @@
 """Drawing, one function a figure; nothing is computed here."""
 
+from . import landscape, stability
 from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
 from .panel import attention_panel
 from .phases import fig02, fig07, fig08, overlap_plane, phase_map
 from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 
 NOTEBOOKS = {
+    "fig01": "notebooks/fig01_landscape.md",
     "fig02": "notebooks/fig02_slice.md",
     "fig03": "notebooks/fig03_phase_diagram.md",
     "fig04": "notebooks/fig04_histogram.md",
@@ -20,5 +22,5 @@ NOTEBOOKS = {
 __all__ = [
     "BASELINE", "COLOURS", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
     "attention_matrices", "attention_panel", "counting_curves", "errors_by_count", "fig02", "fig07", "fig08",
-    "loss_on_line", "overlap_plane", "phase_map", "use_svg",
+    "landscape", "loss_on_line", "overlap_plane", "phase_map", "stability", "use_svg",
 ]

@@ -123,11 +123,61 @@ def prox(w1, w2, t1, t2, V, variance):
 
 
 @njit(cache=True)
+def response(h1, h2, t1, t2, V, variance):
+    """Entries 11, 12, 22 of d(h* - w)/dw = (1 + V Hessian)^-1 - 1, between the jumps of h*."""
+    _, _, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
+    a = 1.0 + V * h11
+    b = V * h12
+    c = 1.0 + V * h22
+    determinant = a * c - b * b
+    return c / determinant - 1.0, -b / determinant, a / determinant - 1.0
+
+
+@njit(cache=True, nogil=True)
+def forces(w, t, V, variance):
+    """Forces r = (h* - w)/V on the fields of many sentences, and what a change of the fields does to them.
+
+    Parameters
+    ----------
+    w, t : (2, N) arrays
+        Cavity fields, and what S_11 and S_22 should be.
+    V, variance : float
+        sigma^2 chi and sigma^2.
+
+    Returns
+    -------
+    r : (2, N) array
+    trace, square : (N,) arrays
+        Trace and squared Frobenius norm of dr/dw, between the jumps of h*.
+    """
+    r = np.empty(w.shape)
+    trace = np.empty(w.shape[1])
+    square = np.empty(w.shape[1])
+    for i in range(w.shape[1]):
+        h1, h2, _ = prox(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)
+        r[0, i] = (h1 - w[0, i]) / V
+        r[1, i] = (h2 - w[1, i]) / V
+        j11, j12, j22 = response(h1, h2, t[0, i], t[1, i], V, variance)
+        trace[i] = (j11 + j22) / V
+        square[i] = (j11**2 + j22**2 + 2.0 * j12**2) / V**2
+    return r, trace, square
+
+
+@njit(cache=True)
 def teacher_targets(y1, y2, omega, lean1, lean2):
     """T_a = (1 + Y_aa - Y_ab)/2 of the teacher's attention (Eq. 16); lean_a = A_aa - A_ab."""
     t1 = (1.0 - omega) * logistic(y1 * (y1 - y2)) + 0.5 * omega * (1.0 + lean1)
     t2 = (1.0 - omega) * logistic(y2 * (y2 - y1)) + 0.5 * omega * (1.0 + lean2)
     return t1, t2
+
+
+@njit(cache=True)
+def all_targets(y, omega, lean1, lean2):
+    """`teacher_targets` of teacher fields y (2, N), as (2, N)."""
+    t = np.empty(y.shape)
+    for i in range(y.shape[1]):
+        t[0, i], t[1, i] = teacher_targets(y[0, i], y[1, i], omega, lean1, lean2)
+    return t
 
 
 @njit(cache=True, nogil=True)
@@ -145,11 +195,7 @@ def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
         h1, h2, moreau = prox(w1, w2, t1, t2, V, variance)
         r1 = (h1 - w1) / V
         r2 = (h2 - w2) / V
-        _, _, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
-        a = 1.0 + V * h11  # dh*/dw = (1 + V Hessian)^-1
-        b = V * h12
-        c = 1.0 + V * h22
-        determinant = a * c - b * b
+        j11, j12, j22 = response(h1, h2, t1, t2, V, variance)
         sums[0] += r1 - r2
         sums[1] += r1 * r1 + r2 * r2
         sums[2] += r1 * z1 + r2 * z2
@@ -159,7 +205,7 @@ def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
         e1 = logistic(w1 * (w1 - w2)) - t1
         e2 = logistic(w2 * (w2 - w1)) - t2
         sums[6] += variance * (e1 * e1 + e2 * e2)
-        sums[7] += (c / determinant - 1.0) ** 2 + (a / determinant - 1.0) ** 2 + 2.0 * (b / determinant) ** 2
+        sums[7] += j11**2 + j22**2 + 2.0 * j12**2
         sums[8] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
         sums[9] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
     return sums / len(z)

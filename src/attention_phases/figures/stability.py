@@ -1,0 +1,164 @@
+"""Message passing: its convergence, its collective mode, and where it cannot settle."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+from .style import COLOURS, NEUTRAL, SEMANTIC, STYLE, draw_line
+
+SYMBOLS = {"q": r"$q/\sigma^2$", "theta": r"$\theta/\sigma^2$", "m": r"$m/\sigma^2$", "V": r"$V/10\sigma^2$"}
+UNITS = {"q": 1, "theta": 1, "m": 1, "V": 10}
+
+
+def tracking(runs, theory, sigma):
+    """Overlaps by iteration: message passing on several data sets, and the state evolution from the same start.
+
+    Parameters
+    ----------
+    runs : list of DataFrame
+        `message_passing.Run.history`.
+    theory : DataFrame
+        As `theory.dynamics.trajectory` gives it.
+    sigma : float
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    with mpl.rc_context(STYLE):
+        figure, rows = plt.subplots(len(SYMBOLS), 1, figsize=(6.4, 2.1 * len(SYMBOLS) + 0.6), sharex=True)
+        for axes, (name, label) in zip(rows, SYMBOLS.items()):
+            unit = UNITS[name] * sigma**2
+            for number, each in enumerate(runs):
+                axes.plot(each.index, each[name] / unit, "-", color=SEMANTIC, linewidth=0.8, alpha=0.7,
+                          label="message passing, one data set" if not number else None)
+            axes.errorbar(theory.index, theory[name] / unit, theory[f"{name}_error"] / unit, fmt="o",
+                          color="black", markersize=4, label="state evolution")
+            axes.set_ylabel(label)
+        rows[0].legend(loc="upper right")
+        rows[-1].set_xlabel("iteration")
+    return figure
+
+
+def mode(undamped, damped, factor, sigma):
+    """The overlap with the positions near the semantic solution, and the growth that the map's derivative predicts.
+
+    Parameters
+    ----------
+    undamped, damped : list of DataFrame
+        `message_passing.Run.history` of several data sets.
+    factor : float
+        The gain of m, `theory.Solution.gain`.
+    sigma : float
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 4.4))
+        for runs, colour, label in ((undamped, COLOURS["positional"], "undamped"), (damped, NEUTRAL, "damped")):
+            for number, each in enumerate(runs):
+                axes.plot(each.index, abs(each["m"]) / sigma**2, "-", color=colour, linewidth=0.8, alpha=0.8,
+                          label=label if not number else None)
+        steps = np.arange(3, 9)
+        axes.plot(steps, 0.03 * abs(factor) ** (steps - 3.0), "o--", color="black", markersize=4,
+                  label=rf"slope of theory: ${factor:.2f}$ a step")
+        axes.set(yscale="log", xlabel="iteration", ylabel=r"$|m|/\sigma^2$", ylim=(1e-4, 30))
+        axes.legend(loc="lower right")
+    return figure
+
+
+def contraction(curves, rates):
+    """A perturbation of the fixed point: its size by iteration, and its rate against theory.
+
+    Parameters
+    ----------
+    curves : dict of (DataFrame, array)
+        Label to measured sizes (iteration by data set) and the predicted ones.
+    rates : DataFrame
+        Columns predicted, predicted_error, measured, measured_error, label, jumps.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    with mpl.rc_context(STYLE):
+        figure, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 8.6), height_ratios=(1, 1.15))
+        shades = plt.get_cmap("copper")(np.linspace(0, 0.8, len(curves)))
+        for (label, (sizes, predicted)), shade in zip(curves.items(), shades):
+            top.plot(sizes.index, sizes, "-", color=shade, linewidth=0.7, alpha=0.6)
+            top.plot(np.arange(len(predicted)), predicted, "o", color=shade, markersize=3.5, label=label)
+        top.set(yscale="log", xlabel="iteration after the perturbation", ylabel="its size, over that at first")
+        top.legend(title="lines: data sets; dots: theory", title_fontsize=11, fontsize=11)
+        ends = rates[["predicted", "measured"]].min().min() - 0.01, rates[["predicted", "measured"]].max().max() + 0.01
+        bottom.plot(ends, ends, color="#bbbbbb", linewidth=1)
+        for jumps, marker, fill, label in ((False, "o", "full", "variance of the replicon finite"),
+                                           (True, "s", "none", "infinite: the proximal point jumps")):
+            each = rates[rates["jumps"] == jumps]
+            bottom.errorbar(each["predicted"], each["measured"], each["measured_error"], each["predicted_error"],
+                            fmt=marker, color=SEMANTIC, fillstyle=fill, elinewidth=1, label=label)
+        for row in rates.itertuples():
+            bottom.annotate(row.label, (row.predicted, row.measured), xytext=(5, -11), textcoords="offset points",
+                            fontsize=9)
+        bottom.set(xlabel=r"predicted from $\Lambda$", ylabel="measured", xlim=ends, ylim=ends,
+                   title="Factor an iteration, between the 10th and the 20th")
+        bottom.legend(loc="upper left")
+    return figure
+
+
+def gains(curves):
+    """Gain of the distance of two copies in one iteration, against that distance.
+
+    Parameters
+    ----------
+    curves : dict of (str, array, array)
+        Label to branch, distances and gains (scrambles by distance).
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 5))
+        axes.axhline(1, color="#888888", linewidth=1)
+        for number, (label, (branch, distances, gain)) in enumerate(curves.items()):
+            error = gain.std(axis=0, ddof=1) / len(gain) ** 0.5
+            axes.errorbar(distances, gain.mean(axis=0), error, fmt="os^Dvx"[number % 6] + "-", color=COLOURS[branch],
+                          linewidth=1, elinewidth=1, label=label)
+        axes.set(xscale="log", yscale="log", xlabel="distance of the copies, over the size of $Q$",
+                 ylabel="gain of the squared distance in one iteration")
+        axes.legend(fontsize=11)
+    return figure
+
+
+def apart_map(maps, lines):
+    """How close two copies come, over alpha and omega, one panel for each branch.
+
+    Parameters
+    ----------
+    maps : dict of DataFrame
+        Title to distances, alpha (rows) by omega; NaN where the branch is not.
+    lines : list of (DataFrame, str, str, str)
+        omega as index, alpha and alpha_error; label, colour, line style.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    with mpl.rc_context(STYLE):
+        figure, rows = plt.subplots(len(maps), 1, figsize=(6.4, 4.2 * len(maps) + 0.9), sharex=True)
+        for axes, (title, values) in zip(np.atleast_1d(rows), maps.items()):
+            omegas, alphas = np.meshgrid(values.columns, values.index)
+            found = values.to_numpy()
+            there = np.isfinite(found)
+            shown = axes.scatter(omegas[there], alphas[there], s=170, c=found[there], marker="s", cmap="magma_r",
+                                 vmin=0, vmax=0.7, edgecolors="#999999", linewidths=0.6)
+            for curve, name, colour, style in lines:
+                draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
+            axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
+        np.atleast_1d(rows)[0].legend(loc="upper left", frameon=True, framealpha=0.9, fontsize=11)
+        np.atleast_1d(rows)[-1].set_xlabel(r"positional share of the teacher $\omega$")
+        figure.colorbar(shown, ax=rows, orientation="horizontal", aspect=35,
+                        label="distance below which two copies do not come, over the size of $Q$")
+    return figure
