@@ -21,7 +21,8 @@ def schematic(task):
         _box(axes, 0.3, 4.9, 4.0, r"semantic" "\n" r"softmax$(yy^\top)$", SEMANTIC, 1.4)
         _box(axes, 5.3, 4.9, 4.0, "positional\n$A$ = " + _matrix(task.matrix), POSITIONAL, 1.4)
         _arrow(axes, (3.0, 7.5), (2.4, 6.4))
-        axes.text(2.95, 6.75, r"$y=\xi Q_\star/\sqrt{d}$", color=SEMANTIC)
+        _arrow(axes, (6.6, 7.5), (3.6, 6.4))
+        axes.text(5.9, 6.75, r"$y=\xi Q_\star/\sqrt{d}$", color=SEMANTIC)
         _box(axes, 1.5, 2.9, 6.6, r"teacher: $Y=(1-\omega)\,$semantic$\,+\,\omega\,$positional", NEUTRAL)
         _arrow(axes, (2.4, 4.8), (3.4, 3.9))
         _arrow(axes, (7.3, 4.8), (6.2, 3.9))
@@ -76,6 +77,7 @@ def surfaces(by_alpha, sigma):
                           markersize=17 if valley == winner else 10, markeredgecolor="white", label=label)
             axes.set(title=rf"$\alpha = {alpha:g}$", xlabel=r"overlap with the positions $m/\sigma^2$",
                      ylabel=r"with the teacher $\theta/\sigma^2$")
+            axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
             axes.legend(loc="upper right", frameon=True, framealpha=0.9)
             bar = figure.colorbar(filled, ax=axes, label=r"$\epsilon_t$ above the lower minimum")
             bar.set_ticks(levels[::7])
@@ -115,7 +117,7 @@ def transition(lines, sigma):
         axes.annotate(r"$\alpha_c$", (critical["alpha"], 0.02), xycoords=("data", "axes fraction"), color=NEUTRAL,
                       xytext=(4, 0), textcoords="offset points")
         axes.set(xlabel=r"sample complexity $\alpha = n/d$", ylabel="overlap", xlim=(0, None), ylim=(0, None))
-        axes.legend(loc="center left")
+        axes.legend(loc="lower left")
     return figure
 
 
@@ -179,7 +181,7 @@ def minima(ends):
             style = ("-", "--", ":", "-.")[number % 4]
             top.plot(np.sort(excess), fractions, style, color=colour, label=label, drawstyle="steps-post")
             bottom.plot(np.sort(each["aligned"]), fractions, style, color=colour, label=label, drawstyle="steps-post")
-        top.set(xlabel="training loss above the lowest found on the same data, in %", ylabel="share of the starts")
+        top.set(xlabel="loss above the lowest on the same data, in %", ylabel="share of the starts")
         bottom.set(xlabel="overlap (cosine) of the ends of two starts", ylabel="share of the pairs", xlim=(0, 1.02))
         bottom.legend(loc="upper left", fontsize=11)
     return figure

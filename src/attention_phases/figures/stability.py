@@ -34,7 +34,9 @@ def tracking(runs, theory, sigma):
                           label="message passing, one data set" if not number else None)
             axes.errorbar(theory.index, theory[name] / unit, theory[f"{name}_error"] / unit, fmt="o",
                           color="black", markersize=4, label="state evolution")
-            axes.set_ylabel(label)
+            low, high = theory[name].min() / unit, theory[name].max() / unit
+            room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
+            axes.set(ylabel=label, ylim=(low - room, high + room))
         rows[0].legend(loc="upper right")
         rows[-1].set_xlabel("iteration")
     return figure
@@ -64,7 +66,8 @@ def mode(undamped, damped, factor, sigma):
         steps = np.arange(3, 9)
         axes.plot(steps, 0.03 * abs(factor) ** (steps - 3.0), "o--", color="black", markersize=4,
                   label=rf"slope of theory: ${factor:.2f}$ a step")
-        axes.set(yscale="log", xlabel="iteration", ylabel=r"$|m|/\sigma^2$", ylim=(1e-4, 30))
+        axes.set(yscale="log", xlabel="iteration", ylabel=r"$|m|/\sigma^2$", ylim=(1e-4, 30),
+                 xlim=(0, max(each.index.max() for each in undamped)))
         axes.legend(loc="lower right")
     return figure
 
