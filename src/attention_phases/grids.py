@@ -206,6 +206,9 @@ GRIDS = {
     each.__name__: each
     for each in (fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
 }
+from .variant_grids import VARIANT_GRIDS  # noqa: E402 (made of the sizes above)
+
+GRIDS |= VARIANT_GRIDS
 
 
 def grid(name, profile, **changes):

@@ -17,6 +17,8 @@ from .store import Store, export, import_parquet, load
 from .sweep import process_pool, verify
 from .sweep import run as sweep
 from .theory import theory_line
+from .variant_grids import Variant
+from .variants import run_variant
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))
@@ -32,6 +34,8 @@ TOLERANCES = {
     "test_mse": (0, 3e-6),
     "linear_mse": (0, 1e-8),
 }
+COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
+VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
@@ -81,6 +85,7 @@ class Kind(NamedTuple):
 KINDS = {
     Cell: Kind(run, TOLERANCES, ("seconds", "steps", "grad_norm")),  # the last digits decide when L-BFGS stops
     Line: Kind(theory_line, THEORY_TOLERANCES),
+    Variant: Kind(run_variant, VARIANT_TOLERANCES, ("seconds", "steps", "grad_norm")),
 }
 
 

@@ -19,7 +19,7 @@ SCRAMBLES = 16
 
 
 @lru_cache(maxsize=4)
-def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0):
+def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMENSIONS):
     """Independent scrambles of a Sobol net, mapped to the standard normal law.
 
     Parameters
@@ -29,10 +29,12 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0):
     scrambles : int
         Independent scrambles, >= 4: their spread gives the error bar.
     seed : int
+    dimensions : int
+        Four for two tokens and a rank-one student.
 
     Returns
     -------
-    (scrambles, points, 4) read-only array
+    (scrambles, points, dimensions) read-only array
         The first 2^k points of each scramble are a net again.
     """
     points = check_count("points", points, at_least=16)
@@ -40,7 +42,7 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0):
         raise BadInput("points", points, "a power of two >= 16")
     scrambles = check_count("scrambles", scrambles, at_least=4)
     seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
-    nets = [qmc.Sobol(DIMENSIONS, rng=np.random.default_rng(each), bits=53).random(points) for each in seeds]
+    nets = [qmc.Sobol(dimensions, rng=np.random.default_rng(each), bits=53).random(points) for each in seeds]
     normal = ndtri(np.stack(nets) + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
     normal.flags.writeable = False
     return normal
