@@ -16,8 +16,8 @@ from .simulation import run
 from .store import Store, export, import_parquet, load
 from .sweep import process_pool, verify
 from .sweep import run as sweep
-from .theory import theory_line
-from .variant_grids import Variant
+from .theory import general_line, theory_line
+from .variant_grids import Variant, VariantLine
 from .variants import run_variant
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
@@ -39,6 +39,8 @@ VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
+OF_LINES = (*OF_THEORY, *COLUMNS)
+LINE_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_LINES} | {f"{name}_error": (5e-2, 1e-9) for name in OF_LINES}
 
 
 def experiment(name, profile, workers=None, quiet=False, **changes):
@@ -85,6 +87,7 @@ class Kind(NamedTuple):
 KINDS = {
     Cell: Kind(run, TOLERANCES, ("seconds", "steps", "grad_norm")),  # the last digits decide when L-BFGS stops
     Line: Kind(theory_line, THEORY_TOLERANCES),
+    VariantLine: Kind(general_line, LINE_TOLERANCES),
     Variant: Kind(run_variant, VARIANT_TOLERANCES, ("seconds", "steps", "grad_norm")),
 }
 

@@ -138,6 +138,35 @@ def _maps(experiment, profile, architectures):
     ]
 
 
+def fig10_theory(profile):
+    """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
+    alphas, points, scrambles = {
+        "paper": (ALPHAS[::2], 2**9, 16),
+        "laptop": (ALPHAS[::4], 2**7, 16),
+        "smoke": (ALPHAS[8::8], 2**5, 8),
+    }[profile]
+    return [_line("fig10_theory", each, Task(), alphas, points, scrambles) for each in MAPPED.values()]
+
+
+def fig14_theory(profile):
+    """Theory of Figure 14: the thresholds of its maps."""
+    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (4, 2**7, 16), "smoke": (6, 2**5, 8)}[profile]
+    omegas = MAP_OMEGAS["paper"][::step]
+    if profile == "smoke":
+        omegas = omegas[2:3]
+    return [
+        _line("fig14_theory", each, Task(omega=omega), (), points, scrambles)
+        for omega in omegas
+        for each in MAPPED.values()
+    ]
+
+
+def _line(experiment, architecture, task, alphas, points, scrambles, seed=0):
+    return VariantLine(
+        experiment, **vars(architecture), alphas=alphas, points=points, scrambles=scrambles, seed=seed, **vars(task)
+    )
+
+
 def fig15(profile):
     """Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended."""
     seeds, d = {"paper": (140, 100), "laptop": (60, 100), "smoke": (12, 50)}[profile]
@@ -181,7 +210,6 @@ def variants_size(profile):
     ]
 
 
-VARIANT_GRIDS = {
-    each.__name__: each
-    for each in (fig10, fig11, fig12, fig13, fig13_full, fig14, fig14_value, fig15, fig15_fractions, variants_size)
-}
+_ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_theory, fig14_value, fig15, fig15_fractions,
+        variants_size)  # fmt: skip
+VARIANT_GRIDS = {each.__name__: each for each in _ALL}

@@ -6,6 +6,7 @@ import torch
 from .errors import check_count
 from .records import seed_sequence
 from .students import fit_linear, risk, sample, start_weights
+from .theory.general_lines import flat_overlaps
 from .theory.general_test_error import general_test_error, project
 from .training import fit
 
@@ -64,14 +65,10 @@ def _measure(task, architecture, data, start, trained):
 
 def overlaps(task, columns, teacher):
     """Overlaps of weights (r, d), as `run_variant` returns them."""
-    r, d = columns.shape
+    d = columns.shape[1]
     q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
-    variance = task.sigma**2
-    if r == 1:
-        return {"q": variance * q[0, 0], "m": m[0], "theta": variance * theta[0]}
-    found = {"q": variance * np.trace(q), "m": np.linalg.norm(m), "theta": variance * np.linalg.norm(theta)}
-    found |= {f"q_{i + 1}{j + 1}": q[i, j] for i in range(r) for j in range(i, r)}
-    return found | {f"{name}_{i + 1}": each[i] for name, each in (("m", m), ("theta", theta)) for i in range(r)}
+    found = flat_overlaps(task.sigma**2, q[None], m[None, None], theta[None])
+    return {name: float(each[0]) for name, each in found.items()}
 
 
 def _gauge(columns, teacher):

@@ -21,7 +21,7 @@ KICK = 0.1  # of an overlap, over its largest value; the jumps of the prox would
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
 
-def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0):
+def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, solve=solve):
     """Solutions of one branch at several alpha, each started from its neighbour.
 
     Parameters
@@ -32,6 +32,8 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0):
         The branch is entered at the largest, the positional one at the lower quartile, and followed from there.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
+    solve : callable
+        `fixed_point.solve`, or that of another architecture from `general_fixed_point.solver`.
 
     Returns
     -------
