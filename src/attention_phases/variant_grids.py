@@ -8,6 +8,7 @@ from .architectures import CORRELATION, Architecture
 from .grids import ALPHAS, MAP_OMEGAS, cell
 from .task import Task
 
+FURTHER_ALPHAS = (2.25, 2.5, 2.75, 3.0)  # where some of the transitions lie, beyond the published grid
 LONG_ALPHAS = tuple(np.linspace(0.01, 4.0, 25).tolist())  # of the rank-2 student, as published
 CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
 VALUE, FULL_VALUE = Architecture("value"), Architecture("full_value")
@@ -81,10 +82,10 @@ def variant(experiment, architecture, alpha, d, seed, starts=STANDARD_STARTS, ta
     )
 
 
-def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000):
+def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000, further=()):
     alphas, seeds, d = {
-        "paper": (ALPHAS, 24, d),
-        "laptop": (ALPHAS[::4], 4, min(d, 300)),
+        "paper": (ALPHAS + further, 24, d),
+        "laptop": (ALPHAS[::4] + further[1::2], 4, min(d, 300)),
         "smoke": (ALPHAS[::8], 3, min(d, 60)),
     }[profile]
     return [variant(experiment, architecture, alpha, d, seed, starts) for seed in range(seeds) for alpha in alphas]
@@ -92,7 +93,7 @@ def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000):
 
 def fig10(profile):
     """Slice at omega = 0.3, correlated tokens."""
-    return _slice("fig10", profile, CORRELATED)
+    return _slice("fig10", profile, CORRELATED, further=FURTHER_ALPHAS)
 
 
 def fig11(profile):
@@ -102,7 +103,7 @@ def fig11(profile):
 
 def fig12(profile):
     """The same, untied Q and K."""
-    return _slice("fig12", profile, UNTIED)
+    return _slice("fig12", profile, UNTIED, further=FURTHER_ALPHAS)
 
 
 def fig13(profile):
@@ -141,9 +142,9 @@ def _maps(experiment, profile, architectures):
 def fig10_theory(profile):
     """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
     alphas, points, scrambles = {
-        "paper": (ALPHAS[::2], 2**9, 16),
-        "laptop": (ALPHAS[::4], 2**7, 16),
-        "smoke": (ALPHAS[8::8], 2**5, 8),
+        "paper": (ALPHAS[::2] + FURTHER_ALPHAS, 2**9, 16),
+        "laptop": (ALPHAS[::4] + FURTHER_ALPHAS, 2**7, 16),
+        "smoke": ((1.0, 2.0, 3.0), 2**4, 8),
     }[profile]
     return [_line("fig10_theory", each, Task(), alphas, points, scrambles) for each in MAPPED.values()]
 

@@ -6,7 +6,7 @@ from .baseline import general_linear_baseline
 from .branches import follow
 from .general_fixed_point import solver, standard_error
 from .lines import MINIMA, THRESHOLD_POINTS, near
-from .transitions import BRANCHES, KINDS, threshold
+from .transitions import KINDS, threshold
 
 LOSSES = ("train_loss", "test_mse")
 
@@ -22,7 +22,8 @@ def general_line(line):
     -------
     list of dict
         Each with `what` and `alpha`: "baseline"; one row for each alpha of the "semantic" and of the "positional"
-        branch, as from `general_row`; "critical" and "linear" with alpha and `alpha_error`, where there is one.
+        branch, as from `general_row`; "critical" and "linear" with alpha and `alpha_error`, where there is one (on a
+        line with alphas: between these).
     """
     task, architecture = line.task(), line.architecture()
     solve = solver(architecture)
@@ -35,9 +36,9 @@ def general_line(line):
     for branch, solutions in found.items():
         rows += [{"what": branch, "alpha": alpha, **general_row(task, each)} for alpha, each in solutions.items()]
     for kind in KINDS:
-        if line.alphas and not all(found[branch] for branch in BRANCHES[kind]):
-            continue
-        start = near(kind, found, rows[0]["test_mse"])
+        start = near(kind, found, rows[0]["test_mse"]) if line.alphas else None
+        if line.alphas and start is None:
+            continue  # a search over all alpha takes longer than the line
         points = THRESHOLD_POINTS * line.points
         each = threshold(task, kind, points, **quadrature, near=start, architecture=architecture)
         if each.converged:
