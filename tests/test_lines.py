@@ -15,7 +15,7 @@ from attention_phases.theory import (
     theory_line,
     threshold,
 )
-from attention_phases.theory.branches import branch_end, follow, transverse_gain
+from attention_phases.theory.branches import branch_end, follow
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.state_evolution import Averages, Overlaps, average, conjugates, update
 
@@ -79,7 +79,7 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
     task = Task(omega=omega)
     near = solve(task, alpha, branch, 2**10, 8)
     assert near.converged
-    end, error = branch_end(task, branch, alpha, near, 2**10, 8)
+    end, error = branch_end(task, branch, alpha, near.overlaps, 2**10, 8)
     assert (end < alpha) == grows_above and 0 < error < 0.15 * end
     below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
     assert (below < 1 < above) if grows_above else (below > 1 > above)
@@ -89,20 +89,23 @@ def test_near_its_start_the_semantic_solution_is_a_saddle():
     table = branch_along(TASK, "semantic", (0.75, 0.85, 0.95), **FEW)
     limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
     assert 0.7 < limit < 0.95 and 0 < error < 0.05
-    for alpha, saddle in ((limit - 0.08, True), (limit + 0.08, False)):
-        found = solve(TASK, alpha, "semantic", 2**10, 8, seed=3)
-        gain, stderr = transverse_gain(TASK, alpha, "positional", found.overlaps, 2**10, 8, seed=3)
-        assert (gain > 1) == saddle and abs(gain - 1) > 3 * stderr
+    for alpha, saddle in ((limit - 0.06, True), (limit + 0.1, False)):
+        found = solve(TASK, alpha, "semantic", 2**12, 16, seed=3)
+        assert (found.gain > 1) == saddle and abs(found.gain - 1) > 3 * found.stderr["gain"]
 
 
-def test_the_gain_is_what_a_small_kick_grows_by():
-    found = solve(TASK, 1.5, "positional", **FEW)
-    q, m, _, V = found.overlaps
-    kicked = Overlaps(q, m, 0.1 * (TASK.sigma**2 * q) ** 0.5, V)
-    means = average(TASK, kicked, gaussian_points(2**12, 8, 9))
-    images = update(TASK, conjugates(TASK, 1.5, kicked, means)).theta / kicked.theta
-    gain, stderr = transverse_gain(TASK, 1.5, "semantic", found.overlaps, 2**11, 8)
-    assert abs(gain - images.mean()) < 4 * np.hypot(stderr, images.std(ddof=1) / 8**0.5)
+@pytest.mark.parametrize(("branch", "held"), [("semantic", "m"), ("positional", "theta")])
+def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
+    found = solve(TASK, 1.0, branch, 2**11, 8)
+    scale = (TASK.sigma**2 * found.overlaps.q) ** 0.5 if held == "theta" else found.overlaps.q**0.5
+    nets = gaussian_points(2**12, 8, 9)
+    images = []
+    for side in (0.1, -0.1):
+        kicked = found.overlaps._replace(**{held: side * scale})
+        new = update(TASK, conjugates(TASK, 1.0, kicked, average(TASK, kicked, nets)))
+        images.append(getattr(new, held))
+    gains = (images[0] - images[1]) / (0.2 * scale)
+    assert abs(found.gain - gains.mean()) < 4 * np.hypot(found.stderr["gain"], gains.std(ddof=1) / 8**0.5)
 
 
 def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):

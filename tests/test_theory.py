@@ -88,7 +88,7 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
     for seed in range(6):
         few = {"points": 2**10, "scrambles": 8, "seed": seed}
         here = solve(TASK, ALPHA, branch, **few)
-        ahead, behind = (solve(TASK, ALPHA + sign * step, branch, **few, start=here) for sign in (1, -1))
+        ahead, behind = (solve(TASK, ALPHA + sign * step, branch, **few, start=here.overlaps) for sign in (1, -1))
         train, test = ((getattr(ahead, n) - getattr(behind, n)) / (2 * step) for n in ("train_loss", "test_mse"))
         differences.append((here.train_slope - train, here.test_slope - test))
     differences = np.array(differences)
@@ -106,7 +106,7 @@ def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
     own = "theta" if branch == "semantic" else "m"
     last, found = None, []
     for seed in range(8):
-        last = solve(TASK, alpha, branch, 2**10, 16, seed, start=last)
+        last = solve(TASK, alpha, branch, 2**10, 16, seed, start=last and last.overlaps)
         assert last.converged
         found.append(last)
     for name in ("q", own, "V", "train_loss", "test_mse"):
@@ -118,7 +118,7 @@ def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
 
 def test_more_points_agree_within_error(solutions):
     for branch, coarse in solutions.items():
-        fine = solve(TASK, ALPHA, branch, 2**13, 8, seed=5, start=coarse)
+        fine = solve(TASK, ALPHA, branch, 2**13, 8, seed=5, start=coarse.overlaps)
         for name in ("q", "V", "train_loss", "test_mse", "theta" if branch == "semantic" else "m"):
             pair = [getattr(each.overlaps, name, None) or getattr(each, name) for each in (fine, coarse)]
             assert abs(pair[0] - pair[1]) < 4 * np.hypot(fine.stderr[name], coarse.stderr[name]), name
@@ -137,7 +137,7 @@ def test_a_branch_that_does_not_exist_has_not_converged():
 def test_the_positional_branch_is_one_up_to_many_data(omega):
     last = None
     for alpha in (3.2, 4.5, 6.4):
-        last = solve(Task(omega=omega), alpha, "positional", 2**11, 8, start=last)
+        last = solve(Task(omega=omega), alpha, "positional", 2**11, 8, start=last and last.overlaps)
         assert last.converged
     fresh = solve(Task(omega=omega), 6.4, "positional", 2**11, 8)
     assert fresh.converged and fresh.overlaps == pytest.approx(last.overlaps, rel=1e-4)  # same points, two ways
@@ -146,7 +146,7 @@ def test_the_positional_branch_is_one_up_to_many_data(omega):
 def test_a_saddle_between_two_branches_has_not_converged(solutions):
     # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
     near = replace(solutions["positional"], overlaps=Overlaps(q=0.0977, m=0.1494, theta=0.0, V=9.88))
-    found = solve(TASK, 6.4, "positional", 2**12, 16, start=near)
+    found = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
     assert found.residual < 1e-6 and 0.1 < found.overlaps.m < 0.2
     assert not found.converged
 

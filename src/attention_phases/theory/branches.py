@@ -8,15 +8,12 @@ import scipy.optimize
 
 from .fixed_point import STEP, Evolution, solve
 from .quadrature import POINTS, SCRAMBLES, gaussian_points
-from .state_evolution import average, conjugates, update
 
 MEASURED = ("train_loss", "test_mse", "replicon")
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0), "symmetric": (1.0,)}
 APPROACH = (1.0, 0.7, 0.5, 0.4)  # a branch's own overlap on the way to its end
 NEAR_END = (0.3, 0.2, 0.15, 0.1)  # and where alpha is extrapolated from
-OWN = {"semantic": "theta", "positional": "m"}
-KICK = 0.1  # of an overlap, over its largest value; the jumps of the prox would drown a smaller one
 # What turns the fields of a branch into those of its mirror image, with the sign of its own overlap changed.
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
@@ -51,7 +48,7 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, sol
         for onward in (alphas[:entry][::-1], alphas[entry + 1 :]):
             last = first
             for alpha in onward:
-                last = solve(task, alpha, branch, points, scrambles, seed, start=last)
+                last = solve(task, alpha, branch, points, scrambles, seed, start=last.overlaps)
                 if not last.converged:  # stuck at a jump, more often than at an end
                     last = solve(task, alpha, branch, points, scrambles, seed)
                 if not last.converged:
@@ -93,7 +90,7 @@ def branch_end(task, branch, alpha, start, points=POINTS, scrambles=SCRAMBLES, s
     task : Task
     branch : {"semantic", "positional"}
     alpha : float
-    start : Solution
+    start : Overlaps
         On the branch at `alpha`, not far from the end.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
@@ -105,7 +102,7 @@ def branch_end(task, branch, alpha, start, points=POINTS, scrambles=SCRAMBLES, s
     """
     nets = gaussian_points(points, scrambles, seed)
     nets = np.concatenate([nets, nets * MIRROR[branch]], axis=1)
-    log_q, log_V, own = Evolution(task, alpha, branch).coordinates(start.overlaps)
+    log_q, log_V, own = Evolution(task, alpha, branch).coordinates(start)
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def displacement(unknown, own):
@@ -132,36 +129,6 @@ def branch_end(task, branch, alpha, start, points=POINTS, scrambles=SCRAMBLES, s
     # The errors grow like 1/x as x shrinks.
     intercepts = np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1]
     return float(intercepts.mean()), float(intercepts.std(ddof=1) / sqrt(scrambles))
-
-
-def transverse_gain(task, alpha, branch, overlaps, points=2**11, scrambles=SCRAMBLES, seed=0):
-    """By how much one step of the map enlarges a small overlap of the kind that a branch holds at zero.
-
-    Above 1 the solution is a saddle: a student near the semantic solution leaves it towards the positions, or one
-    near the positional solution towards the teacher.
-
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    branch : {"semantic", "positional"}
-        The branch of the small overlap: "positional" for the gain of m, "semantic" for that of theta.
-    overlaps : Overlaps
-        A solution in which that overlap is zero.
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`.
-
-    Returns
-    -------
-    gain, stderr : float
-    """
-    nets = gaussian_points(points, scrambles, seed)
-    nets = np.concatenate([nets, nets * MIRROR[branch]], axis=1)
-    scale = sqrt(overlaps.q) * (task.sigma if branch == "semantic" else 1.0)
-    kicked = overlaps._replace(**{OWN[branch]: KICK * scale})
-    image = update(task, conjugates(task, alpha, kicked, average(task, kicked, nets)))
-    gains = getattr(image, OWN[branch]) / (KICK * scale)
-    return float(gains.mean()), float(gains.std(ddof=1) / sqrt(scrambles))
 
 
 def overlap(branch, own):

@@ -8,9 +8,10 @@ import scipy.optimize
 
 from ..errors import check_choice, check_positive
 from .quadrature import POINTS, SCRAMBLES, gaussian_points
-from .state_evolution import Averages, Overlaps, average, conjugates, free_energy, update
+from .state_evolution import Averages, Overlaps, average, conjugates, free_energy, gain, update
 
 BRANCHES = ("semantic", "positional", "symmetric")
+HELD = {"semantic": ("m",), "positional": ("theta",), "symmetric": ("m", "theta")}  # at zero
 TOLERANCE = 1e-6  # on the residual
 # Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
 # distance that is left is no error of the solution as long as it is below this share of the error bar.
@@ -40,17 +41,20 @@ class Solution:
         Their derivatives in alpha. The first is E[Moreau envelope], for the free energy is stationary.
     replicon : float
         ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5).
+    gain : float
+        Of the overlap that the branch holds at zero (`state_evolution.gain`), the larger one where it holds both;
+        a solution with a gain above 1 is a saddle.
     residual : float
         Largest relative change of an overlap under one more step.
     converged : bool
         The residual is at most 1e-6, or leaves a distance to the fixed point of at most a fifth of every
         coordinate's standard error; the branch's own overlap is not zero within its error; and it is no saddle
         in the coordinates of its branch, from which every damped iteration leaves. The overlap that the branch holds
-        at zero is another matter, see `branches.transverse_gain`.
+        at zero is another matter, see `gain`.
     iterations : int
         Evaluations of the state-evolution map.
     stderr : dict
-        Standard errors of q, m, theta, V, train_loss, test_mse and replicon over the scrambles.
+        Standard errors of q, m, theta, V, train_loss, test_mse, replicon and gain over the scrambles.
     energies : (scrambles,) array
         Each scramble's free energy less their mean: the error of a difference of training losses is in them.
     """
@@ -62,6 +66,7 @@ class Solution:
     train_slope: float
     test_slope: float
     replicon: float
+    gain: float
     residual: float
     converged: bool
     iterations: int
@@ -83,8 +88,8 @@ def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start
         m = 0 and theta > 0; theta = 0 and m > 0; or m = theta = 0, from which the other two branch off.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
-    start : Solution, optional
-        One nearby on the same branch; the damped iteration is then left out.
+    start : Overlaps, optional
+        Nearby on the same branch; the damped iteration is then left out.
 
     Returns
     -------
@@ -96,7 +101,7 @@ def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start
     nets = gaussian_points(points, scrambles, seed)
     evolution = Evolution(task, alpha, branch)
     if start is not None:
-        near = evolution.coordinates(start.overlaps)
+        near = evolution.coordinates(start)
     else:
         few = nets[: COARSE[0], : COARSE[1]]
         near = _polish(evolution, _damped(evolution, few), few)
@@ -133,6 +138,10 @@ class Evolution:
 
     def step(self, x, averages):
         return self.coordinates(update(self.task, conjugates(self.task, self.alpha, self.overlaps(x), averages)))
+
+    def gain(self, x, averages):
+        held = [gain(self.task, self.alpha, self.overlaps(x), averages, name) for name in HELD[self.branch]]
+        return np.maximum(held[0], held[-1])
 
     def displacement(self, x, nets):
         return self.step(x, _pool(self.averages(x, nets))) - x
@@ -179,9 +188,10 @@ def _describe(evolution, x, nets):
     for shift in STEP * np.eye(len(x)):
         above, below = (_pool(evolution.averages(x + side, nets)) for side in (shift, -shift))
         moved = evolution.step(x + shift, above) - evolution.step(x - shift, below)
-        changes.append([*moved, *np.subtract(above, below)])
-    slopes = np.array(changes).T / (2 * STEP)  # of the map, then of the averages
-    jacobian, slopes = slopes[: len(x)], Averages(*slopes[len(x) :])
+        gained = evolution.gain(x + shift, above) - evolution.gain(x - shift, below)
+        changes.append([*moved, gained, *np.subtract(above, below)])
+    slopes = np.array(changes).T / (2 * STEP)  # of the map, of the gain, of the averages
+    jacobian, gain_slopes, slopes = slopes[: len(x)], slopes[len(x)], Averages(*slopes[len(x) + 1 :])
     scatter = evolution.step(x, averages) - image[:, None]
     response = np.eye(len(x)) - jacobian
     moves = np.linalg.solve(response, scatter)  # (coordinates, scrambles)
@@ -194,6 +204,7 @@ def _describe(evolution, x, nets):
     spread["train_loss"] = energies
     spread["test_mse"] = averages.test_loss + slopes.test_loss @ moves
     spread["replicon"] = alpha * (averages.response + slopes.response @ moves)
+    spread["gain"] = evolution.gain(x, averages) + gain_slopes @ moves
     stderr = {name: float(np.std(each, ddof=1) / sqrt(len(nets))) for name, each in spread.items()}
 
     errors = np.std(moves, axis=1, ddof=1) / sqrt(len(nets))
@@ -209,6 +220,7 @@ def _describe(evolution, x, nets):
         train_slope=pooled.moreau,
         test_slope=float(slopes.test_loss @ np.linalg.solve(response, drift)),
         replicon=alpha * pooled.response,
+        gain=float(evolution.gain(x, pooled)),
         residual=float(residual),
         converged=bool(settled and exists and stable),
         iterations=evolution.calls,

@@ -12,7 +12,7 @@ from .fixed_point import COARSE, DAMPED_STEPS, DAMPING, NEAR, SMALLEST_OVERLAP, 
 from .general_evolution import Averages, GeneralOverlaps, Setting, average, conjugates, free_energy, update
 from .quadrature import SCRAMBLES, gaussian_points
 
-GENERAL_POINTS = 2**11
+GENERAL_POINTS = 2**12
 FEW = 2**8  # points a scramble for the damped iteration
 # Columns that overlap with the teacher, and with the positions, on each branch of each form. Where there are two that
 # add up (rank 2), turning them into one another changes nothing; with the teacher's overlap in the first, q and chi
@@ -85,8 +85,8 @@ def general_solve(task, architecture, alpha, branch, points=GENERAL_POINTS, scra
         leaves the second to the positions; "positional" has no overlap with the teacher.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
-    start : GeneralSolution, optional
-        One nearby on the same branch.
+    start : GeneralOverlaps, optional
+        Of a solution nearby on the same branch; the damped iteration is then left out.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def general_solve(task, architecture, alpha, branch, points=GENERAL_POINTS, scra
     nets = gaussian_points(points, scrambles, seed, dimensions)
     evolution = Evolution(Setting.of(task, architecture), alpha, Coordinates(form, branch))
     if start is not None:
-        near = evolution.coordinates.pack(start.overlaps)
+        near = evolution.coordinates.pack(start)
     else:
         few = nets[: COARSE[0], :FEW]
         keep = DAMPING if any(BRANCHES[form][branch][1]) else LIGHT_DAMPING

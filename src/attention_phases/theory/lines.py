@@ -7,9 +7,10 @@ import pandas as pd
 
 from ..task import Task
 from .baseline import linear_baseline
-from .branches import as_row, branch_end, follow, transverse_gain
-from .quadrature import SCRAMBLES
-from .state_evolution import Overlaps
+from .branches import as_row, branch_end, follow
+from .fixed_point import HELD, solve
+from .quadrature import SCRAMBLES, gaussian_points
+from .state_evolution import Averages, Overlaps, average, gain
 from .transitions import BRANCHES, KINDS, Threshold, threshold
 
 # In the points of the line: a crossing and an end are single numbers, on which more can be spent.
@@ -55,7 +56,7 @@ def theory_line(line):
         for end, within, beyond in (("start", min(reached), -1), ("stop", max(reached), 1)) if reached else ():
             if 0 <= within + beyond < len(alphas):
                 bracket = alphas[within], alphas[within + beyond]
-                last = found[branch][bracket[0]]
+                last = found[branch][bracket[0]].overlaps
                 value, error = branch_end(task, branch, bracket[0], last, END_POINTS * line.points, **quadrature)
                 step = abs(bracket[0] - bracket[1])
                 if not abs(value - sum(bracket) / 2) <= 2 * step + 3 * error:  # NaN, or the other end
@@ -73,25 +74,43 @@ def stability_limit(task, branch, table, points=2**11, scrambles=SCRAMBLES, seed
     branch : {"semantic", "positional"}
         Looked at from its smallest, or its largest, alpha.
     table : pandas.DataFrame
-        The branch, with alpha, q, m, theta and V; the gain is taken as linear between its alphas, and beyond the first.
+        The branch, with alpha, q, m, theta and V.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
 
     Returns
     -------
     alpha, stderr : float
-        Outside the branch, if all of it is a minimum; NaN if none is.
+        NaN if the branch ends as a minimum, or is a saddle all along.
     """
-    other = "positional" if branch == "semantic" else "semantic"
-    last = None
+    nets = gaussian_points(points, scrambles, seed)
+    known = {}
     for row in table.sort_values("alpha", ascending=branch == "semantic").itertuples():
-        overlaps = Overlaps(row.q, row.m, row.theta, row.V)
-        gain, error = transverse_gain(task, row.alpha, other, overlaps, points, scrambles, seed)
-        if last is not None and gain <= 1:
-            slope = (gain - last[1]) / (row.alpha - last[0])
-            return last[0] + (1 - last[1]) / slope, error / abs(slope)
-        last = row.alpha, gain
-    return np.nan, np.nan
+        known[row.alpha] = Overlaps(row.q, row.m, row.theta, row.V)
+        averages = Averages(*(each.mean() for each in average(task, known[row.alpha], nets)))
+        if len(known) > 1 and gain(task, row.alpha, known[row.alpha], averages, *HELD[branch]) <= 1:
+            break
+    else:
+        return np.nan, np.nan
+
+    def at(alpha):
+        nearest = min(known, key=lambda other: abs(other - alpha))
+        return alpha, solve(task, alpha, branch, points, scrambles, seed, start=known[nearest])
+
+    pair = sorted(map(at, list(known)[-2:]), key=lambda each: abs(each[1].gain - 1))
+    limit, error = _secant(*pair)
+    middle = at(limit)
+    if not middle[1].converged:
+        between = sorted(alpha for alpha, _ in pair)
+        return (limit, error) if between[0] < limit < between[1] else (np.nan, np.nan)
+    return _secant(middle, pair[0])
+
+
+def _secant(nearer, farther):
+    """Where the line through two gains is 1."""
+    (alpha, found), (other, last) = nearer, farther
+    slope = (found.gain - last.gain) / (alpha - other)
+    return float(alpha + (1 - found.gain) / slope), float(found.stderr["gain"] / abs(slope))
 
 
 def border(lines, branch, **quadrature):

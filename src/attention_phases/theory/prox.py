@@ -132,8 +132,8 @@ def teacher_targets(y1, y2, omega, lean1, lean2):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
-    """The eight entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant."""
-    sums = np.zeros(8)
+    """The ten entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant."""
+    sums = np.zeros(10)
     root = sqrt(q)
     aligned = theta / root
     rest = sqrt(variance - aligned * aligned)
@@ -160,4 +160,6 @@ def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
         e2 = logistic(w2 * (w2 - w1)) - t2
         sums[6] += variance * (e1 * e1 + e2 * e2)
         sums[7] += (c / determinant - 1.0) ** 2 + (a / determinant - 1.0) ** 2 + 2.0 * (b / determinant) ** 2
+        sums[8] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
+        sums[9] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
     return sums / len(z)

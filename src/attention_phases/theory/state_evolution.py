@@ -34,6 +34,8 @@ class Averages(NamedTuple):
     moreau: np.ndarray  # E[min_h |h - w|^2/(2V) + ell(h)]
     test_loss: np.ndarray  # E[ell(w)]
     response: np.ndarray  # E[|d(h* - w)/dw|_F^2]
+    pull_slope: np.ndarray  # d E[r_1 - r_2]/dm, integrated by parts
+    teacher_slope: np.ndarray  # E[(r . zeta)(xi . zeta)], of which d E[r . zeta]/d theta at theta = 0 is made
 
 
 def average(task, overlaps, points):
@@ -74,6 +76,30 @@ def conjugates(task, alpha, overlaps, averages):
         theta=theta_hat,
         V=-alpha * averages.student_noise / sqrt(q) + theta * theta_hat / q,
     )
+
+
+def gain(task, alpha, overlaps, averages, overlap):
+    """By how much one step of the map multiplies a small overlap that `overlaps` hold at zero.
+
+    Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near
+    the positional one towards the teacher. The derivative at zero is taken by parts, like V_hat and for its reason.
+
+    Parameters
+    ----------
+    task : Task
+    alpha : float
+    overlaps : Overlaps
+    averages : Averages
+    overlap : {"m", "theta"}
+
+    Returns
+    -------
+    float or (scrambles,) array
+    """
+    D = task.lam + task.sigma**2 * conjugates(task, alpha, overlaps, averages).V
+    if overlap == "m":
+        return alpha * averages.pull_slope / D
+    return alpha * task.sigma**2 * (averages.teacher_slope - averages.student_noise) / (sqrt(overlaps.q) * D)
 
 
 def update(task, hats):

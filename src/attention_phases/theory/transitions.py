@@ -16,6 +16,7 @@ from .quadrature import SCRAMBLES
 KINDS = ("critical", "linear")
 BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
+GENERAL_POINTS = 2**11  # of other architectures
 POINTS = 2**13  # a crossing needs fewer than the overlaps: much of its error cancels between the branches
 # To find the crossing, and to come so near that one step on all points ends it.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
@@ -130,7 +131,7 @@ class _Gap:
     def _solve(self, alpha, branch, points):
         start = self.solutions.get(branch)
         if start is not None and start.converged:
-            found = self.solve(self.task, alpha, branch, points, start=start, **self.quadrature)
+            found = self.solve(self.task, alpha, branch, points, start=start.overlaps, **self.quadrature)
             if found.converged:
                 return found
         return self.solve(self.task, alpha, branch, points, **self.quadrature)
