@@ -62,6 +62,7 @@ class VariantLine:
     form: str
     tokens: int
     correlation: float
+    branches: tuple
     alphas: tuple
     omega: float
     sigma: float
@@ -162,10 +163,9 @@ def fig14_theory(profile):
     ]
 
 
-def _line(experiment, architecture, task, alphas, points, scrambles, seed=0):
-    return VariantLine(
-        experiment, **vars(architecture), alphas=alphas, points=points, scrambles=scrambles, seed=seed, **vars(task)
-    )
+def _line(experiment, architecture, task, alphas, points, scrambles, branches=STANDARD_STARTS):
+    size = {"points": points, "scrambles": scrambles, "seed": 0}
+    return VariantLine(experiment, **vars(architecture), branches=branches, alphas=alphas, **size, **vars(task))
 
 
 def fig15(profile):
@@ -211,6 +211,15 @@ def variants_size(profile):
     ]
 
 
+def variants_theory(profile):
+    """Theory of the same: the semantic branch at alpha = 2."""
+    points, scrambles = {"paper": (2**11, 16), "laptop": (2**8, 16), "smoke": (2**5, 8)}[profile]
+    return [
+        _line("variants_theory", each, Task(), (COMPARED_ALPHA,), points, scrambles, ("semantic",))
+        for each in COMPARED.values()
+    ]
+
+
 _ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_theory, fig14_value, fig15, fig15_fractions,
-        variants_size)  # fmt: skip
+        variants_size, variants_theory)  # fmt: skip
 VARIANT_GRIDS = {each.__name__: each for each in _ALL}

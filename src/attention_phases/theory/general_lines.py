@@ -5,8 +5,8 @@ import numpy as np
 from .baseline import general_linear_baseline
 from .branches import follow
 from .general_fixed_point import solver, standard_error
-from .lines import MINIMA, THRESHOLD_POINTS, near
-from .transitions import KINDS, threshold
+from .lines import THRESHOLD_POINTS, near
+from .transitions import BRANCHES, KINDS, threshold
 
 LOSSES = ("train_loss", "test_mse")
 
@@ -21,8 +21,8 @@ def general_line(line):
     Returns
     -------
     list of dict
-        Each with `what` and `alpha`: "baseline"; one row for each alpha of the "semantic" and of the "positional"
-        branch, as from `general_row`; "critical" and "linear" with alpha and `alpha_error`, where there is one (on a
+        Each with `what` and `alpha`: "baseline"; one row for each alpha of each of its branches,
+        as from `general_row`; "critical" and "linear" with alpha and `alpha_error`, where there is one (on a
         line with alphas: between these).
     """
     task, architecture = line.task(), line.architecture()
@@ -30,12 +30,14 @@ def general_line(line):
     quadrature = {"scrambles": line.scrambles, "seed": line.seed}
     found = {
         branch: follow(task, branch, line.alphas, line.points, **quadrature, solve=solve) if line.alphas else {}
-        for branch in MINIMA
+        for branch in line.branches
     }
     rows = [{"what": "baseline", "test_mse": general_linear_baseline(task, architecture)}]
     for branch, solutions in found.items():
         rows += [{"what": branch, "alpha": alpha, **general_row(task, each)} for alpha, each in solutions.items()]
     for kind in KINDS:
+        if not set(BRANCHES[kind]) <= set(line.branches):
+            continue
         start = near(kind, found, rows[0]["test_mse"]) if line.alphas else None
         if line.alphas and start is None:
             continue  # a search over all alpha takes longer than the line
