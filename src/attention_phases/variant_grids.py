@@ -22,6 +22,7 @@ COMPARED = {
     "four tokens": Architecture(tokens=4),
 }
 COMPARED_ALPHA = 2.0
+BRANCHES = {"rank2": ("semantic",)}  # its students find one minimum from every start
 MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 
 
@@ -87,7 +88,7 @@ def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000, fu
     alphas, seeds, d = {
         "paper": (ALPHAS + further, 24, d),
         "laptop": (ALPHAS[::4] + further[1::2], 4, min(d, 300)),
-        "smoke": (ALPHAS[::8], 3, min(d, 60)),
+        "smoke": (ALPHAS[8::8], 3, 40),
     }[profile]
     return [variant(experiment, architecture, alpha, d, seed, starts) for seed in range(seeds) for alpha in alphas]
 
@@ -130,7 +131,7 @@ def fig14_value(profile):
 def _maps(experiment, profile, architectures):
     """Cells of maps, one instance of all of them after the other, so that a part of the work is a whole map."""
     omegas = MAP_OMEGAS[profile]
-    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 3, 200), "smoke": (8, 2, 60)}[profile]
+    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 3, 200), "smoke": (8, 2, 30)}[profile]
     return [
         variant(experiment, architecture, alpha, d, seed, task=Task(omega=omega))
         for seed in range(seeds)
@@ -140,14 +141,17 @@ def _maps(experiment, profile, architectures):
     ]
 
 
-def fig10_theory(profile):
+def fig10_theory(profile, names=tuple(MAPPED)):
     """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
     alphas, points, scrambles = {
         "paper": (ALPHAS[::2] + FURTHER_ALPHAS, 2**9, 16),
         "laptop": (ALPHAS[::4] + FURTHER_ALPHAS, 2**7, 16),
-        "smoke": ((1.0, 2.0, 3.0), 2**4, 8),
+        "smoke": ((1.0, 2.0, 3.0), 2**5, 8),
     }[profile]
-    return [_line("fig10_theory", each, Task(), alphas, points, scrambles) for each in MAPPED.values()]
+    return [
+        _line("fig10_theory", MAPPED[name], Task(), alphas, points, scrambles, BRANCHES.get(name, STANDARD_STARTS))
+        for name in names
+    ]
 
 
 def fig14_theory(profile):
@@ -157,9 +161,9 @@ def fig14_theory(profile):
     if profile == "smoke":
         omegas = omegas[2:3]
     return [
-        _line("fig14_theory", each, Task(omega=omega), (), points, scrambles)
+        _line("fig14_theory", each, Task(omega=omega), (), points, scrambles, BRANCHES.get(name, STANDARD_STARTS))
         for omega in omegas
-        for each in MAPPED.values()
+        for name, each in MAPPED.items()
     ]
 
 
@@ -170,7 +174,7 @@ def _line(experiment, architecture, task, alphas, points, scrambles, branches=ST
 
 def fig15(profile):
     """Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended."""
-    seeds, d = {"paper": (140, 100), "laptop": (60, 100), "smoke": (12, 50)}[profile]
+    seeds, d = {"paper": (140, 100), "laptop": (60, 100), "smoke": (8, 30)}[profile]
     return [each for seed in range(seeds) for each in _searches("fig15", 2.0, d, seed, ("adam",), 1)]
 
 
