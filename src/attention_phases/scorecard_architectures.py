@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from .published import with_error
-from .scorecard import SYMBOLS
+from .scorecard import SYMBOLS, checked
+from .statistics import crossing, test_gap, training_gap
 from .variant_grids import COMPARED
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
@@ -98,13 +99,44 @@ def compared_as_table(rows):
     })  # fmt: skip
 
 
+def thresholds(lines):
+    """ "critical" and "linear" of a line, alpha and alpha_error of each that there is."""
+    rows = lines[lines["what"].isin(("critical", "linear"))]
+    return {row.what: (row.alpha, row.alpha_error) for row in rows.itertuples()}
+
+
+def trained_thresholds(found, table, rng):
+    """Thresholds of the trained students of a slice beside those of theory.
+
+    Parameters
+    ----------
+    found : dict
+        From `thresholds`.
+    table : pandas.DataFrame
+        Results of the experiment.
+    rng : numpy.random.Generator
+        For the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `scorecard.checked`.
+    """
+    gaps = {"critical": training_gap, "linear": test_gap}
+    trained = {SYMBOLS[kind]: crossing(gaps[kind](table), rng) for kind in found}
+    theory = {SYMBOLS[kind]: each for kind, each in found.items()}
+    names = ["alpha", "alpha_error"]
+    both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (trained, theory)]
+    return checked(*both, of="threshold")
+
+
 def moved(found):
     """By how much an architecture moves both thresholds, as a table to read.
 
     Parameters
     ----------
     found : dict
-        Architecture's name to "critical" and "linear", each alpha and error; None where there is none. The first
+        Student's name to "critical" and "linear", each alpha and error; None where there is none. The first
         is what the others are compared with.
     """
     first = next(iter(found.values()))

@@ -1,5 +1,6 @@
 """Drawing, one function a figure; nothing is computed here."""
 
+from .architectures import architecture_slice, found_minima, fractions, rank_two
 from .phases import fig02, fig07, fig08, overlap_plane, phase_map
 from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 
@@ -9,9 +10,11 @@ NOTEBOOKS = {
     "fig07": "notebooks/fig07_dimension.md",
     "fig08": "notebooks/fig08_parameters.md",
     "fig09": "notebooks/fig09_alternative.md",
+    "fig10": "notebooks/fig10_correlated.md",
 }
 
 __all__ = [
     "BASELINE", "COLOURS", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
-    "fig02", "fig07", "fig08", "overlap_plane", "phase_map", "use_svg",
+    "architecture_slice", "fig02", "fig07", "fig08", "found_minima", "fractions", "overlap_plane", "phase_map",
+    "rank_two", "use_svg",
 ]

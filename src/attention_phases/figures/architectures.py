@@ -1,5 +1,7 @@
 """Figures 10 to 15: other architectures, and where training from nothing ends."""
 
+from collections import namedtuple
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
@@ -7,6 +9,7 @@ from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, mark_threshold
 
 TIED = "#999999"
 BRANCHES = ("semantic", "positional")
+Mark = namedtuple("Mark", "alpha stderr")
 STARTS = {"semantic": "o", "positional": "s", "mixed": "^"}
 
 
@@ -24,7 +27,7 @@ def architecture_slice(means, gaps, theory, tied, thresholds, baseline, sigma, c
     tied : dict of DataFrame
         The same of the standard student on independent tokens.
     thresholds : dict
-        "critical" and "linear", each `theory.Threshold` or anything with alpha and stderr; those that there are.
+        "critical" and "linear", alpha and its error; those that there are.
     baseline : float
         Test error of the linear model.
     sigma : float
@@ -81,10 +84,10 @@ def _gap(axes, theory, colour, style, label):
 def _finish(panels, thresholds):
     for axes in panels:
         if "critical" in thresholds:
-            mark_threshold(axes, thresholds["critical"], r"$\alpha_c$", NEUTRAL)
+            mark_threshold(axes, Mark(*thresholds["critical"]), r"$\alpha_c$", NEUTRAL)
         axes.legend(loc="best")
     if "linear" in thresholds:
-        mark_threshold(panels[-1], thresholds["linear"], r"$\alpha_l$", BASELINE)
+        mark_threshold(panels[-1], Mark(*thresholds["linear"]), r"$\alpha_l$", BASELINE)
     panels[-1].set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
 
 
