@@ -53,7 +53,7 @@ def extrapolate(table, name):
 
 
 def compared(table, lines):
-    """Theory beside students at alpha = 2, for every architecture that theory covers.
+    """Theory beside students of the semantic minimum, for every architecture that theory covers.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def compared(table, lines):
             sign = np.sign(theory[name]) if name.startswith("m") else 1.0  # a student and its mirror image are one
             value, error, trend = extrapolate(here, name)
             rows.append({
-                "architecture": TITLES[title], "quantity": NAMES[name], "size": int(largest["d"].iloc[0]),
+                "architecture": f"{TITLES[title]}, α = {theory['alpha']:g}", "quantity": NAMES[name], "size": int(largest["d"].iloc[0]),
                 "at_size": largest[name].mean(), "at_size_error": largest[name].sem(),
                 "students": value, "students_error": error, "trend": trend,
                 "theory": sign * theory[name], "theory_error": theory[f"{name}_error"],
@@ -91,7 +91,7 @@ def compared_as_table(rows):
     size = f"students, d = {rows['size'].iloc[0]}"
     return pd.DataFrame({
         "": rows["architecture"].where(~rows["architecture"].duplicated(), ""),
-        "at α = 2": rows["quantity"],
+        " ": rows["quantity"],
         size: list(map(with_error, rows["at_size"], rows["at_size_error"])),
         "d → ∞": list(map(with_error, rows["students"], rows["students_error"])),
         "theory": list(map(with_error, rows["theory"], rows["theory_error"])),

@@ -10,7 +10,6 @@ NOTEBOOKS = {
     "fig07": "notebooks/fig07_dimension.md",
     "fig08": "notebooks/fig08_parameters.md",
     "fig09": "notebooks/fig09_alternative.md",
-    "fig10": "notebooks/fig10_correlated.md",
 }
 
 __all__ = [
