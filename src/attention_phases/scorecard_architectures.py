@@ -77,7 +77,8 @@ def compared(table, lines):
             sign = np.sign(theory[name]) if name.startswith("m") else 1.0  # a student and its mirror image are one
             value, error, trend = extrapolate(here, name)
             rows.append({
-                "architecture": f"{TITLES[title]}, α = {theory['alpha']:g}", "quantity": NAMES[name], "size": int(largest["d"].iloc[0]),
+                "architecture": f"{TITLES[title]}, α = {theory['alpha']:g}", "quantity": NAMES[name],
+                "size": int(largest["d"].iloc[0]),
                 "at_size": largest[name].mean(), "at_size_error": largest[name].sem(),
                 "students": value, "students_error": error, "trend": trend,
                 "theory": sign * theory[name], "theory_error": theory[f"{name}_error"],
