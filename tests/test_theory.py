@@ -131,6 +131,7 @@ def test_a_branch_that_does_not_exist_has_not_converged():
     assert not solve(TASK, 0.3, "semantic", 2**10, 8).converged
     assert not solve(Task(omega=1), ALPHA, "semantic", 2**10, 8).converged
     assert not solve(Task(omega=0), 3.2, "positional", 2**10, 8).converged
+    assert not solve(Task(omega=0.46, matrix="alternative"), 2.0, "semantic", 2**8, 8).converged  # runs off to q = 0
 
 
 @pytest.mark.parametrize("omega", [0.3, 1.0])

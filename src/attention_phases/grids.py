@@ -15,6 +15,8 @@ DIMENSIONS = (10, 15, 23, 36, 56, 87, 135, 209, 323, 500)
 MAP_OMEGAS = {"paper": OMEGAS, "laptop": OMEGAS[::4], "smoke": OMEGAS[::8]}
 CHANGED = {"omega": (0.2, 0.3, 0.7), "sigma": (0.3, 0.5, 0.7), "lam": (0.1, 0.01, 0.001)}  # of Figure 8
 CROSSED = ((0.02, 0.64), (0.1, 0.75), (0.2, 0.95), (0.3, 1.25), (0.4, 1.77), (0.3, 2.0))  # omega, alpha
+# At small alpha the theory has neither minimum here, and yet students stay near their starts.
+REMEMBERED = (Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7))
 CHECKED = 0.02  # share of a map's cells that gradient descent repeats
 # Alphas of a line of theory, quadrature points a scramble, scrambles.
 THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**9, 16), "smoke": (ALPHAS[::8], 2**7, 8)}
@@ -152,6 +154,21 @@ def fig03_minima(profile):
     ]
 
 
+def memory(profile):
+    """Three kinds of starts where the theory has neither minimum, in growing dimension: where do the students end?"""
+    dimensions, seeds, alpha = {
+        "paper": ((250, 500, 1000, 2000), 16, ALPHAS[4]),
+        "laptop": ((125, 250, 500), 8, ALPHAS[4]),
+        "smoke": ((50,), 3, ALPHAS[8]),
+    }[profile]
+    return [
+        cell("memory", task, alpha, d, seed, "lbfgs", ("semantic", "positional", "random", "random", "random"))
+        for d in dimensions
+        for seed in range(seeds)
+        for task in REMEMBERED
+    ]
+
+
 def fig03_theory(profile):
     """Theory of Figure 3: the lines of the map, and the thresholds at the other published omega."""
     return _lines("fig03_theory", profile, "standard", {*CRITICAL_ALPHA, *LINEAR_ALPHA} if profile == "paper" else ())
@@ -204,7 +221,9 @@ def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "posit
 
 GRIDS = {
     each.__name__: each
-    for each in (fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory)
+    for each in (
+        fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory, memory,
+    )
 }
 from .variant_grids import VARIANT_GRIDS  # noqa: E402 (made of the sizes above)
 

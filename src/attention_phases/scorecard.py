@@ -1,5 +1,6 @@
 """The published numbers of each figure beside ours."""
 
+import numpy as np
 import pandas as pd
 
 from . import published, statistics
@@ -238,6 +239,29 @@ def minima(table):
         "minima (fewest to most)": [f"{mean:.1f} ({fewest} to {most})" for mean, fewest, most in counts],
         "scatter of ε<sub>t</sub>, 10<sup>−5</sup>": scatter,
     })  # fmt: skip
+
+
+def memory(table, lines):
+    """Where students from several starts end, and where the theory has them end, as a table to read.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of the experiment "memory" for one task.
+    lines : pandas.DataFrame
+        Rows of `theory.theory_line` for the same task.
+    """
+    columns = ("theta", "m", "train_loss")
+    means = table.groupby(["d", "start"], observed=True)[list(columns)].agg(["mean", "sem"])
+    rows = [
+        {"start": start, "d": str(d), **{SYMBOLS[name]: published.with_error(*row[name]) for name in columns}}
+        for (d, start), row in means.sort_index(level="start", sort_remaining=True, kind="stable").iterrows()
+    ]
+    here = (lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])
+    (theory,) = lines[here].to_dict("records")
+    loss = published.with_error(theory["train_loss"], theory["train_loss_error"])
+    of_theory = {"start": "any", "d": "theory", **{SYMBOLS[name]: "0" for name in columns}, SYMBOLS["train_loss"]: loss}
+    return pd.DataFrame([*rows, of_theory])
 
 
 def published_curve(table):

@@ -17,6 +17,8 @@ TOLERANCE = 1e-6  # on the residual
 # distance that is left is no error of the solution as long as it is below this share of the error bar.
 UNRESOLVED = 0.2
 SMALLEST_OVERLAP = 1e-2  # theta/sqrt(rho q), or m/sqrt(q), under which a branch has ended
+# Coordinates beyond these are of no solution; they keep a wild step of the solver among numbers: exp and artanh.
+FARTHEST = (40.0, 40.0, 15.0)
 DAMPING = 0.9  # share of the old value: the map's eigenvalues reach -10 on the positional branch
 DAMPED_STEPS = 400
 COARSE = (16, 2**10)  # scrambles and points that bring the iteration near a fixed point
@@ -127,9 +129,10 @@ class Evolution:
         return np.array([np.log(q), np.log(V), *own[self.branch]])
 
     def overlaps(self, x):
-        q, V = exp(x[0]), exp(x[1])
-        m = sqrt(q) * float(x[2]) if self.branch == "positional" else 0.0
-        theta = sqrt(self.task.sigma**2 * q) * tanh(x[2]) if self.branch == "semantic" else 0.0
+        log_q, log_V, *own = (min(max(each, -most), most) for each, most in zip(x.tolist(), FARTHEST))
+        q, V = exp(log_q), exp(log_V)
+        m = sqrt(q) * own[0] if self.branch == "positional" else 0.0
+        theta = sqrt(self.task.sigma**2 * q) * tanh(own[0]) if self.branch == "semantic" else 0.0
         return Overlaps(q, m, theta, V)
 
     def averages(self, x, nets):

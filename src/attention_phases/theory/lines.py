@@ -74,7 +74,7 @@ def stability_limit(task, branch, table, points=2**11, scrambles=SCRAMBLES, seed
     branch : {"semantic", "positional"}
         Looked at from its smallest, or its largest, alpha.
     table : pandas.DataFrame
-        The branch, with alpha, q, m, theta and V.
+        The branch, with alpha, q, m, theta and V. The limit may lie beyond its end by one step of its alphas.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
 
@@ -99,6 +99,8 @@ def stability_limit(task, branch, table, points=2**11, scrambles=SCRAMBLES, seed
 
     pair = sorted(map(at, list(known)[-2:]), key=lambda each: abs(each[1].gain - 1))
     limit, error = _secant(*pair)
+    if limit <= 0 or abs(limit - pair[0][0]) > abs(pair[1][0] - pair[0][0]):
+        return np.nan, np.nan
     middle = at(limit)
     if not middle[1].converged:
         between = sorted(alpha for alpha, _ in pair)
