@@ -64,8 +64,8 @@ def answer(run):
 
 def test_theory(answer):
     found = answer(*THEORY)
-    assert set(found) == ESTIMATES | {"free_energy", "replicon", "residual", "converged", "iterations", "stderr"}
-    assert set(found["stderr"]) == ESTIMATES | {"replicon"}
+    assert set(found) == ESTIMATES | {"free_energy", "replicon", "gain", "residual", "converged", "iterations", "stderr"}
+    assert set(found["stderr"]) == ESTIMATES | {"replicon", "gain"}
     expected = solve(Task(), 2.0, "semantic", 256, 4, 0)
     assert found["converged"] is True and isinstance(found["iterations"], int)
     assert [found[name] for name in ("q", "theta", "V")] == [

@@ -8,10 +8,12 @@ import argparse
 import json
 import sys
 from concurrent.futures import BrokenExecutor
+from dataclasses import replace
 
 import numpy as np
 import psutil
 
+from .architectures import SCORES, Architecture
 from .errors import BadInput, StoreError, SweepError, check_count
 from .grids import GRIDS, PROFILES, grid
 from .task import Task
@@ -56,6 +58,8 @@ def theory(options):
     """One fixed point of the state evolution."""
     from .theory import solve
 
+    if architecture := _architecture(options):
+        return _general_theory(options, architecture)
     found = solve(_task(options), options.alpha, options.branch, *_quadrature(options))
     problem = None
     if not found.converged:
@@ -63,16 +67,47 @@ def theory(options):
             f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, "
             f"m = {found.overlaps.m:.1e}, theta = {found.overlaps.theta:.1e}"
         )
-    names = ("train_loss", "test_mse", "free_energy", "replicon", "residual", "converged", "iterations", "stderr")
+    estimates = ("train_loss", "test_mse", "free_energy", "replicon", "gain")
+    names = (*estimates, "residual", "converged", "iterations", "stderr")
     return {**found.overlaps._asdict(), **{name: getattr(found, name) for name in names}, "problem": problem}
+
+
+def _general_theory(options, architecture):
+    """The same of another architecture: numbers with sigma^2 for one column of weights, else lists without it."""
+    from .theory import general_solve
+    from .theory.general_fixed_point import GENERAL_POINTS
+
+    task = _task(options)
+    found = general_solve(task, architecture, options.alpha, options.branch, *_quadrature(options, GENERAL_POINTS))
+    problem = None
+    if not found.converged:
+        problem = f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}"
+    one = architecture.rank == 1
+    names = {"q": "q", "m": "mu", "theta": "theta", "V": "chi"}
+    units = {name: task.sigma**2 if one and name != "m" else 1.0 for name in names}
+
+    def said(values, name):
+        scaled = units[name] * values[names[name]]
+        return float(scaled.ravel()[0]) if one else scaled[0].tolist() if name == "m" else scaled.tolist()
+
+    losses = ("train_loss", "test_mse")
+    overlaps, stderr = found.overlaps._asdict(), found.stderr
+    return {
+        **{name: said(overlaps, name) for name in names},
+        **{name: getattr(found, name) for name in (*losses, "free_energy", "residual", "converged", "iterations")},
+        "stderr": {name: said(stderr, name) for name in names} | {name: float(stderr[name]) for name in losses},
+        "problem": problem,
+    }
 
 
 def threshold(options):
     """alpha_c or alpha_l."""
     from .theory import threshold
+    from .theory.transitions import GENERAL_POINTS
 
-    task = _task(options)
-    found = threshold(task, options.kind, *_quadrature(options))
+    task, architecture = _task(options), _architecture(options)
+    quadrature = _quadrature(options, GENERAL_POINTS) if architecture else _quadrature(options)
+    found = threshold(task, options.kind, *quadrature, architecture=architecture)
     if not found.converged:
         raise Failed(f"no {options.kind} threshold found at omega = {task.omega}")
     return {"alpha": found.alpha, "stderr": found.stderr, "kind": options.kind, "omega": task.omega}
@@ -80,31 +115,35 @@ def threshold(options):
 
 def baseline(options):
     """Test error of the linear model."""
-    from .theory import linear_baseline
+    from .theory import general_linear_baseline, linear_baseline
 
-    return {"test_mse": linear_baseline(_task(options))}
+    task, architecture = _task(options), _architecture(options)
+    return {"test_mse": general_linear_baseline(task, architecture) if architecture else linear_baseline(task)}
 
 
 def simulate(options):
     """Train one student on each of several data sets."""
     from .grids import cell
     from .model import sentences
-    from .simulation import run
+    from .results import work
     from .sweep import process_pool
+    from .variant_grids import variant
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
     workers = check_count("workers", options.workers)
     task = _task(options)
     sentences(options.alpha, options.d, copies=workers)
-    cells = [
-        cell("simulate", task, options.alpha, options.d, seed, options.optimizer, (options.init,))
-        for seed in range(first, first + seeds)
-    ]
+    size, starts, optimizer = (options.alpha, options.d), (options.init,), options.optimizer
+    if architecture := _architecture(options):
+        cells = [variant("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)]
+    else:
+        cells = [cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
+    cells = [replace(each, seed=first + each.seed) for each in cells]
     if workers == 1:
-        rows = [row for each in cells for row in run(each)]
+        rows = [row for each in cells for row in work(each)]
     else:
         with process_pool(workers) as executor:
-            rows = [row for rows in executor.map(run, cells) for row in rows]
+            rows = [row for rows in executor.map(work, cells) for row in rows]
     measured = [name for name in rows[0] if name != "start"]
     columns = {name: [row[name] for row in rows] for name in measured}
     return {
@@ -170,8 +209,14 @@ def _task(options):
     return Task(omega=options.omega, sigma=options.sigma, lam=options.lam, matrix=matrix)
 
 
-def _quadrature(options):
-    points, scrambles = options.points, options.scrambles
+def _architecture(options):
+    """The architecture asked for; None for the standard one."""
+    asked = Architecture(options.architecture, options.tokens, options.token_correlation)
+    return None if asked == Architecture() else asked
+
+
+def _quadrature(options, usual=2**14):
+    points, scrambles = usual if options.points is None else options.points, options.scrambles
     needed = 3 * 4 * 8 * points * scrambles  # the points, and two copies while they are made
     present = psutil.virtual_memory().total
     if needed > present and min(points, scrambles) > 0:
@@ -213,8 +258,11 @@ def _parser():
     task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     task.add_argument("--lam", type=float, default=Task.lam, help="ridge penalty")
     task.add_argument("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
+    task.add_argument("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
+    task.add_argument("--tokens", type=int, default=2, help="length of a sentence")
+    task.add_argument("--token-correlation", type=float, default=0.0, help="of any two tokens' entries")
     quadrature = argparse.ArgumentParser(add_help=False)
-    quadrature.add_argument("--points", type=int, default=2**14, help="points a scramble, a power of two")
+    quadrature.add_argument("--points", type=int, help="points a scramble, a power of two")
     quadrature.add_argument("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
     quadrature.add_argument("--seed", type=int, default=0, help="of the scrambles")
     alpha = argparse.ArgumentParser(add_help=False)
@@ -232,7 +280,7 @@ def _parser():
     add(baseline, task)
     added = add(simulate, alpha, task)
     added.add_argument("--d", type=int, default=1000, help="embedding dimension")
-    added.add_argument("--init", choices=("semantic", "positional", "random"), required=True)
+    added.add_argument("--init", choices=("semantic", "positional", "mixed", "random"), required=True)
     added.add_argument("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
     added.add_argument("--seeds", type=int, default=4, help="number of data sets")
     added.add_argument("--seed", type=int, default=0, help="of the first data set")

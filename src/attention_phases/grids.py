@@ -243,6 +243,9 @@ GRIDS = {
         *(copies, histogram, landscape, memory, stability),
     )
 }
+from .variant_grids import VARIANT_GRIDS  # noqa: E402 (made of the sizes above)
+
+GRIDS |= VARIANT_GRIDS
 
 
 def grid(name, profile, **changes):

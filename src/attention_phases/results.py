@@ -22,8 +22,10 @@ from .simulation import run
 from .store import Store, export, import_parquet, load
 from .sweep import process_pool, verify
 from .sweep import run as sweep
-from .theory import theory_line
+from .theory import general_line, theory_line
 from .theory.copies import copies_line
+from .variant_grids import Variant, VariantLine
+from .variants import run_variant
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))
@@ -39,9 +41,13 @@ TOLERANCES = {
     "test_mse": (0, 3e-6),
     "linear_mse": (0, 1e-8),
 }
+COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
+VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
+OF_LINES = (*OF_THEORY, *COLUMNS)
+LINE_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_LINES} | {f"{name}_error": (5e-2, 1e-9) for name in OF_LINES}
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
 PASSING_TOLERANCES = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
@@ -105,6 +111,8 @@ KINDS = {
     Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
     Passing: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
     Starts: Kind(descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4)}),
+    VariantLine: Kind(general_line, LINE_TOLERANCES),
+    Variant: Kind(run_variant, VARIANT_TOLERANCES, ("seconds", "steps", "grad_norm")),
 }
 
 

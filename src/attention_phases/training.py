@@ -59,7 +59,7 @@ def start_weights(start, teacher, rng):
     return weights
 
 
-def fit(data, lam, starts, optimizer="lbfgs"):
+def fit(data, lam, starts, optimizer="lbfgs", risk=risk):
     """Train one student from each start on the same data.
 
     Parameters
@@ -71,20 +71,22 @@ def fit(data, lam, starts, optimizer="lbfgs"):
         Initial weights.
     optimizer : {"lbfgs", "gd", "adam"}
         L-BFGS to ``|grad R| <= 1e-4``; gradient descent and Adam with the published rates and steps.
+    risk : callable
+        `model.risk`, or that of other students with the same arguments, such as `students.risk`.
 
     Returns
     -------
     list of k Fit
     """
     began = time.perf_counter()
-    weights, steps = OPTIMIZERS[check_choice("optimizer", optimizer, tuple(OPTIMIZERS))](data, lam, starts)
+    weights, steps = OPTIMIZERS[check_choice("optimizer", optimizer, tuple(OPTIMIZERS))](data, lam, starts, risk)
     seconds = (time.perf_counter() - began) / len(weights)
     losses, gradients = risk(data, weights, lam)
     norms = torch.linalg.vector_norm(gradients, dim=1)
     return [Fit(*each, seconds) for each in zip(weights, (losses / data.d).tolist(), norms.tolist(), steps)]
 
 
-def gradient_descent(data, lam, starts, rate=GD_RATE, steps=GD_STEPS):
+def gradient_descent(data, lam, starts, risk=risk, rate=GD_RATE, steps=GD_STEPS):
     """Full-batch gradient descent, the ridge penalty as weight decay: `steps` steps Q <- Q - rate grad R(Q)."""
     weights = starts.clone()
     for _ in range(steps):
@@ -92,7 +94,7 @@ def gradient_descent(data, lam, starts, rate=GD_RATE, steps=GD_STEPS):
     return weights, [steps] * len(weights)
 
 
-def adam(data, lam, starts, rate=ADAM_RATE, steps=ADAM_STEPS):
+def adam(data, lam, starts, risk=risk, rate=ADAM_RATE, steps=ADAM_STEPS):
     """Full-batch Adam on R, all students at once."""
     weights = starts.clone()
     optimizer = torch.optim.Adam([weights], lr=rate)
@@ -102,21 +104,21 @@ def adam(data, lam, starts, rate=ADAM_RATE, steps=ADAM_STEPS):
     return weights, [steps] * len(weights)
 
 
-def lbfgs(data, lam, starts, tolerance=LBFGS_TOLERANCE):
+def lbfgs(data, lam, starts, risk=risk, tolerance=LBFGS_TOLERANCE):
     """SciPy's L-BFGS, one student after the other, down to ``|grad R| <= tolerance``."""
     ends, steps = [], []
     for start in starts:
-        end, count = _lbfgs_one(data, lam, start, tolerance)
+        end, count = _lbfgs_one(data, lam, start, risk, tolerance)
         if torch.linalg.vector_norm(risk(data, end[None], lam)[1]) > tolerance:
             # Rounding of the risk has stopped the line search: finish with more digits.
-            end, more = _lbfgs_one(data.double(), lam, end.double(), tolerance)
+            end, more = _lbfgs_one(data.double(), lam, end.double(), risk, tolerance)
             count += more
         ends.append(end.to(start))
         steps.append(count)
     return torch.stack(ends), steps
 
 
-def _lbfgs_one(data, lam, start, tolerance):
+def _lbfgs_one(data, lam, start, risk, tolerance):
     """Minimum from one start (d,), and the number of gradient evaluations."""
 
     def value_and_gradient(flat):

@@ -1,6 +1,7 @@
 """Drawing, one function a figure; nothing is computed here."""
 
 from . import landscape, stability
+from .architectures import architecture_slice, found_minima, fractions, rank_two
 from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
 from .panel import attention_panel
 from .phases import fig02, fig07, fig08, overlap_plane, phase_map
@@ -21,6 +22,7 @@ NOTEBOOKS = {
 
 __all__ = [
     "BASELINE", "COLOURS", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
-    "attention_matrices", "attention_panel", "counting_curves", "errors_by_count", "fig02", "fig07", "fig08",
-    "landscape", "loss_on_line", "overlap_plane", "phase_map", "stability", "use_svg",
+    "architecture_slice", "attention_matrices", "attention_panel", "counting_curves", "errors_by_count", "fig02",
+    "fig07", "fig08", "found_minima", "fractions", "landscape", "loss_on_line", "overlap_plane", "phase_map", "rank_two",
+    "stability", "use_svg",
 ]

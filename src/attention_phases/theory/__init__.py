@@ -1,16 +1,22 @@
 """State evolution of the rank-one model (paper, Section 4 and Appendices B to D)."""
 
-from .baseline import linear_baseline
+from .baseline import general_linear_baseline, linear_baseline
 from .branches import branch_along
 from .fixed_point import Solution, solve
+from .general_fixed_point import GeneralSolution, general_solve
+from .general_lines import general_line
 from .lines import border, stability_limit, theory_line
 from .transitions import Threshold, threshold
 
 __all__ = [
+    "GeneralSolution",
     "Solution",
     "Threshold",
     "border",
     "branch_along",
+    "general_line",
+    "general_linear_baseline",
+    "general_solve",
     "linear_baseline",
     "solve",
     "stability_limit",

@@ -18,7 +18,7 @@ NEAR_END = (0.3, 0.2, 0.15, 0.1)  # and where alpha is extrapolated from
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
 
-def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0):
+def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, solve=solve):
     """Solutions of one branch at several alpha, each started from its neighbour.
 
     Parameters
@@ -29,6 +29,8 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0):
         The branch is entered at the largest, the positional one at the lower quartile, and followed from there.
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
+    solve : callable
+        `fixed_point.solve`, or that of another architecture from `general_fixed_point.solver`.
 
     Returns
     -------

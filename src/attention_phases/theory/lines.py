@@ -47,8 +47,8 @@ def theory_line(line):
     for kind in KINDS:
         if alphas and not all(found[branch] for branch in BRANCHES[kind]):
             continue
-        near = _near(kind, found, rows[0]["test_mse"])
-        each = threshold(task, kind, THRESHOLD_POINTS * line.points, **quadrature, near=near)
+        start = near(kind, found, rows[0]["test_mse"])
+        each = threshold(task, kind, THRESHOLD_POINTS * line.points, **quadrature, near=start)
         if each.converged:
             rows.append({"what": kind, "alpha": each.alpha, "alpha_error": each.stderr})
     for branch in MINIMA:
@@ -146,7 +146,7 @@ def border(lines, branch, **quadrature):
     return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"]).sort_index()
 
 
-def _near(kind, found, baseline):
+def near(kind, found, baseline):
     """What `threshold` may start from, where a sign change is seen among the solutions; else None."""
     alphas = sorted(set.intersection(*(set(found[branch]) for branch in BRANCHES[kind])))
 

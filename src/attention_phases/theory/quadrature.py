@@ -30,6 +30,7 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMEN
         Independent scrambles, >= 4: their spread gives the error bar.
     seed : int
     dimensions : int
+        Four for two tokens and a rank-one student.
 
     Returns
     -------

@@ -8,13 +8,15 @@ import numpy as np
 import scipy.optimize
 
 from ..errors import check_choice
-from .baseline import linear_baseline
+from .baseline import general_linear_baseline, linear_baseline
 from .fixed_point import solve
+from .general_fixed_point import solver
 from .quadrature import SCRAMBLES
 
 KINDS = ("critical", "linear")
 BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
+GENERAL_POINTS = 2**11  # of other architectures
 POINTS = 2**13  # a crossing needs fewer than the overlaps: much of its error cancels between the branches
 # To find the crossing, and to come so near that one step on all points ends it.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
@@ -41,7 +43,7 @@ class Threshold:
     solutions: dict = field(repr=False)
 
 
-def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None):
+def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None, architecture=None):
     """Sample complexity of a transition.
 
     Parameters
@@ -54,12 +56,14 @@ def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None)
         Quadrature, see `gaussian_points`.
     near : Threshold, optional
         The same transition of a similar task, to start from in place of a search.
+    architecture : Architecture, optional
+        Other than the standard one.
 
     Returns
     -------
     Threshold
     """
-    gap = _Gap(task, check_choice("kind", kind, KINDS), scrambles, seed)
+    gap = _Gap(task, check_choice("kind", kind, KINDS), scrambles, seed, architecture)
     if near is not None and near.converged:
         gap.solutions = dict(near.solutions)
         alpha = near.alpha
@@ -76,7 +80,7 @@ def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None)
             if settled or not gap.exists:
                 break
     if near is not None and not (settled and gap.exists):
-        return threshold(task, kind, points, scrambles, seed)
+        return threshold(task, kind, points, scrambles, seed, architecture=architecture)
     return Threshold(float(alpha), float(stderr / abs(slope)), bool(settled and gap.exists), gap.solutions)
 
 
@@ -96,8 +100,11 @@ def _search(gap, points):
 class _Gap:
     """What falls through zero at a threshold, evaluated from the solutions at the alpha before."""
 
-    def __init__(self, task, kind, scrambles, seed):
+    def __init__(self, task, kind, scrambles, seed, architecture):
         self.task, self.kind, self.solutions = task, kind, {}
+        self.solve, self.baseline = solve, linear_baseline(task)
+        if architecture is not None:
+            self.solve, self.baseline = solver(architecture), general_linear_baseline(task, architecture)
         self.quadrature = {"scrambles": scrambles, "seed": seed}
 
     @property
@@ -110,7 +117,7 @@ class _Gap:
             self.solutions[branch] = self._solve(alpha, branch, points)
         semantic = self.solutions["semantic"]
         if self.kind == "linear":
-            value = semantic.test_mse - linear_baseline(self.task)
+            value = semantic.test_mse - self.baseline
             return value, semantic.test_slope, semantic.stderr["test_mse"]
         positional = self.solutions["positional"]
         # The scrambles serve both branches, and most of the error cancels in the difference.
@@ -124,7 +131,7 @@ class _Gap:
     def _solve(self, alpha, branch, points):
         start = self.solutions.get(branch)
         if start is not None and start.converged:
-            found = solve(self.task, alpha, branch, points, start=start.overlaps, **self.quadrature)
+            found = self.solve(self.task, alpha, branch, points, start=start.overlaps, **self.quadrature)
             if found.converged:
                 return found
-        return solve(self.task, alpha, branch, points, **self.quadrature)
+        return self.solve(self.task, alpha, branch, points, **self.quadrature)

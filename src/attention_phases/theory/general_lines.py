@@ -1,0 +1,76 @@
+"""What theory says of another architecture along one line of alpha: branches and thresholds."""
+
+import numpy as np
+
+from .baseline import general_linear_baseline
+from .branches import follow
+from .general_fixed_point import solver, standard_error
+from .lines import THRESHOLD_POINTS, near
+from .transitions import BRANCHES, KINDS, threshold
+
+LOSSES = ("train_loss", "test_mse")
+
+
+def general_line(line):
+    """Rows of a `variant_grids.VariantLine`.
+
+    Parameters
+    ----------
+    line : VariantLine
+
+    Returns
+    -------
+    list of dict
+        Each with `what` and `alpha`: "baseline"; one row for each alpha of each of its branches,
+        as from `general_row`; "critical" and "linear" with alpha and `alpha_error`, where there is one (on a
+        line with alphas: between these).
+    """
+    task, architecture = line.task(), line.architecture()
+    solve = solver(architecture)
+    quadrature = {"scrambles": line.scrambles, "seed": line.seed}
+    found = {
+        branch: follow(task, branch, line.alphas, line.points, **quadrature, solve=solve) if line.alphas else {}
+        for branch in line.branches
+    }
+    rows = [{"what": "baseline", "test_mse": general_linear_baseline(task, architecture)}]
+    for branch, solutions in found.items():
+        rows += [{"what": branch, "alpha": alpha, **general_row(task, each)} for alpha, each in solutions.items()]
+    for kind in KINDS:
+        if not set(BRANCHES[kind]) <= set(line.branches):
+            continue
+        start = near(kind, found, rows[0]["test_mse"]) if line.alphas else None
+        if line.alphas and start is None:
+            continue  # a search over all alpha takes longer than the line
+        points = THRESHOLD_POINTS * line.points
+        each = threshold(task, kind, points, **quadrature, near=start, architecture=architecture)
+        if each.converged:
+            rows.append({"what": kind, "alpha": each.alpha, "alpha_error": each.stderr})
+    return rows
+
+
+def general_row(task, found):
+    """Overlaps and losses of a `GeneralSolution` with standard errors, named as by `variants.overlaps`."""
+    values = flat_overlaps(task.sigma**2, *(each[None] for each in found.overlaps))
+    shifted = flat_overlaps(task.sigma**2, *(found.spread[name] for name in found.overlaps._fields))
+    row = {name: float(each[0]) for name, each in values.items()} | {name: getattr(found, name) for name in LOSSES}
+    return row | {f"{name}_error": float(standard_error((found.spread | shifted)[name])) for name in row}
+
+
+def flat_overlaps(variance, q, mu, theta, chi=None):
+    """Overlaps by name, of several points at once; the marks of the positions have one column.
+
+    q, m and theta (and V, for one column of weights) carry sigma^2 as in the solvable case: the trace of q, and norms
+    over the columns. With more than one column q_11, m_1, theta_1 and so on stand beside them, without sigma^2.
+    """
+    r = q.shape[-1]
+    if r == 1:
+        found = {"q": variance * q[:, 0, 0], "m": mu[:, 0, 0], "theta": variance * theta[:, 0]}
+        return found if chi is None else found | {"V": variance * chi[:, 0, 0]}
+    found = {
+        "q": variance * np.trace(q, axis1=1, axis2=2),
+        "m": np.linalg.norm(mu[:, 0], axis=1),
+        "theta": variance * np.linalg.norm(theta, axis=1),
+    }
+    found |= {f"q_{i + 1}{j + 1}": q[:, i, j] for i in range(r) for j in range(i, r)}
+    each = {"m": mu[:, 0], "theta": theta}
+    return found | {f"{name}_{i + 1}": values[:, i] for name, values in each.items() for i in range(r)}

@@ -1,0 +1,321 @@
+"""Proximal point of one sentence's loss for any number of tokens, columns, score and token covariance.
+
+The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. The loss is
+``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T.
+
+All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
+"""
+
+from math import exp, sqrt
+
+import numpy as np
+from numba import njit
+
+MAX_STEPS = 100
+LONGEST = 1.0  # offset of a start from w, along one field
+SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
+
+
+@njit(cache=True)
+def softmax_rows(scores, S):
+    """softmax of each row of `scores` (L, L), into S."""
+    for a in range(len(scores)):
+        top = scores[a, 0]
+        for b in range(1, len(scores)):
+            top = max(top, scores[a, b])
+        total = 0.0
+        for b in range(len(scores)):
+            S[a, b] = exp(scores[a, b] - top)
+            total += S[a, b]
+        for b in range(len(scores)):
+            S[a, b] /= total
+
+
+@njit(cache=True)
+def attention(h, M, S):
+    """Attention S (L, L) of fields h (N,), into S."""
+    r = len(M)
+    for a in range(len(S)):
+        for b in range(len(S)):
+            total = 0.0
+            for k in range(r):
+                for j in range(r):
+                    total += h[a * r + k] * M[k, j] * h[b * r + j]
+            S[a, b] = total
+    softmax_rows(S, S)
+
+
+@njit(cache=True)
+def loss(h, Y, C, M, S):
+    """ell(h); leaves the attention in S."""
+    attention(h, M, S)
+    count = len(S)
+    total = 0.0
+    for a in range(count):
+        for b in range(count):
+            for c in range(count):
+                total += (S[a, b] - Y[a, b]) * C[b, c] * (S[a, c] - Y[a, c])
+    return 0.5 * total
+
+
+@njit(cache=True)
+def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
+    """Gradient (N,), Hessian (N, N) and its Gauss-Newton part (N, N) of ell at h; S holds the attention there.
+
+    The Gauss-Newton part leaves out the second derivatives of S, and has no negative eigenvalue.
+    u (L, L), curvature (2, L, L) and D (L, N) are working space.
+    """
+    count, r = len(S), len(M)
+    size = count * r
+    gradient[:] = 0.0
+    hessian[:, :] = 0.0
+    gauss[:, :] = 0.0
+    for a in range(count):
+        mean = 0.0
+        for b in range(count):
+            f = 0.0
+            for c in range(count):
+                f += C[b, c] * (S[a, c] - Y[a, c])
+            u[a, b] = f
+            mean += S[a, b] * f
+        # By the scores of row a: gradient S_b (f_b - mean), curvature J^T C J with J = dS/dT, and its remainder.
+        for b in range(count):
+            for c in range(count):
+                square = 0.0
+                for i in range(count):
+                    for j in range(count):
+                        left = S[a, b] * ((i == b) - S[a, i])
+                        right = S[a, c] * ((j == c) - S[a, j])
+                        square += left * C[i, j] * right
+                curvature[0, b, c] = square
+                rest = -S[a, b] * S[a, c] * (u[a, b] + u[a, c] - 2.0 * mean)
+                if b == c:
+                    rest += S[a, b] * (u[a, b] - mean)
+                curvature[1, b, c] = square + rest
+        for b in range(count):
+            u[a, b] = S[a, b] * (u[a, b] - mean)
+        for b in range(count):  # D_b = dT_ab/dh
+            for i in range(size):
+                D[b, i] = 0.0
+            for k in range(r):
+                for j in range(r):
+                    D[b, a * r + k] += M[k, j] * h[b * r + j]
+                    D[b, b * r + k] += M[j, k] * h[a * r + j]
+            for k in range(r):
+                for j in range(r):
+                    hessian[a * r + k, b * r + j] += u[a, b] * M[k, j]
+                    hessian[b * r + j, a * r + k] += u[a, b] * M[k, j]
+        for b in range(count):
+            for i in range(size):
+                gradient[i] += u[a, b] * D[b, i]
+        for b in range(count):
+            for c in range(count):
+                for i in range(size):
+                    if D[b, i] != 0.0:
+                        for j in range(size):
+                            gauss[i, j] += D[b, i] * curvature[0, b, c] * D[c, j]
+                            hessian[i, j] += D[b, i] * curvature[1, b, c] * D[c, j]
+
+
+@njit(cache=True)
+def solve_positive(H, b, x):
+    """Solve H x = -b for a positive definite H, which is overwritten by its Cholesky factor; False if it is not."""
+    n = len(b)
+    for i in range(n):
+        for j in range(i + 1):
+            total = H[i, j]
+            for k in range(j):
+                total -= H[i, k] * H[j, k]
+            if i == j:
+                if total <= 1e-14:
+                    return False
+                H[i, i] = sqrt(total)
+            else:
+                H[i, j] = total / H[j, j]
+    for i in range(n):
+        total = -b[i]
+        for k in range(i):
+            total -= H[i, k] * x[k]
+        x[i] = total / H[i, i]
+    for i in range(n - 1, -1, -1):
+        total = x[i]
+        for k in range(i + 1, n):
+            total -= H[k, i] * x[k]
+        x[i] = total / H[i, i]
+    return True
+
+
+@njit(cache=True)
+def moreau_objective(h, w, Y, C, M, A, S):
+    """``1/2 (h - w)^T A (h - w) + ell(h)`` with A = C^-1 x chi^-1; leaves the attention in S."""
+    total = 0.0
+    for i in range(len(h)):
+        for j in range(len(h)):
+            total += (h[i] - w[i]) * A[i, j] * (h[j] - w[j])
+    return 0.5 * total + loss(h, Y, C, M, S)
+
+
+@njit(cache=True)
+def descend(h, w, Y, C, M, A, work):
+    """Local minimum of the Moreau objective from h, which is moved there: Newton with backtracking.
+
+    Where the Hessian is not positive definite its Gauss-Newton part stands for it. Returns the objective, infinite if
+    no minimum was reached.
+    """
+    S, u, curvature, D, gradient, hessian, gauss, step, trial = work
+    n = len(h)
+    value = moreau_objective(h, w, Y, C, M, A, S)
+    for _ in range(MAX_STEPS):
+        loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
+        for i in range(n):
+            for j in range(n):
+                gradient[i] += A[i, j] * (h[j] - w[j])
+                hessian[i, j] += A[i, j]
+                gauss[i, j] += A[i, j]
+        if not solve_positive(hessian, gradient, step):
+            solve_positive(gauss, gradient, step)
+        size = 0.0
+        slope = 0.0
+        for i in range(n):
+            size += step[i] * step[i]
+            slope += gradient[i] * step[i]
+        if size < 1e-16:  # Newton's error after this step is the square of it
+            for i in range(n):
+                h[i] += step[i]
+            return value
+        factor = 1.0
+        while True:
+            for i in range(n):
+                trial[i] = h[i] + factor * step[i]
+            after = moreau_objective(trial, w, Y, C, M, A, S)
+            if after <= value + 1e-4 * factor * slope + 1e-15 or factor < 1e-12:
+                break
+            factor *= 0.5
+        for i in range(n):
+            h[i] = trial[i]
+        value = after
+    return np.inf
+
+
+@njit(cache=True)
+def workspace(count, size):
+    """Arrays that `descend` works in."""
+    return (
+        np.zeros((count, count)),
+        np.zeros((count, count)),
+        np.zeros((2, count, count)),
+        np.zeros((count, size)),
+        np.zeros(size),
+        np.zeros((size, size)),
+        np.zeros((size, size)),
+        np.zeros(size),
+        np.zeros(size),
+    )
+
+
+@njit(cache=True)
+def prox(w, Y, C, M, A, reach, best, h, work):
+    """Global minimiser of the Moreau objective, into `best`: the lowest minimum from `w` and from starts around it.
+
+    No point is lower than a minimum of value v unless it lies in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, for
+    ell >= 0. The starts are displaced along one field each, to both sides, and stay in the ellipsoid.
+
+    Parameters
+    ----------
+    w : (N,) array
+        Cavity fields.
+    Y, C : (L, L) arrays
+    M : (r, r) array
+    A : (N, N) array
+        C^-1 x chi^-1.
+    reach : (N,) array
+        Square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid.
+    best, h : (N,) arrays
+        Filled with the minimiser; working space.
+    work : tuple
+        From `workspace`.
+
+    Returns
+    -------
+    float
+        The Moreau envelope; infinite if no start led to a minimum.
+    """
+    best[:] = w
+    lowest = descend(best, w, Y, C, M, A, work)
+    for i in range(len(w)):
+        for side in (1.0, -1.0):
+            offset = min(LONGEST, reach[i] * sqrt(2.0 * max(lowest, 0.0)))
+            if offset < SHORTEST:
+                continue
+            h[:] = w
+            h[i] += side * offset
+            value = descend(h, w, Y, C, M, A, work)
+            if value < lowest:
+                lowest = value
+                best[:] = h
+    return lowest
+
+
+@njit(cache=True, nogil=True)
+def scramble_means(z, root, m, aligned, rest, A, reach, C, root_C, M, omega, fixed):
+    """Averages over one scramble z (points, L (r + 1)), in one row for `general_evolution.Averages`.
+
+    root (r, r) and root_C (L, L) are Cholesky factors of q and C; the noise of the cavity fields is
+    root_C z_w root^T, the teacher's field root_C (z_w aligned + rest z_y). `fixed` is the matrix A of the teacher.
+    """
+    count, r = m.shape
+    size = count * r
+    sums = np.zeros(2 * r * r + size + r + 3)
+    best, other, w, g = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    noise, own, y = np.zeros((count, r)), np.zeros(count), np.zeros(count)
+    Y, S = np.zeros((count, count)), np.zeros((count, count))
+    work = workspace(count, size)
+    for point in range(len(z)):
+        for a in range(count):
+            own[a] = 0.0
+            for k in range(r):
+                noise[a, k] = 0.0
+            for b in range(a + 1):
+                own[a] += root_C[a, b] * z[point, size + b]
+                for k in range(r):
+                    noise[a, k] += root_C[a, b] * z[point, b * r + k]
+            y[a] = rest * own[a]
+            for k in range(r):
+                y[a] += noise[a, k] * aligned[k]
+                w[a * r + k] = m[a, k]
+                for j in range(k + 1):
+                    w[a * r + k] += noise[a, j] * root[k, j]
+        for a in range(count):
+            for b in range(count):
+                S[a, b] = y[a] * y[b]
+        softmax_rows(S, Y)
+        for a in range(count):
+            for b in range(count):
+                Y[a, b] = (1.0 - omega) * Y[a, b] + omega * fixed[a, b]
+        moreau = prox(w, Y, C, M, A, reach, best, other, work)
+        distance = 0.0
+        for i in range(size):
+            g[i] = 0.0
+            for j in range(size):
+                g[i] += A[i, j] * (best[j] - w[j])
+            distance += g[i] * (best[i] - w[i])
+        at = 0
+        for k in range(r):
+            for j in range(r):
+                for a in range(count):
+                    for b in range(count):
+                        sums[at] += g[a * r + k] * C[a, b] * g[b * r + j]
+                    sums[at + r * r] += g[a * r + k] * noise[a, j]
+                at += 1
+        at = 2 * r * r
+        for i in range(size):
+            sums[at + i] += g[i]
+        at += size
+        for k in range(r):
+            for a in range(count):
+                sums[at + k] += g[a * r + k] * own[a]
+        at += r
+        sums[at] += moreau - 0.5 * distance
+        sums[at + 1] += moreau
+        sums[at + 2] += loss(w, Y, C, M, S)
+    return sums / len(z)
