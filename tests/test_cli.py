@@ -64,7 +64,8 @@ def answer(run):
 
 def test_theory(answer):
     found = answer(*THEORY)
-    assert set(found) == ESTIMATES | {"free_energy", "replicon", "gain", "residual", "converged", "iterations", "stderr"}
+    more = {"free_energy", "replicon", "gain", "residual", "converged", "iterations", "stderr"}
+    assert set(found) == ESTIMATES | more
     assert set(found["stderr"]) == ESTIMATES | {"replicon", "gain"}
     expected = solve(Task(), 2.0, "semantic", 256, 4, 0)
     assert found["converged"] is True and isinstance(found["iterations"], int)

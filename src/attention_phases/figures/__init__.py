@@ -23,6 +23,6 @@ NOTEBOOKS = {
 __all__ = [
     "BASELINE", "COLOURS", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
     "architecture_slice", "attention_matrices", "attention_panel", "counting_curves", "errors_by_count", "fig02",
-    "fig07", "fig08", "found_minima", "fractions", "landscape", "loss_on_line", "overlap_plane", "phase_map", "rank_two",
-    "stability", "use_svg",
+    "fig07", "fig08", "found_minima", "fractions", "landscape", "loss_on_line", "overlap_plane", "phase_map",
+    "rank_two", "stability", "use_svg",
 ]
