@@ -146,15 +146,27 @@ def distances_to_limit(means, limits):
     return pd.DataFrame(columns)
 
 
-def changed_thresholds(lines):
-    """Both thresholds of every task of Figure 8, as a table to read."""
+def changed_thresholds(table, lines, rng):
+    """Both thresholds of every task of Figure 8, and the second one of the trained students, as a table to read.
+
+    Parameters
+    ----------
+    table, lines : pandas.DataFrame
+        The experiments "fig08" and "fig08_theory".
+    rng : numpy.random.Generator
+        For the bootstrap.
+    """
+    tasks = ["omega", "sigma", "lam"]
+    trained = {task: crossing(test_gap(each), rng) for task, each in table.groupby(tasks)}
     rows = []
-    for (omega, sigma, lam), each in lines.groupby(["omega", "sigma", "lam"]):
+    for (omega, sigma, lam), each in lines.groupby(tasks):
         row = {"ω": f"{omega:g}", "σ": f"{sigma:g}", "λ": f"{lam:g}"}
         for what in ("critical", "linear"):
             found = each[each["what"] == what]
             value = found[["alpha", "alpha_error"]].to_numpy()
             row[SYMBOLS[what]] = published.with_error(*value[0]) if len(value) else "none"
+        crossed = trained[omega, sigma, lam]
+        row[f"{SYMBOLS['linear']}, trained"] = published.with_error(*crossed) if np.isfinite(crossed).all() else "none"
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -242,7 +254,7 @@ def minima(table):
 
 
 def memory(table, lines):
-    """Where students from several starts end, and where the theory has them end, as a table to read.
+    """Root mean squares of the overlaps of students from several starts, and their losses, beside theory, to read.
 
     Parameters
     ----------
@@ -251,19 +263,20 @@ def memory(table, lines):
     lines : pandas.DataFrame
         Rows of `theory.theory_line` for the same task.
     """
-    columns = ("theta", "m", "train_loss")
-    # Starts on one data set are not independent.
-    instances = table.groupby(["d", "start", "seed"], observed=True)[list(columns)].mean()
-    means = instances.groupby(["d", "start"], observed=True).agg(["mean", "sem"])
-    rows = [
-        {"start": start, "d": str(d), **{SYMBOLS[name]: published.with_error(*row[name]) for name in columns}}
-        for (d, start), row in means.sort_index(level="start", sort_remaining=True, kind="stable").iterrows()
-    ]
+    # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
+    squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
+    instances = squared.groupby(["start", "d", "seed"], observed=True)[["theta", "m", "train_loss"]].mean()
+    means = instances.groupby(["start", "d"], observed=True).agg(["mean", "sem"])
+    rows = []
+    for (start, d), row in means.iterrows():
+        sizes = {f"|{SYMBOLS[name]}|": (row[name, "mean"] ** 0.5, row[name, "sem"] / (2 * row[name, "mean"] ** 0.5))
+                 for name in ("theta", "m")}  # fmt: skip
+        shown = sizes | {SYMBOLS["train_loss"]: row["train_loss"]}
+        rows.append({"start": start, "d": str(d)} | {name: published.with_error(*each) for name, each in shown.items()})
     here = (lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])
     (theory,) = lines[here].to_dict("records")
     loss = published.with_error(theory["train_loss"], theory["train_loss_error"])
-    of_theory = {"start": "any", "d": "theory", **{SYMBOLS[name]: "0" for name in columns}, SYMBOLS["train_loss"]: loss}
-    return pd.DataFrame([*rows, of_theory])
+    return pd.DataFrame([*rows, dict(zip(rows[0], ("any", "theory", "0", "0", loss)))])
 
 
 def published_curve(table):

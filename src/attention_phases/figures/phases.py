@@ -177,7 +177,7 @@ def phase_map(maps, label, sides, lines, points):
     # The largest values stand in a corner; beyond this share of them all cells have the full colour.
     largest = max(np.nanquantile(np.abs(each), 0.95) for each in maps.values())
     with mpl.rc_context(STYLE):
-        figure, panels = plt.subplots(len(maps), 1, figsize=(6.4, 4.6 * len(maps) + 0.9), sharex=True, squeeze=False)
+        figure, panels = plt.subplots(len(maps), 1, figsize=(6.4, 5.2 * len(maps) + 0.9), sharex=True, squeeze=False)
         for number, (axes, (title, values)) in enumerate(zip(panels[:, 0], maps.items())):
             mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), cmap=colours, vmin=-largest,
                                    vmax=largest, shading="nearest", edgecolors="face", linewidth=0.2)
@@ -189,7 +189,7 @@ def phase_map(maps, label, sides, lines, points):
                                   markerfacecolor="white", elinewidth=1, markersize=5, label=name)
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0, values.index.max() + 0.04),
                      xlim=(values.columns.min() - 0.012, values.columns.max() + 0.012))
-            axes.legend(loc="best", frameon=True, framealpha=0.85)
+            axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), ncols=2, fontsize=11, columnspacing=1, borderpad=0)
         panels[-1, 0].set_xlabel(r"positional share of the teacher $\omega$")
         bar = figure.colorbar(mesh, ax=panels[:, 0], orientation="horizontal", label=label, extend="both", aspect=35)
         bar.formatter.set_powerlimits((0, 0))
@@ -226,9 +226,9 @@ def fig08(panels):
     -------
     matplotlib Figure
     """
-    shades, markers, styles = (1.0, 0.65, 0.35), "os^", ("-", "--", ":")
+    shades, markers, styles = (0.4, 0.65, 1.0), "os^", ("-", "--", ":")
     with mpl.rc_context(STYLE):
-        figure, rows = plt.subplots(len(panels), 1, figsize=(6.4, 4.2 * len(panels)), sharex=True)
+        figure, rows = plt.subplots(len(panels), 1, figsize=(6.4, 4.4 * len(panels)), sharex=True)
         for axes, (name, values) in zip(rows, panels.items()):
             label = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}[name]
             for (value, means, lines, baseline), shade, marker, style in zip(values, shades, markers, styles):
@@ -237,11 +237,12 @@ def fig08(panels):
                     faded = tuple(shade * part + (1 - shade) for part in faded)
                     each = means.loc[branch]
                     axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt=marker, color=faded,
-                                  elinewidth=1, label=f"{label} = {value:g}, {branch}")
+                                  elinewidth=1)
                     curve = lines[branch]
                     draw_line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
                 axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+                axes.plot([], [], marker + style, color=str(1 - shade), label=f"{label} = {value:g}")
             axes.set(yscale="log", ylabel=r"test error $\epsilon_g$")
-            axes.legend(fontsize=8.5, ncols=2)
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
         rows[-1].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure
