@@ -206,3 +206,12 @@ def test_optimizers_are_compared_on_the_same_data_only():
     assert found["cells"] == 2
     assert found["difference"] == pytest.approx(0.3) and found["error"] == pytest.approx(0.2)
     assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
+
+
+# What is kept
+
+
+@pytest.mark.parametrize("path", sorted((results.ROOT / "data").glob("*.parquet")), ids=lambda path: path.stem)
+def test_a_stored_table_is_complete(path):
+    wanted = {sweep.canonical(cell) for cell in grids.grid(path.stem, "paper")}
+    assert wanted == set(store.load(path)["cell"])

@@ -163,7 +163,8 @@ def show(kept, profile):
         notebook = nbformat.read(path, 4)
         title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
         times.append(f"| {title} | {(kept / f'{path.stem}.seconds').read_text()} |")
-        tables += [f"### [{title}](_executed/{path.name})", *_scorecard_outputs(notebook)]
+        if outputs := _scorecard_outputs(notebook):
+            tables += [f"### [{title}](_executed/{path.name})", *outputs]
     page = ["# Execution times", f"Profile `{profile}`, in seconds on the machine that built this book.", "",
             "| notebook | seconds |", "|---|---|", *times]  # fmt: skip
     (SHOWN / "times.md").write_text("\n".join(page) + "\n")

@@ -252,7 +252,9 @@ def memory(table, lines):
         Rows of `theory.theory_line` for the same task.
     """
     columns = ("theta", "m", "train_loss")
-    means = table.groupby(["d", "start"], observed=True)[list(columns)].agg(["mean", "sem"])
+    # Starts on one data set are not independent.
+    instances = table.groupby(["d", "start", "seed"], observed=True)[list(columns)].mean()
+    means = instances.groupby(["d", "start"], observed=True).agg(["mean", "sem"])
     rows = [
         {"start": start, "d": str(d), **{SYMBOLS[name]: published.with_error(*row[name]) for name in columns}}
         for (d, start), row in means.sort_index(level="start", sort_remaining=True, kind="stable").iterrows()

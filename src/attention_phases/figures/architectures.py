@@ -102,14 +102,15 @@ def rank_two(means, theory, tied, linear, baseline, sigma):
         figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 10.2), sharex=True)
         curve = theory["semantic"]
         for axes, name in ((top, "train_loss"), (bottom, "test_mse")):
-            draw_line(axes, curve["alpha"], curve[name], curve[f"{name}_error"], NEUTRAL, label="theory")
+            named = "" if axes is top else "_"  # a label that begins so stays out of the legend: one panel says it
+            draw_line(axes, curve["alpha"], curve[name], curve[f"{name}_error"], NEUTRAL, label=f"{named}theory")
             for branch in BRANCHES:
                 axes.plot(tied[branch]["alpha"], tied[branch][name], "--", color=COLOURS[branch], linewidth=1,
-                          label=f"rank 1, {branch}")
+                          label=f"{named}rank 1, {branch}")
             for start, marker in STARTS.items():
                 each = means.loc[start]
                 axes.errorbar(each.index, each[name], each[f"{name}_error"], fmt=marker, fillstyle="none",
-                              color=NEUTRAL, elinewidth=1, label=f"{start} start")
+                              color=NEUTRAL, elinewidth=1, label=f"{named}{start} start")
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         for name, branch, label in (("theta", "semantic", r"$|\theta|/\sigma^2$, with the teacher"),
                                     ("m", "positional", r"$|m|/\sigma^2$, with the positions")):

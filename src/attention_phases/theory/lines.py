@@ -97,15 +97,18 @@ def stability_limit(task, branch, table, points=2**11, scrambles=SCRAMBLES, seed
         nearest = min(known, key=lambda other: abs(other - alpha))
         return alpha, solve(task, alpha, branch, points, scrambles, seed, start=known[nearest])
 
-    pair = sorted(map(at, list(known)[-2:]), key=lambda each: abs(each[1].gain - 1))
-    limit, error = _secant(*pair)
-    if limit <= 0 or abs(limit - pair[0][0]) > abs(pair[1][0] - pair[0][0]):
+    near, far = sorted(map(at, list(known)[-2:]), key=lambda each: abs(each[1].gain - 1))
+    limit, error = _secant(near, far)
+    step = abs(near[0] - far[0])
+    if not abs(limit - near[0]) <= step:
+        limit, error = near[0] + np.copysign(step, limit - near[0]), 0.0
+    if limit <= 0:
         return np.nan, np.nan
     middle = at(limit)
-    if not middle[1].converged:
-        between = sorted(alpha for alpha, _ in pair)
-        return (limit, error) if between[0] < limit < between[1] else (np.nan, np.nan)
-    return _secant(middle, pair[0])
+    if middle[1].converged:
+        return _secant(middle, max(near, far, key=lambda each: abs(each[0] - limit)))
+    inside = min(near[0], far[0]) - 3 * error < limit < max(near[0], far[0]) + 3 * error
+    return (limit, error) if inside and error > 0 else (np.nan, np.nan)
 
 
 def _secant(nearer, farther):
