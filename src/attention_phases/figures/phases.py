@@ -189,7 +189,7 @@ def phase_map(maps, label, sides, lines, points):
                                   markerfacecolor="white", elinewidth=1, markersize=5, label=name)
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0, values.index.max() + 0.04),
                      xlim=(values.columns.min() - 0.012, values.columns.max() + 0.012))
-            axes.legend(loc="upper left", frameon=True, framealpha=0.85)
+            axes.legend(loc="best", frameon=True, framealpha=0.85)
         panels[-1, 0].set_xlabel(r"positional share of the teacher $\omega$")
         bar = figure.colorbar(mesh, ax=panels[:, 0], orientation="horizontal", label=label, extend="both", aspect=35)
         bar.formatter.set_powerlimits((0, 0))
