@@ -261,7 +261,7 @@ def memory(table, lines):
     table : pandas.DataFrame
         Results of the experiment "memory" for one task.
     lines : pandas.DataFrame
-        Rows of `theory.theory_line` for the same task.
+        Rows of `theory.theory_line` for the same task; those of the solution without overlaps are shown.
     """
     # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
@@ -274,9 +274,10 @@ def memory(table, lines):
         shown = sizes | {SYMBOLS["train_loss"]: row["train_loss"]}
         rows.append({"start": start, "d": str(d)} | {name: published.with_error(*each) for name, each in shown.items()})
     here = (lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])
-    (theory,) = lines[here].to_dict("records")
-    loss = published.with_error(theory["train_loss"], theory["train_loss_error"])
-    return pd.DataFrame([*rows, dict(zip(rows[0], ("any", "theory", "0", "0", loss)))])
+    for theory in lines[here].to_dict("records"):
+        loss = published.with_error(theory["train_loss"], theory["train_loss_error"])
+        rows.append(dict(zip(rows[0], ("any", "theory", "0", "0", loss))))
+    return pd.DataFrame(rows)
 
 
 def published_curve(table):
