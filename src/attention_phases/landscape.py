@@ -21,7 +21,7 @@ def descend(cell):
     list of dict
         One for each start; the first, `number` 0, has no noise. Beside train_loss, q, m and theta: `minimum`, which
         of the distinct ends it is; `nearest`, its distance to the nearest other end over the size of both; `aligned`,
-        |cosine| with the end of the next start (a student and its negative are the same).
+        ``|cosine|`` with the end of the next start (a student and its negative are the same).
     """
     data, rng = _draw(cell)
     start = start_weights(cell.valley, data.teacher, rng)
@@ -53,7 +53,7 @@ def _draw(cell):
 
 
 def _cosines(weights):
-    """|cosine| of each pair of students (k, d), as (k, k)."""
+    """``|cosine|`` of each pair of students (k, d), as (k, k)."""
     unit = weights / torch.linalg.vector_norm(weights, dim=1, keepdim=True)
     return (unit @ unit.mT).abs()
 

@@ -56,8 +56,8 @@ class Run:
 def limiting(task, data):
     """The training set whose risk message passing minimises, in float64.
 
-    In the sample's risk, |x_1 - x_2|^2/d and the projections of the labels fluctuate by 1/sqrt(d) around their limits;
-    here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
+    In the sample's risk, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by 1/sqrt(d) around their
+    limits; here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ def solver(architecture):
 class Coordinates:
     """The free coordinates of a branch.
 
-    The factors of q and chi by Cholesky, with the logarithm of their diagonal; t artanh(|t|)/|t| of the teacher's
+    The factors of q and chi by Cholesky, with the logarithm of their diagonal; ``t artanh(|t|)/|t|`` of the teacher's
     share t = root(q)^-1 theta of the fields, so that every point is admissible; and mu_k/sqrt(q_kk).
     """
 

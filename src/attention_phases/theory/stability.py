@@ -27,8 +27,8 @@ def tail(task, alpha, overlaps, points, scrambles=SCRAMBLES, seed=0):
     -------
     dict
         `replicon` and `index`, each with its error: the mean of ``alpha V^2 |dr/dw|_F^2`` between jumps, and Hill's
-        estimate of b in P(|dr/dw|^2 > t) ~ t^-b from the `TAIL` largest values of each scramble. The variance exists
-        for b > 2, the mean for b > 1.
+        estimate of b in ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble. The variance
+        exists for b > 2, the mean for b > 1.
     """
     q, m, theta, V = overlaps
     means, indices = [], []
