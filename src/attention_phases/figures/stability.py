@@ -160,7 +160,8 @@ def apart_map(maps, lines):
             for curve, name, colour, style in lines:
                 draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
-        np.atleast_1d(rows)[0].legend(loc="upper left", frameon=True, framealpha=0.9, fontsize=11)
+        if lines:
+            np.atleast_1d(rows)[0].legend(loc="upper left", frameon=True, framealpha=0.9, fontsize=11)
         np.atleast_1d(rows)[-1].set_xlabel(r"positional share of the teacher $\omega$")
         figure.colorbar(shown, ax=rows, orientation="horizontal", aspect=35,
                         label="distance below which two copies do not come, over the size of $Q$")
