@@ -100,6 +100,8 @@ def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start
     """
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, BRANCHES)
+    if task.sigma**2 == 0:
+        raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
     nets = gaussian_points(points, scrambles, seed)
     evolution = Evolution(task, alpha, branch)
     if start is not None:
