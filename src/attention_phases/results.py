@@ -39,7 +39,9 @@ TOLERANCES = {
     "theta": (0, 3e-4),
     "train_loss": (0, 1e-8),
     "test_mse": (0, 3e-6),
-    "linear_mse": (0, 5e-7),  # the fit's sums are in float32: 2e-7 lie between two processors, seeds scatter by 3e-4
+    # The fit's sums are in float32, which costs 1e-7 against float64 and 1.2e-7 (rms) between two processors; data sets
+    # scatter by 1.5e-4.
+    "linear_mse": (0, 5e-7),
 }
 COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
 VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
