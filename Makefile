@@ -27,7 +27,7 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
-	for name in $$($(BIN)/python -c 'from attention_phases.grids import GRIDS; print(*GRIDS)'); do \
+	for name in $$($(BIN)/python -c 'from attention_phases.experiments import GRIDS; print(*GRIDS)'); do \
 	    $(BIN)/attention-phases sweep $$name --profile paper || exit; done
 
 verify: $(READY)  ## recompute a random sample of the stored results

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from attention_phases import cli, cluster, grids, results
+from attention_phases import cells, cli, cluster, experiments, results
 from attention_phases.model import sentences
 from attention_phases.store import load
 from attention_phases.task import MATRICES, Task
@@ -116,7 +116,7 @@ def test_a_single_run_has_no_error_bar(answer):
 @pytest.mark.parametrize("init", ["semantic", "positional", "random"])
 def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
-    cell = grids.cell("any", Task(), 2.0, 10, 0, optimizer, (init,))
+    cell = cells.cell("any", Task(), 2.0, 10, 0, optimizer, (init,))
     (row,) = results.run(cell)
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
@@ -301,9 +301,9 @@ def tiny(monkeypatch):
     """Figure 2 with three cells, the same for every profile."""
 
     def fig02(profile, omega=0.3):
-        return [grids.cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
+        return [cells.cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
 
-    monkeypatch.setitem(grids.GRIDS, "fig02", fig02)
+    monkeypatch.setitem(experiments.GRIDS, "fig02", fig02)
     return fig02("smoke")
 
 
@@ -334,9 +334,9 @@ def test_a_sweep_computes_nothing_twice(swept, answer, tmp_path):
 def test_a_sweep_goes_on_from_a_part(swept, answer, tmp_path, monkeypatch):
     path = tmp_path / "data/fig02.parquet"
     before = load(path)
-    cells = grids.grid("fig02", "smoke")
-    cells.append(grids.cell("fig02", Task(), 2.0, 20, 0, "lbfgs"))
-    monkeypatch.setitem(grids.GRIDS, "fig02", lambda profile: cells)
+    wanted = experiments.grid("fig02", "smoke")
+    wanted.append(cells.cell("fig02", Task(), 2.0, 20, 0, "lbfgs"))
+    monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     (tmp_path / "s.sqlite").unlink()
     assert counts(answer(*swept)) == (1, 3, 0)
     after = load(path)
@@ -432,8 +432,8 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(swept, tmp
     path = tmp_path / "data/fig02.parquet"
     monkeypatch.setattr(results, "DATA", path.parent)
     before, stored = path.read_bytes(), load(path)
-    cells = [*grids.grid("fig02", "paper")[:2], grids.cell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
-    monkeypatch.setitem(grids.GRIDS, "fig02", lambda profile: cells)
+    wanted = [*experiments.grid("fig02", "paper")[:2], cells.cell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
+    monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     table = results.experiment("fig02", "paper", workers=1, quiet=True)
     assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
     known = stored["alpha"] < 1.5

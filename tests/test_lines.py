@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_phases import Task, grids, results, store, sweep
+from attention_phases import Task, cells, experiments, results, store, sweep
 from attention_phases import statistics as st
 from attention_phases.theory import (
     border,
@@ -26,7 +26,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(theory_line(grids.line("line", TASK, ALPHAS, 2**8, 8)))
+    return pd.DataFrame(theory_line(cells.line("line", TASK, ALPHAS, 2**8, 8)))
 
 
 # Branches
@@ -143,18 +143,18 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = theory_line(grids.line("line", TASK, (), 2**6, 8))
+    rows = theory_line(cells.line("line", TASK, (), 2**6, 8))
     assert [each["what"] for each in rows] == ["baseline", "critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = theory_line(grids.line("line", task, (0.5, 1.0), 2**6, 8))
+    rows = theory_line(cells.line("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
 
 
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
-    cell = grids.line("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
+    cell = cells.line("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(results, "DATA", tmp_path)
     with store.Store(tmp_path / "s.sqlite") as kept:
         kept.put(cell, results.work(cell), dict.fromkeys(sweep.provenance.COLUMNS, ""))
@@ -213,5 +213,5 @@ def test_optimizers_are_compared_on_the_same_data_only():
 
 @pytest.mark.parametrize("path", sorted((results.ROOT / "data").glob("*.parquet")), ids=lambda path: path.stem)
 def test_a_stored_table_is_complete(path):
-    wanted = {sweep.canonical(cell) for cell in grids.grid(path.stem, "paper")}
+    wanted = {sweep.canonical(cell) for cell in experiments.grid(path.stem, "paper")}
     assert wanted == set(store.load(path)["cell"])

@@ -20,7 +20,7 @@ import toy_sweep
 from distributed import LocalCluster
 from toy_sweep import Cell, grid, table, work, worker_settings
 
-from attention_phases import cluster, grids, sweep
+from attention_phases import cluster, experiments, sweep
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.records import canonical, key
 from attention_phases.results import work as train
@@ -117,7 +117,7 @@ def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed,
 
 
 def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool):
-    cells = grids.grid("fig03", "smoke")
+    cells = experiments.grid("fig03", "smoke")
     cells = [*cells[:-1:12], cells[-1]]  # the last one is gradient descent
     assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
     first, *others = (table(swept(tmp_path / name, cells, train, pool(name)))

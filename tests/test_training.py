@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attention_phases import BadInput, Task, model, training
-from attention_phases.grids import cell
+from attention_phases.cells import cell
 from attention_phases.simulation import run
 
 TASK = Task(omega=0.3)

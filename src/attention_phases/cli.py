@@ -15,7 +15,7 @@ import psutil
 
 from .architectures import SCORES, Architecture
 from .errors import BadInput, StoreError, SweepError, check_count
-from .grids import GRIDS, PROFILES, grid
+from .experiments import GRIDS, PROFILES, grid
 from .task import Task
 
 
@@ -123,7 +123,7 @@ def baseline(options):
 
 def simulate(options):
     """Train one student on each of several data sets."""
-    from .grids import cell
+    from .cells import cell
     from .model import sentences
     from .results import work
     from .sweep import process_pool

@@ -18,7 +18,7 @@ APART = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second 
 
 
 def measure(cell):
-    """Rows of an `open_questions.Passing`.
+    """Rows of an `cells.Passing`.
 
     Returns
     -------

@@ -1,12 +1,10 @@
 """The cells of each experiment, at each profile's size (paper, Sections 5 and E)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from .errors import check_choice
-from .histogram.cells import histogram
-from .open_questions import landscape, stability
+from .cells import Copies, cell, line
 from .published import CRITICAL_ALPHA, LINEAR_ALPHA
 from .task import Task
 
@@ -22,51 +20,6 @@ REMEMBERED = (Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigm
 CHECKED = 0.02  # share of a map's cells that gradient descent repeats
 # Alphas of a line of theory, quadrature points a scramble, scrambles.
 THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**9, 16), "smoke": (ALPHAS[::8], 2**7, 8)}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What fixes the outcome of a run; see `Task` for omega, sigma, lam and matrix.
-
-    The starts share one data set, so that their difference is not blurred by the draw of the data and
-    gradient steps of several students cost one pass over it. The optimiser does not enter the seed either:
-    two optimisers meet on the same data.
-    """
-
-    experiment: str
-    alpha: float
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    d: int
-    seed: int
-    optimizer: str
-    starts: tuple
-
-    def task(self):
-        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of theory along alpha, see `theory.theory_line`; without alphas the thresholds alone."""
-
-    experiment: str
-    alphas: tuple
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    points: int
-    scrambles: int
-    seed: int
-
-    task = Cell.task
-
-
-class Copies(Line):
-    """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
 
 
 def fig02(profile, omega=0.3):
@@ -210,11 +163,6 @@ def _lines(experiment, profile, matrix, more):
     return lines + [line(experiment, Task(omega=omega, matrix=matrix), (), points, scrambles) for omega in others]
 
 
-def line(experiment, task, alphas, points, scrambles, seed=0):
-    """The line of one task."""
-    return Line(experiment, tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))
-
-
 def _map(experiment, profile, matrix, seeds):
     """Cells of a map, one instance of all of it after the other, so that a part of the work is a whole map."""
     alphas, _, d = _size(profile)
@@ -231,23 +179,7 @@ def _size(profile):
     return {"paper": (ALPHAS, 24, 1000), "laptop": (ALPHAS[::2], 8, 500), "smoke": (ALPHAS[::8], 3, 100)}[profile]
 
 
-def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
-    """The cell of one task at one alpha."""
-    return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
-
-
-GRIDS = {
-    each.__name__: each
-    for each in (
-        *(fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory),
-        *(copies, histogram, landscape, memory, stability),
-    )
-}
-from .variant_grids import VARIANT_GRIDS  # noqa: E402 (made of the sizes above)
-
-GRIDS |= VARIANT_GRIDS
-
-
-def grid(name, profile, **changes):
-    """Cells of the experiment `name` at the size of `profile`, other than published where `changes` says so."""
-    return GRIDS[check_choice("name", name, tuple(GRIDS))](check_choice("profile", profile, PROFILES), **changes)
+ALL = (
+    *(fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory),
+    *(copies, memory),
+)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from .grids import Cell
+from .cells import Cell
 from .model import overlaps, risk, sample
 from .records import seed_sequence
 from .training import fit, start_weights

@@ -1,7 +1,6 @@
 """The cells of what the paper leaves open: many starts in one valley, and message passing on data."""
 
-from dataclasses import dataclass
-
+from .cells import Passing, Starts
 from .task import Task
 
 # omega, alpha, valley, and noise of the starts, which around the teacher is of the size of Q*.
@@ -34,53 +33,14 @@ PASSED = (
 )
 
 
-@dataclass(frozen=True)
-class Starts:
-    """Many starts in one valley: `count` students on one data set, displaced by noise of standard deviation `noise`.
-
-    The other fields are those of `grids.Cell`; a seed means the same data set in both.
-    """
-
-    experiment: str
-    alpha: float
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    d: int
-    seed: int
-    valley: str
-    noise: float
-    count: int
-
-    def task(self):
-        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
-
-
-@dataclass(frozen=True)
-class Passing:
-    """Message passing on one data set from one start; the other fields are those of `grids.Cell`."""
-
-    experiment: str
-    alpha: float
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    d: int
-    seed: int
-    start: str
-
-    task = Starts.task
-
-
 def landscape(profile):
     """Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3."""
     seeds, d, count = {"paper": (4, 1000, 100), "laptop": (2, 500, 30), "smoke": (2, 60, 6)}[profile]
     return [
-        Starts("landscape", alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, **vars(Task(omega=omega)))
+        Starts("landscape", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, **vars(task))
         for seed in range(seeds)
         for omega, alpha, valley, noise in VALLEYS
+        for task in [Task(omega=omega)]
     ]
 
 
@@ -88,7 +48,10 @@ def stability(profile):
     """Message passing on several data sets at several alpha and omega: how it converges, and whether."""
     seeds, d, where = {"paper": (4, 1000, PASSED), "laptop": (4, 250, PASSED), "smoke": (2, 60, PASSED[::6])}[profile]
     return [
-        Passing("stability", alpha, d=d, seed=seed, start=start, **vars(Task(omega=omega)))
+        Passing("stability", alpha=alpha, d=d, seed=seed, start=start, **vars(Task(omega=omega)))
         for seed in range(seeds)
         for omega, alpha, start in where
     ]
+
+
+ALL = (landscape, stability)

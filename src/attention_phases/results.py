@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from .cells import Cell, Copies, Line, Passing, Starts, Variant, VariantLine
 from .convergence import measure
 from .errors import StoreError, SweepError, check_count
-from .grids import Cell, Copies, Line, grid
+from .experiments import grid
 from .histogram.cells import Run
 from .histogram.training import BEGINNING, run_beginning
 from .histogram.training import run as run_histogram
 from .landscape import descend
-from .open_questions import Passing, Starts
 from .records import canonical
 from .simulation import run
 from .store import Store, export, import_parquet, load
@@ -24,7 +24,6 @@ from .sweep import process_pool, verify
 from .sweep import run as sweep
 from .theory import general_line, theory_line
 from .theory.copies import copies_line
-from .variant_grids import Variant, VariantLine
 from .variants import run_variant
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
@@ -65,7 +64,7 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
     Parameters
     ----------
     name : str
-        A key of `grids.GRIDS`.
+        A key of `experiments.GRIDS`.
     profile : {"paper", "laptop", "smoke"}
         "paper" reads `data/` and computes what it lacks; the others compute everything at reduced size.
     workers : int, optional

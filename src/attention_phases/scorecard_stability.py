@@ -5,8 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from .cells import line
 from .figures import NEUTRAL, SEMANTIC
-from .grids import THEORY_SIZE, line
+from .grids import THEORY_SIZE
 from .parquet import flat
 from .published import with_error
 from .results import experiment

@@ -1,11 +1,12 @@
 """The cells of the experiments on other architectures, at each profile's size (Figures 10 to 15)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .architectures import CORRELATION, Architecture
-from .grids import ALPHAS, MAP_OMEGAS, cell
+from .cells import Variant, VariantLine, cell
+from .grids import ALPHAS, MAP_OMEGAS
 from .task import Task
 
 FURTHER_ALPHAS = (2.25, 2.5, 2.75, 3.0)  # where some of the transitions lie, beyond the published grid
@@ -25,56 +26,6 @@ COMPARED = {
 COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
 BRANCHES = {"rank2": ("semantic",)}  # its students find one minimum from every start
 MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
-
-
-@dataclass(frozen=True)
-class Variant:
-    """What fixes the outcome of a run on another architecture; see `Architecture` for form, tokens and correlation.
-
-    The form does not enter the seed: all forms meet on the same sentences, for two independent tokens those of
-    `grids.Cell`.
-    """
-
-    experiment: str
-    form: str
-    tokens: int
-    correlation: float
-    alpha: float
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    d: int
-    seed: int
-    optimizer: str
-    starts: tuple
-
-    def task(self):
-        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
-
-    def architecture(self):
-        return Architecture(self.form, self.tokens, self.correlation)
-
-
-@dataclass(frozen=True)
-class VariantLine:
-    """A line of theory along alpha for another architecture, see `theory.general_lines.general_line`."""
-
-    experiment: str
-    form: str
-    tokens: int
-    correlation: float
-    branches: tuple
-    alphas: tuple
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-    points: int
-    scrambles: int
-    seed: int
-
-    task, architecture = Variant.task, Variant.architecture
 
 
 def variant(experiment, architecture, alpha, d, seed, starts=STANDARD_STARTS, task=None, optimizer="lbfgs"):
@@ -225,6 +176,5 @@ def variants_theory(profile):
     ]
 
 
-_ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_theory, fig14_value, fig15, fig15_fractions,
+ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_theory, fig14_value, fig15, fig15_fractions,
         variants_size, variants_theory)  # fmt: skip
-VARIANT_GRIDS = {each.__name__: each for each in _ALL}

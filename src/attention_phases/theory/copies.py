@@ -93,11 +93,11 @@ def _root(distances, gain):
 
 
 def copies_line(line):
-    """Rows of a `grids.Copies`: along both branches, how close two copies come.
+    """Rows of a `cells.Copies`: along both branches, how close two copies come.
 
     Parameters
     ----------
-    line : grids.Copies
+    line : cells.Copies
 
     Returns
     -------

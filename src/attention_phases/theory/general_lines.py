@@ -12,7 +12,7 @@ LOSSES = ("train_loss", "test_mse")
 
 
 def general_line(line):
-    """Rows of a `variant_grids.VariantLine`.
+    """Rows of a `cells.VariantLine`.
 
     Parameters
     ----------

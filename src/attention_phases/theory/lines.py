@@ -19,11 +19,11 @@ MINIMA = ("semantic", "positional")
 
 
 def theory_line(line):
-    """Rows of a `grids.Line`.
+    """Rows of a `cells.Line`.
 
     Parameters
     ----------
-    line : grids.Line
+    line : cells.Line
 
     Returns
     -------
