@@ -9,11 +9,12 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from attention_phases import BadInput, figures, provenance, results
-from attention_phases.histogram import checkpoint, counting, measures, step, training
+from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
 from attention_phases.histogram.cells import Run, histogram
 from attention_phases.store import Store, export
@@ -202,6 +203,11 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     right = sum(row["right"] for row in by["count"] if row["after"] == "sgd")
     assert right / test.tokens.size == pytest.approx(accuracy) and by["epoch"][-1]["test_loss"] == loss
     assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
+    stored = pd.DataFrame([vars(CELL) | row for row in rows])
+    (worst,) = summary.worst_letter(stored, [CELL], "sgd").itertuples()
+    wrong = measures.by_letter(kept["final"], test)
+    assert worst.all == pytest.approx(1 - accuracy) and wrong.max() == worst.there >= worst.all > worst.elsewhere
+    assert counting.LETTERS[wrong.argmax()] == worst.letter
     moved = next(r for r in by["distance"] if r["span"] == "trained to final" and r["tensor"] == "query")
     assert moved["distance"] == pytest.approx(np.linalg.norm(tf.views(kept["final"] - kept["trained"]).query), rel=1e-6)
     unread = np.linalg.norm(tf.views(kept["final"]).query[:, 32:])

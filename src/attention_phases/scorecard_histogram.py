@@ -112,6 +112,33 @@ def moved_by(table):
     return pd.DataFrame(rows)
 
 
+def worst_letters(worst, variant):
+    """The errors of each run of one solution at the letter that it tells worst after Adam, and at the others.
+
+    Parameters
+    ----------
+    worst : dict of pandas.DataFrame
+        "adam" and "sgd", as from `histogram.summary.worst_letter`.
+    variant : {"positional", "semantic"}
+    """
+    adam, sgd = (worst[after].loc[variant] for after in ("adam", "sgd"))
+    adam = adam.sort_values("all", ascending=False)
+    percent = "{:.2%}".format
+    return pd.DataFrame({
+        "run": adam.index,
+        "worst letter": adam["letter"],
+        "wrong there": adam["there"].map(percent),
+        "wrong at the other letters": adam["elsewhere"].map(percent),
+        "worst letter after SGD": sgd["letter"].reindex(adam.index),
+        "wrong there, after SGD": sgd["there"].reindex(adam.index).map(percent),
+    })  # fmt: skip
+
+
+def share(values):
+    """Mean of shares over runs with its standard error, in per cent."""
+    return published.with_error(100 * values.mean(), 100 * values.sem()) + " %"
+
+
 def differences(runs):
     """Change of accuracy and loss by SGD, run by run, as mean with standard error."""
     rows = []

@@ -81,14 +81,22 @@ def explained(values, groups):
 
 def by_count(flat, sequences):
     """For each count: positions with it, and how many of them are told right, as dicts `count`, `places`, `right`."""
-    weights = as_tensors(flat)
-    told = np.concatenate([
-        logits(weights, torch.from_numpy(part)).argmax(dim=-1).numpy()
-        for part in np.split(sequences.tokens, _cuts(sequences.tokens))
-    ])  # fmt: skip
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
-    right = np.bincount(sequences.counts[told == sequences.counts], minlength=LENGTH + 1)
+    right = np.bincount(sequences.counts[_told(flat, sequences) == sequences.counts], minlength=LENGTH + 1)
     return [{"count": c, "places": places[c], "right": right[c]} for c in range(1, LENGTH + 1)]
+
+
+def by_letter(flat, sequences):
+    """Share of the positions told wrong where each letter stands, (15,)."""
+    wrong = _told(flat, sequences) != sequences.counts
+    places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
+    return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
+
+
+def _told(flat, sequences):
+    """The count that a model tells at each position, (n, 10)."""
+    weights, parts = as_tensors(flat), np.split(sequences.tokens, _cuts(sequences.tokens))
+    return np.concatenate([logits(weights, torch.from_numpy(part)).argmax(dim=-1).numpy() for part in parts])
 
 
 def _cuts(tokens):

@@ -6,7 +6,7 @@ import torch
 
 from .cells import VARIANTS
 from .counting import LETTERS
-from .measures import along_line
+from .measures import along_line, by_letter
 from .training import data, decode
 from .transformer import as_tensors, attention
 
@@ -98,6 +98,28 @@ def by_count(table, after="adam"):
     scatter = rows.groupby(by)["residual"].agg(_scatter_of_sum)
     error = np.maximum(scatter, 1) / sums["places"]
     return pd.DataFrame({"places": sums["places"], "wrong": wrong, "error": error})
+
+
+def worst_letter(table, cells, after="adam"):
+    """Share of the test positions told wrong by each run: at all letters, at its worst one, and at the others.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by variant and seed: `letter`, `there`, `elsewhere`, `all`.
+    """
+    rows = {}
+    for cell in cells:
+        wrong = by_letter(weights(table, cell.variant, after, cell.seed), sequences := data(cell)[1])
+        places = np.bincount(sequences.tokens.ravel(), minlength=len(wrong))
+        worst = wrong.argmax()
+        rows[cell.variant, cell.seed] = {
+            "letter": LETTERS[worst],
+            "there": wrong[worst],
+            "elsewhere": np.average(np.delete(wrong, worst), weights=np.delete(places, worst)),
+            "all": np.average(wrong, weights=places),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["variant", "seed"])
 
 
 def _scatter_of_sum(values):
