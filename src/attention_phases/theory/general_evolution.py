@@ -4,13 +4,12 @@ Results 4.2 and C.2 for one teacher vector. Scales, without sigma^2: q = W^T W/d
 (r, r), and m = u mu (L, r) with the marks u (L, p) of the positions, whose Gram matrix is P = u u^T.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import config
 
 from .general_prox import scramble_means
+from .quadrature import over_scrambles
 
 
 class Setting(NamedTuple):
@@ -62,8 +61,7 @@ def average(setting, overlaps, points):
     reach = np.sqrt(np.outer(np.diag(C), np.diag(overlaps.chi)).ravel())
     arguments = (root, setting.marks @ overlaps.mu, aligned, rest, A, reach, C, root_C, M, setting.omega,
                  setting.matrix)  # fmt: skip
-    with ThreadPoolExecutor(config.NUMBA_NUM_THREADS) as threads:
-        rows = np.array(list(threads.map(lambda z: scramble_means(z, *arguments), points)))
+    rows = over_scrambles(scramble_means, points, *arguments)
     shapes = [(r, r), (r, r), (count, r), (r,), (), (), ()]
     parts = np.split(rows, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     return Averages(*(part.reshape(len(rows), *shape) for part, shape in zip(parts, shapes)))

@@ -5,9 +5,11 @@ cost plain scrambles have the smaller spread here (`benchmarks/quadrature.py`), 
 integrands are even already and a pair then spends two points on one value.
 """
 
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
 
 import numpy as np
+from numba import config
 from scipy.special import ndtri
 from scipy.stats import qmc
 
@@ -46,3 +48,17 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMEN
     normal = ndtri(np.stack(nets) + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
     normal.flags.writeable = False
     return normal
+
+
+def over_scrambles(means, points, *arguments):
+    """``means(scramble, *arguments)`` of each scramble, shared out over threads, as rows of an array.
+
+    `means` is compiled and lets other threads run meanwhile.
+    """
+    return np.array(list(_threads().map(lambda scramble: means(scramble, *arguments), points)))
+
+
+@cache
+def _threads():
+    """Kept from one average to the next: to start threads takes longer than a small average."""
+    return ThreadPoolExecutor(config.NUMBA_NUM_THREADS)

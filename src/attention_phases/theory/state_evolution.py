@@ -4,14 +4,13 @@ Order parameters, with their scales: ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``,
 ``theta = sigma^2 Q.Q*/d`` and ``V = sigma^2 chi``. On the semantic branch m = 0, on the positional branch theta = 0.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import config
 
 from .prox import scramble_means
+from .quadrature import over_scrambles
 
 
 class Overlaps(NamedTuple):
@@ -55,8 +54,7 @@ def average(task, overlaps, points):
     (a11, a12), (a21, a22) = task.matrix
     variance = task.sigma**2
     arguments = (*overlaps, task.omega, variance, a11 - a12, a22 - a21)
-    with ThreadPoolExecutor(config.NUMBA_NUM_THREADS) as threads:
-        means = np.array(list(threads.map(lambda z: scramble_means(z, *arguments), points)))
+    means = over_scrambles(scramble_means, points, *arguments)
     # Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1: the part of the loss no student can fit.
     means[:, 4:7] += variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
     return Averages(*means.T)
