@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from .cells import Cell
+from .cells import cell
 from .model import overlaps, risk, sample
 from .records import seed_sequence
 from .training import fit, start_weights
@@ -95,9 +95,9 @@ def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
     -------
     Surface
     """
-    cell = Cell("surface", alpha, d=d, seed=seed, optimizer="lbfgs", starts=("positional", "semantic"), **vars(task))
-    data, rng = _draw(cell)
-    starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
+    pair = cell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
+    data, rng = _draw(pair)
+    starts = torch.stack([start_weights(start, data.teacher, rng) for start in pair.starts])
     corners = torch.stack([each.weights for each in fit(data, task.lam, starts)])  # (2, d)
     shares = torch.linspace(-0.35, reach, grid)
     a, b = torch.meshgrid(shares, shares, indexing="xy")
@@ -108,6 +108,6 @@ def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
     ends = risk(data, corners, task.lam)[0] / data.d
     points = [overlaps(task, each, data.teacher) for each in corners]
     minima = {
-        start: (point["m"], point["theta"], end) for start, point, end in zip(cell.starts, points, ends.tolist())
+        start: (point["m"], point["theta"], end) for start, point, end in zip(pair.starts, points, ends.tolist())
     }
     return Surface(*(each.reshape(grid, grid).numpy() for each in (m, theta, loss)), minima)
