@@ -1,5 +1,7 @@
 """The notebook runner: nothing stale, nothing half-done, nothing silent."""
 
+from pathlib import Path
+
 import jupytext
 import nbformat
 import pytest
@@ -66,7 +68,7 @@ def test_parameters_of_a_profile_reach_the_notebook_and_the_book(checkout):
 def test_a_parameter_that_the_notebook_lacks_is_an_error(checkout, capsys):
     (checkout / "notebooks/profiles.toml").write_text("[smoke.page]\nsise = 3\n")
     assert notebooks.main(["--profile", "smoke"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = capsys.readouterr().err.splitlines()[-1]
     assert "sise" in line and "page" in line and "size" in line
     assert not (checkout / "shown").exists()
 
@@ -103,6 +105,18 @@ def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout, message
     ]
     assert errors == ["ArithmeticError"]
     assert (checkout / "kept/page.ipynb").read_bytes() == before  # what stood there is untouched
+
+
+def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd):
+    where = "import pathlib\nprint(pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())" % (checkout / "notebooks")
+    for name in "abc":
+        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where))
+    here = Path.cwd()
+    assert notebooks.main(["--profile", "smoke", "--jobs", "2"]) == 0
+    assert Path.cwd() == here
+    assert [outputs(checkout / f"shown/{name}.ipynb") for name in "abc"] == [["True\n"]] * 3
+    assert "4/4" in capfd.readouterr().err
+    assert notebooks.main(["--jobs", "0"]) == 2
 
 
 def test_a_failing_cell_fails_the_command_and_shows_nothing(checkout):

@@ -10,7 +10,10 @@ class BadInput(ValueError):
     """A parameter has a value outside its allowed range."""
 
     def __init__(self, name, value, allowed):
-        super().__init__(f"{name} = {value}: must be {allowed}")
+        super().__init__(name, value, allowed)  # as they are, for an error that comes from another process
+
+    def __str__(self):
+        return "{} = {}: must be {}".format(*self.args)
 
 
 class StoreError(RuntimeError):

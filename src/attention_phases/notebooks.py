@@ -13,13 +13,16 @@ import shutil
 import sys
 import time
 import tomllib
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 
 import jupytext
 import nbformat
 import papermill
 from papermill.exceptions import PapermillExecutionError
+from tqdm import tqdm
 
-from .errors import BadInput, check_choice
+from .errors import BadInput, check_choice, check_count
 from .grids import PROFILES
 from .results import DATA, ROOT
 
@@ -38,15 +41,16 @@ def main(arguments=None):
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
+    parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     options = parser.parse_args(arguments)
     try:
         texts = sorted(path.stem for path in TEXTS.glob("*.md"))
         for name in options.names:
             check_choice("notebook", name, texts)
-        kept = KEPT / options.profile
-        for name in options.names or texts:
-            values = parameters(TEXTS / "profiles.toml", options.profile, name)
-            execute(TEXTS / f"{name}.md", kept, values, options.force)
+        check_count("jobs", options.jobs)
+        names, kept = options.names or texts, KEPT / options.profile
+        values = {name: parameters(TEXTS / "profiles.toml", options.profile, name) for name in names}
+        _execute_all(values, kept, options.force, options.jobs)
         show(kept, options.profile)
     except BadInput as error:
         print(error, file=sys.stderr)
@@ -55,6 +59,20 @@ def main(arguments=None):
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def _execute_all(values, kept, force, jobs):
+    """Several notebooks at a time; the first failure ends those that wait."""
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(execute, TEXTS / f"{name}.md", kept, values[name], force): name for name in values}
+        try:
+            with tqdm(as_completed(waiting), total=len(waiting), unit="notebook", file=sys.stderr) as bar:
+                for done in bar:
+                    done.result()
+                    bar.set_postfix_str(waiting[done])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def parameters(profiles, profile, name):
@@ -107,7 +125,7 @@ def execute(text, folder, values, force=False):
     began = time.perf_counter()
     try:
         executed = papermill.execute_notebook(
-            str(failed), str(failed), values, kernel_name="python3", cwd=str(text.parent), log_output=False
+            str(failed), str(failed), values, kernel_name="python3", cwd=str(text.parent), progress_bar=False
         )
     except PapermillExecutionError as error:
         raise NotebookError(
