@@ -6,10 +6,11 @@ import pandas as pd
 from .published import with_error
 from .scorecard import SYMBOLS, checked
 from .statistics import crossing, test_gap, training_gap
-from .variant_grids import COMPARED
+from .variant_grids import COMPARED, MAPPED
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
+GAPS = {"critical": training_gap, "linear": test_gap}
 NAMES = SYMBOLS | {
     f"{name}_{index}": f"{SYMBOLS[name]}<sub>{index}</sub>"
     for name, index in (("q", "11"), ("q", "12"), ("q", "22"), ("m", "2"), ("theta", "1"), ("theta", "2"))
@@ -106,6 +107,31 @@ def thresholds(lines):
     return {row.what: (row.alpha, row.alpha_error) for row in rows.itertuples()}
 
 
+def thresholds_by_name(lines):
+    """`thresholds` of every architecture in `lines`, None where there is none."""
+    found = {name: thresholds(select(lines, each)) for name, each in MAPPED.items()}
+    return {name: {kind: each.get(kind) for kind in GAPS} for name, each in found.items()}
+
+
+def trained(table, rng):
+    """The same of trained students, where their means cross."""
+    found = {kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}
+    return {kind: each for kind, each in found.items() if np.isfinite(each).all() and each[1] > 0}
+
+
+def between_starts(table):
+    """Training losses that several starts reach on one data set, as a table to read."""
+    losses = table.groupby(["alpha", "seed"])["train_loss"].agg(["min", "max"])
+    apart = (losses["max"] - losses["min"]).groupby("alpha")
+    spread = losses["min"].groupby("alpha").std()
+    return pd.DataFrame({
+        "α": [f"{alpha:.2f}" for alpha in spread.index],
+        "largest difference between starts": apart.max().map("{:.1e}".format).to_list(),
+        "median": apart.median().map("{:.1e}".format).to_list(),
+        "spread between data sets": spread.map("{:.1e}".format).to_list(),
+    })  # fmt: skip
+
+
 def trained_thresholds(found, table, rng):
     """Thresholds of the trained students of a slice beside those of theory.
 
@@ -123,11 +149,10 @@ def trained_thresholds(found, table, rng):
     pandas.DataFrame
         As from `scorecard.checked`.
     """
-    gaps = {"critical": training_gap, "linear": test_gap}
-    trained = {SYMBOLS[kind]: crossing(gaps[kind](table), rng) for kind in found}
+    students = {SYMBOLS[kind]: crossing(GAPS[kind](table), rng) for kind in found}
     theory = {SYMBOLS[kind]: each for kind, each in found.items()}
     names = ["alpha", "alpha_error"]
-    both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (trained, theory)]
+    both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (students, theory)]
     return checked(*both, of="threshold")
 
 
