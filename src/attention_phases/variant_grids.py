@@ -125,9 +125,17 @@ def _line(experiment, architecture, task, alphas, points, scrambles, branches=ST
 
 
 def fig15(profile):
-    """Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended."""
-    seeds, d = {"paper": (140, 100), "laptop": (60, 100), "smoke": (8, 30)}[profile]
-    return [each for seed in range(seeds) for each in _searches("fig15", 2.0, d, seed, ("adam",), 1)]
+    """Adam from random starts at alpha = 2, and the two minima on the same data, to tell where a run has ended.
+
+    And the two minima in a large dimension.
+    """
+    seeds, d, some, large = {
+        "paper": (140, 100, 24, 1000),
+        "laptop": (60, 100, 8, 500),
+        "smoke": (8, 30, 3, 60),
+    }[profile]
+    searches = [each for seed in range(seeds) for each in _searches("fig15", 2.0, d, seed, ("adam",), 1)]
+    return searches + [cell("fig15", Task(), 2.0, large, seed, "lbfgs") for seed in range(some)]
 
 
 def fig15_fractions(profile):

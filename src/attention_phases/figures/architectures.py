@@ -134,7 +134,8 @@ def found_minima(informed, runs, sigma):
     Parameters
     ----------
     informed, runs : DataFrame
-        Results with start, m and theta; `runs` with `basin` from `basins.classify`.
+        Results with start, d, m and theta; `runs` with `basin` from `basins.classify`. Informed ones in the dimension
+        of the runs and in a larger one.
     sigma : float
 
     Returns
@@ -144,10 +145,11 @@ def found_minima(informed, runs, sigma):
     variance = sigma**2
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 5.2))
-        for branch, colour in COLOURS.items():
-            each = informed[informed["start"] == branch]
-            axes.scatter(each["m"].abs() / variance, each["theta"].abs() / variance, 14, facecolors="none",
-                         edgecolors=colour, linewidths=0.8, label=f"{branch} start, L-BFGS")
+        for (branch, d), each in informed.groupby(["start", "d"], observed=True):
+            same = d == runs["d"].iloc[0]
+            axes.scatter(each["m"].abs() / variance, each["theta"].abs() / variance, 14 if same else 40,
+                         facecolors="none", edgecolors=COLOURS[branch], linewidths=0.8, marker="o" if same else "D",
+                         label=f"{branch} start, L-BFGS, $d={d}$")
         for basin, colour in {**COLOURS, "neither": NEUTRAL}.items():
             each = runs[runs["basin"] == basin]
             axes.scatter(each["m"].abs() / variance, each["theta"].abs() / variance, 22, color=colour, marker="x",
