@@ -24,7 +24,8 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider _build/executed/smoke
-	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest
+	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/test_sweep.py
+	$(BIN)/python -m pytest tests/test_sweep.py  # alone: it asks that Ctrl-C acts within two seconds
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
 	for name in $$($(BIN)/python -c 'from attention_phases.experiments import GRIDS; print(*GRIDS)'); do \

@@ -1,6 +1,7 @@
 """A sweep of toy cells for the tests; as a script, toy_sweep.py STORE PAUSE LAST_PAUSE processes|SCHEDULER."""
 
 import os
+import signal
 import sys
 import time
 from dataclasses import dataclass
@@ -69,6 +70,8 @@ class Reporting(store.Store):
 if __name__ == "__main__":
     from attention_phases.cluster import cluster  # here, since the workers of a pool load this file too
 
+    # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
     with Reporting(path) as results, (sweep.process_pool(2) if where == "processes" else cluster(where)) as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
