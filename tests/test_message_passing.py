@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import Task, landscape, message_passing, open_questions
+from attention_phases import Task, landscape, message_passing, open_questions, results
 from attention_phases import scorecard_stability as tables
 from attention_phases.convergence import contraction as measured_contraction
 from attention_phases.errors import BadInput
@@ -132,6 +132,22 @@ def test_a_perturbation_of_the_data_contracts_as_the_replicon_says(omega, alpha)
     # The error of one over four data sets is itself known to 40 %: the largest of the late ones stands for all.
     error = (np.std(logs, axis=0, ddof=1) / 2)[steps // 2 :].max()
     assert np.abs(np.mean(logs, axis=0) - expected)[1:].max() < 4 * error < 0.6
+
+
+def test_the_stored_perturbations_contract_at_the_predicted_rate():
+    """Wherever the replicon has a variance; the data sets of the stability page, in dimension 1,000."""
+    table = results.experiment("stability", "paper", quiet=True)
+    replicons = {}
+    for omega, alpha, start in open_questions.PASSED:
+        if start == "semantic":
+            overlaps = solve(Task(omega=omega), alpha, start, 2**10, 8).overlaps
+            replicons[omega, alpha] = tail(Task(omega=omega), alpha, overlaps, 2**11, 16)
+    found = tables.rates(table, replicons, message_passing.DAMPING)
+    found = found[~found["jumps"]]
+    assert len(found) >= 5
+    # The error of one rate comes from four data sets and is itself known to 40 %: all together stand for each.
+    error = np.hypot((found["measured_error"] ** 2).mean() ** 0.5, found["predicted_error"])
+    assert ((found["measured"] - found["predicted"]).abs() < 3 * error).all() and error.max() < 0.01
 
 
 # Copies

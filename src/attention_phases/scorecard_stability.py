@@ -7,7 +7,7 @@ import pandas as pd
 
 from .cells import line
 from .figures import NEUTRAL, SEMANTIC
-from .grids import THEORY_SIZE
+from .grids import OMEGAS, THEORY_SIZE
 from .parquet import flat
 from .published import with_error
 from .results import experiment
@@ -15,7 +15,7 @@ from .scorecard import SYMBOLS
 from .statistics import curve
 from .task import Task
 from .theory import border, theory_line
-from .theory.stability import contraction
+from .theory.stability import contraction, tail
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
 
@@ -235,8 +235,49 @@ def levels(table, limits):
     return pd.DataFrame(rows)
 
 
+def by_points(solutions, sizes, scrambles):
+    """The sample mean of the replicon against the number of quadrature points, and the tail, as a table to read.
+
+    Parameters
+    ----------
+    solutions : dict
+        (omega, alpha, branch) to overlaps.
+    sizes : list of int
+        Points a scramble.
+    scrambles : int
+    """
+    rows = []
+    for (omega, alpha, branch), overlaps in solutions.items():
+        each = [tail(Task(omega=omega), alpha, overlaps, points, scrambles) for points in sizes]
+        means = [with_error(one["replicon"], one["replicon_error"]) for one in each]
+        rows.append({
+            "branch": branch, "ω": f"{omega:g}", "α": f"{alpha:g}",
+            **{f"{points:,} points": mean for points, mean in zip(sizes, means)},
+            "tail index": with_error(each[-1]["index"], each[-1]["index_error"]),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def replicon_maps(profile):
+    """The replicon over the semantic branch, lines, and where it is not told from 1.
+
+    Returns
+    -------
+    maps, lines : see `figures.stability.square_maps`
+    unsure : DataFrame of bool
+        Within two errors of 1, or above.
+    most : float
+        By how many errors the replicon exceeds 1 at the most.
+    """
+    table = theory_lines(profile, OMEGAS if profile == "paper" else OMEGAS[14:15])
+    here = table[table["what"] == "semantic"]
+    value, error = (here.pivot_table(index="alpha", columns="omega", values=f"replicon{end}") for end in ("", "_error"))
+    above = (value - 1) / error
+    return {"Semantic branch": value}, _drawn(table), above > -2, float(above.max().max())
+
+
 def apart_maps(profile):
-    """Distances of two copies by branch, and the lines to draw over them, as `figures.stability.apart_map` takes them.
+    """Distances of two copies by branch, and lines, as `figures.stability.square_maps` takes them.
 
     At paper size the lines are those of Figure 3, else there are none.
     """
@@ -247,8 +288,11 @@ def apart_maps(profile):
     }
     if profile != "paper":
         return maps, []
-    lines = experiment("fig03_theory", profile, quiet=True)
-    return maps, [
+    return maps, _drawn(experiment("fig03_theory", profile, quiet=True))
+
+
+def _drawn(lines):
+    return [
         (curve(lines, "critical"), r"$\alpha_c$", NEUTRAL, "-"),
         (curve(lines, "semantic start"), "semantic branch begins", SEMANTIC, "--"),
     ]

@@ -61,7 +61,7 @@ def _losses(axes, theory, stable, gaps):
     axes.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Difference of training losses")
     axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
     axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, ha="right")
-    axes.text(0.98, 0.55, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
+    axes.text(0.98, 0.68, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
     axes.legend(loc="lower left")
 
 
@@ -146,7 +146,7 @@ def overlap_plane(means, limits, sigma):
                       markeredgecolor="black", markersize=17, zorder=2, label=r"theory, $d=\infty$")
             for d in (each.index.min(), each.index.max()):
                 at = each.loc[d, ["m", "theta"]] / variance
-                axes.annotate(f"$d={d}$", at, xytext=(9, -13), textcoords="offset points", color=COLOURS[branch])
+                axes.annotate(f"$d={d}$", at, xytext=(14, -20), textcoords="offset points", color=COLOURS[branch])
         axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
         axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
         axes.legend(loc="upper right")

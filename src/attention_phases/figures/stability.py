@@ -101,9 +101,10 @@ def contraction(curves, rates):
             each = rates[rates["jumps"] == jumps]
             bottom.errorbar(each["predicted"], each["measured"], each["measured_error"], each["predicted_error"],
                             fmt=marker, color=SEMANTIC, fillstyle=fill, elinewidth=1, label=label)
-        for row in rates.itertuples():
-            bottom.annotate(row.label, (row.predicted, row.measured), xytext=(5, -11), textcoords="offset points",
-                            fontsize=9)
+        for row, before in zip(rates.sort_values("predicted").itertuples(), [None, *rates["predicted"].sort_values()]):
+            close = before is not None and row.predicted - before < 0.03 * (ends[1] - ends[0])
+            bottom.annotate(row.label, (row.predicted, row.measured), xytext=(-12, 14) if close else (5, -11),
+                            textcoords="offset points", fontsize=9)
         bottom.set(xlabel=r"predicted from $\Lambda$", ylabel="measured", xlim=ends, ylim=ends,
                    title="Factor an iteration, between the 10th and the 20th")
         bottom.legend(loc="upper left")
@@ -135,15 +136,21 @@ def gains(curves):
     return figure
 
 
-def apart_map(maps, lines):
-    """How close two copies come, over alpha and omega, one panel for each branch.
+def square_maps(maps, lines, label, most, unsure=None):
+    """A quantity over alpha and omega in squares, one panel for each branch.
 
     Parameters
     ----------
     maps : dict of DataFrame
-        Title to distances, alpha (rows) by omega; NaN where the branch is not.
+        Title to values, alpha (rows) by omega; NaN where the branch is not.
     lines : list of (DataFrame, str, str, str)
         omega as index, alpha and alpha_error; label, colour, line style.
+    label : str
+        Of the colours.
+    most : float
+        What the darkest colour means.
+    unsure : (DataFrame, str), optional
+        Where to draw a cross, as booleans over alpha and omega, and what it says.
 
     Returns
     -------
@@ -155,14 +162,19 @@ def apart_map(maps, lines):
             omegas, alphas = np.meshgrid(values.columns, values.index)
             found = values.to_numpy()
             there = np.isfinite(found)
-            shown = axes.scatter(omegas[there], alphas[there], s=170, c=found[there], marker="s", cmap="magma_r",
-                                 vmin=0, vmax=0.7, edgecolors="#999999", linewidths=0.6)
+            wide = 200 * 9 / max(9, len(values.columns)) ** 1.15  # squares that touch neither neighbour
+            shown = axes.scatter(omegas[there], alphas[there], s=wide, c=found[there], marker="s", cmap="magma_r",
+                                 vmin=0, vmax=most, edgecolors="#999999", linewidths=0.6)
+            if unsure:
+                crossed = unsure[0].to_numpy() & there
+                axes.scatter(omegas[crossed], alphas[crossed], s=wide / 4, color="#888888", marker="x", label=unsure[1],
+                             linewidths=1)
             for curve, name, colour, style in lines:
                 draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
         if lines:
-            np.atleast_1d(rows)[0].legend(loc="upper left", frameon=True, framealpha=0.9, fontsize=11)
+            np.atleast_1d(rows)[0].legend(loc="lower right", frameon=True, framealpha=0.9, fontsize=11)
         np.atleast_1d(rows)[-1].set_xlabel(r"positional share of the teacher $\omega$")
-        figure.colorbar(shown, ax=rows, orientation="horizontal", aspect=35,
-                        label="distance below which two copies do not come, over the size of $Q$")
+        figure.colorbar(shown, ax=rows, orientation="horizontal", aspect=35, label=label,
+                        extend="max" if found[there].max() > most else "neither")
     return figure
