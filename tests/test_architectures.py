@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import BadInput, Task, cli, model, students
+from attention_phases import BadInput, Task, cli, model, students, variants
 from attention_phases import scorecard_architectures as tables
 from attention_phases.architectures import SCORES, Architecture
 from attention_phases.results import work
@@ -19,6 +19,7 @@ from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.state_evolution import Overlaps, average
 from attention_phases.theory.test_error import test_error as exact
 from attention_phases.variant_grids import COMPARED, COMPARED_ALPHA, variant
+from attention_phases.variants import teacher_length
 
 TASK = Task()
 SENTENCES = [(2, 0.0), (3, 0.2)]
@@ -258,14 +259,14 @@ def test_theory_and_students_agree(name):
     cells = [
         variant("test", architecture, alpha, d, seed, ("semantic",)) for d in (60, 120, 240) for seed in range(12)
     ]
-    rows = pd.DataFrame([{"d": each.d, **work(each)[0]} for each in cells])
+    rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
     found = general_solve(TASK, architecture, alpha, "semantic", 2**6, 8)
     assert found.converged
     theory = general_row(TASK, found)
     for each in tables.TWO if architecture.rank == 2 else tables.ONE:
         if theory[f"{each}_error"] > 0:
-            value, error, _ = tables.extrapolate(rows, each)
-            # 4.5: what is left at order 1/d^2, and errors that are themselves known from 12 seeds.
+            value, error = tables.extrapolate(rows, each)
+            # 4.5: what is left at order 1/d^2.
             assert abs(value - abs(theory[each])) < 4.5 * np.hypot(error, theory[f"{each}_error"]), each
             assert error < 0.15 * value, each
 
@@ -278,6 +279,25 @@ def test_forms_share_their_sentences_and_say_what_they_reached():
     assert {"q_11", "q_12", "theta_1", "m_2"} <= two.keys() and "q_11" not in one
     # What the score sees of Q and K is their product: the penalty makes them equally long.
     assert two["q_11"] == pytest.approx(two["q_22"], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["correlated", "untied"])
+def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
+    cell, seen = variant("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
+    sample = variants.sample
+    monkeypatch.setattr(variants, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
+    work(cell)
+    assert teacher_length(cell) == pytest.approx(seen[0].teacher.double().square().mean().item(), rel=1e-12)
+
+
+def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
+    rng = np.random.default_rng(0)
+    d = np.repeat([100, 200, 400], 40)
+    length = 1 + rng.standard_normal(120) * (2 / d) ** 0.5
+    noise = rng.standard_normal(120) * 0.1 / d**0.5
+    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * (length - 1) + noise})
+    value, error = tables.extrapolate(rows, "q")
+    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
 
 
 def test_the_command_line(capsys):

@@ -3,10 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from .cells import Variant
 from .published import with_error
+from .records import restore
 from .scorecard import SYMBOLS, checked
 from .statistics import crossing, test_gap, training_gap
 from .variant_grids import COMPARED, MAPPED
+from .variants import teacher_length
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
@@ -31,26 +34,28 @@ def select(table, architecture):
 
 
 def extrapolate(table, name):
-    """Value at infinite d of a quantity that falls or grows as 1/d, with its error.
+    """Value at infinite d of a quantity that falls or grows as 1/d, for a teacher of length 1, with its error.
+
+    Most of the spread between data sets comes from the teacher's length. It is known, and 1 in the limit.
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Results in several dimensions d.
+        Results in several dimensions d, with `length`, as `variants.teacher_length` gives it.
     name : str
 
     Returns
     -------
-    value, stderr, trend : float
-        Of ``value + slope/d``, fitted to the means over instances with their errors; the trend is the slope over its
-        own error.
+    value, stderr : float
+        Of ``value + slope/d + response (length - 1)``, fitted to all instances with variances in proportion to 1/d.
     """
-    groups = table.groupby("d")[name]
-    means, errors = groups.mean(), groups.sem()
-    design = np.stack([np.ones(len(means)), 1 / means.index.to_numpy()], axis=1) / errors.to_numpy()[:, None]
+    weight = np.sqrt(table["d"].to_numpy())
+    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"] - 1], axis=1) * weight[:, None]
+    target = table[name].to_numpy() * weight
     covariance = np.linalg.inv(design.T @ design)
-    value, slope = covariance @ design.T @ (means / errors).to_numpy()
-    return value, covariance[0, 0] ** 0.5, slope / covariance[1, 1] ** 0.5
+    found = covariance @ design.T @ target
+    variance = ((target - design @ found) ** 2).sum() / (len(table) - 3)
+    return found[0], (covariance[0, 0] * variance) ** 0.5
 
 
 def compared(table, lines):
@@ -68,6 +73,8 @@ def compared(table, lines):
         error, theory and its error, and `errors`: the difference of the two over both errors in quadrature.
     """
     rows = []
+    lengths = {text: teacher_length(restore(Variant, text)) for text in table["cell"].astype(str).unique()}
+    table = table.assign(length=table["cell"].astype(str).map(lengths))
     for title, architecture in COMPARED.items():
         here, theory = select(table, architecture), select(lines, architecture)
         theory = theory[theory["what"] == "semantic"].iloc[0]
@@ -76,12 +83,12 @@ def compared(table, lines):
             if not theory[f"{name}_error"] > 0:
                 continue  # what the branch holds at zero
             sign = np.sign(theory[name]) if name.startswith("m") else 1.0  # a student and its mirror image are one
-            value, error, trend = extrapolate(here, name)
+            value, error = extrapolate(here, name)
             rows.append({
                 "architecture": f"{TITLES[title]}, α = {theory['alpha']:g}", "quantity": NAMES[name],
                 "size": int(largest["d"].iloc[0]),
                 "at_size": largest[name].mean(), "at_size_error": largest[name].sem(),
-                "students": value, "students_error": error, "trend": trend,
+                "students": value, "students_error": error,
                 "theory": sign * theory[name], "theory_error": theory[f"{name}_error"],
                 "errors": (value - sign * theory[name]) / np.hypot(error, theory[f"{name}_error"]),
             })  # fmt: skip
@@ -120,14 +127,19 @@ def trained(table, rng):
 
 
 def between_starts(table):
-    """Training losses that several starts reach on one data set, as a table to read."""
-    losses = table.groupby(["alpha", "seed"])["train_loss"].agg(["min", "max"])
-    apart = (losses["max"] - losses["min"]).groupby("alpha")
-    spread = losses["min"].groupby("alpha").std()
+    """How often each start ends above the lowest training loss on its data set, as a table to read.
+
+    Above means: by more than a tenth of the spread of the lowest loss between data sets.
+    """
+    losses = table.pivot_table(index=["alpha", "seed"], columns="start", values="train_loss", observed=True)
+    lowest = losses.min(axis=1)
+    spread = lowest.groupby("alpha").std()
+    above = losses.sub(lowest, axis=0).gt(spread / 10, axis=0, level="alpha").groupby("alpha").sum()
+    apart = (losses.max(axis=1) - lowest).groupby("alpha").median()
     return pd.DataFrame({
         "α": [f"{alpha:.2f}" for alpha in spread.index],
-        "largest difference between starts": apart.max().map("{:.1e}".format).to_list(),
-        "median": apart.median().map("{:.1e}".format).to_list(),
+        **{f"{start} start above": above[start].to_list() for start in above},
+        "median difference of the losses": apart.map("{:.0e}".format).to_list(),
         "spread between data sets": spread.map("{:.1e}".format).to_list(),
     })  # fmt: skip
 

@@ -25,18 +25,27 @@ def run_variant(cell, device="cpu"):
         One for each start, as from `simulation.run`. With several columns of fields q is ``sigma^2 tr(q)``, and m and
         theta are norms over the columns; the overlaps themselves follow without sigma^2, as q_11, q_12, m_1 and so on.
     """
-    task, architecture = cell.task(), cell.architecture()
-    check_count("seed", cell.seed, at_least=0)
-    drawn = {"task": vars(task), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
-    if (cell.tokens, cell.correlation) != (2, 0.0):
-        drawn |= {"tokens": cell.tokens, "correlation": cell.correlation}
-    rng = np.random.default_rng(seed_sequence(drawn))
+    task, architecture, rng = cell.task(), cell.architecture(), _rng(cell)
     data = sample(task, architecture, cell.alpha, cell.d, rng, device)
     starts = torch.stack([start_weights(cell.form, start, data.teacher, rng) for start in cell.starts])
     return [
         _measure(task, architecture, data, start, trained)
         for start, trained in zip(cell.starts, fit(data, task.lam, starts, cell.optimizer, risk))
     ]
+
+
+def teacher_length(cell):
+    """|Q*|^2/d of a cell's teacher, the first that is drawn: 1 in the mean and at infinite d."""
+    teacher = _rng(cell).standard_normal(cell.d, dtype=np.float32).astype(float)
+    return float(teacher @ teacher) / cell.d
+
+
+def _rng(cell):
+    check_count("seed", cell.seed, at_least=0)
+    drawn = {"task": vars(cell.task()), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
+    if (cell.tokens, cell.correlation) != (2, 0.0):
+        drawn |= {"tokens": cell.tokens, "correlation": cell.correlation}
+    return np.random.default_rng(seed_sequence(drawn))
 
 
 def _measure(task, architecture, data, start, trained):

@@ -82,12 +82,16 @@ def _gap(axes, theory, colour, style, label):
 
 
 def _finish(panels, thresholds):
+    found = {kind: Mark(*each) for kind, each in thresholds.items() if each}
+    first = min(found, key=lambda kind: found[kind].alpha, default=None) if len(found) > 1 else None
     for axes in panels:
-        if "critical" in thresholds:
-            mark_threshold(axes, Mark(*thresholds["critical"]), r"$\alpha_c$", NEUTRAL)
-        axes.legend(loc="best")
-    if "linear" in thresholds:
-        mark_threshold(panels[-1], Mark(*thresholds["linear"]), r"$\alpha_l$", BASELINE)
+        if axes is not panels[0]:
+            axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
+        if "critical" in found:
+            mark_threshold(axes, found["critical"], r"$\alpha_c$", NEUTRAL, left=first == "critical")
+        axes.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none")
+    if "linear" in found:
+        mark_threshold(panels[-1], found["linear"], r"$\alpha_l$", BASELINE, left=first == "linear")
     panels[-1].set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
 
 
