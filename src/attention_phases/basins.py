@@ -75,7 +75,7 @@ def wilson(share, count, z=1.96):
     """Wilson's interval of a share among `count` independent runs."""
     centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
     half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounding at shares 0 and 1
 
 
 def _within(hits, share, size):

@@ -7,7 +7,10 @@ from .cells import Variant
 from .published import with_error
 from .records import restore
 from .scorecard import SYMBOLS, checked
+from .scorecard_stability import theory_lines
 from .statistics import crossing, test_gap, training_gap
+from .task import Task
+from .theory.lines import MINIMA
 from .variant_grids import COMPARED, MAPPED
 from .variants import teacher_length
 
@@ -106,6 +109,17 @@ def compared_as_table(rows):
         "theory": list(map(with_error, rows["theory"], rows["theory_error"])),
         "in errors": rows["errors"].map("{:+.1f}".format),
     })  # fmt: skip
+
+
+def standard(profile):
+    """Theory of the standard student: "semantic" and "positional" rows over alpha, and `thresholds`."""
+    lines = theory_lines(profile, [Task().omega])
+    return by_branch(lines), thresholds(lines)
+
+
+def by_branch(lines):
+    """The rows of the semantic and of the positional branch; none where there is no such branch."""
+    return {what: lines[lines["what"] == what] for what in MINIMA}
 
 
 def thresholds(lines):

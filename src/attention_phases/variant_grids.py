@@ -83,7 +83,7 @@ def fig14_value(profile):
 def _maps(experiment, profile, architectures):
     """Cells of maps, one instance of all of them after the other, so that a part of the work is a whole map."""
     omegas = MAP_OMEGAS[profile]
-    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 3, 200), "smoke": (8, 2, 30)}[profile]
+    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 3, 200), "smoke": (12, 2, 60)}[profile]
     return [
         variant(experiment, architecture, alpha, d, seed, task=Task(omega=omega))
         for seed in range(seeds)
@@ -98,7 +98,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
     alphas, points, scrambles = {
         "paper": (ALPHAS[::2] + FURTHER_ALPHAS, 2**9, 16),
         "laptop": (ALPHAS[::4] + FURTHER_ALPHAS, 2**7, 16),
-        "smoke": ((1.0, 2.0, 3.0), 2**5, 8),
+        "smoke": ((1.0, 2.0, 3.0), 2**4, 4),
     }[profile]
     return [
         _line("fig10_theory", MAPPED[name], Task(), alphas, points, scrambles, BRANCHES.get(name, STANDARD_STARTS))
@@ -108,7 +108,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
 
 def fig14_theory(profile):
     """Theory of Figure 14: the thresholds of its maps."""
-    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (4, 2**7, 16), "smoke": (6, 2**5, 8)}[profile]
+    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (4, 2**7, 16), "smoke": (6, 2**4, 4)}[profile]
     omegas = MAP_OMEGAS["paper"][::step]
     if profile == "smoke":
         omegas = omegas[2:3]
