@@ -46,15 +46,15 @@ def metastable(chosen, **quadrature):
     Returns
     -------
     dict
-        omega to (rows, {branch: (from alpha, to alpha)}), as `figures.landscape.free_energies` takes it.
+        omega to (rows, {branch: (from alpha, to alpha)}, {branch: error of the border}), as
+        `figures.landscape.free_energies` takes it.
     """
-    begins = border(chosen, "semantic", **quadrature)["alpha"]
-    ends = border(chosen, "positional", **quadrature)["alpha"]
+    begins, ends = (border(chosen, branch, **quadrature) for branch in ("semantic", "positional"))
     return {
         omega: (rows, {
-            "semantic": (begins.get(omega, 0.0), np.inf),
-            "positional": (rows.loc[rows["what"] == "positional", "alpha"].min(), ends.get(omega, np.inf)),
-        })
+            "semantic": (begins["alpha"].get(omega, 0.0), np.inf),
+            "positional": (rows.loc[rows["what"] == "positional", "alpha"].min(), ends["alpha"].get(omega, np.inf)),
+        }, {"semantic": begins["alpha_error"].get(omega), "positional": ends["alpha_error"].get(omega)})
         for omega, rows in chosen.groupby("omega")
     }  # fmt: skip
 
@@ -62,15 +62,17 @@ def metastable(chosen, **quadrature):
 def metastable_table(by_omega):
     """`metastable` as a table to read."""
     rows = []
-    for omega, (lines, ranges) in by_omega.items():
+    for omega, (lines, ranges, errors) in by_omega.items():
         critical = lines[lines["what"] == "critical"].iloc[0]
         last = lines.loc[lines["what"] == "positional", "alpha"].max()
-        ends = ranges["positional"][1]
+        begins, ends = ranges["semantic"][0], ranges["positional"][1]
         rows.append({
             "ω": f"{omega:g}",
-            "semantic minimum from α =": f"{ranges['semantic'][0]:.3f}",
+            "semantic minimum from α =": with_error(begins, errors["semantic"]) if begins else "none",
             SYMBOLS["critical"]: with_error(critical["alpha"], critical["alpha_error"]),
-            "positional minimum to α =": f"{ends:.3f}" if np.isfinite(ends) else f"beyond {last:g}",
+            "positional minimum to α =": (
+                with_error(ends, errors["positional"]) if np.isfinite(ends) else f"beyond {last:g}"
+            ),
         })  # fmt: skip
     return pd.DataFrame(rows)
 

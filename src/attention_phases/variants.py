@@ -35,7 +35,7 @@ def run_variant(cell, device="cpu"):
 
 
 def teacher_length(cell):
-    """|Q*|^2/d of a cell's teacher, the first that is drawn: 1 in the mean and at infinite d."""
+    """``|Q*|^2/d`` of a cell's teacher, the first that is drawn: 1 in the mean and at infinite d."""
     teacher = _rng(cell).standard_normal(cell.d, dtype=np.float32).astype(float)
     return float(teacher @ teacher) / cell.d
 

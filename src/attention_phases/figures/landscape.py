@@ -126,8 +126,9 @@ def free_energies(by_omega):
 
     Parameters
     ----------
-    by_omega : dict of (DataFrame, dict)
-        omega to the rows of `theory.theory_line`, and the alphas between which each branch is a minimum.
+    by_omega : dict of (DataFrame, dict, dict)
+        omega to the rows of `theory.theory_line`, and the alphas between which each branch is a minimum with the
+        errors of these borders.
 
     Returns
     -------
@@ -135,7 +136,7 @@ def free_energies(by_omega):
     """
     with mpl.rc_context(STYLE):
         figure, rows = plt.subplots(len(by_omega), 1, figsize=(6.4, 3.6 * len(by_omega)), sharex=True)
-        for axes, (omega, (lines, ranges)) in zip(np.atleast_1d(rows), by_omega.items()):
+        for axes, (omega, (lines, ranges, _)) in zip(np.atleast_1d(rows), by_omega.items()):
             critical = lines[lines["what"] == "critical"].iloc[0]
             for branch, colour in COLOURS.items():
                 each = lines[lines["what"] == branch].sort_values("alpha")
@@ -155,7 +156,7 @@ def free_energies(by_omega):
             loss = shown["train_loss"] / shown["alpha"]
             axes.set_ylim(loss.min() * 0.995, loss.max() * 1.005)
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
-        np.atleast_1d(rows)[0].legend(loc="lower right", fontsize=10)
+        np.atleast_1d(rows)[0].legend(loc="lower left", bbox_to_anchor=(0, 1.14), ncols=2, fontsize=11)
         np.atleast_1d(rows)[-1].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure
 

@@ -37,7 +37,7 @@ def tracking(runs, theory, sigma):
             low, high = theory[name].min() / unit, theory[name].max() / unit
             room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
             axes.set(ylabel=label, ylim=(low - room, high + room))
-        rows[0].legend(loc="upper right")
+        rows[0].legend(loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
         rows[-1].set_xlabel("iteration")
     return figure
 
@@ -173,7 +173,8 @@ def square_maps(maps, lines, label, most, unsure=None):
                 draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
         if lines:
-            np.atleast_1d(rows)[0].legend(loc="lower right", frameon=True, framealpha=0.9, fontsize=11)
+            np.atleast_1d(rows)[0].legend(loc="lower left", bbox_to_anchor=(0, 1.09), ncols=3, fontsize=11,
+                                        columnspacing=1, handletextpad=0.4)
         np.atleast_1d(rows)[-1].set_xlabel(r"positional share of the teacher $\omega$")
         figure.colorbar(shown, ax=rows, orientation="horizontal", aspect=35, label=label,
                         extend="max" if found[there].max() > most else "neither")
