@@ -169,7 +169,7 @@ def risk(data, weights, lam):
     slope = force * s * (1 - s)  # by the score h_a (h_a - h_b)
     pull = slope * h
     field = torch.addcmul(slope * lean, sign, pull[:, :1] - pull[:, 1:])
-    gradient = torch.addmm(weights, field.reshape(k, -1), data.inputs, beta=lam)
+    gradient = torch.addmm(lam * weights, field.reshape(k, -1), data.inputs)
     value = (force * excess).sum((1, 2), dtype=torch.float64) + lam * weights.square().sum(1, dtype=torch.float64)
     return 0.5 * value + data.floor, gradient
 
