@@ -38,9 +38,9 @@ TOLERANCES = {
     "theta": (0, 3e-4),
     "train_loss": (0, 1e-8),
     "test_mse": (0, 3e-6),
-    # The fit's sums are in float32, which costs 1e-7 against float64 and 1.2e-7 (rms) between two processors; data sets
-    # scatter by 1.5e-4.
-    "linear_mse": (0, 5e-7),
+    # The fit's sums are in float32: two processors differ by up to 3e-7 at d = 1000 and 2e-6 at d = 2000, where there
+    # are four times as many terms. Data sets scatter by 1.5e-4.
+    "linear_mse": (0, 5e-6),
 }
 COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
 VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
