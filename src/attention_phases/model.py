@@ -160,18 +160,19 @@ def risk(data, weights, lam):
     gradient : (k, d) tensor
     """
     k = len(weights)
-    sign = torch.tensor([[1.0], [-1.0]]).to(weights)  # of the two tokens
-    h = (weights @ data.inputs.mT).reshape(k, 2, -1)  # x Q/sqrt(d)
-    lean = sign * (h[:, :1] - h[:, 1:])  # h_a - h_b
-    s = torch.sigmoid(h * lean)  # S_11 and S_22
-    excess = s - data.targets
+    h = (weights @ data.inputs.mT).reshape(k, 2, -1).transpose(0, 1)  # x Q/sqrt(d), as (2, k, n)
+    difference = h[0] - h[1]
+    s = torch.sigmoid(torch.stack([h[0] * difference, -h[1] * difference]))  # S_11 and S_22
+    excess = s - data.targets[:, None]
     force = data.stiffness * excess
+    value = 0.5 * (force * excess).sum((0, 2), dtype=torch.float64) + data.floor
+    value = value + 0.5 * lam * weights.square().sum(1, dtype=torch.float64)
     slope = force * s * (1 - s)  # by the score h_a (h_a - h_b)
-    pull = slope * h
-    field = torch.addcmul(slope * lean, sign, pull[:, :1] - pull[:, 1:])
-    gradient = torch.addmm(lam * weights, field.reshape(k, -1), data.inputs)
-    value = (force * excess).sum((1, 2), dtype=torch.float64) + lam * weights.square().sum(1, dtype=torch.float64)
-    return 0.5 * value + data.floor, gradient
+    field = torch.stack([
+        slope[0] * (h[0] + difference) - slope[1] * h[1],
+        slope[1] * (h[1] - difference) - slope[0] * h[0],
+    ], dim=1)
+    return value, field.reshape(k, -1) @ data.inputs + lam * weights
 
 
 def overlaps(task, weights, teacher):
