@@ -18,7 +18,7 @@ APART = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second 
 
 
 def measure(cell):
-    """Rows of an `cells.Passing`.
+    """Rows of a `cells.Passing`.
 
     Returns
     -------
