@@ -38,11 +38,12 @@ TOLERANCES = {
     "theta": (0, 3e-4),
     "train_loss": (0, 1e-8),
     "test_mse": (0, 3e-6),
-    # The fit's sums are in float32: two processors differ by up to 3e-7 at d = 1000 and 2e-6 at d = 2000, where there
-    # are four times as many terms. Data sets scatter by 1.5e-4.
-    "linear_mse": (0, 5e-6),
+    # The fit's sums are in float32: two processors differ by up to 3e-7 at d = 1000. Data sets scatter by 2e-4.
+    "linear_mse": (0, 5e-7),
 }
 COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
+# At d = 2000 they have four times as many terms and differ by 1.1e-6 (rms), 1.8e-6 at most in 12 data sets.
+LARGE, LARGE_TOLERANCES = 2000, {"linear_mse": (0, 5e-6)}
 VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
@@ -183,5 +184,7 @@ def check(sample, seed=0, name=None):
             if kind.beginning:
                 rows = rows.groupby("cell", observed=True).head(kind.rows)
             again = kind.beginning or kind.work
-            mismatches += verify(rows, again, cell_type, len(rows), seed, kind.tolerances, kind.unrepeatable)
+            for large, part in rows.groupby(rows["d"] >= LARGE if "d" in rows else [False] * len(rows)):
+                tolerances = kind.tolerances | (LARGE_TOLERANCES if large else {})
+                mismatches += verify(part, again, cell_type, len(part), seed, tolerances, kind.unrepeatable)
     return len(chosen), mismatches
