@@ -143,7 +143,7 @@ def sample(task, alpha, d, rng, device="cpu"):
     )
 
 
-def risk(data, weights, lam):
+def risk(data, weights, lam, with_value=True):
     """Empirical risk R(Q) (Eq. 3) of `k` students and its gradient: two products with the data matrix.
 
     Parameters
@@ -152,27 +152,28 @@ def risk(data, weights, lam):
     weights : (k, d) tensor
     lam : float
         Ridge penalty.
+    with_value : bool
+        Whether R is wanted; a descent by fixed steps needs the gradient alone.
 
     Returns
     -------
     value : (k,) float64 tensor
-        R; the training loss is R/d.
+        R, or None; the training loss is R/d.
     gradient : (k, d) tensor
     """
     k = len(weights)
-    h = (weights @ data.inputs.mT).reshape(k, 2, -1).transpose(0, 1)  # x Q/sqrt(d), as (2, k, n)
-    difference = h[0] - h[1]
-    s = torch.sigmoid(torch.stack([h[0] * difference, -h[1] * difference]))  # S_11 and S_22
+    h = (weights @ data.inputs.mT).reshape(k, 2, -1).transpose(0, 1).contiguous()  # x Q/sqrt(d), as (2, k, n)
+    lean = h - h.flip(0)  # h_a - h_b
+    s = torch.sigmoid(h * lean)  # S_11 and S_22
     excess = s - data.targets[:, None]
     force = data.stiffness * excess
-    value = 0.5 * (force * excess).sum((0, 2), dtype=torch.float64) + data.floor
-    value = value + 0.5 * lam * weights.square().sum(1, dtype=torch.float64)
+    value = None
+    if with_value:
+        value = 0.5 * (force * excess).sum((0, 2), dtype=torch.float64) + data.floor
+        value = value + 0.5 * lam * weights.square().sum(1, dtype=torch.float64)
     slope = force * s * (1 - s)  # by the score h_a (h_a - h_b)
-    field = torch.stack([
-        slope[0] * (h[0] + difference) - slope[1] * h[1],
-        slope[1] * (h[1] - difference) - slope[0] * h[0],
-    ], dim=1)
-    return value, field.reshape(k, -1) @ data.inputs + lam * weights
+    field = slope * (h + lean) - (slope * h).flip(0)
+    return value, field.transpose(0, 1).reshape(k, -1) @ data.inputs + lam * weights
 
 
 def overlaps(task, weights, teacher):

@@ -133,7 +133,7 @@ def start_weights(form, start, teacher, rng):
     return torch.cat(columns)
 
 
-def risk(data, weights, lam):
+def risk(data, weights, lam, with_value=True):
     """Empirical risk of `k` students and its gradient.
 
     The penalty is on the columns of fields and on the full correction V of the value matrix. It is not on the rank-one
@@ -145,6 +145,8 @@ def risk(data, weights, lam):
     weights : (k, p) tensor
         As from `start_weights`.
     lam : float
+    with_value : bool
+        As for `model.risk`; here R comes along in any case.
 
     Returns
     -------
