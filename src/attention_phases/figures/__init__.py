@@ -21,6 +21,9 @@ NOTEBOOKS = {
     "fig10": "notebooks/fig10_correlated.md",
     "fig11": "notebooks/fig11_rank2.md",
     "fig12": "notebooks/fig12_untied.md",
+    "fig13": "notebooks/fig13_value.md",
+    "fig14": "notebooks/fig14_maps.md",
+    "fig15": "notebooks/fig15_random.md",
 }
 
 __all__ = [

@@ -1,0 +1,96 @@
+"""Where training from random starts ends: in the semantic basin, in the positional one, or in neither (Figure 15)."""
+
+import numpy as np
+import pandas as pd
+
+SETTLED = 0.05  # largest |grad R| of a run that has arrived
+WIDTH = 3.0  # standard deviations between informed minima
+BASINS = ("semantic", "positional")
+WHERE = ["alpha", "d"]
+
+
+def classify(table):
+    """Basin of every run from a random start.
+
+    A run counts for a basin if its gradient is small and if both |theta| and |m| lie within three standard deviations,
+    between data sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the same alpha and
+    d. The semantic basin exists where theta is the larger overlap of these minima, the positional one where m is. A run
+    that fits both, which happens where they are the same minimum, counts for the nearer one in these units.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of "random" starts, by any optimiser, and of "semantic" and "positional" ones by L-BFGS.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The random runs, with a column `basin`: "semantic", "positional" or "neither".
+    """
+    runs = table[table["start"] == "random"].reset_index(drop=True)
+    informed = table[(table["start"] != "random") & (table["optimizer"] == "lbfgs")]
+    distance = pd.DataFrame(np.inf, index=runs.index, columns=list(BASINS))
+    for (alpha, d, start), each in informed.groupby([*WHERE, "start"], observed=True):
+        overlaps = each[["theta", "m"]].abs()
+        mean, spread = overlaps.mean(), overlaps.std()
+        if (mean["theta"] > mean["m"]) != (start == "semantic"):
+            continue  # the start has led elsewhere: its basin does not exist
+        here = (runs["alpha"] == alpha) & (runs["d"] == d)
+        away = (runs.loc[here, ["theta", "m"]].abs() - mean) / spread
+        distance.loc[here, start] = away.abs().max(axis=1)
+    arrived = (distance.min(axis=1) <= WIDTH) & (runs["grad_norm"] <= SETTLED)
+    return runs.assign(basin=distance.idxmin(axis=1).where(arrived, "neither"))
+
+
+def fractions(runs):
+    """Share of the runs in each basin, with 95 % intervals.
+
+    Runs on one data set may resemble each other: the interval is Wilson's for as many independent runs as have the
+    same variance, by the correlation within data sets.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        From `classify`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        optimizer, alpha, d, basin, runs, fraction, low, high.
+    """
+    rows = []
+    for (optimizer, alpha, d), each in runs.groupby(["optimizer", *WHERE], observed=True):
+        for basin in (*BASINS, "neither"):
+            hits = (each["basin"] == basin).astype(float).groupby(each["seed"])
+            count, share = len(each), (each["basin"] == basin).mean()
+            size = count / hits.ngroups
+            rows.append({
+                "optimizer": optimizer, "alpha": alpha, "d": d, "basin": basin, "runs": count, "fraction": share,
+                **dict(zip(("low", "high"), wilson(share, count / (1 + (size - 1) * _within(hits, share, size))))),
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def wilson(share, count, z=1.96):
+    """Wilson's interval of a share among `count` independent runs."""
+    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounding at shares 0 and 1
+
+
+def _within(hits, share, size):
+    """Correlation of the outcomes of two runs on one data set, at least zero."""
+    total = share * (1 - share)
+    if size <= 1 or total == 0:
+        return 0.0
+    between = hits.mean().var(ddof=1)
+    return float(np.clip((between / total - 1 / size) / (1 - 1 / size), 0.0, 1.0))
+
+
+def as_table(found):
+    """`fractions` as a table to read."""
+    texts = [f"{f:.2f} ({low:.2f} to {high:.2f})" for f, low, high in found[["fraction", "low", "high"]].to_numpy()]
+    wide = found.assign(text=texts).pivot(index=["optimizer", "d", "alpha"], columns="basin", values="text")
+    names = {"adam": "Adam", "gd": "gradient descent"}
+    wide = wide[[*BASINS, "neither"]].reset_index()
+    return wide.assign(optimizer=wide["optimizer"].map(names), alpha=wide["alpha"].map("{:g}".format))
