@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-SETTLED = 0.05  # largest |grad R| of a run that has arrived
+SETTLED = 0.01  # largest |grad R| of a run that has arrived
 WIDTH = 3.0  # standard deviations between informed minima
+MINIMA = 3  # on so many data sets at least, for a deviation to be had
 BASINS = ("semantic", "positional")
 WHERE = ["alpha", "d"]
 
@@ -14,8 +15,9 @@ def classify(table):
 
     A run counts for a basin if its gradient is small and if both |theta| and |m| lie within three standard deviations,
     between data sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the same alpha and
-    d. The semantic basin exists where theta is the larger overlap of these minima, the positional one where m is. A run
-    that fits both, which happens where they are the same minimum, counts for the nearer one in these units.
+    d. Of these only the minima count that have stayed: a semantic one where |theta| is the larger overlap, a positional
+    one where |m| is; where fewer than three have, the basin does not exist. A run that fits both counts for the nearer
+    one in these units.
 
     Parameters
     ----------
@@ -29,12 +31,13 @@ def classify(table):
     """
     runs = table[table["start"] == "random"].reset_index(drop=True)
     informed = table[(table["start"] != "random") & (table["optimizer"] == "lbfgs")]
+    stayed = (informed["theta"].abs() > informed["m"].abs()) == (informed["start"] == "semantic")
     distance = pd.DataFrame(np.inf, index=runs.index, columns=list(BASINS))
     for (alpha, d, start), each in informed.groupby([*WHERE, "start"], observed=True):
-        overlaps = each[["theta", "m"]].abs()
+        overlaps = each.loc[stayed, ["theta", "m"]].abs()
+        if len(overlaps) < MINIMA:
+            continue
         mean, spread = overlaps.mean(), overlaps.std()
-        if (mean["theta"] > mean["m"]) != (start == "semantic"):
-            continue  # the start has led elsewhere: its basin does not exist
         here = (runs["alpha"] == alpha) & (runs["d"] == d)
         away = (runs.loc[here, ["theta", "m"]].abs() - mean) / spread
         distance.loc[here, start] = away.abs().max(axis=1)
