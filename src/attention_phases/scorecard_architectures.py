@@ -8,7 +8,7 @@ from .published import with_error
 from .records import restore
 from .scorecard import SYMBOLS, checked
 from .scorecard_stability import theory_lines
-from .statistics import crossing, test_gap, training_gap
+from .statistics import crossing, crossings, curve, test_gap, training_gap
 from .task import Task
 from .theory.lines import MINIMA
 from .variant_grids import COMPARED, MAPPED
@@ -138,6 +138,38 @@ def trained(table, rng):
     """The same of trained students, where their means cross."""
     found = {kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}
     return {kind: each for kind, each in found.items() if np.isfinite(each).all() and each[1] > 0}
+
+
+def mapped(maps, lines, rng):
+    """Where the students of the maps cross, beside theory.
+
+    Below every crossing of theory the two starts may end alike, and their losses cross by chance: compared are the
+    omega at which theory's line lies in the map.
+
+    Parameters
+    ----------
+    maps : dict of pandas.DataFrame
+        Results over alpha and omega, by name of the architecture.
+    lines : pandas.DataFrame
+        The experiment "fig14_theory".
+    rng : numpy.random.Generator
+        For the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        As from `scorecard.checked`, with the architecture and the threshold in front.
+    """
+    parts = []
+    for name, table in maps.items():
+        for kind, gap in GAPS.items():
+            theory = curve(select(lines, MAPPED[name]), kind)
+            inside = theory.index[theory["alpha"] < table["alpha"].max()]
+            rows = checked(crossings(table, gap, rng), theory, inside)
+            rows.insert(0, "student", TITLES[name])
+            rows.insert(1, "threshold", SYMBOLS[kind])
+            parts.append(rows)
+    return pd.concat(parts, ignore_index=True)
 
 
 def between_starts(table):

@@ -154,52 +154,56 @@ def risk(data, weights, lam, with_value=True):
     gradient : (k, p) tensor
     """
     k, r, d = len(weights), len(data.score), data.d
-    columns = weights[:, : r * d].reshape(k, r, d)
-    h = (columns.reshape(k * r, d) @ data.inputs.mT).reshape(k, r, len(data.positions), -1)
+    vectors = weights.reshape(k, -1, d)  # columns of fields; u and v, or the rows of V
+    read = vectors if data.form == "value" else vectors[:, :r]  # what sentences are multiplied with
+    fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
+    h = fields[:, :r]
     moved = torch.einsum("rs,ksan->kran", data.score, h)  # M h
     scores = (h[:, :, :, None] * moved[:, :, None]).sum(1)  # (k, L, L, n)
     attention = torch.softmax(scores, dim=2)
     miss = data.attention - attention
     if data.form == "full_value":
-        value, force, rest = _with_full_value(data, weights[:, r * d :].reshape(k, d, d), attention, miss)
-        penalised = weights
+        value, force, by_value = _with_full_value(data, vectors[:, r:], attention, miss)
     else:
         pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
         value = (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
-        force, rest = data.tilt - pull, ()
-        penalised = weights[:, : r * d]
-        if data.form == "value":
-            added, more, rest = _with_value(data, weights[:, r * d :].reshape(k, 2, d), attention)
-            value, force = value + added, force + more
+        force = data.tilt - pull
+    if data.form == "value":
+        a, b = fields[:, r], fields[:, r + 1]  # x u/sqrt(d) and x v/sqrt(d)
+        added, more, by_pair, by_v = _with_value(data, vectors[:, r + 1], a, b, attention, miss)
+        value, force = value + added, force + more
     by_score = attention * (force - (attention * force).sum(2, keepdim=True))
     moved_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
     by_field = (by_score[:, None] * moved[:, :, None]).sum(3) + (by_score[:, None] * moved_back[:, :, :, None]).sum(2)
-    gradient = (by_field.reshape(k * r, -1) @ data.inputs).reshape(k, r * d)
-    gradient = torch.cat([gradient, *(each.reshape(k, -1) for each in rest)], dim=1)
-    gradient[:, : penalised.shape[1]] += lam * penalised
-    return value + 0.5 * lam * penalised.square().sum(1, dtype=torch.float64), gradient
+    if data.form == "value":
+        by_field = torch.cat([by_field, by_pair], dim=1)
+    gradient = (by_field.reshape(read.shape[0] * read.shape[1], -1) @ data.inputs).reshape(read.shape)
+    if data.form == "value":
+        gradient[:, r + 1] += by_v
+    if data.form == "full_value":
+        gradient = torch.cat([gradient, by_value], dim=1)
+    penalised = slice(r) if data.form == "value" else slice(None)
+    gradient[:, penalised] += lam * vectors[:, penalised]
+    size = vectors[:, penalised].reshape(k, -1).square().sum(1, dtype=torch.float64)
+    return value + 0.5 * lam * size, gradient.reshape(k, -1)
 
 
-def _with_value(data, pair, attention):
-    """What the output S x u v^T/d adds to the risk, to the derivative by S, and the derivatives by u and v."""
-    k, _, d = pair.shape
-    fields = (pair.reshape(2 * k, d) @ data.inputs.mT).reshape(k, 2, len(data.positions), -1)
-    a, b = fields[:, 0], fields[:, 1]  # x u/sqrt(d) and x v/sqrt(d)
-    content = b - data.positions[:, None] * pair[:, 1].mean(1)[:, None, None]  # xi v/sqrt(d)
-    size = pair[:, 1].square().mean(1)[:, None, None]
+def _with_value(data, v, a, b, attention, miss):
+    """What the output S x u v^T/d adds to the risk, and its derivatives: by S, by a and b, and by v at given b."""
+    size = v.square().mean(1)[:, None, None]
+    mean = v.mean(1)[:, None, None]
+    marked = (data.attention * data.positions[:, None]).sum(1)  # Y u
     passed = (attention * a[:, None]).sum(2)  # S x u/sqrt(d)
-    left = (data.attention * content[:, None]).sum(2) - (attention * b[:, None]).sum(2)
-    value = (passed * (0.5 * size * passed - left)).sum((1, 2), dtype=torch.float64) / d
+    left = (miss * b[:, None]).sum(2) - marked * mean  # (Y xi - S x) v/sqrt(d)
     by_passed = size * passed - left
-    by_attention = (by_passed[:, :, None] * a[:, None] + passed[:, :, None] * b[:, None]) / d
-    by_a = (attention * by_passed[:, :, None]).sum(1)
-    by_content = -(data.attention * passed[:, :, None]).sum(1)
-    by_b = by_content + (attention * passed[:, :, None]).sum(1)
-    by_fields = torch.stack([by_a, by_b], dim=1).reshape(2 * k, -1) / d
-    by_pair = (by_fields @ data.inputs).reshape(k, 2, d)
-    by_mean = -(data.positions[:, None] * by_content).sum((1, 2)) / d
-    by_pair[:, 1] += pair[:, 1] * (passed.square().sum((1, 2)) / d**2)[:, None] + by_mean[:, None] / d
-    return value, by_attention, (by_pair,)
+    value = (passed * (by_passed - left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
+    by_attention = (by_passed[:, :, None] * a[:, None] + passed[:, :, None] * b[:, None]) / data.d
+    by_fields = torch.stack([
+        (attention * by_passed[:, :, None]).sum(1),
+        -(miss * passed[:, :, None]).sum(1),
+    ], dim=1) / data.d  # fmt: skip
+    by_v = v * passed.square().sum((1, 2))[:, None] + (marked * passed).sum((1, 2))[:, None]
+    return value, by_attention, by_fields, by_v / data.d**2
 
 
 def _with_full_value(data, value_matrix, attention, miss):
@@ -214,7 +218,7 @@ def _with_full_value(data, value_matrix, attention, miss):
         back = left + left @ each.mT  # left (1 + V)^T
         forces.append(-torch.einsum("and,bnd->abn", back, x))
         slopes.append(-mixed.reshape(-1, data.d).mT @ left.reshape(-1, data.d))
-    return torch.stack(values), torch.stack(forces), (torch.stack(slopes),)
+    return torch.stack(values), torch.stack(forces), torch.stack(slopes)
 
 
 def fit_linear(data):
