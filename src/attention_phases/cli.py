@@ -78,10 +78,18 @@ def _general_theory(options, architecture):
     from .theory.general_fixed_point import GENERAL_POINTS
 
     task = _task(options)
-    found = general_solve(task, architecture, options.alpha, options.branch, *_quadrature(options, GENERAL_POINTS))
+    quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank)
+    found = general_solve(task, architecture, options.alpha, options.branch, *quadrature)
     problem = None
     if not found.converged:
-        problem = f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}"
+        overlaps, errors = found.overlaps, found.stderr
+        own = ", ".join(
+            f"{name} = {value.round(4).tolist()} with errors {error.round(4).tolist()}"
+            for name, value, error in (
+                ("m", overlaps.mu[0], errors["mu"][0]), ("theta", overlaps.theta, errors["theta"]),
+            )
+        )  # fmt: skip
+        problem = f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, {own}"
     one = architecture.rank == 1
     names = {"q": "q", "m": "mu", "theta": "theta", "V": "chi"}
     units = {name: task.sigma**2 if one and name != "m" else 1.0 for name in names}
@@ -90,7 +98,7 @@ def _general_theory(options, architecture):
         scaled = units[name] * values[names[name]]
         return float(scaled.ravel()[0]) if one else scaled[0].tolist() if name == "m" else scaled.tolist()
 
-    losses = ("train_loss", "test_mse")
+    losses = ("train_loss", "test_mse", *(["gain"] if np.isfinite(found.gain) else []))
     overlaps, stderr = found.overlaps._asdict(), found.stderr
     return {
         **{name: said(overlaps, name) for name in names},
@@ -106,7 +114,7 @@ def threshold(options):
     from .theory.transitions import GENERAL_POINTS
 
     task, architecture = _task(options), _architecture(options)
-    quadrature = _quadrature(options, GENERAL_POINTS) if architecture else _quadrature(options)
+    quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank) if architecture else _quadrature(options)
     found = threshold(task, options.kind, *quadrature, architecture=architecture)
     if not found.converged:
         raise Failed(f"no {options.kind} threshold found at omega = {task.omega}")
@@ -215,9 +223,15 @@ def _architecture(options):
     return None if asked == Architecture() else asked
 
 
-def _quadrature(options, usual=2**14):
+def _quadrature(options, usual=2**14, rank=1):
+    from scipy.stats.qmc import Sobol
+
     points, scrambles = usual if options.points is None else options.points, options.scrambles
-    needed = 3 * 4 * 8 * points * scrambles  # the points, and two copies while they are made
+    dimensions = options.tokens * (rank + 1)
+    if dimensions > Sobol.MAXDIM:
+        allowed = f"at most {Sobol.MAXDIM // (rank + 1)}: Sobol points have no more dimensions"
+        raise BadInput("tokens", options.tokens, allowed)
+    needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
     present = psutil.virtual_memory().total
     if needed > present and min(points, scrambles) > 0:
         name, value = max(("points", points), ("scrambles", scrambles), key=lambda each: each[1])
@@ -258,9 +272,11 @@ def _parser():
     task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     task.add_argument("--lam", type=float, default=Task.lam, help="ridge penalty")
     task.add_argument("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
-    task.add_argument("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
-    task.add_argument("--tokens", type=int, default=2, help="length of a sentence")
-    task.add_argument("--token-correlation", type=float, default=0.0, help="of any two tokens' entries")
+    architecture = argparse.ArgumentParser(add_help=False)
+    architecture.add_argument("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
+    architecture.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
+    architecture.add_argument("--token-correlation", type=float, default=0.0,
+                              help="of any two tokens' entries, in (-1/(L - 1), 1)")  # fmt: skip
     quadrature = argparse.ArgumentParser(add_help=False)
     quadrature.add_argument("--points", type=int, help="points a scramble, a power of two")
     quadrature.add_argument("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
@@ -273,14 +289,15 @@ def _parser():
         added.set_defaults(command=command)
         return added
 
-    added = add(theory, alpha, task, quadrature)
+    added = add(theory, alpha, task, architecture, quadrature)
     added.add_argument("--branch", choices=("semantic", "positional", "symmetric"), required=True)
-    added = add(threshold, task, quadrature)
+    added = add(threshold, task, architecture, quadrature)
     added.add_argument("--kind", choices=("critical", "linear"), required=True)
-    add(baseline, task)
-    added = add(simulate, alpha, task)
+    add(baseline, task, architecture)
+    added = add(simulate, alpha, task, architecture)
     added.add_argument("--d", type=int, default=1000, help="embedding dimension")
-    added.add_argument("--init", choices=("semantic", "positional", "mixed", "random"), required=True)
+    added.add_argument("--init", choices=("semantic", "positional", "mixed", "random"), required=True,
+                       help="mixed: one column each, for rank2 and untied")
     added.add_argument("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
     added.add_argument("--seeds", type=int, default=4, help="number of data sets")
     added.add_argument("--seed", type=int, default=0, help="of the first data set")

@@ -48,7 +48,7 @@ VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
-OF_LINES = (*OF_THEORY, *COLUMNS)
+OF_LINES = (*OF_THEORY, *COLUMNS, "gain")
 LINE_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_LINES} | {f"{name}_error": (5e-2, 1e-9) for name in OF_LINES}
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.

@@ -24,7 +24,7 @@ COMPARED = {
     "four tokens": Architecture(tokens=4),
 }
 COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
-BRANCHES = {"rank2": ("semantic",)}  # its students find one minimum from every start
+CROSSING = {"rank2": ("semantic",)}  # has no alpha_c to search for
 MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 
 
@@ -100,10 +100,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
         "laptop": (ALPHAS[::4] + FURTHER_ALPHAS, 2**7, 16),
         "smoke": ((1.0, 2.0, 3.0), 2**4, 4),
     }[profile]
-    return [
-        _line("fig10_theory", MAPPED[name], Task(), alphas, points, scrambles, BRANCHES.get(name, STANDARD_STARTS))
-        for name in names
-    ]
+    return [_line("fig10_theory", MAPPED[name], Task(), alphas, points, scrambles) for name in names]
 
 
 def fig14_theory(profile):
@@ -113,7 +110,7 @@ def fig14_theory(profile):
     if profile == "smoke":
         omegas = omegas[2:3]
     return [
-        _line("fig14_theory", each, Task(omega=omega), (), points, scrambles, BRANCHES.get(name, STANDARD_STARTS))
+        _line("fig14_theory", each, Task(omega=omega), (), points, scrambles, CROSSING.get(name, STANDARD_STARTS))
         for omega in omegas
         for name, each in MAPPED.items()
     ]

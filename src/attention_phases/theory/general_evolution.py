@@ -49,6 +49,8 @@ class Averages(NamedTuple):
     fitted_loss: np.ndarray  # E[ell(h*)]
     moreau: np.ndarray
     test_loss: np.ndarray  # E[ell(w)]
+    teacher_slope: np.ndarray  # E[g^T n_y (C^-1 n_y)^T n] (r, r)
+    score: np.ndarray  # E[g s^T] (L r, L r), s = root(C)^-1 (n - n_y t^T/rest): what a shift of w brings, by parts
 
 
 def average(setting, overlaps, points):
@@ -62,7 +64,7 @@ def average(setting, overlaps, points):
     arguments = (root, setting.marks @ overlaps.mu, aligned, rest, A, reach, C, root_C, M, setting.omega,
                  setting.matrix)  # fmt: skip
     rows = over_scrambles(scramble_means, points, *arguments)
-    shapes = [(r, r), (r, r), (count, r), (r,), (), (), ()]
+    shapes = [(r, r), (r, r), (count, r), (r,), (), (), (), (r, r), (count * r, count * r)]
     parts = np.split(rows, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     return Averages(*(part.reshape(len(rows), *shape) for part, shape in zip(parts, shapes)))
 
@@ -86,6 +88,27 @@ def conjugates(setting, alpha, overlaps, averages):
     return GeneralOverlaps(
         alpha * averages.power, alpha * averages.pull, theta, 0.5 * (chi + chi.swapaxes(-1, -2))
     )
+
+
+def gains(setting, alpha, overlaps, averages):
+    """What one step of the map multiplies small overlaps by, theta and mu, where `overlaps` hold them at zero.
+
+    With an eigenvalue above 1 the solution is a saddle, see `state_evolution.gain`. The derivatives are taken by
+    parts, like V_hat. For mu there is one kind of mark, p = 1.
+
+    Returns
+    -------
+    theta, mu : (r, r) arrays, with the leading axis of `averages`
+    """
+    count, r = len(setting.covariance), len(setting.score)
+    root = np.linalg.cholesky(overlaps.q)
+    response = update(setting, conjugates(setting, alpha, overlaps, averages)).chi
+    theta = averages.teacher_slope - averages.noise
+    marks = setting.marks[:, 0]
+    score = averages.score.reshape(*averages.score.shape[:-2], count, r, count, r)
+    whitened = np.linalg.solve(np.linalg.cholesky(setting.covariance), marks)
+    mu = np.einsum("a,...akbl,b->...kl", marks, score, whitened)
+    return tuple(alpha * response @ each @ np.linalg.inv(root) for each in (theta, mu))
 
 
 def update(setting, hats):

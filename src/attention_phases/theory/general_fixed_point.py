@@ -9,7 +9,7 @@ import scipy.optimize
 from ..architectures import SOLVED
 from ..errors import check_choice, check_positive
 from .fixed_point import COARSE, DAMPED_STEPS, DAMPING, NEAR, SMALLEST_OVERLAP, STEP, TOLERANCE, UNRESOLVED
-from .general_evolution import Averages, GeneralOverlaps, Setting, average, conjugates, free_energy, update
+from .general_evolution import Averages, GeneralOverlaps, Setting, average, conjugates, free_energy, gains, update
 from .quadrature import SCRAMBLES, gaussian_points
 
 GENERAL_POINTS = 2**12
@@ -37,11 +37,14 @@ class GeneralSolution:
     train_loss, test_mse, free_energy, train_slope, test_slope : float
     residual : float
         Largest change of a coordinate (see `Coordinates`) under one more step.
+    gain : float
+        Of the overlaps that the branch holds at zero, the largest; a solution with a gain above 1 is a saddle. NaN on
+        the semantic branch of rank 2, where each kind of overlap has one column.
     converged : bool
     iterations : int
     spread : dict
-        Overlaps, train_loss and test_mse of the fixed point of each scramble alone, to first order; the first axis
-        counts scrambles, and both losses are without their mean.
+        Overlaps, train_loss, test_mse and gain of the fixed point of each scramble alone, to first order; the first
+        axis counts scrambles, and all but the overlaps are without their mean.
     """
 
     overlaps: GeneralOverlaps
@@ -50,6 +53,7 @@ class GeneralSolution:
     free_energy: float
     train_slope: float
     test_slope: float
+    gain: float
     residual: float
     converged: bool
     iterations: int
@@ -62,7 +66,7 @@ class GeneralSolution:
 
     @property
     def stderr(self):
-        """Standard errors of the overlaps, as arrays, of train_loss and of test_mse."""
+        """Standard errors of the overlaps, as arrays, of train_loss, test_mse and gain."""
         return {name: standard_error(each) for name, each in self.spread.items()}
 
 
@@ -183,6 +187,14 @@ class Evolution:
         found = conjugates(self.setting, alpha or self.alpha, overlaps, averages)
         return GeneralOverlaps(*(mask * each for mask, each in zip(self.coordinates.masks, found)))
 
+    def gain(self, x, averages):
+        held = [not len(each) for each in (self.coordinates.teacher, self.coordinates.places)]
+        if not any(held):
+            return np.full(np.shape(averages.moreau), np.nan)
+        blocks = gains(self.setting, self.alpha, self.coordinates.unpack(x), averages)
+        blocks = [block for block, one in zip(blocks, held) if one]
+        return np.max([np.linalg.eigvals(block).real.max(axis=-1) for block in blocks], axis=0)
+
     def step(self, x, averages, alpha=None):
         return self.coordinates.pack(update(self.setting, self.hats(x, averages, alpha)))
 
@@ -229,12 +241,13 @@ def _describe(evolution, x, nets):
     averages = evolution.averages(x, nets)
     pooled = _pool(averages)
     image = evolution.step(x, pooled)
-    jacobian, test_by = [], []
+    jacobian, test_by, gain_by = [], [], []
     for shift in STEP * np.eye(len(x)):
         above, below = (_pool(evolution.averages(x + side, nets)) for side in (shift, -shift))
         jacobian.append((evolution.step(x + shift, above) - evolution.step(x - shift, below)) / (2 * STEP))
         test_by.append((above.test_loss - below.test_loss) / (2 * STEP))
-    jacobian, test_by = np.transpose(jacobian), np.array(test_by)
+        gain_by.append((evolution.gain(x + shift, above) - evolution.gain(x - shift, below)) / (2 * STEP))
+    jacobian, test_by, gain_by = np.transpose(jacobian), np.array(test_by), np.array(gain_by)
     response = np.eye(len(x)) - jacobian
     moves = np.linalg.solve(response, (evolution.step(x, averages) - image).T)  # (coordinates, scrambles)
     above, below = (evolution.step(x, pooled, alpha * (1 + side)) for side in (STEP, -STEP))
@@ -245,6 +258,8 @@ def _describe(evolution, x, nets):
     spread = [evolution.coordinates.unpack(x + move) for move in moves.T]
     spread = {name: np.array([getattr(each, name) for each in spread]) for name in GeneralOverlaps._fields}
     spread["train_loss"] = alpha * (averages.moreau - pooled.moreau)
+    gain = evolution.gain(x, pooled)
+    spread["gain"] = evolution.gain(x, averages) - gain + gain_by @ moves
     spread["test_mse"] = 2 / count * (averages.test_loss - pooled.test_loss + test_by @ moves)
 
     errors = standard_error(moves.T)
@@ -260,6 +275,7 @@ def _describe(evolution, x, nets):
         free_energy=float(free_energy(setting, alpha, overlaps, evolution.hats(x, pooled), pooled.moreau)),
         train_slope=float(pooled.moreau),
         test_slope=float(2 / count * test_by @ np.linalg.solve(response, drift)),
+        gain=float(gain),
         residual=float(residual),
         converged=bool(settled and exists and stable),
         iterations=evolution.calls,

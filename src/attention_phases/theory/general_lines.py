@@ -1,6 +1,9 @@
 """What theory says of another architecture along one line of alpha: branches and thresholds."""
 
+from itertools import pairwise
+
 import numpy as np
+import scipy.optimize
 
 from .baseline import general_linear_baseline
 from .branches import follow
@@ -8,7 +11,7 @@ from .general_fixed_point import solver, standard_error
 from .lines import THRESHOLD_POINTS, near
 from .transitions import BRANCHES, KINDS, threshold
 
-LOSSES = ("train_loss", "test_mse")
+SAID = ("train_loss", "test_mse", "gain")
 
 
 def general_line(line):
@@ -22,8 +25,8 @@ def general_line(line):
     -------
     list of dict
         Each with `what` and `alpha`: "baseline"; one row for each alpha of each of its branches,
-        as from `general_row`; "critical" and "linear" with alpha and `alpha_error`, where there is one (on a
-        line with alphas: between these).
+        as from `general_row`; and with `alpha_error`, where there is one (on a line with alphas: between these),
+        "critical", "linear", and "semantic limit" or "positional limit", as from `limit`.
     """
     task, architecture = line.task(), line.architecture()
     solve = solver(architecture)
@@ -33,6 +36,12 @@ def general_line(line):
         for branch in line.branches
     }
     rows = [{"what": "baseline", "test_mse": general_linear_baseline(task, architecture)}]
+    for branch, solutions in found.items():
+        if between := limit(task, branch, solutions, line.points, **quadrature, solve=solve):
+            rows.append({"what": f"{branch} limit", "alpha": between[0], "alpha_error": between[1]})
+            if architecture.form == "rank2" and "semantic" in found:
+                # Here one branch leaves the other continuously; before, asymmetry of the points would show as theta.
+                found["semantic"] = {alpha: each for alpha, each in found["semantic"].items() if alpha > between[0]}
     for branch, solutions in found.items():
         rows += [{"what": branch, "alpha": alpha, **general_row(task, each)} for alpha, each in solutions.items()]
     for kind in KINDS:
@@ -48,11 +57,49 @@ def general_line(line):
     return rows
 
 
+def limit(task, branch, solutions, points, solve, **quadrature):
+    """Where a branch turns between saddle and minimum: the gain of what it holds at zero passes 1.
+
+    Parameters
+    ----------
+    task : Task
+    branch : str
+    solutions : dict of GeneralSolution
+        By ascending alpha.
+    points : int
+    solve : callable
+    **quadrature
+        `scrambles` and `seed`.
+
+    Returns
+    -------
+    alpha, stderr : float
+        None where no two neighbours differ in this.
+    """
+    alphas = list(solutions)
+    for pair in pairwise(alphas):
+        if (solutions[pair[0]].gain > 1) != (solutions[pair[1]].gain > 1):
+            break
+    else:
+        return None
+    start = solutions[pair[1]].overlaps
+    gains = {}
+
+    def excess(alpha):
+        gains[alpha] = solve(task, alpha, branch, points, **quadrature, start=start)
+        return gains[alpha].gain - 1
+
+    root = scipy.optimize.brentq(excess, *pair, xtol=1e-3)
+    nearest = min(gains, key=lambda alpha: abs(alpha - root))
+    slope = (excess(pair[1]) - excess(pair[0])) / (pair[1] - pair[0])
+    return root, float(gains[nearest].stderr["gain"] / abs(slope))
+
+
 def general_row(task, found):
-    """Overlaps and losses of a `GeneralSolution` with standard errors, named as by `variants.overlaps`."""
+    """Overlaps, losses and gain of a `GeneralSolution` with standard errors, named as by `variants.overlaps`."""
     values = flat_overlaps(task.sigma**2, *(each[None] for each in found.overlaps))
     shifted = flat_overlaps(task.sigma**2, *(found.spread[name] for name in found.overlaps._fields))
-    row = {name: float(each[0]) for name, each in values.items()} | {name: getattr(found, name) for name in LOSSES}
+    row = {name: float(each[0]) for name, each in values.items()} | {name: getattr(found, name) for name in SAID}
     return row | {f"{name}_error": float(standard_error((found.spread | shifted)[name])) for name in row}
 
 

@@ -265,7 +265,7 @@ def scramble_means(z, root, m, aligned, rest, A, reach, C, root_C, M, omega, fix
     """
     count, r = m.shape
     size = count * r
-    sums = np.zeros(2 * r * r + size + r + 3)
+    sums = np.zeros(3 * r * r + size * size + size + r + 3)
     best, other, w, g = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
     noise, own, y = np.zeros((count, r)), np.zeros(count), np.zeros(count)
     Y, S = np.zeros((count, count)), np.zeros((count, count))
@@ -318,4 +318,16 @@ def scramble_means(z, root, m, aligned, rest, A, reach, C, root_C, M, omega, fix
         sums[at] += moreau - 0.5 * distance
         sums[at + 1] += moreau
         sums[at + 2] += loss(w, Y, C, M, S)
+        at += 3
+        for k in range(r):
+            for j in range(r):
+                for a in range(count):
+                    for b in range(count):
+                        sums[at] += g[a * r + k] * own[a] * z[point, b * r + j] * z[point, size + b]
+                at += 1
+        for i in range(size):
+            for b in range(count):
+                for j in range(r):
+                    sums[at] += g[i] * (z[point, b * r + j] - z[point, size + b] * aligned[j] / rest)
+                    at += 1
     return sums / len(z)
