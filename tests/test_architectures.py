@@ -214,13 +214,39 @@ def test_the_solved_case_is_a_special_case(branch):
     found = (0.25 * ours.overlaps.q, ours.overlaps.mu, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.chi)
     for each, value in zip(found, theirs.overlaps):
         assert each.item() == pytest.approx(value, rel=1e-6, abs=1e-12)
-    for name in ("train_loss", "test_mse", "free_energy", "train_slope"):
+    for name in ("train_loss", "test_mse", "free_energy", "train_slope", "gain"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-6)
     # A finite difference in alpha, one-sided there and central here; it may be near zero itself.
     assert ours.test_slope == pytest.approx(theirs.test_slope, abs=1e-3 * theirs.test_mse)
     for name, other in {"q": "q", "chi": "V", "test_mse": "test_mse"}.items():
         unit = 1.0 if name == "test_mse" else 0.25
         assert unit * ours.stderr[name].item() == pytest.approx(theirs.stderr[other], rel=0.1)
+
+
+@pytest.mark.parametrize("held", ["theta", "mu"])
+def test_gains_are_the_slopes_of_the_map(held):
+    """By finite differences of one step, whose error is that of the points: overlaps of 0.1 or so, both signs."""
+    setting = general.Setting.of(TASK, Architecture("untied", 2, 0.2))
+    theta, mu = np.array([0.3, 0.2]), np.array([[0.1, 0.15]])
+    base = general.GeneralOverlaps(
+        np.array([[0.5, 0.2], [0.2, 0.4]]), mu if held == "theta" else 0 * mu, theta if held == "mu" else 0 * theta,
+        np.array([[40.0, 5.0], [5.0, 30.0]]),
+    )  # fmt: skip
+    points = gaussian_points(2**11, 16, seed=0, dimensions=6)
+
+    def step(overlaps):
+        averages = general.average(setting, overlaps, points)
+        return general.update(setting, general.conjugates(setting, 2.0, overlaps, averages))
+
+    slopes = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "mu"]
+    for column, side in enumerate(0.05 * np.eye(2)):
+        above, below = (
+            step(base._replace(**{held: getattr(base, held) + sign * side})) for sign in (1, -1)
+        )  # fmt: skip
+        change = (getattr(above, held) - getattr(below, held)).reshape(16, 2) / 0.1
+        error = np.hypot(change.std(axis=0), slopes[:, :, column].std(axis=0)) / 4
+        assert (np.abs(change.mean(axis=0) - slopes[:, :, column].mean(axis=0)) < 4 * error).all()
+        assert (error < 0.25 * np.abs(slopes.mean(axis=0)).max()).all()
 
 
 @pytest.mark.parametrize(
@@ -314,6 +340,11 @@ def test_the_command_line(capsys):
 
 
 def test_bad_input_is_told_in_one_line(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["gamp", "--alpha", "2", "--init", "semantic", "--architecture", "untied"])
+    assert capsys.readouterr().err.startswith("unrecognized arguments: --architecture untied")
+    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--tokens", "1000000"]) == 2
+    assert capsys.readouterr().err.startswith("tokens = 1000000: must be at most 10600")
     assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--architecture", "value"]) == 2
     assert capsys.readouterr().err.startswith("architecture = value: must be one of tied, rank2, untied")
     with pytest.raises(BadInput, match=r"^token-correlation = -0.6: must be in \(-0.5, 1\)"):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import CubicSpline
 
 from .cells import Variant
 from .published import with_error
@@ -104,10 +105,10 @@ def compared_as_table(rows):
     return pd.DataFrame({
         "": rows["architecture"].where(~rows["architecture"].duplicated(), ""),
         " ": rows["quantity"],
-        size: list(map(with_error, rows["at_size"], rows["at_size_error"])),
-        "d → ∞": list(map(with_error, rows["students"], rows["students_error"])),
         "theory": list(map(with_error, rows["theory"], rows["theory_error"])),
+        "students, d → ∞": list(map(with_error, rows["students"], rows["students_error"])),
         "in errors": rows["errors"].map("{:+.1f}".format),
+        size: list(map(with_error, rows["at_size"], rows["at_size_error"])),
     })  # fmt: skip
 
 
@@ -126,6 +127,12 @@ def thresholds(lines):
     """ "critical" and "linear" of a line, alpha and alpha_error of each that there is."""
     rows = lines[lines["what"].isin(("critical", "linear"))]
     return {row.what: (row.alpha, row.alpha_error) for row in rows.itertuples()}
+
+
+def said(lines, what):
+    """Alpha with its error of a single row such as "semantic limit", as text."""
+    rows = lines[lines["what"] == what]
+    return with_error(rows["alpha"].iloc[0], rows["alpha_error"].iloc[0]) if len(rows) else "none"
 
 
 def thresholds_by_name(lines):
@@ -190,7 +197,7 @@ def between_starts(table):
     })  # fmt: skip
 
 
-def trained_thresholds(found, table, rng):
+def trained_thresholds(found, table, lines, rng):
     """Thresholds of the trained students of a slice beside those of theory.
 
     Parameters
@@ -199,19 +206,41 @@ def trained_thresholds(found, table, rng):
         From `thresholds`.
     table : pandas.DataFrame
         Results of the experiment.
+    lines : pandas.DataFrame
+        Theory of the same architecture.
     rng : numpy.random.Generator
         For the bootstrap.
 
     Returns
     -------
     pandas.DataFrame
-        As from `scorecard.checked`.
+        As from `scorecard.checked`. Students are interpolated linearly between their alphas; theory is given exactly
+        and, for the comparison, with the same interpolation.
     """
+    alphas, names = np.unique(table["alpha"]), ["alpha", "alpha_error"]
     students = {SYMBOLS[kind]: crossing(GAPS[kind](table), rng) for kind in found}
-    theory = {SYMBOLS[kind]: each for kind, each in found.items()}
-    names = ["alpha", "alpha_error"]
-    both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (students, theory)]
-    return checked(*both, of="threshold")
+    alike = {SYMBOLS[kind]: (interpolated(lines, kind, alphas), error) for kind, (_, error) in found.items()}
+    both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (students, alike)]
+    rows = checked(*both, of="threshold").rename(columns={"theory": "theory, interpolated alike"})
+    exact = {SYMBOLS[kind]: with_error(*each) for kind, each in found.items()}
+    rows.insert(2, "theory", rows["threshold"].map(exact))
+    return rows
+
+
+def interpolated(lines, kind, alphas):
+    """Where theory would cross if it were known at some alpha only and interpolated linearly."""
+    semantic, positional = (lines[lines["what"] == branch].set_index("alpha") for branch in MINIMA)
+    if kind == "critical":
+        gap = (semantic["train_loss"] - positional["train_loss"]).dropna()
+    else:
+        gap = semantic["test_mse"] - lines.loc[lines["what"] == "baseline", "test_mse"].iloc[0]
+    if len(gap) < 2:
+        return np.nan
+    inside = alphas[(alphas >= gap.index.min()) & (alphas <= gap.index.max())]
+    values = CubicSpline(gap.index, gap)(inside)
+    for left in np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0)):
+        return np.interp(0, -values[left : left + 2], inside[left : left + 2])
+    return np.nan
 
 
 def moved(found):

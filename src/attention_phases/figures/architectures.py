@@ -4,6 +4,7 @@ from collections import namedtuple
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 
 from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, mark_threshold
 
@@ -13,7 +14,9 @@ Mark = namedtuple("Mark", "alpha stderr")
 STARTS = {"semantic": "o", "positional": "s", "mixed": "^"}
 
 
-def architecture_slice(means, gaps, theory, tied, thresholds, baseline, sigma, columns=1):
+def architecture_slice(
+    means, gaps, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"
+):
     """A slice of one architecture over alpha: difference of training losses, overlaps, test errors.
 
     Parameters
@@ -23,7 +26,7 @@ def architecture_slice(means, gaps, theory, tied, thresholds, baseline, sigma, c
     gaps : DataFrame
         `statistics.training_gap`.
     theory : dict of DataFrame
-        "semantic" and "positional"; empty where there is no theory.
+        "semantic" and "positional", dotted where the gain exceeds 1; empty where there is no theory.
     tied : dict of DataFrame
         The same of the standard student on independent tokens.
     thresholds : dict
@@ -33,6 +36,8 @@ def architecture_slice(means, gaps, theory, tied, thresholds, baseline, sigma, c
     sigma : float
     columns : int
         Of weights that share one overlap: overlaps are drawn over the root of it.
+    reference : str
+        What the dashed lines are.
 
     Returns
     -------
@@ -40,59 +45,71 @@ def architecture_slice(means, gaps, theory, tied, thresholds, baseline, sigma, c
     """
     unit = sigma**2 * columns**0.5
     with mpl.rc_context(STYLE):
-        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 10.2), sharex=True)
+        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 11), sharex=True)
         top.axhline(0, color="#bbbbbb", linewidth=1)
-        _gap(top, tied, TIED, "--", "standard student, theory")
+        _theory(top, _gap(tied), "train_loss", 1, TIED, "--", reference)
         if theory:
-            _gap(top, theory, NEUTRAL, "-", "theory")
+            _theory(top, _gap(theory), "train_loss", 1, NEUTRAL, label="theory")
         top.errorbar(gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), fmt="o", color=NEUTRAL, elinewidth=1,
                      label="trained")
-        top.set(ylabel=r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$", title="Training losses")
+        top.set_ylabel(r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$")
         for branch, name, label in (("semantic", "theta", r"$\theta/\sigma^2$, with the teacher"),
                                     ("positional", "m", r"$m/\sigma^2$, with the positions")):
-            each, curve = means.loc[branch], tied[branch]
-            middle.plot(curve["alpha"], curve[name] / sigma**2, "--", color=TIED)
+            each = means.loc[branch]
+            middle.plot(tied[branch]["alpha"], tied[branch][name] / sigma**2, "--", color=TIED)
             if theory:
-                curve = theory[branch]
-                draw_line(middle, curve["alpha"], curve[name] / unit, curve[f"{name}_error"] / unit, COLOURS[branch])
+                _theory(middle, theory[branch], name, unit, COLOURS[branch])
             middle.errorbar(each.index, each[name] / unit, each[f"{name}_error"] / unit, fmt="o", color=COLOURS[branch],
                             elinewidth=1, label=label)
-        middle.set(ylabel="overlap", title="Overlaps of the two students", ylim=(0, None))
+        middle.set(ylabel="overlap", ylim=(0, None))
         bottom.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
         for branch in BRANCHES:
-            each, curve = means.loc[branch], tied[branch]
-            bottom.plot(curve["alpha"], curve["test_mse"], "--", color=TIED)
+            each = means.loc[branch]
+            bottom.plot(tied[branch]["alpha"], tied[branch]["test_mse"], "--", color=TIED)
             if theory:
-                curve = theory[branch]
-                draw_line(bottom, curve["alpha"], curve["test_mse"], curve["test_mse_error"], COLOURS[branch])
+                _theory(bottom, theory[branch], "test_mse", 1, COLOURS[branch])
             bottom.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt="o", color=COLOURS[branch],
                             elinewidth=1, label=f"{branch} start")
-        bottom.set(ylabel=r"test error $\epsilon_g$", title="Test errors", ylim=(0, None))
+        bottom.set(ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         for axes in (top, bottom):
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
-        _finish((top, middle, bottom), thresholds)
+        titles = ("Training losses", "Overlaps of the two students", "Test errors")
+        _finish(dict(zip(titles, (top, middle, bottom))), thresholds)
     return figure
 
 
-def _gap(axes, theory, colour, style, label):
+def _gap(theory):
+    """Training loss of the semantic branch less that of the positional one, a saddle where the semantic one is."""
     both = theory["semantic"].merge(theory["positional"], on="alpha", suffixes=("", "_positional"))
-    gap = both["train_loss"] - both["train_loss_positional"]
     error = (both["train_loss_error"] ** 2 + both["train_loss_error_positional"] ** 2) ** 0.5
-    draw_line(axes, both["alpha"], gap, error, colour, style, label=label)
+    return both.assign(train_loss=both["train_loss"] - both["train_loss_positional"], train_loss_error=error)
+
+
+def _theory(axes, curve, name, unit, colour, style="-", label=None):
+    """A curve of theory with its band; dotted where it is a saddle."""
+    saddle = curve["gain"] > 1 if "gain" in curve else np.zeros(len(curve), bool)
+    beside = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False) if saddle.any() else saddle
+    for part, line, said in ((curve[~saddle], style, label), (curve[beside], ":", None)):
+        draw_line(axes, part["alpha"], part[name] / unit, part[f"{name}_error"] / unit, colour, line, label=said)
 
 
 def _finish(panels, thresholds):
+    """Titles, legends between them and the panels, where they cover nothing, and thresholds."""
     found = {kind: Mark(*each) for kind, each in thresholds.items() if each}
     first = min(found, key=lambda kind: found[kind].alpha, default=None) if len(found) > 1 else None
-    for axes in panels:
-        if axes is not panels[0]:
+    *_, last = panels.values()
+    for title, axes in panels.items():
+        if axes.get_ylim()[0] == 0:
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
         if "critical" in found:
             mark_threshold(axes, found["critical"], r"$\alpha_c$", NEUTRAL, left=first == "critical")
-        axes.legend(loc="best", frameon=True, framealpha=0.8, edgecolor="none")
+        legend = axes.legend(loc="lower left", bbox_to_anchor=(0.1, 1.0), ncols=3, fontsize=11, columnspacing=1,
+                             handlelength=1.6, borderpad=0.2)  # fmt: skip
+        rows = -(-len(legend.get_texts()) // 3)
+        axes.set_title(title, pad=8 + 18 * rows)
     if "linear" in found:
-        mark_threshold(panels[-1], found["linear"], r"$\alpha_l$", BASELINE, left=first == "linear")
-    panels[-1].set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
+        mark_threshold(last, found["linear"], r"$\alpha_l$", BASELINE, left=first == "linear")
+    last.set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
 
 
 def rank_two(means, theory, tied, linear, baseline, sigma):
@@ -103,32 +120,34 @@ def rank_two(means, theory, tied, linear, baseline, sigma):
     matplotlib Figure
     """
     with mpl.rc_context(STYLE):
-        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 10.2), sharex=True)
-        curve = theory["semantic"]
+        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 11), sharex=True)
         for axes, name in ((top, "train_loss"), (bottom, "test_mse")):
             named = "" if axes is top else "_"  # a label that begins so stays out of the legend: one panel says it
-            draw_line(axes, curve["alpha"], curve[name], curve[f"{name}_error"], NEUTRAL, label=f"{named}theory")
             for branch in BRANCHES:
+                said = f"{named}theory" if branch == "semantic" else None
+                _theory(axes, theory[branch], name, 1, NEUTRAL, label=said)
                 axes.plot(tied[branch]["alpha"], tied[branch][name], "--", color=COLOURS[branch], linewidth=1,
                           label=f"{named}rank 1, {branch}")
             for start, marker in STARTS.items():
                 each = means.loc[start]
                 axes.errorbar(each.index, each[name], each[f"{name}_error"], fmt=marker, fillstyle="none",
-                              color=NEUTRAL, elinewidth=1, label=f"{named}{start} start")
+                              color=COLOURS.get(start, NEUTRAL), elinewidth=1, label=f"{named}{start} start")
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         for name, branch, label in (("theta", "semantic", r"$|\theta|/\sigma^2$, with the teacher"),
                                     ("m", "positional", r"$|m|/\sigma^2$, with the positions")):
-            draw_line(middle, curve["alpha"], curve[name] / sigma**2, curve[f"{name}_error"] / sigma**2,
-                      COLOURS[branch], label=label)
+            for solution in BRANCHES:
+                _theory(middle, theory[solution], name, sigma**2, COLOURS[branch],
+                        label=label if solution == "semantic" else None)
             for start, marker in STARTS.items():
                 each = means.loc[start]
                 middle.errorbar(each.index, each[name] / sigma**2, each[f"{name}_error"] / sigma**2, fmt=marker,
                                 fillstyle="none", color=COLOURS[branch], elinewidth=1)
         bottom.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
-        top.set(ylabel=r"training loss $\epsilon_t$", title="Training loss")
-        middle.set(ylabel="overlap", title="Overlaps, both columns together", ylim=(0, None))
-        bottom.set(ylabel=r"test error $\epsilon_g$", title="Test error", ylim=(0, None))
-        _finish((top, middle, bottom), {"linear": linear} if linear else {})
+        top.set_ylabel(r"training loss $\epsilon_t$")
+        middle.set(ylabel="overlap", ylim=(0, None))
+        bottom.set(ylabel=r"test error $\epsilon_g$", ylim=(0, None))
+        titles = ("Training loss", "Overlaps, both columns together", "Test error")
+        _finish(dict(zip(titles, (top, middle, bottom))), {"linear": linear} if linear else {})
     return figure
 
 
