@@ -286,10 +286,13 @@ def published_curve(table):
     return pd.DataFrame.from_dict(values, orient="index", dtype=float)
 
 
-def as_html(comparison):
-    """A comparison as an HTML table, narrow enough for a phone: its sources, if any, stand once below."""
+def as_html(comparison, folded=None):
+    """A comparison as an HTML table, narrow enough for a phone: its sources, if any, stand once below.
+
+    A long one can be `folded` away under a title.
+    """
     table = comparison.drop(columns="source", errors="ignore")
     html = table.to_html(index=False, border=0, escape=False, classes="comparison", justify="left")
     if "source" in comparison:
         html += f'<p class="source">Published in, or behind: {"; ".join(dict.fromkeys(comparison["source"]))}.</p>'
-    return html
+    return f"<details><summary>{folded}</summary>{html}</details>" if folded else html

@@ -184,7 +184,7 @@ def found_minima(informed, runs, sigma):
 
 
 def fractions(table):
-    """How often each basin is found, over alpha, one panel a dimension and optimiser.
+    """How often each basin is found, over alpha, one panel an optimiser; dimensions stand beside each other.
 
     Parameters
     ----------
@@ -206,10 +206,11 @@ def fractions(table):
                     same = (table["optimizer"] == optimizer) & (table["d"] == d) & (table["basin"] == basin)
                     each = table[same]
                     errors = (each["fraction"] - each["low"], each["high"] - each["fraction"])
-                    axes.errorbar(each["alpha"], each["fraction"], errors, fmt="o-", color=colour, alpha=strength,
-                                  elinewidth=1, linewidth=1, label=f"{basin}, $d={d}$")
+                    aside = 0.04 * (shade - (len(dimensions) - 1) / 2)
+                    axes.errorbar(each["alpha"] + aside, each["fraction"], errors, fmt="o-", color=colour,
+                                  alpha=strength, elinewidth=1, linewidth=1, markersize=4, label=f"{basin}, $d={d}$")
             axes.set(ylabel="fraction of runs", title={"adam": "Adam", "gd": "Gradient descent"}[optimizer],
                      ylim=(-0.03, 1.03))
-            axes.legend(fontsize=8.5, ncols=2)
+        panels[-1, 0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), fontsize=11, ncols=2)
         panels[-1, 0].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure

@@ -96,10 +96,11 @@ def limit(task, branch, solutions, points, solve, **quadrature):
 
 
 def general_row(task, found):
-    """Overlaps, losses and gain of a `GeneralSolution` with standard errors, named as by `variants.overlaps`."""
+    """Overlaps, losses and gain, if any, of a `GeneralSolution` with errors, named as by `variants.overlaps`."""
     values = flat_overlaps(task.sigma**2, *(each[None] for each in found.overlaps))
     shifted = flat_overlaps(task.sigma**2, *(found.spread[name] for name in found.overlaps._fields))
-    row = {name: float(each[0]) for name, each in values.items()} | {name: getattr(found, name) for name in SAID}
+    said = {name: getattr(found, name) for name in SAID if np.isfinite(getattr(found, name))}
+    row = {name: float(each[0]) for name, each in values.items()} | said
     return row | {f"{name}_error": float(standard_error((found.spread | shifted)[name])) for name in row}
 
 
