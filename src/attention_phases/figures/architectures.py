@@ -45,7 +45,7 @@ def architecture_slice(
     """
     unit = sigma**2 * columns**0.5
     with mpl.rc_context(STYLE):
-        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 11), sharex=True)
+        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 12), sharex=True)
         top.axhline(0, color="#bbbbbb", linewidth=1)
         _theory(top, _gap(tied), "train_loss", 1, TIED, "--", reference)
         if theory:
@@ -103,10 +103,10 @@ def _finish(panels, thresholds):
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
         if "critical" in found:
             mark_threshold(axes, found["critical"], r"$\alpha_c$", NEUTRAL, left=first == "critical")
-        legend = axes.legend(loc="lower left", bbox_to_anchor=(0.1, 1.0), ncols=3, fontsize=11, columnspacing=1,
-                             handlelength=1.6, borderpad=0.2)  # fmt: skip
-        rows = -(-len(legend.get_texts()) // 3)
-        axes.set_title(title, pad=8 + 18 * rows)
+        legend = axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.06), ncols=2, fontsize=11, columnspacing=1,
+                             handlelength=1.6, borderpad=0)  # fmt: skip
+        rows = -(-len(legend.get_texts()) // 2)
+        axes.set_title(title, pad=20 + 15 * rows)
     if "linear" in found:
         mark_threshold(last, found["linear"], r"$\alpha_l$", BASELINE, left=first == "linear")
     last.set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
@@ -120,7 +120,7 @@ def rank_two(means, theory, tied, linear, baseline, sigma):
     matplotlib Figure
     """
     with mpl.rc_context(STYLE):
-        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 11), sharex=True)
+        figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 12), sharex=True)
         for axes, name in ((top, "train_loss"), (bottom, "test_mse")):
             named = "" if axes is top else "_"  # a label that begins so stays out of the legend: one panel says it
             for branch in BRANCHES:
