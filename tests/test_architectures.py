@@ -44,13 +44,13 @@ def by_definition(architecture, data, weights, lam):
     y = (xi @ data.teacher / d**0.5).T
     Y = (1 - TASK.omega) * torch.softmax(y[:, :, None] * y[:, None], dim=2)
     Y += TASK.omega * torch.from_numpy(architecture.attention(TASK))
-    out, penalised = torch.einsum("nab,bnd->and", S, x), columns
+    out, V = torch.einsum("nab,bnd->and", S, x), torch.zeros(d, d, dtype=x.dtype)
     if architecture.form == "value":
-        out = out + (out @ rest[:d])[..., None] * rest[d:] / d
+        V = torch.outer(rest[:d], rest[d:]) / d
     if architecture.form == "full_value":
-        out, penalised = out + out @ rest.reshape(d, d), weights
-    miss = torch.einsum("nab,bnd->and", Y, xi) - out
-    return (miss.square().sum() / (2 * d) + 0.5 * lam * penalised.square().sum()).item()
+        V = rest.reshape(d, d)
+    miss = torch.einsum("nab,bnd->and", Y, xi) - out - out @ V
+    return (miss.square().sum() / (2 * d) + 0.5 * lam * (columns.square().sum() + V.square().sum())).item()
 
 
 @pytest.mark.parametrize(("tokens", "correlation"), SENTENCES)

@@ -136,8 +136,8 @@ def start_weights(form, start, teacher, rng):
 def risk(data, weights, lam, with_value=True):
     """Empirical risk of `k` students and its gradient.
 
-    The penalty is on the columns of fields and on the full correction V of the value matrix. It is not on the rank-one
-    correction: a penalty of that strength would leave exactly nothing of it.
+    The penalty is on the columns of fields and on the correction V of the value matrix, as ``lam/2 |V|_F^2`` in both
+    its forms. On u and v themselves it would leave exactly nothing of u v^T/d.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def risk(data, weights, lam, with_value=True):
         force = data.tilt - pull
     if data.form == "value":
         a, b = fields[:, r], fields[:, r + 1]  # x u/sqrt(d) and x v/sqrt(d)
-        added, more, by_pair, by_v = _with_value(data, vectors[:, r + 1], a, b, attention, miss)
+        added, more, by_pair, direct = _with_value(data, lam, *vectors[:, r:].unbind(1), a, b, attention, miss)
         value, force = value + added, force + more
     by_score = attention * (force - (attention * force).sum(2, keepdim=True))
     moved_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
@@ -179,7 +179,7 @@ def risk(data, weights, lam, with_value=True):
         by_field = torch.cat([by_field, by_pair], dim=1)
     gradient = (by_field.reshape(read.shape[0] * read.shape[1], -1) @ data.inputs).reshape(read.shape)
     if data.form == "value":
-        gradient[:, r + 1] += by_v
+        gradient[:, r:] += direct
     if data.form == "full_value":
         gradient = torch.cat([gradient, by_value], dim=1)
     penalised = slice(r) if data.form == "value" else slice(None)
@@ -188,11 +188,14 @@ def risk(data, weights, lam, with_value=True):
     return value + 0.5 * lam * size, gradient.reshape(k, -1)
 
 
-def _with_value(data, v, a, b, attention, miss):
-    """What the output S x u v^T/d adds to the risk, and its derivatives: by S, by a and b, and by v at given b."""
-    size = v.square().mean(1)[:, None, None]
-    mean = v.mean(1)[:, None, None]
-    marked = (data.attention * data.positions[:, None]).sum(1)  # Y u
+def _with_value(data, lam, u, v, a, b, attention, miss):
+    """What the output S x u v^T/d adds to the risk, penalty included, and its derivatives.
+
+    They are by S, by the fields a = x u/sqrt(d) and b = x v/sqrt(d), and by (u, v) at given fields.
+    """
+    u_size, v_size = u.square().mean(1)[:, None], v.square().mean(1)[:, None]
+    size, mean = v_size[:, :, None], v.mean(1)[:, None, None]
+    marked = (data.attention * data.positions[:, None]).sum(1)  # Y u of the positions
     passed = (attention * a[:, None]).sum(2)  # S x u/sqrt(d)
     left = (miss * b[:, None]).sum(2) - marked * mean  # (Y xi - S x) v/sqrt(d)
     by_passed = size * passed - left
@@ -203,7 +206,8 @@ def _with_value(data, v, a, b, attention, miss):
         -(miss * passed[:, :, None]).sum(1),
     ], dim=1) / data.d  # fmt: skip
     by_v = v * passed.square().sum((1, 2))[:, None] + (marked * passed).sum((1, 2))[:, None]
-    return value, by_attention, by_fields, by_v / data.d**2
+    direct = torch.stack([lam * v_size * u, lam * u_size * v + by_v / data.d], dim=1) / data.d
+    return value + 0.5 * lam * (u_size * v_size)[:, 0], by_attention, by_fields, direct
 
 
 def _with_full_value(data, value_matrix, attention, miss):
