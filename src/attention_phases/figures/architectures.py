@@ -106,7 +106,7 @@ def _finish(panels, thresholds):
         legend = axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.06), ncols=2, fontsize=11, columnspacing=1,
                              handlelength=1.6, borderpad=0)  # fmt: skip
         rows = -(-len(legend.get_texts()) // 2)
-        axes.set_title(title, pad=20 + 15 * rows)
+        axes.set_title(title, pad=21 + 17 * rows)
     if "linear" in found:
         mark_threshold(last, found["linear"], r"$\alpha_l$", BASELINE, left=first == "linear")
     last.set(xlabel=r"sample complexity $\alpha = n/d$", xlim=(0, None))
