@@ -42,8 +42,15 @@ TOLERANCES = {
     "linear_mse": (0, 5e-7),
 }
 COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
-# At d = 2000 they have four times as many terms and differ by 1.1e-6 (rms), 1.8e-6 at most in 12 data sets.
-LARGE, LARGE_TOLERANCES = 2000, {"linear_mse": (0, 5e-6)}
+# Wider ones: a column, the values of it that they are for, and what they are.
+WIDER = (
+    # At d = 2000 the fit has four times as many terms: 1.1e-6 (rms), 1.8e-6 at most in 12 data sets.
+    ("d", lambda d: d >= 2000, {"linear_mse": (0, 5e-6)}),
+    # With a value matrix many minima lie close together: of 24 cells whose starts were displaced by one rounding, nine
+    # in ten ended within 5e-4 of the loss, and all within 9e-3 of it.
+    ("form", lambda form: form == "value",
+     {"train_loss": (2e-2, 0), "test_mse": (2e-2, 0), "m": (0, 3e-3), "q": (0, 1e-3), "theta": (0, 1e-3)}),
+)  # fmt: skip
 VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
@@ -184,7 +191,10 @@ def check(sample, seed=0, name=None):
             if kind.beginning:
                 rows = rows.groupby("cell", observed=True).head(kind.rows)
             again = kind.beginning or kind.work
-            for large, part in rows.groupby(rows["d"] >= LARGE if "d" in rows else [False] * len(rows)):
-                tolerances = kind.tolerances | (LARGE_TOLERANCES if large else {})
+            flags = [holds(rows[name]) if name in rows else 0 * rows.index for name, holds, _ in WIDER]
+            for flagged, part in rows.groupby(flags):
+                tolerances = dict(kind.tolerances)
+                for applies, (_, _, wider) in zip(flagged, WIDER):
+                    tolerances |= wider if applies else {}
                 mismatches += verify(part, again, cell_type, len(part), seed, tolerances, kind.unrepeatable)
     return len(chosen), mismatches
