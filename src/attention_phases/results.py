@@ -4,10 +4,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+import torch
 
 from .cells import Cell, Copies, Line, Passing, Starts, Variant, VariantLine
 from .convergence import measure
@@ -76,7 +78,7 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
     profile : {"paper", "laptop", "smoke"}
         "paper" reads `data/` and computes what it lacks; the others compute everything at reduced size.
     workers : int, optional
-        Processes, one a core by default.
+        Processes, one a core by default; "smoke" computes in this one unless they are given.
     quiet : bool
         No progress bar.
     **changes
@@ -94,7 +96,8 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
         if profile == "paper" and known.exists():
             shutil.copy(known, table)
         if not table.exists() or not wanted <= set(load(table)["cell"]):
-            compute(cells, Path(folder) / "store.sqlite", folder, workers, quiet)
+            here = profile == "smoke" and workers is None  # to start processes would take longer than the cells
+            compute(cells, Path(folder) / "store.sqlite", folder, workers, quiet, here=here)
         rows = load(table)
     return rows[rows["cell"].isin(wanted)]
 
@@ -130,10 +133,11 @@ def work(cell):
     return KINDS[type(cell)].work(cell)
 
 
-def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None):
+def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None, here=False):
     """Compute the cells that neither the store nor the tables in `folder` have, and export them to `folder`.
 
-    Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes.
+    Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
+    one after the other, if `here`.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None
     SweepError
         Some cells failed; the others are stored and exported.
     """
-    with _executor(workers, scheduler) as executor, Store(store_path) as store:
+    with _executor(workers, scheduler, here) as executor, Store(store_path) as store:
         for path in sorted(Path(folder).glob("*.parquet")):
             import_parquet(store, path)
         try:
@@ -156,7 +160,9 @@ def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None
     return summary
 
 
-def _executor(workers, scheduler):
+def _executor(workers, scheduler, here):
+    if here:
+        return ThreadPoolExecutor(1, initializer=torch.set_num_threads, initargs=(1,))
     if scheduler is None:
         return process_pool(workers)
     from .cluster import cluster  # loads Dask, which nothing else needs

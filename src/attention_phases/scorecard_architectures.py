@@ -221,7 +221,8 @@ def trained_thresholds(found, table, lines, rng):
     students = {SYMBOLS[kind]: crossing(GAPS[kind](table), rng) for kind in found}
     alike = {SYMBOLS[kind]: (interpolated(lines, kind, alphas), error) for kind, (_, error) in found.items()}
     both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (students, alike)]
-    rows = checked(*both, of="threshold").rename(columns={"theory": "theory, interpolated alike"})
+    rows = checked(*(each.dropna() for each in both), of="threshold")
+    rows = rows.rename(columns={"theory": "theory, interpolated alike"})
     exact = {SYMBOLS[kind]: with_error(*each) for kind, each in found.items()}
     rows.insert(2, "theory", rows["threshold"].map(exact))
     return rows
