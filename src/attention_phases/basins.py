@@ -13,11 +13,11 @@ WHERE = ["alpha", "d"]
 def classify(table):
     """Basin of every run from a random start.
 
-    A run counts for a basin if its gradient is small and if both |theta| and |m| lie within three standard deviations,
-    between data sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the same alpha and
-    d. Of these only the minima count that have stayed: a semantic one where |theta| is the larger overlap, a positional
-    one where |m| is; where fewer than three have, the basin does not exist. A run that fits both counts for the nearer
-    one in these units.
+    A run counts for a basin if its gradient is small and if both ``|theta|`` and ``|m|`` lie within three standard
+    deviations, between data sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the
+    same alpha and d. Of these only the minima count that have stayed: a semantic one where ``|theta|`` is the larger
+    overlap, a positional one where ``|m|`` is; where fewer than three have, the basin does not exist. A run that fits
+    both counts for the nearer one in these units.
 
     Parameters
     ----------
