@@ -95,5 +95,5 @@ def as_table(found):
     texts = [f"{f:.2f} ({low:.2f} to {high:.2f})" for f, low, high in found[["fraction", "low", "high"]].to_numpy()]
     wide = found.assign(text=texts).pivot(index=["optimizer", "d", "alpha"], columns="basin", values="text")
     names = {"adam": "Adam", "gd": "gradient descent"}
-    wide = wide[[*BASINS, "neither"]].reset_index()
+    wide = wide[[*BASINS, "neither"]].reset_index().rename_axis(columns=None)
     return wide.assign(optimizer=wide["optimizer"].map(names), alpha=wide["alpha"].map("{:g}".format))
