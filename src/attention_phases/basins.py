@@ -96,4 +96,6 @@ def as_table(found):
     wide = found.assign(text=texts).pivot(index=["optimizer", "d", "alpha"], columns="basin", values="text")
     names = {"adam": "Adam", "gd": "gradient descent"}
     wide = wide[[*BASINS, "neither"]].reset_index().rename_axis(columns=None)
-    return wide.assign(optimizer=wide["optimizer"].map(names), alpha=wide["alpha"].map("{:g}".format))
+    return wide.assign(optimizer=wide["optimizer"].map(names), alpha=wide["alpha"].map("{:g}".format)).rename(
+        columns={"alpha": "α"}
+    )
