@@ -32,6 +32,7 @@ def run(theta, m, grad_norm=1e-5, alpha=2.0):
     (run(0.15, 0.05), "semantic"),
     (run(-0.15, 0.05), "semantic"),
     (run(0.05, -0.25), "positional"),
+    (run(0.052, 0.05, grad_norm=1e-5), "neither"),
     (run(0.15 + 2 * SPREAD, 0.05), "semantic"),
     (run(0.15 + 5 * SPREAD, 0.05), "neither"),
     (run(0.15, 0.25), "neither"),
@@ -71,6 +72,7 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
         assert low < share < high
         widths.append(high - low)
         assert table.loc["neither", "fraction"] == 0
+        assert table.loc["neither", "high"] == pytest.approx(basins.wilson(0.0, 30)[1])  # as many as data sets
     low, high = basins.wilson(1 / 3, 30)
     assert widths[0] == pytest.approx(high - low, rel=1e-6)
     assert widths[1] < 0.7 * widths[0]

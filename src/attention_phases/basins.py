@@ -10,19 +10,20 @@ BASINS = ("semantic", "positional")
 WHERE = ["alpha", "d"]
 
 
-def classify(table):
+def classify(table, width=WIDTH):
     """Basin of every run from a random start.
 
-    A run counts for a basin if its gradient is small and if both ``|theta|`` and ``|m|`` lie within three standard
-    deviations, between data sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the
-    same alpha and d. Of these only the minima count that have stayed: a semantic one where ``|theta|`` is the larger
-    overlap, a positional one where ``|m|`` is; where fewer than three have, the basin does not exist. A run that fits
-    both counts for the nearer one in these units.
+    A run counts for a basin if its gradient is small, if the basin's own overlap is the larger one (``|theta|`` for the
+    semantic basin, ``|m|`` for the positional one), and if both lie within three standard deviations, between data
+    sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the same alpha and d. Of these
+    only the minima count whose own overlap is the larger one too; where fewer than three do, the basin does not exist.
 
     Parameters
     ----------
     table : pandas.DataFrame
         Results of "random" starts, by any optimiser, and of "semantic" and "positional" ones by L-BFGS.
+    width : float
+        Other than three standard deviations.
 
     Returns
     -------
@@ -32,16 +33,17 @@ def classify(table):
     runs = table[table["start"] == "random"].reset_index(drop=True)
     informed = table[(table["start"] != "random") & (table["optimizer"] == "lbfgs")]
     stayed = (informed["theta"].abs() > informed["m"].abs()) == (informed["start"] == "semantic")
+    semantic = runs["theta"].abs() > runs["m"].abs()
     distance = pd.DataFrame(np.inf, index=runs.index, columns=list(BASINS))
     for (alpha, d, start), each in informed.groupby([*WHERE, "start"], observed=True):
         overlaps = each.loc[stayed, ["theta", "m"]].abs()
         if len(overlaps) < MINIMA:
             continue
         mean, spread = overlaps.mean(), overlaps.std()
-        here = (runs["alpha"] == alpha) & (runs["d"] == d)
+        here = (runs["alpha"] == alpha) & (runs["d"] == d) & (semantic == (start == "semantic"))
         away = (runs.loc[here, ["theta", "m"]].abs() - mean) / spread
         distance.loc[here, start] = away.abs().max(axis=1)
-    arrived = (distance.min(axis=1) <= WIDTH) & (runs["grad_norm"] <= SETTLED)
+    arrived = (distance.min(axis=1) <= width) & (runs["grad_norm"] <= SETTLED)
     return runs.assign(basin=distance.idxmin(axis=1).where(arrived, "neither"))
 
 
@@ -82,10 +84,12 @@ def wilson(share, count, z=1.96):
 
 
 def _within(hits, share, size):
-    """Correlation of the outcomes of two runs on one data set, at least zero."""
+    """Correlation of the outcomes of two runs on one data set, at least zero; one where nothing tells it."""
     total = share * (1 - share)
-    if size <= 1 or total == 0:
+    if size <= 1:
         return 0.0
+    if total == 0:
+        return 1.0
     between = hits.mean().var(ddof=1)
     return float(np.clip((between / total - 1 / size) / (1 - 1 / size), 0.0, 1.0))
 

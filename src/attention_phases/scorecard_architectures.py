@@ -123,6 +123,17 @@ def by_branch(lines):
     return {what: lines[lines["what"] == what] for what in MINIMA}
 
 
+def from_onset(lines):
+    """`by_branch` of the student of rank 2, whose semantic branch leaves the positional one continuously."""
+    theory = by_branch(lines)
+    positional = theory["positional"].select_dtypes("number").dropna(axis=1, how="all")
+    for onset in lines.loc[lines["what"] == "positional limit", "alpha"]:
+        start = {name: np.interp(onset, positional["alpha"], positional[name]) for name in positional}
+        start = pd.DataFrame([start | {"alpha": onset, "theta": 0.0, "theta_error": 0.0, "gain": np.nan}])
+        theory["semantic"] = pd.concat([start, theory["semantic"]])
+    return theory
+
+
 def thresholds(lines):
     """ "critical" and "linear" of a line, alpha and alpha_error of each that there is."""
     rows = lines[lines["what"].isin(("critical", "linear"))]
