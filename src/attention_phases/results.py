@@ -49,10 +49,9 @@ WIDER = (
     # At d = 2000 the fit has four times as many terms: 1.1e-6 (rms), 1.8e-6 at most in 12 data sets.
     ("d", lambda d: d >= 2000, {"linear_mse": (0, 5e-6)}),
     # With a value matrix many minima lie close together: of 24 cells whose starts were displaced by one rounding, nine
-    # in ten ended within 5e-4 of the loss, and all within 9e-3 of it.
-    ("form", lambda form: form == "value",
-     {"train_loss": (2e-2, 0), "test_mse": (2e-2, 0), "m": (0, 3e-3), "q": (0, 1e-3), "theta": (0, 1e-3)}),
-)  # fmt: skip
+    # in ten ended within 5e-4 of the losses, and all within 9e-3 of them and 9e-4 in m.
+    ("form", lambda form: form == "value", {"train_loss": (2e-2, 0), "test_mse": (2e-2, 0), "m": (0, 2e-3)}),
+)
 VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
