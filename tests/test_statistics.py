@@ -34,6 +34,25 @@ def test_no_fall_no_crossing():
     assert np.isnan(statistics.crossing(rising, np.random.default_rng(0), 10)).all()
 
 
+def test_a_shift_against_a_control_on_the_same_instances():
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(150):
+        control = noisy_line(rng, 0.1)
+        student = control + 0.02 + 0.01 * rng.standard_normal(control.shape)
+        found.append(statistics.shift(student, control.iloc[:, ::-1], rng, 300))
+    found, alone = np.array(found), statistics.crossing(control, rng, 300)[1]
+    scatter = found[:, 0].std(ddof=1)
+    assert found[:, 0].mean() == pytest.approx(0.02, abs=4 * scatter / 150**0.5)
+    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.26)  # as above
+    assert scatter < alone / 2
+
+
+def test_no_shift_without_a_fall():
+    falling = noisy_line(np.random.default_rng(0), 0.0)
+    assert np.isnan(statistics.shift(falling, -falling, np.random.default_rng(0), 10)).all()
+
+
 def test_means_and_paired_differences():
     rows = [
         {"start": start, "alpha": 1.0, "seed": seed, **{name: value for name in statistics.MEASURED}}

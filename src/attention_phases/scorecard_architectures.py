@@ -9,7 +9,7 @@ from .published import with_error
 from .records import restore
 from .scorecard import SYMBOLS, checked
 from .scorecard_stability import theory_lines
-from .statistics import crossing, crossings, curve, test_gap, training_gap
+from .statistics import crossing, crossings, curve, shift, test_gap, training_gap
 from .task import Task
 from .theory.lines import MINIMA
 from .variant_grids import COMPARED, MAPPED
@@ -188,6 +188,36 @@ def mapped(maps, lines, rng):
             rows.insert(1, "threshold", SYMBOLS[kind])
             parts.append(rows)
     return pd.concat(parts, ignore_index=True)
+
+
+def later(table, control, theory, rng):
+    """By how much thresholds of students lie later than those of a control on the same data sets, as a table to read.
+
+    Parameters
+    ----------
+    table, control : pandas.DataFrame
+        Results over alpha and omega.
+    theory : pandas.DataFrame
+        Thresholds of the control: compared are the omega at which they lie among the alphas.
+    rng : numpy.random.Generator
+        For the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, and the mean over them: their data sets are independent.
+    """
+    columns = {}
+    for kind, gap in GAPS.items():
+        expected = curve(theory, kind)["alpha"]
+        inside = expected.index[expected < table["alpha"].max()]
+        found = {f"{each:g}": shift(*(gap(of[of["omega"] == each]) for of in (table, control)), rng) for each in inside}
+        found = {omega: each for omega, each in found.items() if np.isfinite(each).all() and each[1] > 0}
+        if len(found) > 1:
+            away, errors = np.array(list(found.values())).T
+            found["mean"] = (away.mean(), np.linalg.norm(errors) / len(errors))
+        columns[f"{SYMBOLS[kind]} later by"] = pd.Series({omega: with_error(*each) for omega, each in found.items()})
+    return pd.DataFrame(columns).rename_axis("ω").fillna("").reset_index()
 
 
 def between_starts(table):

@@ -223,12 +223,44 @@ def crossing(gaps, rng, resamples=2000):
     alpha, stderr : float
         By linear interpolation between the alphas computed; (nan, nan) if the mean does not fall through zero.
     """
+    alpha, roots = _resampled(gaps, rng, resamples)
+    return alpha, _spread(roots)
+
+
+def shift(gaps, control, rng, resamples=2000):
+    """By how much the mean falls through zero later than that of a control on the same instances.
+
+    Parameters
+    ----------
+    gaps, control : pandas.DataFrame
+        alpha by seed; the control has every one of both.
+    rng : numpy.random.Generator
+    resamples : int
+        As for `crossing`; both see the same instances.
+
+    Returns
+    -------
+    shift, stderr : float
+        In alpha; nan where one of them does not fall through zero.
+    """
+    seed = rng.integers(2**32)
+    (alpha, roots), (usual, usual_roots) = (
+        _resampled(each, np.random.default_rng(seed), resamples)
+        for each in (gaps, control.loc[gaps.index, gaps.columns])
+    )
+    return alpha - usual, _spread(roots - usual_roots)
+
+
+def _resampled(gaps, rng, resamples):
     alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
     drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
     means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
-    roots = np.array([_last_fall(alphas, each) for each in means])
+    return _last_fall(alphas, values.mean(1)), np.array([_last_fall(alphas, each) for each in means])
+
+
+def _spread(roots):
     roots = roots[np.isfinite(roots)]
-    return _last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
+    return float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
 
 
 def _last_fall(alphas, means):

@@ -61,13 +61,17 @@ def fig12(profile):
 
 
 def fig13(profile):
-    """The same, a rank-one correction of the value matrix."""
-    return _slice("fig13", profile, VALUE)
+    """The same, a rank-one correction of the value matrix, and the student without it on the same data."""
+    return _with_control("fig13", profile, VALUE)
 
 
 def fig13_full(profile):
-    """The same, a full value matrix, whose cost is quadratic in d, and the student without it in that dimension."""
-    return [each for student in (FULL_VALUE, Architecture()) for each in _slice("fig13_full", profile, student, d=200)]
+    """The same, a full value matrix, whose cost is quadratic in d."""
+    return _with_control("fig13_full", profile, FULL_VALUE, d=200)
+
+
+def _with_control(experiment, profile, student, d=1000):
+    return [each for one in (student, Architecture()) for each in _slice(experiment, profile, one, d=d)]
 
 
 def fig14(profile):
@@ -76,8 +80,8 @@ def fig14(profile):
 
 
 def fig14_value(profile):
-    """The same with a rank-one correction of the value matrix, whose training is many times longer."""
-    return _maps("fig14_value", profile, {"value": VALUE})
+    """The same with a rank-one correction of the value matrix, which theory does not cover, and without it."""
+    return _maps("fig14_value", profile, {"value": VALUE, "none": Architecture()})
 
 
 def _maps(experiment, profile, architectures):

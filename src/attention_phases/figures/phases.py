@@ -192,7 +192,8 @@ def phase_map(maps, label, sides, lines, points):
             beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0}
             axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
         panels[-1, 0].set_xlabel(r"positional share of the teacher $\omega$")
-        bar = figure.colorbar(mesh, ax=panels[:, 0], orientation="horizontal", label=label, extend="both", aspect=35)
+        bar = figure.colorbar(mesh, ax=panels[:, 0], orientation="horizontal", label=label, extend="both", aspect=35,
+                              ticks=mpl.ticker.MaxNLocator(6))
         bar.formatter.set_powerlimits((0, 0))
         bar.formatter.set_useMathText(True)
     return figure
