@@ -38,19 +38,19 @@ def test_a_shift_against_a_control_on_the_same_instances():
     rng = np.random.default_rng(3)
     found = []
     for _ in range(150):
-        control = noisy_line(rng, 0.1)
-        student = control + 0.02 + 0.01 * rng.standard_normal(control.shape)
-        found.append(statistics.shift(student, control.iloc[:, ::-1], rng, 300))
+        control = noisy_line(rng, 0.3)
+        student = control + 0.05 + 0.02 * rng.standard_normal(control.shape)
+        found.append(statistics.shift(student, control.iloc[:, ::-1]))
     found, alone = np.array(found), statistics.crossing(control, rng, 300)[1]
     scatter = found[:, 0].std(ddof=1)
-    assert found[:, 0].mean() == pytest.approx(0.02, abs=4 * scatter / 150**0.5)
-    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.26)  # as above
-    assert scatter < alone / 2
+    assert found[:, 0].mean() == pytest.approx(0.05, abs=4 * scatter / 150**0.5)
+    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.24)  # as above
+    assert scatter < alone / 4
 
 
 def test_no_shift_without_a_fall():
     falling = noisy_line(np.random.default_rng(0), 0.0)
-    assert np.isnan(statistics.shift(falling, -falling, np.random.default_rng(0), 10)).all()
+    assert np.isnan(statistics.shift(falling, -falling)).all()
 
 
 def test_means_and_paired_differences():

@@ -190,29 +190,24 @@ def mapped(maps, lines, rng):
     return pd.concat(parts, ignore_index=True)
 
 
-def later(table, control, theory, rng):
-    """By how much thresholds of students lie later than those of a control on the same data sets, as a table to read.
+def later(table, control):
+    """By how much both thresholds of a map lie later than those of a control on the same data sets, as a table to read.
 
     Parameters
     ----------
     table, control : pandas.DataFrame
         Results over alpha and omega.
-    theory : pandas.DataFrame
-        Thresholds of the control: compared are the omega at which they lie among the alphas.
-    rng : numpy.random.Generator
-        For the bootstrap.
 
     Returns
     -------
     pandas.DataFrame
-        By omega, and the mean over them: their data sets are independent.
+        By omega, where the control has a threshold, and the mean over them: their data sets are independent.
     """
     columns = {}
     for kind, gap in GAPS.items():
-        expected = curve(theory, kind)["alpha"]
-        inside = expected.index[expected < table["alpha"].max()]
-        found = {f"{each:g}": shift(*(gap(of[of["omega"] == each]) for of in (table, control)), rng) for each in inside}
-        found = {omega: each for omega, each in found.items() if np.isfinite(each).all() and each[1] > 0}
+        omegas = {f"{omega:g}": (table[table["omega"] == omega], usual) for omega, usual in control.groupby("omega")}
+        found = {omega: shift(gap(each), gap(usual)) for omega, (each, usual) in omegas.items()}
+        found = {omega: each for omega, each in found.items() if np.isfinite(each).all()}
         if len(found) > 1:
             away, errors = np.array(list(found.values())).T
             found["mean"] = (away.mean(), np.linalg.norm(errors) / len(errors))

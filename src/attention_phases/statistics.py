@@ -5,6 +5,7 @@ import pandas as pd
 
 from .task import Task
 
+NEAR = 6
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
@@ -223,44 +224,42 @@ def crossing(gaps, rng, resamples=2000):
     alpha, stderr : float
         By linear interpolation between the alphas computed; (nan, nan) if the mean does not fall through zero.
     """
-    alpha, roots = _resampled(gaps, rng, resamples)
-    return alpha, _spread(roots)
+    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
+    drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
+    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
+    roots = np.array([_last_fall(alphas, each) for each in means])
+    roots = roots[np.isfinite(roots)]
+    return _last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
 
 
-def shift(gaps, control, rng, resamples=2000):
-    """By how much the mean falls through zero later than that of a control on the same instances.
+def shift(gaps, control):
+    """By how much the mean falls through zero later than that of a control on the same instances, to first order.
+
+    Difference of the two over the slope of the control, both by a straight line through the `NEAR` alphas next to
+    where the control crosses. Much better known than the difference of two `crossing`, whose slopes are noisy.
 
     Parameters
     ----------
     gaps, control : pandas.DataFrame
         alpha by seed; the control has every one of both.
-    rng : numpy.random.Generator
-    resamples : int
-        As for `crossing`; both see the same instances.
 
     Returns
     -------
     shift, stderr : float
-        In alpha; nan where one of them does not fall through zero.
+        In alpha; (nan, nan) if the control does not fall through zero.
     """
-    seed = rng.integers(2**32)
-    (alpha, roots), (usual, usual_roots) = (
-        _resampled(each, np.random.default_rng(seed), resamples)
-        for each in (gaps, control.loc[gaps.index, gaps.columns])
-    )
-    return alpha - usual, _spread(roots - usual_roots)
-
-
-def _resampled(gaps, rng, resamples):
-    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
-    drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
-    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
-    return _last_fall(alphas, values.mean(1)), np.array([_last_fall(alphas, each) for each in means])
-
-
-def _spread(roots):
-    roots = roots[np.isfinite(roots)]
-    return float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
+    usual = control.loc[gaps.index, gaps.columns].to_numpy()  # (A, S)
+    alphas = gaps.index.to_numpy()
+    at = _last_fall(alphas, usual.mean(1))
+    if np.isnan(at):
+        return np.nan, np.nan
+    near = np.argsort(np.abs(alphas - at))[:NEAR]
+    away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
+    level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - at], axis=1))
+    falls = slope @ usual.mean(1)
+    later = -level @ away.mean(1) / falls
+    scatter = level[:, None] * away + later * slope[:, None] * usual  # to first order; independent at each alpha
+    return later, (scatter.var(1, ddof=1).sum() / scatter.shape[1]) ** 0.5 / abs(falls)
 
 
 def _last_fall(alphas, means):

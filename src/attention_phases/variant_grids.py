@@ -66,7 +66,7 @@ def fig13(profile):
 
 
 def fig13_full(profile):
-    """The same, a full value matrix, whose cost is quadratic in d."""
+    """The same, a full value matrix: a gradient costs of order d^3, not d^2."""
     return _with_control("fig13_full", profile, FULL_VALUE, d=200)
 
 
