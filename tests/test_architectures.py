@@ -1,5 +1,6 @@
 """Other architectures: their risk by its definition, exact test errors, the general theory against the solved case."""
 
+import itertools
 import json
 
 import numpy as np
@@ -324,6 +325,33 @@ def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
     rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * (length - 1) + noise})
     value, error = tables.extrapolate(rows, "q")
     assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
+
+
+def falling(critical, linear, rng):
+    """Results of 8 seeds whose losses cross at `critical` and whose test errors at `linear`, by omega."""
+    rows = []
+    for omega, alpha, seed in itertools.product(critical, np.linspace(0, 2, 25), range(8)):
+        here = {"omega": omega, "alpha": alpha, "seed": seed, "linear_mse": 0.0}
+        loss, error = 0.01 * rng.standard_normal(2) - alpha + (critical[omega], linear[omega])
+        rows.append(here | {"start": "semantic", "train_loss": loss, "test_mse": error})
+        rows.append(here | {"start": "positional", "train_loss": 0.0, "test_mse": 0.0})
+    return pd.DataFrame(rows)
+
+
+def test_shifts_stand_in_the_table_with_their_mean():
+    rng = np.random.default_rng(0)
+    control = falling({0.1: 0.7, 0.3: 1.2, 0.5: 9.0}, {0.1: 0.9, 0.3: 9.0, 0.5: 9.0}, rng)
+    table = falling({0.1: 0.8, 0.3: 1.4, 0.5: 9.0}, {0.1: 1.0, 0.3: 9.0, 0.5: 9.0}, rng)
+    found = tables.later(table, control).set_index("ω")
+    assert list(found.index) == ["0.1", "0.3", "mean"]
+    expected = {"α<sub>c</sub> later by": (0.1, 0.2, 0.15), "α<sub>l</sub> later by": (0.1, None, None)}
+    for name, values in expected.items():
+        for text, value in zip(found[name], values):
+            assert bool(text) == (value is not None)
+            if text:
+                decimal, digits = text.rstrip(")").split("(")
+                error = int(digits) * 10.0 ** -len(decimal.split(".")[1])
+                assert float(decimal) == pytest.approx(value, abs=4 * error) and error < 0.006
 
 
 def test_the_command_line(capsys):

@@ -5,7 +5,7 @@ import pandas as pd
 
 from .task import Task
 
-NEAR = 6
+NEAR = 6  # together 0.4 of alpha on the published grid
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
