@@ -15,18 +15,18 @@ from attention_phases import Task
 from attention_phases.model import sample
 from attention_phases.training import gradient_descent
 
-REPEATS, STEPS = 7, 50
+REPEATS, STEPS = 60, 10
 
 
-def milliseconds(work, steps=1):
-    """Fastest of several repetitions, for each of `steps` steps."""
-    work()
-    times = []
+def milliseconds(*works):
+    """Fastest of many repetitions of each work, in turn, for each of its `STEPS` steps."""
+    times = [[] for _ in works]
     for _ in range(REPEATS):
-        began = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - began)
-    return 1e3 * min(times) / steps
+        for work, taken in zip(works, times):
+            began = time.perf_counter()
+            work()
+            taken.append(time.perf_counter() - began)
+    return [1e3 * min(taken) / STEPS for taken in times]
 
 
 def main():
@@ -35,18 +35,19 @@ def main():
     for alpha in (0.5, 1.0, 1.5, 2.0):
         data = sample(Task(), alpha, 1000, np.random.default_rng(0))
         for students in (1, 2):
+            rows = data.inputs.reshape(-1, 1000)
             weights = torch.randn(students, 1000)
-            field = torch.randn(students, len(data.inputs))
+            field = torch.randn(students, len(rows))
 
-            def products(weights=weights, field=field, data=data):
+            def products(weights=weights, field=field, rows=rows):
                 for _ in range(STEPS):
-                    weights @ data.inputs.mT
-                    field @ data.inputs
+                    weights @ rows.mT
+                    field @ rows
 
             def steps(weights=weights, data=data):
                 gradient_descent(data, 0.01, weights, steps=STEPS)
 
-            bare, step = milliseconds(products, STEPS), milliseconds(steps, STEPS)
+            bare, step = milliseconds(products, steps)
             print(f"{alpha:5}  {students:8}  {bare:11.3f}  {step:7.3f}  {step / bare:5.2f}")
 
 

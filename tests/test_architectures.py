@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import BadInput, Task, cli, model, students, variants
+from attention_phases import BadInput, Task, cli, model, students
 from attention_phases import scorecard_architectures as tables
 from attention_phases.architectures import SCORES, Architecture
 from attention_phases.results import work
@@ -311,8 +311,8 @@ def test_forms_share_their_sentences_and_say_what_they_reached():
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
     cell, seen = variant("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
-    sample = variants.sample
-    monkeypatch.setattr(variants, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
+    sample = students.sample
+    monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     work(cell)
     assert teacher_length(cell) == pytest.approx(seen[0].teacher.double().square().mean().item(), rel=1e-12)
 

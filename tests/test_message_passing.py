@@ -52,8 +52,8 @@ def test_the_limiting_loss_is_that_of_the_theory():
     task = Task(omega=0.4, matrix=((0.5, 0.3), (0.9, 0.4)))
     _, data, rng = drawn(1.0, 40, 1, task)
     weights = torch.from_numpy(rng.standard_normal((1, 40)))
-    h = (data.inputs @ weights[0]).reshape(2, -1).T.numpy()
-    y = (data.inputs @ data.teacher).reshape(2, -1).T.numpy() - np.array([1, -1]) * data.teacher.mean().item()
+    h = (data.inputs @ weights[0]).numpy()
+    y = (data.inputs @ data.teacher).numpy() - np.array([1, -1]) * data.teacher.mean().item()
 
     def softmax(f):
         e = np.exp(f[:, :, None] * f[:, None, :])

@@ -6,7 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_phases import BadInput, Task, model
+from attention_phases import BadInput, Task, model, students
+from attention_phases.architectures import Architecture
 from attention_phases.theory import test_error as exact
 
 numbers = st.floats(-1.5, 1.5)
@@ -64,6 +65,42 @@ def test_students_side_by_side_are_students_one_by_one():
         value, gradient = model.risk(data, student[None], 0.01)
         assert value.item() == pytest.approx(together[0][i].item(), rel=1e-13)
         assert torch.allclose(gradient[0], together[1][i], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("n", [1, 2, 7, 60])  # halves of no sentence, of one, of odd and of even numbers
+@pytest.mark.parametrize("students", [1, 2, 3])
+def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
+    data = model.sample(Task(), n / 30, 30, np.random.default_rng(n))
+    weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
+    wide, wide_weights = data.double(), weights.double()
+    value, gradient = model._by_products(wide, wide_weights.reshape(students, columns, 30), 0.3)
+    exact = value + wide.floor, gradient.reshape(students, -1)
+    for found, rtol in ((model.risk(wide, wide_weights, 0.3), 1e-12), (model.risk(data, weights, 0.3), 2e-5)):
+        assert torch.allclose(found[0], exact[0], rtol=rtol, atol=0)
+        assert torch.allclose(found[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
+
+
+def test_threads_change_no_digit():
+    data = model.sample(Task(), 1.5, 50, np.random.default_rng(0))
+    weights = torch.randn(2, 50, generator=torch.Generator().manual_seed(1))
+    before = torch.get_num_threads()
+    found = []
+    for threads in (1, 2):
+        torch.set_num_threads(threads)
+        found.append(model.risk(data, weights, 0.01))
+    torch.set_num_threads(before)
+    assert torch.equal(found[0][0], found[1][0]) and torch.equal(found[0][1], found[1][1])
+
+
+def test_two_columns_are_the_general_student_of_rank_two():
+    rngs = (np.random.default_rng(3) for _ in range(2))
+    reduced = model.sample(Task(omega=0.4), 1.5, 40, next(rngs)).double()
+    general = students.sample(Task(omega=0.4), Architecture("rank2"), 1.5, 40, next(rngs)).double()
+    weights = torch.randn(2, 80, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    found, expected = model.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)
+    for one, other in zip(found, expected):
+        assert torch.allclose(one, other, rtol=1e-5)  # the reductions are in float32
 
 
 def test_weights_and_their_negative_do_equally_well():

@@ -60,6 +60,11 @@ class Architecture:
         return len(SCORES[self.form])
 
     @property
+    def reducible(self):
+        """Whether `model.Dataset` holds all that the risk needs: two independent tokens, and scores that add up."""
+        return (self.form, self.tokens, self.correlation) in (("tied", 2, 0), ("rank2", 2, 0))
+
+    @property
     def positions(self):
         """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
         return np.linspace(1.0, -1.0, self.tokens)

@@ -72,14 +72,14 @@ def limiting(task, data):
     data = data.double()
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
-    y = (data.inputs @ data.teacher).reshape(2, n) - (encoding @ data.teacher)[:, None]  # the teacher reads xi
-    targets = teacher_fit(task, y.cpu().numpy())
+    y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi
+    targets = teacher_fit(task, y.T.cpu().numpy()).T
     variance, (a11, a12), (a21, a22) = task.sigma**2, *task.matrix
     unfit = variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
     return replace(
         data,
         stiffness=torch.full_like(data.stiffness, 2 * variance),
-        targets=torch.from_numpy(targets).to(data.targets),
+        targets=torch.from_numpy(targets).to(data.targets).contiguous(),
         floor=n * unfit,
     )
 
@@ -88,7 +88,7 @@ def start_state(task, data, weights):
     """State with given weights (d,) and no forces yet; V is that from which the theory's iteration starts."""
     alpha = len(data.stiffness) / data.d
     V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
-    return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.shape)), V)
+    return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)
 
 
 def step(task, data, state, width=0.0):
@@ -107,14 +107,14 @@ def step(task, data, state, width=0.0):
     -------
     State
     """
-    x, targets, variance = data.inputs.numpy(), data.targets.numpy(), task.sigma**2
-    w = (x @ state.weights).reshape(2, -1) - state.onsager
+    x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
+    w = (x @ state.weights).reshape(-1, 2).T - state.onsager
     g, trace, _ = forces(w, targets, state.V, variance)
     if width:
         trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
     A = max(-variance * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
     chi = 1 / (task.lam + A)
-    weights = chi * (g.ravel() @ x + A * state.weights)
+    weights = chi * (g.T.ravel() @ x + A * state.weights)
     return State(weights, variance * chi * g, variance * chi)
 
 

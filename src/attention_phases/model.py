@@ -12,6 +12,7 @@ import psutil
 import torch
 
 from .errors import BadInput, check_count, check_positive
+from .one_pass import penalised_misfit
 
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
@@ -26,11 +27,11 @@ class Dataset:
 
     Attributes
     ----------
-    inputs : (2 n, d) tensor
-        x/sqrt(d), the n first tokens above the n second ones.
+    inputs : (n, 2, d) tensor
+        x/sqrt(d) of the two tokens of each sentence.
     stiffness : (n,) tensor
         ``|x_1 - x_2|^2/d``.
-    targets : (2, n) tensor
+    targets : (n, 2) tensor
         The values of S_11 and S_22 that would fit each sentence best.
     floor : float
         Sum over sentences of the loss at `targets`.
@@ -51,7 +52,7 @@ class Dataset:
     @property
     def d(self):
         """Embedding dimension."""
-        return self.inputs.shape[1]
+        return self.inputs.shape[2]
 
     def double(self):
         """The same training set in float64."""
@@ -133,9 +134,9 @@ def sample(task, alpha, d, rng, device="cpu"):
     targets = torch.stack([(start[0] * line).sum(1), -(start[1] * line).sum(1)]) / stiffness
     distance = start.square().sum(2) - stiffness * targets.square()
     return Dataset(
-        inputs=(x / d**0.5).reshape(2 * n, d).to(device),
+        inputs=(x / d**0.5).transpose(0, 1).contiguous().to(device),
         stiffness=(stiffness / d).to(device),
-        targets=targets.to(device),
+        targets=targets.T.contiguous().to(device),
         floor=distance.sum(dtype=torch.float64).item() / (2 * d),
         gram=torch.einsum("and,bnd->ab", x, x).double().numpy() / d,
         cross=torch.einsum("and,bnd->ab", labels, x).double().numpy() / d,
@@ -143,37 +144,53 @@ def sample(task, alpha, d, rng, device="cpu"):
     )
 
 
-def risk(data, weights, lam, with_value=True):
-    """Empirical risk R(Q) (Eq. 3) of `k` students and its gradient: two products with the data matrix.
+def risk(data, weights, lam):
+    """Empirical risk R(Q) (Eq. 3) of `k` students, and its gradient.
 
     Parameters
     ----------
     data : Dataset
-    weights : (k, d) tensor
+    weights : (k, r d) tensor
+        One column Q of each student, r = 1, or the two of students whose scores add up, r = 2 (Appendix C.10).
     lam : float
         Ridge penalty.
-    with_value : bool
-        Whether R is wanted; a descent by fixed steps needs the gradient alone.
 
     Returns
     -------
     value : (k,) float64 tensor
-        R, or None; the training loss is R/d.
-    gradient : (k, d) tensor
+        R; the training loss is R/d.
+    gradient : (k, r d) tensor
     """
-    k = len(weights)
-    h = (weights @ data.inputs.mT).reshape(k, 2, -1).transpose(0, 1).contiguous()  # x Q/sqrt(d), as (2, k, n)
-    lean = h - h.flip(0)  # h_a - h_b
-    s = torch.sigmoid(h * lean)  # S_11 and S_22
-    excess = s - data.targets[:, None]
-    force = data.stiffness * excess
-    value = None
-    if with_value:
-        value = 0.5 * (force * excess).sum((0, 2), dtype=torch.float64) + data.floor
-        value = value + 0.5 * lam * weights.square().sum(1, dtype=torch.float64)
-    slope = force * s * (1 - s)  # by the score h_a (h_a - h_b)
-    field = slope * (h + lean) - (slope * h).flip(0)
-    return value, field.transpose(0, 1).reshape(k, -1) @ data.inputs + lam * weights
+    columns = weights.reshape(len(weights), -1, data.d)
+    value, gradient = (_by_products if weights.is_cuda else _in_one_pass)(data, columns, lam)
+    return value + data.floor, gradient.reshape(weights.shape)
+
+
+def _in_one_pass(data, columns, lam):
+    """`risk` without its floor of columns (k, r, d), and its gradient, by a compiled pass for two columns."""
+    k, r, d = columns.shape
+    columns = columns.numpy()
+    if k * r % 2:
+        columns = np.concatenate([columns, np.zeros_like(columns[:1])])
+    arrays = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy(), columns.reshape(-1, 2, d)
+    values, gradient = penalised_misfit(*arrays, lam, together=r == 2)
+    values = values[:, 0] if r == 2 else values.ravel()
+    return torch.from_numpy(values[:k]), torch.from_numpy(gradient.reshape(-1, r, d)[:k])
+
+
+def _by_products(data, columns, lam):
+    """The same by two products with the data matrix."""
+    rows = data.inputs.reshape(-1, data.d)
+    h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)
+    lean = h - h.flip(3)  # h_a - h_b
+    s = torch.sigmoid((h * lean).sum(1))  # S_11 and S_22
+    excess = s - data.targets
+    force = data.stiffness[:, None] * excess
+    slope = (force * s * (1 - s))[:, None]  # by the score h_a (h_a - h_b)
+    field = slope * (h + lean) - (slope * h).flip(3)
+    value = 0.5 * (force * excess).sum((1, 2), dtype=torch.float64)
+    value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
+    return value, field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
 
 
 def overlaps(task, weights, teacher):

@@ -90,7 +90,7 @@ def gradient_descent(data, lam, starts, risk=risk, rate=GD_RATE, steps=GD_STEPS)
     """Full-batch gradient descent, the ridge penalty as weight decay: `steps` steps Q <- Q - rate grad R(Q)."""
     weights = starts.clone()
     for _ in range(steps):
-        weights.sub_(risk(data, weights, lam, with_value=False)[1], alpha=rate)
+        weights.sub_(risk(data, weights, lam)[1], alpha=rate)
     return weights, [steps] * len(weights)
 
 
@@ -99,7 +99,7 @@ def adam(data, lam, starts, risk=risk, rate=ADAM_RATE, steps=ADAM_STEPS):
     weights = starts.clone()
     optimizer = torch.optim.Adam([weights], lr=rate)
     for _ in range(steps):
-        weights.grad = risk(data, weights, lam, with_value=False)[1]
+        weights.grad = risk(data, weights, lam)[1]
         optimizer.step()
     return weights, [steps] * len(weights)
 
