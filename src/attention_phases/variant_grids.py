@@ -6,7 +6,7 @@ import numpy as np
 
 from .architectures import CORRELATION, Architecture
 from .cells import Variant, VariantLine, cell
-from .grids import ALPHAS, MAP_OMEGAS
+from .grids import ALPHAS, MAP_OMEGAS, descended
 from .task import Task
 
 FURTHER_ALPHAS = (2.25, 2.5, 2.75, 3.0)  # where some of the transitions lie, beyond the published grid
@@ -82,6 +82,17 @@ def fig14(profile):
 def fig14_value(profile):
     """The same with a rank-one correction of the value matrix, which theory does not cover, and without it."""
     return _maps("fig14_value", profile, {"value": VALUE, "none": Architecture()})
+
+
+def fig14_random(profile):
+    """The student of rank 2 from random starts by gradient descent, over the published alpha and omega."""
+    step, d = {"paper": (1, 1000), "laptop": (4, 200), "smoke": (12, 60)}[profile]
+    return [
+        variant("fig14_random", RANK2, alpha, d, seed, ("random",), Task(omega=omega), "gd")
+        for seed in range(descended("fig14_random", profile))
+        for omega in MAP_OMEGAS[profile]
+        for alpha in ALPHAS[::step]
+    ]
 
 
 def _maps(experiment, profile, architectures):
@@ -185,5 +196,5 @@ def variants_theory(profile):
     ]
 
 
-ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_theory, fig14_value, fig15, fig15_fractions,
-        variants_size, variants_theory)  # fmt: skip
+ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_random, fig14_theory, fig14_value, fig15,
+        fig15_fractions, variants_size, variants_theory)  # fmt: skip
