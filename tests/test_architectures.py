@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import BadInput, Task, cli, model, students
+from attention_phases import BadInput, Task, cli, model, scorecard, students
 from attention_phases import scorecard_architectures as tables
 from attention_phases.architectures import SCORES, Architecture
 from attention_phases.results import work
@@ -342,7 +342,7 @@ def test_shifts_stand_in_the_table_with_their_mean():
     rng = np.random.default_rng(0)
     control = falling({0.1: 0.7, 0.3: 1.2, 0.5: 9.0}, {0.1: 0.9, 0.3: 9.0, 0.5: 9.0}, rng)
     table = falling({0.1: 0.8, 0.3: 1.4, 0.5: 9.0}, {0.1: 1.0, 0.3: 9.0, 0.5: 9.0}, rng)
-    found = tables.later(table, control).set_index("ω")
+    found = scorecard.later(table, control).set_index("ω")
     assert list(found.index) == ["0.1", "0.3", "mean"]
     expected = {"α<sub>c</sub> later by": (0.1, 0.2, 0.15), "α<sub>l</sub> later by": (0.1, None, None)}
     for name, values in expected.items():

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from attention_phases import cells, cli, cluster, experiments, results
+from attention_phases import cells, cli, cluster, experiments, provenance, results
+from attention_phases.errors import SweepError
 from attention_phases.model import sentences
 from attention_phases.store import load
 from attention_phases.task import MATRICES, Task
@@ -431,6 +432,7 @@ def test_an_experiment_is_read_where_it_is_stored(swept, tmp_path, monkeypatch):
 def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(swept, tmp_path, monkeypatch):
     path = tmp_path / "data/fig02.parquet"
     monkeypatch.setattr(results, "DATA", path.parent)
+    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     before, stored = path.read_bytes(), load(path)
     wanted = [*experiments.grid("fig02", "paper")[:2], cells.cell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
@@ -442,12 +444,44 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(swept, tmp
 
 
 @pytest.mark.parametrize("profile", ["laptop", "smoke"])
-def test_other_profiles_compute_all_and_leave_data_alone(swept, profile, tmp_path, monkeypatch):
+def test_other_profiles_compute_all_once_and_leave_data_alone(swept, profile, tmp_path, monkeypatch):
     path = tmp_path / "data/fig02.parquet"
     monkeypatch.setattr(results, "DATA", path.parent)
+    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     before = path.read_bytes()
     table = results.experiment("fig02", profile, workers=1, quiet=True)
     stored = load(path)
     assert set(table["cell"]) == set(stored["cell"])
     assert set(table["seconds"]).isdisjoint(stored["seconds"])
     assert path.read_bytes() == before
+    # Another notebook reads what this one has computed; other code computes anew.
+    again = results.experiment("fig02", profile, workers=1, quiet=True)
+    assert again["seconds"].tolist() == table["seconds"].tolist()
+    monkeypatch.setattr(provenance, "code_digest", lambda module: "other")
+    anew = results.experiment("fig02", profile, workers=1, quiet=True)
+    assert set(anew["seconds"]).isdisjoint(table["seconds"])
+
+
+def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
+    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
+    wanted = [cells.cell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
+    monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
+    work, calls = results.KINDS[cells.Cell].work, []
+
+    def failing(cell):
+        calls.append(cell.alpha)
+        if len(calls) == 2:
+            raise ArithmeticError("stopped here")
+        return work(cell)
+
+    monkeypatch.setitem(results.KINDS, cells.Cell, results.KINDS[cells.Cell]._replace(work=failing))
+    with pytest.raises(SweepError, match="1 of 3 cells failed"):
+        results.experiment("fig02", "smoke", quiet=True)
+    table = results.experiment("fig02", "smoke", quiet=True)
+    assert calls == [0.5, 1.0, 1.5, 1.0] and sorted(set(table["alpha"])) == [0.5, 1.0, 1.5]
+
+
+def test_the_digest_of_code_follows_imports():
+    found = provenance._sources("attention_phases.simulation", {})
+    assert {"attention_phases.one_pass", "attention_phases.theory.quadrature"} <= found.keys()
+    assert not {"attention_phases.figures", "attention_phases.scorecard", "attention_phases.cli"} & found.keys()

@@ -9,6 +9,7 @@ import json
 import sys
 from concurrent.futures import BrokenExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -187,9 +188,12 @@ def sweep(options):
     """Compute the cells of an experiment that are not there yet."""
     from . import results
 
-    folder = options.data or (results.DATA if options.profile == "paper" else results.ROOT / "_build" / options.profile)
-    path = options.store or results.ROOT / f"{options.name}-{options.profile}.sqlite"
     cells = grid(options.name, options.profile)
+    kept = results.folder_of(cells[0], options.profile)
+    folder = options.data or (results.DATA if options.profile == "paper" else kept)
+    path = options.store or kept / f"{options.name}.sqlite"
+    if path.parent == kept:
+        kept.mkdir(parents=True, exist_ok=True)
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
@@ -314,8 +318,8 @@ def _parser():
     where = added.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, help="processes, one a core by default")
     where.add_argument("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
-    added.add_argument("--store", help="SQLite file that keeps results as they come")
-    added.add_argument("--data", help="folder of the exported tables")
+    added.add_argument("--store", type=Path, help="SQLite file that keeps results as they come")
+    added.add_argument("--data", type=Path, help="folder of the exported tables")
     added.add_argument("--quiet", action="store_true", help="no progress bar")
     added = add(verify)
     added.add_argument("--sample", type=int, default=20, help="cells to recompute")

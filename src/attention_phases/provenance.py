@@ -1,9 +1,11 @@
 """With what code and on what machine a result was computed."""
 
+import ast
 import platform
 import subprocess
 import sys
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,6 +31,38 @@ def _fixed():
         "cpu": _cpu(),
         "platform": platform.platform(),
     }
+
+
+@cache
+def code_digest(module):
+    """Return 12 hexadecimal digits that change with the source of a module of this package or of any that it imports.
+
+    Parameters
+    ----------
+    module : str
+        Such as "attention_phases.simulation".
+    """
+    digest = sha256()
+    for _, source in sorted(_sources(module, {}).items()):
+        digest.update(source)
+    return digest.hexdigest()[:12]
+
+
+def _sources(module, found):
+    """Source by name of a module of this package and of those that it imports, added to `found`."""
+    place = Path(__file__).resolve().parents[1].joinpath(*module.split("."))
+    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+    if module in found or not path.exists():  # what is imported may be a function
+        return found
+    found[module] = path.read_bytes()
+    package = module if place.is_dir() else module.rpartition(".")[0]
+    for node in ast.walk(ast.parse(found[module])):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            above = ".".join(package.split(".")[: len(package.split(".")) - node.level + 1])
+            imported = f"{above}.{node.module}" if node.module else above
+            for name in (imported, *(f"{imported}.{each.name}" for each in node.names)):
+                _sources(name, found)
+    return found
 
 
 def _version(package):

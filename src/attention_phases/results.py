@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import NamedTuple
 
 import pandas as pd
 import torch
+from filelock import FileLock
 
+from . import provenance
 from .cells import Cell, Copies, Line, Passing, Starts, Variant, VariantLine
 from .convergence import measure
 from .errors import StoreError, SweepError, check_count
@@ -30,6 +31,7 @@ from .variants import run_variant
 
 ROOT = Path(__file__).resolve().parents[2]  # the checkout, of which the package is an editable install
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))
+BUILT = ROOT / "_build" / "results"
 
 # (relative, absolute) as `sweep.verify` takes them. Two runs of one cell whose sums are rounded in another order end
 # in points that differ by |grad R| over the softest curvature: up to 3e-5 in the overlaps at d = 1000, and 3e-10 in the
@@ -75,7 +77,8 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
     name : str
         A key of `experiments.GRIDS`.
     profile : {"paper", "laptop", "smoke"}
-        "paper" reads `data/` and computes what it lacks; the others compute everything at reduced size.
+        "paper" reads `data/` and computes what it lacks; the others compute everything at reduced size. What was
+        computed is kept under `_build/results/` until the code that computes it changes.
     workers : int, optional
         Processes, one a core by default; "smoke" computes in this one unless they are given.
     quiet : bool
@@ -89,16 +92,27 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
     """
     cells = grid(name, profile, **changes)
     wanted = {canonical(cell) for cell in cells}
-    known = DATA / f"{name}.parquet"
-    with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / known.name
-        if profile == "paper" and known.exists():
-            shutil.copy(known, table)
+    stored = DATA / f"{name}.parquet"
+    if profile == "paper" and stored.exists():
+        rows = load(stored)
+        if wanted <= set(rows["cell"]):
+            return rows[rows["cell"].isin(wanted)]
+    folder = folder_of(cells[0], profile)
+    table = folder / stored.name
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / f"{name}.lock"):  # of several notebooks that need it, one computes and the others wait
+        if not table.exists() and profile == "paper" and stored.exists():
+            shutil.copy(stored, table)
         if not table.exists() or not wanted <= set(load(table)["cell"]):
             here = profile == "smoke" and workers is None  # to start processes would take longer than the cells
-            compute(cells, Path(folder) / "store.sqlite", folder, workers, quiet, here=here)
-        rows = load(table)
+            compute(cells, folder / f"{name}.sqlite", folder, workers, quiet, here=here)
+    rows = load(table)
     return rows[rows["cell"].isin(wanted)]
+
+
+def folder_of(cell, profile):
+    """Where results of a profile are kept that `data/` has not, those of other code apart."""
+    return BUILT / profile / provenance.code_digest(KINDS[type(cell)].work.__module__)
 
 
 class Kind(NamedTuple):
@@ -133,7 +147,7 @@ def work(cell):
 
 
 def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None, here=False):
-    """Compute the cells that neither the store nor the tables in `folder` have, and export them to `folder`.
+    """Compute the cells that neither the store nor their tables in `folder` have, and export them to `folder`.
 
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
     one after the other, if `here`.
@@ -148,8 +162,9 @@ def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None
         Some cells failed; the others are stored and exported.
     """
     with _executor(workers, scheduler, here) as executor, Store(store_path) as store:
-        for path in sorted(Path(folder).glob("*.parquet")):
-            import_parquet(store, path)
+        for name in sorted({cell.experiment for cell in cells}):
+            if (path := Path(folder) / f"{name}.parquet").exists():
+                import_parquet(store, path)
         try:
             summary = sweep(cells, work, store, executor, quiet)
         finally:

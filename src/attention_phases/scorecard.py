@@ -4,7 +4,19 @@ import numpy as np
 import pandas as pd
 
 from . import published, statistics
-from .statistics import between_optimizers, crossing, crossings, curve, instance_means, test_gap, training_gap
+from .parquet import flat
+from .published import with_error
+from .statistics import (
+    GAPS,
+    between_optimizers,
+    crossing,
+    crossings,
+    curve,
+    instance_means,
+    shifts,
+    test_gap,
+    training_gap,
+)
 from .task import Task
 
 NAMES = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
@@ -140,7 +152,7 @@ def distances_to_limit(means, limits):
     for branch, found in limits.items():
         each = means.loc[branch]
         columns[f"{SYMBOLS['test_mse']} over its limit, {branch}"] = [
-            published.with_error(value / found.test_mse, error / found.test_mse)
+            with_error(value / found.test_mse, error / found.test_mse)
             for value, error in zip(each["test_mse"], each["test_mse_error"])
         ]
     return pd.DataFrame(columns)
@@ -164,9 +176,9 @@ def changed_thresholds(table, lines, rng):
         for what in ("critical", "linear"):
             found = each[each["what"] == what]
             value = found[["alpha", "alpha_error"]].to_numpy()
-            row[SYMBOLS[what]] = published.with_error(*value[0]) if len(value) else "none"
+            row[SYMBOLS[what]] = with_error(*value[0]) if len(value) else "none"
         crossed = trained[omega, sigma, lam]
-        row[f"{SYMBOLS['linear']}, trained"] = published.with_error(*crossed) if np.isfinite(crossed).all() else "none"
+        row[f"{SYMBOLS['linear']}, trained"] = with_error(*crossed) if np.isfinite(crossed).all() else "none"
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -193,8 +205,8 @@ def checked(trained, theory, only=None, of="ω"):
     error = (both["alpha_error"] ** 2 + both["alpha_error_trained"] ** 2) ** 0.5
     return pd.DataFrame({
         of: [f"{each:g}" if isinstance(each, float) else each for each in both.index],
-        "trained students": list(map(published.with_error, both["alpha_trained"], both["alpha_error_trained"])),
-        "theory": list(map(published.with_error, both["alpha"], both["alpha_error"])),
+        "trained students": list(map(with_error, both["alpha_trained"], both["alpha_error_trained"])),
+        "theory": list(map(with_error, both["alpha"], both["alpha_error"])),
         "in errors": [f"{each:+.1f}" for each in (both["alpha_trained"] - both["alpha"]) / error],
     })  # fmt: skip
 
@@ -214,12 +226,85 @@ def by_size(table, lines, rng):
     columns = {}
     for what, gap in (("critical", training_gap), ("linear", test_gap)):
         trained = crossings(table, gap, rng, along="d").dropna()
-        texts = map(published.with_error, *trained.to_numpy().T)
+        texts = map(with_error, *trained.to_numpy().T)
         columns[SYMBOLS[what]] = pd.Series(texts, trained.index.map("{:g}".format), dtype=object)
         omega = table["omega"].iloc[0]
         if omega in (found := curve(lines, what)).index:
-            columns[SYMBOLS[what]]["theory"] = published.with_error(*found.loc[omega])
+            columns[SYMBOLS[what]]["theory"] = with_error(*found.loc[omega])
     return pd.DataFrame(columns).rename_axis("d").fillna("none").reset_index()
+
+
+def later(table, control):
+    """By how much both thresholds of a map come later than those of a control on the same data, as a table to read.
+
+    Parameters
+    ----------
+    table, control : pandas.DataFrame
+        Results over alpha and omega.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, where the control has a threshold, and the mean over them: their data sets are independent.
+    """
+    columns = {}
+    for kind, found in shifts(table, control).groupby("threshold", sort=False):
+        texts = {f"{omega:g}": with_error(*each) for omega, each in found.loc[kind].T.items()}
+        if len(found) > 1:
+            texts["mean"] = with_error(found["later"].mean(), np.linalg.norm(found["later_error"]) / len(found))
+        columns[f"{SYMBOLS[kind]} later by"] = pd.Series(texts)
+    return pd.DataFrame(columns).rename_axis("ω").fillna("").reset_index()
+
+
+def by_optimizer(table, lines, rng):
+    """Both thresholds of a map by each optimiser and in theory, and how far the optimiser moves them, to read.
+
+    Parameters
+    ----------
+    table, lines : pandas.DataFrame
+        Results of both optimisers over alpha and omega, and rows of `theory.theory_line`.
+    rng : numpy.random.Generator
+        For the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each threshold and omega. The last column is paired: the students of both optimisers that are
+        compared saw the same data.
+    """
+    by = dict(list(table.groupby("optimizer", observed=True)))
+    moved = shifts(by["gd"], by["lbfgs"])
+    known = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
+    standard = table["matrix"].iloc[0] == flat(Task().matrix)  # that of the published numbers
+    rows = []
+    for kind, gap in GAPS.items():
+        columns = {NAMES[name]: crossings(each, gap, rng).dropna() for name, each in by.items()}
+        columns = {"theory": curve(lines, kind)} | columns
+        for omega in sorted(by["lbfgs"]["omega"].unique()):
+            row = {"": SYMBOLS[kind], "ω": f"{omega:g}"}
+            if standard:
+                row["published theory"] = known[kind][omega].text if omega in known[kind] else ""
+            for name, found in columns.items():
+                row[name] = with_error(*found.loc[omega]) if omega in found.index else "none"
+            here = (kind, omega) in moved.index
+            row["moved by gradient descent"] = with_error(*moved.loc[(kind, omega)]) if here else ""
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def moved_by_optimizer(table, along="omega"):
+    """How far gradient descent as published moves both thresholds against L-BFGS, mean over a map, with its error.
+
+    Returns
+    -------
+    dict
+        "critical" and "linear": (mean, stderr, number of values of `along`); no entry without a threshold.
+    """
+    by = dict(list(table.groupby("optimizer", observed=True)))
+    return {
+        kind: (found["later"].mean(), np.linalg.norm(found["later_error"]) / len(found), len(found))
+        for kind, found in shifts(by["gd"], by["lbfgs"], along).groupby("threshold")
+    }
 
 
 def optimizers(table):
@@ -229,7 +314,7 @@ def optimizers(table):
         "start": found["start"],
         "quantity": found["quantity"].map(SYMBOLS),
         "cells": found["cells"],
-        "mean difference": list(map(published.with_error, found["difference"], found["error"])),
+        "mean difference": list(map(with_error, found["difference"], found["error"])),
         "root mean square": found["rms"].map("{:.2g}".format),
         "spread between data sets": found["spread"].map("{:.2g}".format),
     })  # fmt: skip
@@ -239,7 +324,7 @@ def minima(table):
     """`statistics.minima` as a table to read."""
     found = statistics.minima(table).reset_index()
     scatter = [
-        published.with_error(1e5 * value, 1e5 * error) if value > statistics.SAME_LOSS else "none"
+        with_error(1e5 * value, 1e5 * error) if value > statistics.SAME_LOSS else "none"
         for value, error in zip(found["scatter"], found["scatter_error"])
     ]
     counts = zip(found["minima"], found["fewest"], found["most"])
@@ -272,10 +357,10 @@ def memory(table, lines):
         sizes = {f"|{SYMBOLS[name]}|": (row[name, "mean"] ** 0.5, row[name, "sem"] / (2 * row[name, "mean"] ** 0.5))
                  for name in ("theta", "m")}  # fmt: skip
         shown = sizes | {SYMBOLS["train_loss"]: row["train_loss"]}
-        rows.append({"start": start, "d": str(d)} | {name: published.with_error(*each) for name, each in shown.items()})
+        rows.append({"start": start, "d": str(d)} | {name: with_error(*each) for name, each in shown.items()})
     here = (lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])
     for theory in lines[here].to_dict("records"):
-        loss = published.with_error(theory["train_loss"], theory["train_loss_error"])
+        loss = with_error(theory["train_loss"], theory["train_loss_error"])
         rows.append(dict(zip(rows[0], ("any", "theory", "0", "0", loss))))
     return pd.DataFrame(rows)
 

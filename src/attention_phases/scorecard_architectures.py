@@ -9,7 +9,7 @@ from .published import with_error
 from .records import restore
 from .scorecard import SYMBOLS, checked
 from .scorecard_stability import theory_lines
-from .statistics import crossing, crossings, curve, shift, test_gap, training_gap
+from .statistics import GAPS, crossing, crossings, curve
 from .task import Task
 from .theory.lines import MINIMA
 from .variant_grids import COMPARED, MAPPED
@@ -17,7 +17,6 @@ from .variants import teacher_length
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
-GAPS = {"critical": training_gap, "linear": test_gap}
 NAMES = SYMBOLS | {
     f"{name}_{index}": f"{SYMBOLS[name]}<sub>{index}</sub>"
     for name, index in (("q", "11"), ("q", "12"), ("q", "22"), ("m", "2"), ("theta", "1"), ("theta", "2"))
@@ -188,31 +187,6 @@ def mapped(maps, lines, rng):
             rows.insert(1, "threshold", SYMBOLS[kind])
             parts.append(rows)
     return pd.concat(parts, ignore_index=True)
-
-
-def later(table, control):
-    """By how much both thresholds of a map lie later than those of a control on the same data sets, as a table to read.
-
-    Parameters
-    ----------
-    table, control : pandas.DataFrame
-        Results over alpha and omega.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By omega, where the control has a threshold, and the mean over them: their data sets are independent.
-    """
-    columns = {}
-    for kind, gap in GAPS.items():
-        omegas = {f"{omega:g}": (table[table["omega"] == omega], usual) for omega, usual in control.groupby("omega")}
-        found = {omega: shift(gap(each), gap(usual)) for omega, (each, usual) in omegas.items()}
-        found = {omega: each for omega, each in found.items() if np.isfinite(each).all()}
-        if len(found) > 1:
-            away, errors = np.array(list(found.values())).T
-            found["mean"] = (away.mean(), np.linalg.norm(errors) / len(errors))
-        columns[f"{SYMBOLS[kind]} later by"] = pd.Series({omega: with_error(*each) for omega, each in found.items()})
-    return pd.DataFrame(columns).rename_axis("ω").fillna("").reset_index()
 
 
 def between_starts(table):

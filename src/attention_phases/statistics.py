@@ -52,9 +52,13 @@ def training_gap(table):
     return paired(table, lambda semantic, positional: semantic["train_loss"] - positional["train_loss"])
 
 
-def test_gap(table):
-    """Semantic test error less that of the linear fit on the same data, of each instance (alpha by seed)."""
-    return paired(table, lambda semantic, positional: semantic["test_mse"] - semantic["linear_mse"])
+def test_gap(table, start="semantic"):
+    """Test error of one start less that of the linear fit on the same data, of each instance (alpha by seed)."""
+    rows = table[table["start"] == start].set_index(["alpha", "seed"])
+    return (rows["test_mse"] - rows["linear_mse"]).unstack("seed").sort_index()
+
+
+GAPS = {"critical": training_gap, "linear": test_gap}  # what falls through zero at each threshold
 
 
 def gap_map(table, gap):
@@ -124,6 +128,26 @@ def crossings(table, gap, rng, along="omega"):
     """`crossing` at each omega of a map, or each d: alpha and its error as "alpha_error", by omega or d."""
     found = {value: crossing(gap(each), rng) for value, each in table.groupby(along)}
     return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"])
+
+
+def optimizer_map(table, start):
+    """By how much of itself the training loss of one start is higher by gradient descent than by L-BFGS, in per cent.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of both over alpha and omega.
+    start : str
+
+    Returns
+    -------
+    pandas.DataFrame
+        alpha (rows) by omega, mean over the data sets that both have seen.
+    """
+    rows = table[table["start"] == start]
+    losses = rows.pivot_table(index=["alpha", "omega", "seed"], columns="optimizer", values="train_loss", observed=True)
+    higher = 100 * (losses["gd"] / losses["lbfgs"] - 1)
+    return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
 
 
 def between_optimizers(table):
@@ -260,6 +284,32 @@ def shift(gaps, control):
     later = -level @ away.mean(1) / falls
     scatter = level[:, None] * away + later * slope[:, None] * usual  # to first order; independent at each alpha
     return later, (scatter.var(1, ddof=1).sum() / scatter.shape[1]) ** 0.5 / abs(falls)
+
+
+def shifts(table, control, along="omega"):
+    """`shift` of both thresholds between two sets of students trained on the same data.
+
+    Parameters
+    ----------
+    table, control : pandas.DataFrame
+        Results over alpha and `along`.
+    along : str or list of str
+        What else changes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By threshold and `along`, where the control has the threshold: `later`, by how much that of `table` comes later
+        in alpha, and its error as `later_error`.
+    """
+    usual = dict(list(control.groupby(along)))
+    rows = [
+        (kind, value, *shift(gap(each), gap(usual[value])))
+        for kind, gap in GAPS.items()
+        for value, each in table.groupby(along)
+    ]
+    found = pd.DataFrame(rows, columns=["threshold", "at", "later", "later_error"])
+    return found[np.isfinite(found["later"])].set_index(["threshold", "at"])
 
 
 def _last_fall(alphas, means):
