@@ -78,3 +78,34 @@ def test_minima_are_counted_for_each_data_set():
     found = statistics.minima(pd.DataFrame(rows)).loc[(0.3, 1.0, "semantic")]
     assert [found[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
     assert found["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
+
+
+def straight(omega, critical, linear, instances=4):
+    """Students at one omega without noise: training losses cross at `critical`, test errors at `linear`."""
+    rows = []
+    for alpha in ALPHAS:
+        for seed in range(instances):
+            same = {"omega": omega, "sigma": 0.5, "alpha": alpha, "seed": seed, "linear_mse": 2.0}
+            rows.append(same | {"start": "semantic", "train_loss": critical - alpha, "test_mse": 2.0 + linear - alpha})
+            rows.append(same | {"start": "positional", "train_loss": 0.0, "test_mse": 9.0})
+    return pd.DataFrame(rows)
+
+
+def test_shifts_of_both_thresholds_at_each_omega():
+    control = pd.concat([straight(0.1, 0.7, 0.9), straight(0.3, 1.2, 9.0)])
+    table = pd.concat([straight(0.1, 0.8, 0.85, 2), straight(0.3, 1.5, 9.0, 2)])
+    found = statistics.shifts(table, control)
+    expected = {("critical", 0.1): 0.1, ("critical", 0.3): 0.3, ("linear", 0.1): -0.05}
+    assert found["later"].to_dict() == pytest.approx(expected)
+    assert found["later_error"].to_numpy() == pytest.approx(0, abs=1e-12)
+    by_two = statistics.shifts(table, control, ["omega", "sigma"])
+    assert by_two.loc[("critical", (0.1, 0.5)), "later"] == pytest.approx(0.1)
+
+
+def test_the_map_of_optimizers_is_relative_and_paired():
+    rows = [
+        {"start": "semantic", "optimizer": name, "alpha": 1.0, "omega": 0.3, "seed": seed, "train_loss": loss}
+        for name, losses in (("lbfgs", (1.0, 2.0, 9.0)), ("gd", (1.1, 2.4)))
+        for seed, loss in enumerate(losses)
+    ]
+    assert statistics.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)

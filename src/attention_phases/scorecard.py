@@ -159,7 +159,7 @@ def distances_to_limit(means, limits):
 
 
 def changed_thresholds(table, lines, rng):
-    """Both thresholds of every task of Figure 8, and the second one of the trained students, as a table to read.
+    """Both thresholds of every task of Figure 8, and the second one of the students by both optimisers, to read.
 
     Parameters
     ----------
@@ -169,16 +169,21 @@ def changed_thresholds(table, lines, rng):
         For the bootstrap.
     """
     tasks = ["omega", "sigma", "lam"]
-    trained = {task: crossing(test_gap(each), rng) for task, each in table.groupby(tasks)}
+    by = dict(list(table.groupby("optimizer", observed=True)))
+    trained = {name: {task: crossing(test_gap(each), rng) for task, each in by[name].groupby(tasks)} for name in by}
+    moved = shifts(by["gd"], by["lbfgs"], tasks)
     rows = []
-    for (omega, sigma, lam), each in lines.groupby(tasks):
-        row = {"ω": f"{omega:g}", "σ": f"{sigma:g}", "λ": f"{lam:g}"}
+    for task, each in lines.groupby(tasks):
+        row = {symbol: f"{value:g}" for symbol, value in zip("ωσλ", task)}
         for what in ("critical", "linear"):
             found = each[each["what"] == what]
             value = found[["alpha", "alpha_error"]].to_numpy()
             row[SYMBOLS[what]] = with_error(*value[0]) if len(value) else "none"
-        crossed = trained[omega, sigma, lam]
-        row[f"{SYMBOLS['linear']}, trained"] = with_error(*crossed) if np.isfinite(crossed).all() else "none"
+        for name in sorted(by):
+            crossed = trained[name].get(task, (np.nan, np.nan))
+            row[f"{SYMBOLS['linear']}, {NAMES[name]}"] = with_error(*crossed) if np.isfinite(crossed).all() else "none"
+        here = ("linear", task) in moved.index
+        row["moved by gradient descent"] = with_error(*moved.loc[("linear", task)]) if here else ""
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -290,6 +295,43 @@ def by_optimizer(table, lines, rng):
             row["moved by gradient descent"] = with_error(*moved.loc[(kind, omega)]) if here else ""
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def agreement(table, lines, rng, parts):
+    """How trained students differ from theory in both thresholds, over all omega of a map, as a table to read.
+
+    Parameters
+    ----------
+    table, lines : pandas.DataFrame
+        As for `by_optimizer`.
+    rng : numpy.random.Generator
+        For the bootstrap.
+    parts : dict
+        Title to a range (from, to) of omega, both included.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each threshold, optimiser and part: number of omega, mean of students less theory with its error,
+        and root mean square and largest of the differences over their errors.
+    """
+    rows = []
+    for kind, gap in GAPS.items():
+        theory = curve(lines, kind)
+        for optimizer, each in table.groupby("optimizer", observed=True):
+            both = crossings(each, gap, rng).join(theory, how="inner", lsuffix="_trained").dropna()
+            away = both["alpha_trained"] - both["alpha"]
+            error = np.hypot(both["alpha_error_trained"], both["alpha_error"])
+            for title, (first, last) in parts.items():
+                here = (both.index >= first) & (both.index <= last) & (error > 0)
+                if here.any():
+                    off = (away / error)[here]
+                    mean = with_error(away[here].mean(), np.linalg.norm(error[here]) / here.sum())
+                    largest = f"{off.loc[off.abs().idxmax()]:+.1f} at {off.abs().idxmax():g}"
+                    rms = f"{(off**2).mean() ** 0.5:.1f}"
+                    rows.append((SYMBOLS[kind], NAMES[optimizer], title, here.sum(), mean, rms, largest))
+    names = ("", "students", "ω", "number of ω", "mean difference", "root mean square, in errors", "largest, in errors")
+    return pd.DataFrame(rows, columns=names)
 
 
 def moved_by_optimizer(table, along="omega"):

@@ -11,7 +11,7 @@ from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, mark_threshold
 TIED = "#999999"
 BRANCHES = ("semantic", "positional")
 Mark = namedtuple("Mark", "alpha stderr")
-STARTS = {"semantic": "o", "positional": "s", "mixed": "^"}
+STARTS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}
 
 
 def architecture_slice(
@@ -113,7 +113,7 @@ def _finish(panels, thresholds):
 
 
 def rank_two(means, theory, tied, linear, baseline, sigma):
-    """Figure 11: the rank-2 student from three kinds of start; arguments as for `architecture_slice`.
+    """Figure 11: the rank-2 student from several kinds of start; arguments as for `architecture_slice`.
 
     Returns
     -------

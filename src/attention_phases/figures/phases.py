@@ -154,7 +154,7 @@ def overlap_plane(means, limits, sigma):
 
 
 def phase_map(maps, label, sides, lines, points):
-    """A map over alpha and omega, trained students above theory, on one colour scale.
+    """Maps over alpha and omega above one another, on one colour scale.
 
     Parameters
     ----------
@@ -177,7 +177,8 @@ def phase_map(maps, label, sides, lines, points):
     # The largest values stand in a corner; beyond this share of them all cells have the full colour.
     largest = max(np.nanquantile(np.abs(each), 0.95) for each in maps.values())
     with mpl.rc_context(STYLE):
-        figure, panels = plt.subplots(len(maps), 1, figsize=(6.4, 5.2 * len(maps) + 0.9), sharex=True, squeeze=False)
+        height = (5.2 if len(maps) < 3 else 4.6) * len(maps) + 0.9
+        figure, panels = plt.subplots(len(maps), 1, figsize=(6.4, height), sharex=True, squeeze=False)
         for number, (axes, (title, values)) in enumerate(zip(panels[:, 0], maps.items())):
             mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), cmap=colours, vmin=-largest,
                                    vmax=largest, shading="nearest", edgecolors="face", linewidth=0.2)
