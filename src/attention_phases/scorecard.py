@@ -13,6 +13,7 @@ from .statistics import (
     crossings,
     curve,
     instance_means,
+    mean_shift,
     shifts,
     test_gap,
     training_gap,
@@ -171,7 +172,7 @@ def changed_thresholds(table, lines, rng):
     tasks = ["omega", "sigma", "lam"]
     by = dict(list(table.groupby("optimizer", observed=True)))
     trained = {name: {task: crossing(test_gap(each), rng) for task, each in by[name].groupby(tasks)} for name in by}
-    moved = shifts(by["gd"], by["lbfgs"], tasks)
+    moved = shifts(by["gd"], by["lbfgs"], tasks)["linear"]
     rows = []
     for task, each in lines.groupby(tasks):
         row = {symbol: f"{value:g}" for symbol, value in zip("ωσλ", task)}
@@ -182,8 +183,7 @@ def changed_thresholds(table, lines, rng):
         for name in sorted(by):
             crossed = trained[name].get(task, (np.nan, np.nan))
             row[f"{SYMBOLS['linear']}, {NAMES[name]}"] = with_error(*crossed) if np.isfinite(crossed).all() else "none"
-        here = ("linear", task) in moved.index
-        row["moved by gradient descent"] = with_error(*moved.loc[("linear", task)]) if here else ""
+        row["moved by gradient descent"] = with_error(*moved[task]) if task in moved else ""
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -253,11 +253,11 @@ def later(table, control):
         By omega, where the control has a threshold, and the mean over them: their data sets are independent.
     """
     columns = {}
-    for kind, found in shifts(table, control).groupby("threshold", sort=False):
-        texts = {f"{omega:g}": with_error(*each) for omega, each in found.loc[kind].T.items()}
+    for kind, found in shifts(table, control).items():
+        texts = {f"{omega:g}": with_error(*each) for omega, each in found.items()}
         if len(found) > 1:
-            texts["mean"] = with_error(found["later"].mean(), np.linalg.norm(found["later_error"]) / len(found))
-        columns[f"{SYMBOLS[kind]} later by"] = pd.Series(texts)
+            texts["mean"] = with_error(*mean_shift(found))
+        columns[f"{SYMBOLS[kind]} later by"] = pd.Series(texts, dtype=object)
     return pd.DataFrame(columns).rename_axis("ω").fillna("").reset_index()
 
 
@@ -291,8 +291,7 @@ def by_optimizer(table, lines, rng):
                 row["published theory"] = known[kind][omega].text if omega in known[kind] else ""
             for name, found in columns.items():
                 row[name] = with_error(*found.loc[omega]) if omega in found.index else "none"
-            here = (kind, omega) in moved.index
-            row["moved by gradient descent"] = with_error(*moved.loc[(kind, omega)]) if here else ""
+            row["moved by gradient descent"] = with_error(*moved[kind][omega]) if omega in moved[kind] else ""
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -334,19 +333,17 @@ def agreement(table, lines, rng, parts):
     return pd.DataFrame(rows, columns=names)
 
 
-def moved_by_optimizer(table, along="omega"):
-    """How far gradient descent as published moves both thresholds against L-BFGS, mean over a map, with its error.
+def moved_by_optimizer(table):
+    """How far gradient descent as published moves both thresholds of a map against L-BFGS, in the mean over omega.
 
     Returns
     -------
-    dict
-        "critical" and "linear": (mean, stderr, number of values of `along`); no entry without a threshold.
+    dict of str
+        "critical" and "linear"; "none" where no threshold is known in both.
     """
     by = dict(list(table.groupby("optimizer", observed=True)))
-    return {
-        kind: (found["later"].mean(), np.linalg.norm(found["later_error"]) / len(found), len(found))
-        for kind, found in shifts(by["gd"], by["lbfgs"], along).groupby("threshold")
-    }
+    moved = shifts(by["gd"], by["lbfgs"])
+    return {kind: with_error(*mean_shift(found)) if found else "none" for kind, found in moved.items()}
 
 
 def optimizers(table):

@@ -298,18 +298,22 @@ def shifts(table, control, along="omega"):
 
     Returns
     -------
-    pandas.DataFrame
-        By threshold and `along`, where the control has the threshold: `later`, by how much that of `table` comes later
-        in alpha, and its error as `later_error`.
+    dict
+        By threshold, "critical" and "linear", a dict: value of `along` to (later, stderr), by how much the threshold of
+        `table` comes later in alpha, where the control has one.
     """
     usual = dict(list(control.groupby(along)))
-    rows = [
-        (kind, value, *shift(gap(each), gap(usual[value])))
+    found = {
+        kind: {value: shift(gap(each), gap(usual[value])) for value, each in table.groupby(along)}
         for kind, gap in GAPS.items()
-        for value, each in table.groupby(along)
-    ]
-    found = pd.DataFrame(rows, columns=["threshold", "at", "later", "later_error"])
-    return found[np.isfinite(found["later"])].set_index(["threshold", "at"])
+    }
+    return {kind: {at: each for at, each in some.items() if np.isfinite(each).all()} for kind, some in found.items()}
+
+
+def mean_shift(found):
+    """Mean, with its error, of shifts on independent data sets, one of the dicts of `shifts`."""
+    away, errors = np.array(list(found.values())).T
+    return away.mean(), np.linalg.norm(errors) / len(errors)
 
 
 def _last_fall(alphas, means):
