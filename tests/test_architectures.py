@@ -163,7 +163,9 @@ def lowest(w, Y, C, M, A, chi, starts=()):
         reach = np.sqrt(np.outer(np.diag(C), np.diag(chi)).ravel())
         general_prox.prox(w, Y, C, M, A, reach, minima, values, np.zeros_like(w), work_space)
         return values[0], minima[0]
-    return min((general_prox.descend(h := start.copy(), w, Y, C, M, A, work_space), tuple(h)) for start in starts)
+    unknown = np.full(len(w), np.nan)
+    ends = [(general_prox.descend(h := start.copy(), unknown, w, Y, C, M, A, work_space), tuple(h)) for start in starts]
+    return min(ends)
 
 
 @pytest.mark.parametrize(("tokens", "form"), [(2, "untied"), (2, "rank2"), (3, "tied")])

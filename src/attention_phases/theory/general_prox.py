@@ -13,7 +13,7 @@ from numba import njit
 
 MAX_STEPS = 100
 LONGEST = 1.0  # offset of a start from w, along one field
-APART = 1e-3  # two descents that end closer than this have found the same minimum
+APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
 
 
@@ -157,16 +157,21 @@ def moreau_objective(h, w, Y, C, M, A, S):
 
 
 @njit(cache=True)
-def descend(h, w, Y, C, M, A, work):
+def descend(h, known, w, Y, C, M, A, work):
     """Local minimum of the Moreau objective from h, which is moved there: Newton with backtracking.
 
     Where the Hessian is not positive definite its Gauss-Newton part stands for it. Returns the objective, infinite if
-    no minimum was reached.
+    no minimum was reached, or none but `known` (N,).
     """
     S, u, curvature, D, gradient, hessian, gauss, step, trial = work
     n = len(h)
     value = moreau_objective(h, w, Y, C, M, A, S)
     for _ in range(MAX_STEPS):
+        distance = 0.0
+        for i in range(n):
+            distance += (h[i] - known[i]) ** 2
+        if distance < APART**2:
+            return np.inf
         loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
         for i in range(n):
             for j in range(n):
@@ -217,13 +222,7 @@ def workspace(count, size):
 @njit(cache=True)
 def sort_in(h, value, minima, values):
     """Put a minimum h (N,) among the two lowest `minima` (2, N) that are known, if it belongs there."""
-    distance = 0.0
-    for i in range(len(h)):
-        distance += (h[i] - minima[0, i]) ** 2
-    if distance < APART**2:
-        if value < values[0]:
-            minima[0], values[0] = h, value
-    elif value < values[0]:
+    if value < values[0]:
         minima[1], values[1] = minima[0], values[0]
         minima[0], values[0] = h, value
     elif value < values[1]:
@@ -257,7 +256,7 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
         From `workspace`.
     """
     minima[0], minima[1], values[1] = w, np.nan, np.inf
-    values[0] = descend(minima[0], w, Y, C, M, A, work)
+    values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     for i in range(len(w)):
         for side in (1.0, -1.0):
             offset = min(LONGEST, reach[i] * sqrt(2.0 * max(values[0], 0.0)))
@@ -265,17 +264,17 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
                 continue
             h[:] = w
             h[i] += side * offset
-            sort_in(h, descend(h, w, Y, C, M, A, work), minima, values)
+            sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
 
 
 @njit(cache=True)
 def follow(kept, w, Y, C, M, A, minima, values, h, work):
     """The same from the two minima `kept` (2, N) of a similar problem, the second NaN if there is one only."""
     minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
-    values[0] = descend(minima[0], w, Y, C, M, A, work)
+    values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     if not np.isnan(kept[1, 0]):
         h[:] = kept[1]
-        sort_in(h, descend(h, w, Y, C, M, A, work), minima, values)
+        sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
 
 
 @njit(cache=True, nogil=True)

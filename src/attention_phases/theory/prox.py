@@ -17,7 +17,8 @@ from numba import njit
 # tests); further out, where no branch has fields at large V, it sometimes does.
 QUADRANTS = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0))
 MAX_STEPS = 100
-APART = 1e-3  # two descents that end closer than this have found the same minimum
+APART = 1e-3  # a descent that comes this close to a minimum ends there
+NONE = (np.nan, np.nan, np.inf)  # no minimum
 
 
 @njit(cache=True)
@@ -64,14 +65,17 @@ def loss_derivatives(h1, h2, t1, t2, variance):
 
 
 @njit(cache=True)
-def descend(h1, h2, w1, w2, t1, t2, V, variance):
+def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
     """Local minimum of the Moreau objective from (h1, h2): Newton, shifted to positive definite, backtracking.
 
-    Returns (h1, h2, objective), the objective infinite if no minimum was reached.
+    Returns (h1, h2, objective), the objective infinite if no minimum was reached; `known`, a minimum of this form, if
+    the descent comes to it.
     """
     s1, s2 = logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1))
     value = objective(s1 - t1, s2 - t2, h1, h2, w1, w2, V, variance)
     for _ in range(MAX_STEPS):
+        if (h1 - known[0]) ** 2 + (h2 - known[1]) ** 2 < APART**2:
+            return known
         g1, g2, h11, h12, h22 = derivatives(s1, s2, h1, h2, t1, t2, variance)
         g1 += (h1 - w1) / V
         g2 += (h2 - w2) / V
@@ -102,39 +106,32 @@ def descend(h1, h2, w1, w2, t1, t2, V, variance):
 
 
 @njit(cache=True)
-def lower(first, second):
-    """Two minima (h1, h2, objective), the lower one first."""
-    if second[2] < first[2]:
-        return second, first
-    return first, second
-
-
-@njit(cache=True)
 def search(w1, w2, t1, t2, V, variance):
     """The lowest minimum of the Moreau objective and the lowest other one, from `w` and from four starts around it.
 
-    Returns two minima (h1, h2, objective), the objective infinite where there is none.
+    Returns two minima (h1, h2, objective), NaN and an infinite objective where there is none.
     """
-    best = descend(w1, w2, w1, w2, t1, t2, V, variance)
-    other = (np.nan, np.nan, np.inf)
+    other = NONE
+    best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
     for difference, total in QUADRANTS:
         total += w1 + w2
-        found = descend(0.5 * (total + difference), 0.5 * (total - difference), w1, w2, t1, t2, V, variance)
-        if (found[0] - best[0]) ** 2 + (found[1] - best[1]) ** 2 < APART**2:
-            best, _ = lower(best, found)
-        elif found[2] < best[2]:
+        h1, h2 = 0.5 * (total + difference), 0.5 * (total - difference)
+        found = descend(h1, h2, best, w1, w2, t1, t2, V, variance)
+        if found[2] < best[2]:
             best, other = found, best
-        elif found[2] < other[2]:
+        elif best[2] < found[2] < other[2]:
             other = found
     return best, other
 
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """The lower one of the minima that two starts `kept` (2, 2) lead to; the second is NaN where there is none."""
-    best = descend(kept[0, 0], kept[0, 1], w1, w2, t1, t2, V, variance)
+    """The lower one of the minima that two starts `kept` (2, 2) lead to, or one where the second is NaN."""
+    best = descend(kept[0, 0], kept[0, 1], NONE, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
-        best, _ = lower(best, descend(kept[1, 0], kept[1, 1], w1, w2, t1, t2, V, variance))
+        other = descend(kept[1, 0], kept[1, 1], best, w1, w2, t1, t2, V, variance)
+        if other[2] < best[2]:
+            best = other
     return best
 
 

@@ -10,7 +10,7 @@ and the iteration goes on where the search does not agree.
 import numpy as np
 import scipy.optimize
 
-REACH = 0.05  # in any coordinate; with both minima kept, no point of 10^6 ends elsewhere at this distance
+REACH = 0.1  # in any coordinate
 ROUNDS = 6
 
 
