@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 MAX_STEPS = 100
+FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less curvature in some direction only
 LONGEST = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
@@ -268,13 +269,24 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
 
 
 @njit(cache=True)
-def follow(kept, w, Y, C, M, A, minima, values, h, work):
-    """The same from the two minima `kept` (2, N) of a similar problem, the second NaN if there is one only."""
+def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
+    """The same from the two minima `kept` (2, N) of a similar problem, the second NaN if there is one only.
+
+    Where the lowest one lies in a flat valley the minima are searched for.
+    """
     minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     if not np.isnan(kept[1, 0]):
         h[:] = kept[1]
         sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+    S, u, curvature, D, gradient, hessian, gauss, step, _ = work
+    attention(minima[0], M, S)
+    loss_derivatives(minima[0], Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
+    for i in range(len(h)):
+        for j in range(len(h)):
+            hessian[i, j] += (1.0 - FLAT) * A[i, j]
+    if not solve_positive(hessian, gradient, step):
+        prox(w, Y, C, M, A, reach, minima, values, h, work)
 
 
 @njit(cache=True, nogil=True)
@@ -320,7 +332,7 @@ def scramble_means(z, kept, anew, root, m, aligned, rest, A, reach, C, root_C, M
             prox(w, Y, C, M, A, reach, minima, values, other, work)
             kept[point] = minima
         else:
-            follow(kept[point], w, Y, C, M, A, minima, values, other, work)
+            follow(kept[point], w, Y, C, M, A, reach, minima, values, other, work)
         best, moreau = minima[0], values[0]
         distance = 0.0
         for i in range(size):

@@ -19,6 +19,9 @@ QUADRANTS = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0))
 MAX_STEPS = 100
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 NONE = (np.nan, np.nan, np.inf)  # no minimum
+# A lower minimum is born close to one in a flat valley: while the overlaps change by 5 %, only where the smallest
+# curvature of the objective is below this share of 1/V.
+FLAT = 0.3
 
 
 @njit(cache=True)
@@ -126,13 +129,19 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """The lower one of the minima that two starts `kept` (2, 2) lead to, or one where the second is NaN."""
+    """The lower one of the minima that two starts `kept` (2, 2) lead to, or one where the second is NaN.
+
+    Where it lies in a flat valley, what a search finds.
+    """
     best = descend(kept[0, 0], kept[0, 1], NONE, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
         other = descend(kept[1, 0], kept[1, 1], best, w1, w2, t1, t2, V, variance)
         if other[2] < best[2]:
             best = other
-    return best
+    _, _, h11, h12, h22 = loss_derivatives(best[0], best[1], t1, t2, variance)
+    if 1.0 + 0.5 * V * (h11 + h22 - sqrt((h11 - h22) ** 2 + 4.0 * h12 * h12)) >= FLAT:
+        return best
+    return search(w1, w2, t1, t2, V, variance)[0]
 
 
 @njit(cache=True)

@@ -2,15 +2,15 @@
 
 To search for all proximal points takes some ten times as long as to descend from minima that are nearly right. Hence
 averages start from the minima of the last search as long as the coordinates are near it. Beside the lowest minimum of
-each point the lowest other one is kept: where the prox jumps, the two change their order. A search can still find what
-these do not lead to, a minimum born since. The fixed point that the iteration comes to is therefore searched once more,
-and the iteration goes on where the search does not agree.
+each point the lowest other one is kept: where the prox jumps, the two change their order. In a valley so flat that a
+minimum may have been born since, the point is searched all the same. The fixed point that the iteration comes to is
+searched once more in any case, and the iteration goes on where the search does not agree.
 """
 
 import numpy as np
 import scipy.optimize
 
-REACH = 0.1  # in any coordinate
+REACH = 0.05  # in any coordinate
 ROUNDS = 6
 
 
