@@ -158,11 +158,14 @@ def test_gradient_and_hessian_of_the_loss(tokens, form):
 def lowest(w, Y, C, M, A, chi, starts=()):
     """Moreau envelope and proximal point, from the solver's own starts or from given ones."""
     tokens = len(C)
-    work_space, best, other = general_prox.workspace(tokens, len(w)), np.zeros_like(w), np.zeros_like(w)
+    work_space, minima, values = general_prox.workspace(tokens, len(w)), np.zeros((2, len(w))), np.zeros(2)
     if not len(starts):
         reach = np.sqrt(np.outer(np.diag(C), np.diag(chi)).ravel())
-        return general_prox.prox(w, Y, C, M, A, reach, best, other, work_space), best
-    return min((general_prox.descend(h := start.copy(), w, Y, C, M, A, work_space), tuple(h)) for start in starts)
+        general_prox.prox(w, Y, C, M, A, reach, minima, values, np.zeros_like(w), work_space)
+        return values[0], minima[0]
+    unknown = np.full(len(w), np.nan)
+    ends = [(general_prox.descend(h := start.copy(), unknown, w, Y, C, M, A, work_space), tuple(h)) for start in starts]
+    return min(ends)
 
 
 @pytest.mark.parametrize(("tokens", "form"), [(2, "untied"), (2, "rank2"), (3, "tied")])

@@ -1,13 +1,14 @@
 """A branch of solutions along alpha, by continuation, and where it ends."""
 
+from functools import partial
 from math import exp, log, sqrt, tanh
 
 import numpy as np
 import pandas as pd
-import scipy.optimize
 
-from .fixed_point import STEP, Evolution, solve
+from .fixed_point import FIELDS, STEP, Evolution, solve
 from .quadrature import POINTS, SCRAMBLES, gaussian_points
+from .warm import Net, polish
 
 MEASURED = ("train_loss", "test_mse", "replicon")
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
@@ -101,30 +102,26 @@ def branch_end(task, branch, alpha, start, points=POINTS, scrambles=SCRAMBLES, s
         NaN where the solver failed.
     """
     nets = gaussian_points(points, scrambles, seed)
-    nets = np.concatenate([nets, nets * MIRROR[branch]], axis=1)
+    net = Net(np.concatenate([nets, nets * MIRROR[branch]], axis=1), FIELDS)
     log_q, log_V, own = Evolution(task, alpha, branch).coordinates(start)
     unknown = np.array([log_q, log_V, log(alpha)])
 
-    def displacement(unknown, own):
-        """Of the map with alpha as an unknown in the place of the own overlap, for each scramble."""
+    def at(own, unknown, anew=False):
+        """Displacement, with alpha as an unknown in the place of the own overlap: pooled, and of each scramble."""
         evolution = Evolution(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
-        return evolution.step(point, evolution.averages(point, nets)) - point[:, None]
-
-    def pooled(unknown, own):
-        return displacement(unknown, own).mean(axis=1)
+        each = evolution.step(point, evolution.averages(point, net, anew)) - point[:, None]
+        return each.mean(axis=1), each
 
     limits = []
     for x in (*(x for x in APPROACH if x < overlap(branch, own)), *NEAR_END):
         own = np.arctanh(x) if branch == "semantic" else x
-        options = {"eps": STEP / 10, "xtol": 1e-6, "maxfev": 60, "factor": 0.1}
-        root = scipy.optimize.root(pooled, unknown, args=(own,), method="hybr", options=options)
-        if np.abs(root.fun).max() > 0.1 * x:
+        unknown, each = polish(partial(at, own), unknown, maxfev=60, xtol=1e-6, eps=STEP / 10)
+        if np.abs(each.mean(axis=1)).max() > 0.1 * x:
             return np.nan, np.nan
-        unknown = root.x
         if x in NEAR_END:
-            slopes = [pooled(unknown + shift, own) - pooled(unknown - shift, own) for shift in STEP * np.eye(3)]
-            moves = np.linalg.solve(-np.transpose(slopes) / (2 * STEP), displacement(unknown, own))
+            slopes = [at(own, unknown + shift)[0] - at(own, unknown - shift)[0] for shift in STEP * np.eye(3)]
+            moves = np.linalg.solve(-np.transpose(slopes) / (2 * STEP), each)
             limits.append(exp(unknown[2]) * (1 + moves[2]))  # one for each scramble
     # The errors grow like 1/x as x shrinks.
     intercepts = np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1]

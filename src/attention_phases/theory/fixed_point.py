@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from math import exp, sqrt, tanh
 
 import numpy as np
-import scipy.optimize
 
 from ..errors import check_choice, check_positive
 from .quadrature import POINTS, SCRAMBLES, gaussian_points
 from .state_evolution import Averages, Overlaps, average, conjugates, free_energy, gain, update
+from .warm import Net, polish
 
 BRANCHES = ("semantic", "positional", "symmetric")
 HELD = {"semantic": ("m",), "positional": ("theta",), "symmetric": ("m", "theta")}  # at zero
@@ -23,6 +23,7 @@ DAMPING = 0.9  # share of the old value: the map's eigenvalues reach -10 on the 
 DAMPED_STEPS = 400
 COARSE = (16, 2**10)  # scrambles and points that bring the iteration near a fixed point
 NEAR = 1e-3  # largest change at which the damped iteration hands over
+FIELDS = 2  # of a sentence
 # For central differences, in the coordinates of the map: as the prox jumps, a point of N moves an average by a step,
 # and the noise of the derivatives grows like 1/sqrt(N STEP).
 STEP = 1e-2
@@ -107,9 +108,10 @@ def solve(task, alpha, branch, points=POINTS, scrambles=SCRAMBLES, seed=0, start
     if start is not None:
         near = evolution.coordinates(start)
     else:
-        few = nets[: COARSE[0], : COARSE[1]]
-        near = _polish(evolution, _damped(evolution, few), few)
-    return _describe(evolution, _polish(evolution, near, nets), nets)
+        few = Net(nets[: COARSE[0], : COARSE[1]], FIELDS)
+        near, _ = evolution.polish(_damped(evolution, few), few)
+    net = Net(nets, FIELDS)
+    return _describe(evolution, *evolution.polish(near, net), net)
 
 
 class Evolution:
@@ -137,9 +139,10 @@ class Evolution:
         theta = sqrt(self.task.sigma**2 * q) * tanh(own[0]) if self.branch == "semantic" else 0.0
         return Overlaps(q, m, theta, V)
 
-    def averages(self, x, nets):
+    def averages(self, x, net, anew=False):
+        """Of each scramble, `anew` by a search; without it from the minima of the last one, if that is near."""
         self.calls += 1
-        return average(self.task, self.overlaps(x), nets)
+        return average(self.task, self.overlaps(x), net.points, net.minima, net.search_at(x, anew))
 
     def step(self, x, averages):
         return self.coordinates(update(self.task, conjugates(self.task, self.alpha, self.overlaps(x), averages)))
@@ -148,15 +151,20 @@ class Evolution:
         held = [gain(self.task, self.alpha, self.overlaps(x), averages, name) for name in HELD[self.branch]]
         return np.maximum(held[0], held[-1])
 
-    def displacement(self, x, nets):
-        return self.step(x, _pool(self.averages(x, nets))) - x
+    def displacement(self, x, net, anew=False):
+        averages = self.averages(x, net, anew)
+        return self.step(x, _pool(averages)) - x, averages
+
+    def polish(self, x, net):
+        """The fixed point near x, and its averages by a search."""
+        return polish(lambda x, anew: self.displacement(x, net, anew), x, maxfev=60, xtol=TOLERANCE / 10)
 
 
 def _pool(averages):
     return Averages(*(float(each.mean()) for each in averages))
 
 
-def _damped(evolution, nets):
+def _damped(evolution, net):
     """Damped iteration from inside the branch's basin: close to the teacher, or to the positional encoding."""
     rho = evolution.task.sigma**2
     V = 0.5 * rho / (evolution.task.lam * max(1.0, evolution.alpha))
@@ -166,32 +174,25 @@ def _damped(evolution, nets):
         "symmetric": Overlaps(q=0.2 * rho, m=0.0, theta=0.0, V=V),
     }[evolution.branch])
     for _ in range(DAMPED_STEPS):
-        move = evolution.displacement(x, nets)
+        move, _ = evolution.displacement(x, net)
         x = x + (1 - DAMPING) * move
         if np.abs(move).max() < NEAR:
             break
     return x
 
 
-def _polish(evolution, x, nets):
-    # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
-    options = {"eps": 1e-6, "xtol": TOLERANCE / 10, "maxfev": 60, "factor": 0.1}
-    return scipy.optimize.root(evolution.displacement, x, args=(nets,), method="hybr", options=options).x
-
-
-def _describe(evolution, x, nets):
-    """Everything that is said of a fixed point `x` of the pooled averages.
+def _describe(evolution, x, averages, net):
+    """Everything that is said of a fixed point `x` of the pooled averages, which a search has given.
 
     Scramble k alone has its fixed point at x + (1 - J)^-1 (F_k(x) - x), to first order: the spread of these
     gives the error bars. The free energy is stationary, so its own spread at x is enough.
     """
     task, alpha = evolution.task, evolution.alpha
-    averages = evolution.averages(x, nets)
     pooled = _pool(averages)
     image = evolution.step(x, pooled)
     changes = []
     for shift in STEP * np.eye(len(x)):
-        above, below = (_pool(evolution.averages(x + side, nets)) for side in (shift, -shift))
+        above, below = (_pool(evolution.averages(x + side, net)) for side in (shift, -shift))
         moved = evolution.step(x + shift, above) - evolution.step(x - shift, below)
         gained = evolution.gain(x + shift, above) - evolution.gain(x - shift, below)
         changes.append([*moved, gained, *np.subtract(above, below)])
@@ -210,9 +211,9 @@ def _describe(evolution, x, nets):
     spread["test_mse"] = averages.test_loss + slopes.test_loss @ moves
     spread["replicon"] = alpha * (averages.response + slopes.response @ moves)
     spread["gain"] = evolution.gain(x, averages) + gain_slopes @ moves
-    stderr = {name: float(np.std(each, ddof=1) / sqrt(len(nets))) for name, each in spread.items()}
+    stderr = {name: float(np.std(each, ddof=1) / sqrt(len(net))) for name, each in spread.items()}
 
-    errors = np.std(moves, axis=1, ddof=1) / sqrt(len(nets))
+    errors = np.std(moves, axis=1, ddof=1) / sqrt(len(net))
     residual = np.abs(image - x).max()
     settled = residual <= TOLERANCE or (np.abs(np.linalg.solve(response, image - x)) <= UNRESOLVED * errors).all()
     exists = (np.abs(x[2:]) > np.maximum(SMALLEST_OVERLAP, 3 * errors[2:])).all()

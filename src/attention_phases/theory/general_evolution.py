@@ -53,8 +53,12 @@ class Averages(NamedTuple):
     score: np.ndarray  # E[g s^T] (L r, L r), s = root(C)^-1 (n - n_y t^T/rest): what a shift of w brings, by parts
 
 
-def average(setting, overlaps, points):
-    """Averages over the fields at given overlaps, for each scramble of `points` (scrambles, N, L (r + 1))."""
+def average(setting, overlaps, points, minima=None, anew=True):
+    """Averages over the fields at given overlaps, for each scramble of `points` (scrambles, N, L (r + 1)).
+
+    The two lowest minima of each point, (scrambles, N, 2, L r), are searched for `anew` and kept in `minima`, or the
+    averages start from those that are there, see `warm.Net`.
+    """
     C, M = setting.covariance, setting.score
     count, r = len(C), len(M)
     root, root_C = np.linalg.cholesky(overlaps.q), np.linalg.cholesky(C)
@@ -63,7 +67,9 @@ def average(setting, overlaps, points):
     reach = np.sqrt(np.outer(np.diag(C), np.diag(overlaps.chi)).ravel())
     arguments = (root, setting.marks @ overlaps.mu, aligned, rest, A, reach, C, root_C, M, setting.omega,
                  setting.matrix)  # fmt: skip
-    rows = over_scrambles(scramble_means, points, *arguments)
+    if minima is None:
+        minima = np.empty((*points.shape[:2], 2, count * r))
+    rows = over_scrambles(scramble_means, zip(points, minima), anew, *arguments)
     shapes = [(r, r), (r, r), (count, r), (r,), (), (), (), (r, r), (count * r, count * r)]
     parts = np.split(rows, np.cumsum([int(np.prod(shape)) for shape in shapes])[:-1], axis=1)
     return Averages(*(part.reshape(len(rows), *shape) for part, shape in zip(parts, shapes)))

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from math import sqrt
 
 import numpy as np
-import scipy.optimize
 
 from ..architectures import SOLVED
 from ..errors import check_choice, check_positive
 from .fixed_point import COARSE, DAMPED_STEPS, DAMPING, NEAR, SMALLEST_OVERLAP, STEP, TOLERANCE, UNRESOLVED
 from .general_evolution import Averages, GeneralOverlaps, Setting, average, conjugates, free_energy, gains, update
 from .quadrature import SCRAMBLES, gaussian_points
+from .warm import Net, polish
 
 GENERAL_POINTS = 2**12
 FEW = 2**8  # points a scramble for the damped iteration
@@ -102,14 +102,16 @@ def general_solve(task, architecture, alpha, branch, points=GENERAL_POINTS, scra
     check_choice("branch", branch, tuple(BRANCHES[form]))
     dimensions = architecture.tokens * (architecture.rank + 1)
     nets = gaussian_points(points, scrambles, seed, dimensions)
+    fields = architecture.tokens * architecture.rank
     evolution = Evolution(Setting.of(task, architecture), alpha, Coordinates(form, branch))
     if start is not None:
         near = evolution.coordinates.pack(start)
     else:
-        few = nets[: COARSE[0], :FEW]
+        few = Net(nets[: COARSE[0], :FEW], fields)
         keep = DAMPING if any(BRANCHES[form][branch][1]) else LIGHT_DAMPING
-        near = _polish(evolution, _damped(evolution, _first(task, architecture, alpha, branch), few, keep), few)
-    return _describe(evolution, _polish(evolution, near, nets), nets)
+        near, _ = evolution.polish(_damped(evolution, _first(task, architecture, alpha, branch), few, keep), few)
+    net = Net(nets, fields)
+    return _describe(evolution, *evolution.polish(near, net), net)
 
 
 def solver(architecture):
@@ -177,9 +179,10 @@ class Evolution:
     def __init__(self, setting, alpha, coordinates):
         self.setting, self.alpha, self.coordinates, self.calls = setting, alpha, coordinates, 0
 
-    def averages(self, x, nets):
+    def averages(self, x, net, anew=False):
+        """Of each scramble, `anew` by a search; without it from the minima of the last one, if that is near."""
         self.calls += 1
-        return average(self.setting, self.coordinates.unpack(x), nets)
+        return average(self.setting, self.coordinates.unpack(x), net.points, net.minima, net.search_at(x, anew))
 
     def hats(self, x, averages, alpha=None):
         """Conjugates at x; those of what the branch holds at zero are zero, but for the noise of the averages."""
@@ -198,8 +201,14 @@ class Evolution:
     def step(self, x, averages, alpha=None):
         return self.coordinates.pack(update(self.setting, self.hats(x, averages, alpha)))
 
-    def displacement(self, x, nets):
-        return self.step(x, _pool(self.averages(x, nets))) - x
+    def displacement(self, x, net, anew=False):
+        averages = self.averages(x, net, anew)
+        return self.step(x, _pool(averages)) - x, averages
+
+    def polish(self, x, net):
+        """The fixed point near x, and its averages by a search."""
+        evaluations = 30 + 10 * len(x)
+        return polish(lambda x, anew: self.displacement(x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
 
 
 def _pool(averages):
@@ -220,30 +229,24 @@ def _first(task, architecture, alpha, branch):
     return GeneralOverlaps(size * ((1 - together) * np.eye(r) + together), mu, theta, chi)
 
 
-def _damped(evolution, overlaps, nets, keep):
+def _damped(evolution, overlaps, net, keep):
     x = evolution.coordinates.pack(overlaps)
     for _ in range(DAMPED_STEPS):
-        move = evolution.displacement(x, nets)
+        move, _ = evolution.displacement(x, net)
         x = x + (1 - keep) * move
         if np.abs(move).max() < 10 * NEAR:
             break
     return x
 
 
-def _polish(evolution, x, nets):
-    options = {"eps": 1e-6, "xtol": TOLERANCE / 10, "maxfev": 30 + 10 * len(x), "factor": 0.1}
-    return scipy.optimize.root(evolution.displacement, x, args=(nets,), method="hybr", options=options).x
-
-
-def _describe(evolution, x, nets):
+def _describe(evolution, x, averages, net):
     """Everything that is said of a fixed point `x`, as in `fixed_point`."""
     setting, alpha = evolution.setting, evolution.alpha
-    averages = evolution.averages(x, nets)
     pooled = _pool(averages)
     image = evolution.step(x, pooled)
     jacobian, test_by, gain_by = [], [], []
     for shift in STEP * np.eye(len(x)):
-        above, below = (_pool(evolution.averages(x + side, nets)) for side in (shift, -shift))
+        above, below = (_pool(evolution.averages(x + side, net)) for side in (shift, -shift))
         jacobian.append((evolution.step(x + shift, above) - evolution.step(x - shift, below)) / (2 * STEP))
         test_by.append((above.test_loss - below.test_loss) / (2 * STEP))
         gain_by.append((evolution.gain(x + shift, above) - evolution.gain(x - shift, below)) / (2 * STEP))

@@ -12,7 +12,9 @@ import numpy as np
 from numba import njit
 
 MAX_STEPS = 100
+FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less curvature in some direction only
 LONGEST = 1.0  # offset of a start from w, along one field
+APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
 
 
@@ -63,7 +65,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
     """Gradient (N,), Hessian (N, N) and its Gauss-Newton part (N, N) of ell at h; S holds the attention there.
 
     The Gauss-Newton part leaves out the second derivatives of S, and has no negative eigenvalue.
-    u (L, L), curvature (2, L, L) and D (L, N) are working space.
+    u (2, L, L), curvature (2, L, L) and D (L, N) are working space.
     """
     count, r = len(S), len(M)
     size = count * r
@@ -72,28 +74,26 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
     gauss[:, :] = 0.0
     for a in range(count):
         mean = 0.0
+        spread = 0.0
         for b in range(count):
             f = 0.0
+            k = 0.0
             for c in range(count):
                 f += C[b, c] * (S[a, c] - Y[a, c])
-            u[a, b] = f
+                k += C[b, c] * S[a, c]
+            u[0, a, b] = f
+            u[1, a, b] = k
             mean += S[a, b] * f
+            spread += S[a, b] * k
         # By the scores of row a: gradient S_b (f_b - mean), curvature J^T C J with J = dS/dT, and its remainder.
         for b in range(count):
             for c in range(count):
-                square = 0.0
-                for i in range(count):
-                    for j in range(count):
-                        left = S[a, b] * ((i == b) - S[a, i])
-                        right = S[a, c] * ((j == c) - S[a, j])
-                        square += left * C[i, j] * right
-                curvature[0, b, c] = square
-                rest = -S[a, b] * S[a, c] * (u[a, b] + u[a, c] - 2.0 * mean)
-                if b == c:
-                    rest += S[a, b] * (u[a, b] - mean)
-                curvature[1, b, c] = square + rest
+                both = S[a, b] * S[a, c]
+                curvature[0, b, c] = both * (C[b, c] - u[1, a, b] - u[1, a, c] + spread)
+                curvature[1, b, c] = curvature[0, b, c] - both * (u[0, a, b] + u[0, a, c] - 2.0 * mean)
+            curvature[1, b, b] += S[a, b] * (u[0, a, b] - mean)
         for b in range(count):
-            u[a, b] = S[a, b] * (u[a, b] - mean)
+            u[0, a, b] = S[a, b] * (u[0, a, b] - mean)
         for b in range(count):  # D_b = dT_ab/dh
             for i in range(size):
                 D[b, i] = 0.0
@@ -103,18 +103,20 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
                     D[b, b * r + k] += M[j, k] * h[a * r + j]
             for k in range(r):
                 for j in range(r):
-                    hessian[a * r + k, b * r + j] += u[a, b] * M[k, j]
-                    hessian[b * r + j, a * r + k] += u[a, b] * M[k, j]
-        for b in range(count):
-            for i in range(size):
-                gradient[i] += u[a, b] * D[b, i]
-        for b in range(count):
+                    hessian[a * r + k, b * r + j] += u[0, a, b] * M[k, j]
+                    hessian[b * r + j, a * r + k] += u[0, a, b] * M[k, j]
+        for i in range(size):
+            for b in range(count):
+                gradient[i] += u[0, a, b] * D[b, i]
             for c in range(count):
-                for i in range(size):
-                    if D[b, i] != 0.0:
-                        for j in range(size):
-                            gauss[i, j] += D[b, i] * curvature[0, b, c] * D[c, j]
-                            hessian[i, j] += D[b, i] * curvature[1, b, c] * D[c, j]
+                first = 0.0
+                second = 0.0
+                for b in range(count):
+                    first += curvature[0, b, c] * D[b, i]
+                    second += curvature[1, b, c] * D[b, i]
+                for j in range(size):
+                    gauss[i, j] += first * D[c, j]
+                    hessian[i, j] += second * D[c, j]
 
 
 @njit(cache=True)
@@ -156,16 +158,21 @@ def moreau_objective(h, w, Y, C, M, A, S):
 
 
 @njit(cache=True)
-def descend(h, w, Y, C, M, A, work):
+def descend(h, known, w, Y, C, M, A, work):
     """Local minimum of the Moreau objective from h, which is moved there: Newton with backtracking.
 
     Where the Hessian is not positive definite its Gauss-Newton part stands for it. Returns the objective, infinite if
-    no minimum was reached.
+    no minimum was reached, or none but `known` (N,).
     """
     S, u, curvature, D, gradient, hessian, gauss, step, trial = work
     n = len(h)
     value = moreau_objective(h, w, Y, C, M, A, S)
     for _ in range(MAX_STEPS):
+        distance = 0.0
+        for i in range(n):
+            distance += (h[i] - known[i]) ** 2
+        if distance < APART**2:
+            return np.inf
         loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
         for i in range(n):
             for j in range(n):
@@ -202,7 +209,7 @@ def workspace(count, size):
     """Arrays that `descend` works in."""
     return (
         np.zeros((count, count)),
-        np.zeros((count, count)),
+        np.zeros((2, count, count)),
         np.zeros((2, count, count)),
         np.zeros((count, size)),
         np.zeros(size),
@@ -214,8 +221,18 @@ def workspace(count, size):
 
 
 @njit(cache=True)
-def prox(w, Y, C, M, A, reach, best, h, work):
-    """Global minimiser of the Moreau objective, into `best`: the lowest minimum from `w` and from starts around it.
+def sort_in(h, value, minima, values):
+    """Put a minimum h (N,) among the two lowest `minima` (2, N) that are known, if it belongs there."""
+    if value < values[0]:
+        minima[1], values[1] = minima[0], values[0]
+        minima[0], values[0] = h, value
+    elif value < values[1]:
+        minima[1], values[1] = h, value
+
+
+@njit(cache=True)
+def prox(w, Y, C, M, A, reach, minima, values, h, work):
+    """Global minimiser of the Moreau objective, into `minima`: the lowest minimum from `w` and from starts around it.
 
     No point is lower than a minimum of value v unless it lies in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, for
     ell >= 0. The starts are displaced along one field each, to both sides, and stay in the ellipsoid.
@@ -230,35 +247,54 @@ def prox(w, Y, C, M, A, reach, best, h, work):
         C^-1 x chi^-1.
     reach : (N,) array
         Square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid.
-    best, h : (N,) arrays
-        Filled with the minimiser; working space.
+    minima : (2, N) array
+        Filled with the minimiser, and with the lowest other minimum that was found, NaN if there was none.
+    values : (2,) array
+        Filled with the objective there, the first the Moreau envelope; infinite if no start led to a minimum.
+    h : (N,) array
+        Working space.
     work : tuple
         From `workspace`.
-
-    Returns
-    -------
-    float
-        The Moreau envelope; infinite if no start led to a minimum.
     """
-    best[:] = w
-    lowest = descend(best, w, Y, C, M, A, work)
+    minima[0], minima[1], values[1] = w, np.nan, np.inf
+    values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     for i in range(len(w)):
         for side in (1.0, -1.0):
-            offset = min(LONGEST, reach[i] * sqrt(2.0 * max(lowest, 0.0)))
+            offset = min(LONGEST, reach[i] * sqrt(2.0 * max(values[0], 0.0)))
             if offset < SHORTEST:
                 continue
             h[:] = w
             h[i] += side * offset
-            value = descend(h, w, Y, C, M, A, work)
-            if value < lowest:
-                lowest = value
-                best[:] = h
-    return lowest
+            sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+
+
+@njit(cache=True)
+def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
+    """The same from the two minima `kept` (2, N) of a similar problem, the second NaN if there is one only.
+
+    Where the lowest one lies in a flat valley the minima are searched for.
+    """
+    minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
+    values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
+    if not np.isnan(kept[1, 0]):
+        h[:] = kept[1]
+        sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+    S, u, curvature, D, gradient, hessian, gauss, step, _ = work
+    attention(minima[0], M, S)
+    loss_derivatives(minima[0], Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
+    for i in range(len(h)):
+        for j in range(len(h)):
+            hessian[i, j] += (1.0 - FLAT) * A[i, j]
+    if not solve_positive(hessian, gradient, step):
+        prox(w, Y, C, M, A, reach, minima, values, h, work)
 
 
 @njit(cache=True, nogil=True)
-def scramble_means(z, root, m, aligned, rest, A, reach, C, root_C, M, omega, fixed):
+def scramble_means(z, kept, anew, root, m, aligned, rest, A, reach, C, root_C, M, omega, fixed):
     """Averages over one scramble z (points, L (r + 1)), in one row for `general_evolution.Averages`.
+
+    With `anew` the proximal points are searched for, and the two lowest minima of each point left in `kept`
+    (points, 2, L r); otherwise the descents start from what an earlier search has left there.
 
     root (r, r) and root_C (L, L) are Cholesky factors of q and C; the noise of the cavity fields is
     root_C z_w root^T, the teacher's field root_C (z_w aligned + rest z_y). `fixed` is the matrix A of the teacher.
@@ -266,7 +302,7 @@ def scramble_means(z, root, m, aligned, rest, A, reach, C, root_C, M, omega, fix
     count, r = m.shape
     size = count * r
     sums = np.zeros(3 * r * r + size * size + size + r + 3)
-    best, other, w, g = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+    minima, values, other, w, g = np.zeros((2, size)), np.zeros(2), np.zeros(size), np.zeros(size), np.zeros(size)
     noise, own, y = np.zeros((count, r)), np.zeros(count), np.zeros(count)
     Y, S = np.zeros((count, count)), np.zeros((count, count))
     work = workspace(count, size)
@@ -292,7 +328,12 @@ def scramble_means(z, root, m, aligned, rest, A, reach, C, root_C, M, omega, fix
         for a in range(count):
             for b in range(count):
                 Y[a, b] = (1.0 - omega) * Y[a, b] + omega * fixed[a, b]
-        moreau = prox(w, Y, C, M, A, reach, best, other, work)
+        if anew:
+            prox(w, Y, C, M, A, reach, minima, values, other, work)
+            kept[point] = minima
+        else:
+            follow(kept[point], w, Y, C, M, A, reach, minima, values, other, work)
+        best, moreau = minima[0], values[0]
         distance = 0.0
         for i in range(size):
             g[i] = 0.0

@@ -17,6 +17,11 @@ from numba import njit
 # tests); further out, where no branch has fields at large V, it sometimes does.
 QUADRANTS = ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (-1.0, -1.0))
 MAX_STEPS = 100
+APART = 1e-3  # a descent that comes this close to a minimum ends there
+NONE = (np.nan, np.nan, np.inf)  # no minimum
+# A lower minimum is born close to one in a flat valley: while the overlaps change by 5 %, only where the smallest
+# curvature of the objective is below this share of 1/V.
+FLAT = 0.3
 
 
 @njit(cache=True)
@@ -25,18 +30,20 @@ def logistic(x):
 
 
 @njit(cache=True)
-def moreau_objective(h1, h2, w1, w2, t1, t2, V, variance):
-    """``|h - w|^2/(2V) + ell(h)``, without the loss's constant."""
-    e1 = logistic(h1 * (h1 - h2)) - t1
-    e2 = logistic(h2 * (h2 - h1)) - t2
+def objective(e1, e2, h1, h2, w1, w2, V, variance):
+    """``|h - w|^2/(2V) + ell(h)``, without the loss's constant, from the misfits e_a = S_aa - T_a at h."""
     return ((h1 - w1) ** 2 + (h2 - w2) ** 2) / (2.0 * V) + variance * (e1 * e1 + e2 * e2)
 
 
 @njit(cache=True)
-def loss_derivatives(h1, h2, t1, t2, variance):
-    """Gradient (2) and Hessian (11, 12, 22) of ell at h."""
-    s1 = logistic(h1 * (h1 - h2))
-    s2 = logistic(h2 * (h2 - h1))
+def moreau_objective(h1, h2, w1, w2, t1, t2, V, variance):
+    """`objective` at h."""
+    return objective(logistic(h1 * (h1 - h2)) - t1, logistic(h2 * (h2 - h1)) - t2, h1, h2, w1, w2, V, variance)
+
+
+@njit(cache=True)
+def derivatives(s1, s2, h1, h2, t1, t2, variance):
+    """Gradient (2) and Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
     d1 = s1 * (1.0 - s1)
     d2 = s2 * (1.0 - s2)
     a = 2.0 * variance * (s1 - t1) * d1  # by the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
@@ -55,14 +62,24 @@ def loss_derivatives(h1, h2, t1, t2, variance):
 
 
 @njit(cache=True)
-def descend(h1, h2, w1, w2, t1, t2, V, variance):
+def loss_derivatives(h1, h2, t1, t2, variance):
+    """`derivatives` at h."""
+    return derivatives(logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1)), h1, h2, t1, t2, variance)
+
+
+@njit(cache=True)
+def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
     """Local minimum of the Moreau objective from (h1, h2): Newton, shifted to positive definite, backtracking.
 
-    Returns (h1, h2, objective), the objective infinite if no minimum was reached.
+    Returns (h1, h2, objective), the objective infinite if no minimum was reached; `known`, a minimum of this form, if
+    the descent comes to it.
     """
-    value = moreau_objective(h1, h2, w1, w2, t1, t2, V, variance)
+    s1, s2 = logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1))
+    value = objective(s1 - t1, s2 - t2, h1, h2, w1, w2, V, variance)
     for _ in range(MAX_STEPS):
-        g1, g2, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
+        if (h1 - known[0]) ** 2 + (h2 - known[1]) ** 2 < APART**2:
+            return known
+        g1, g2, h11, h12, h22 = derivatives(s1, s2, h1, h2, t1, t2, variance)
         g1 += (h1 - w1) / V
         g2 += (h2 - w2) / V
         h11 += 1.0 / V
@@ -80,20 +97,56 @@ def descend(h1, h2, w1, w2, t1, t2, V, variance):
             return h1 + p1, h2 + p2, value
         slope = g1 * p1 + g2 * p2
         step = 1.0
-        while step > 1e-12:
-            trial = moreau_objective(h1 + step * p1, h2 + step * p2, w1, w2, t1, t2, V, variance)
-            if trial <= value + 1e-4 * step * slope + 1e-15:
+        while True:
+            n1, n2 = h1 + step * p1, h2 + step * p2
+            s1, s2 = logistic(n1 * (n1 - n2)), logistic(n2 * (n2 - n1))
+            trial = objective(s1 - t1, s2 - t2, n1, n2, w1, w2, V, variance)
+            if trial <= value + 1e-4 * step * slope + 1e-15 or step < 1e-12:
                 break
             step *= 0.5
-        h1 += step * p1
-        h2 += step * p2
-        value = trial
+        h1, h2, value = n1, n2, trial
     return h1, h2, np.inf
 
 
 @njit(cache=True)
+def search(w1, w2, t1, t2, V, variance):
+    """The lowest minimum of the Moreau objective and the lowest other one, from `w` and from four starts around it.
+
+    Returns two minima (h1, h2, objective), NaN and an infinite objective where there is none.
+    """
+    other = NONE
+    best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
+    for difference, total in QUADRANTS:
+        total += w1 + w2
+        h1, h2 = 0.5 * (total + difference), 0.5 * (total - difference)
+        found = descend(h1, h2, best, w1, w2, t1, t2, V, variance)
+        if found[2] < best[2]:
+            best, other = found, best
+        elif best[2] < found[2] < other[2]:
+            other = found
+    return best, other
+
+
+@njit(cache=True)
+def follow(kept, w1, w2, t1, t2, V, variance):
+    """The lower one of the minima that two starts `kept` (2, 2) lead to, or one where the second is NaN.
+
+    Where it lies in a flat valley, what a search finds.
+    """
+    best = descend(kept[0, 0], kept[0, 1], NONE, w1, w2, t1, t2, V, variance)
+    if not np.isnan(kept[1, 0]):
+        other = descend(kept[1, 0], kept[1, 1], best, w1, w2, t1, t2, V, variance)
+        if other[2] < best[2]:
+            best = other
+    _, _, h11, h12, h22 = loss_derivatives(best[0], best[1], t1, t2, variance)
+    if 1.0 + 0.5 * V * (h11 + h22 - sqrt((h11 - h22) ** 2 + 4.0 * h12 * h12)) >= FLAT:
+        return best
+    return search(w1, w2, t1, t2, V, variance)[0]
+
+
+@njit(cache=True)
 def prox(w1, w2, t1, t2, V, variance):
-    """Global minimiser of the Moreau objective: the lowest minimum from `w` and from four starts around it.
+    """Global minimiser of the Moreau objective: the lowest minimum that `search` finds.
 
     Parameters
     ----------
@@ -111,15 +164,7 @@ def prox(w1, w2, t1, t2, V, variance):
     h1, h2, objective : float
         The objective is the Moreau envelope; infinite if no start led to a minimum.
     """
-    b1, b2, best = descend(w1, w2, w1, w2, t1, t2, V, variance)
-    for difference, total in QUADRANTS:
-        total += w1 + w2
-        h1, h2, value = descend(
-            0.5 * (total + difference), 0.5 * (total - difference), w1, w2, t1, t2, V, variance
-        )
-        if value < best:
-            b1, b2, best = h1, h2, value
-    return b1, b2, best
+    return search(w1, w2, t1, t2, V, variance)[0]
 
 
 @njit(cache=True)
@@ -181,8 +226,12 @@ def all_targets(y, omega, lean1, lean2):
 
 
 @njit(cache=True, nogil=True)
-def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
-    """The ten entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant."""
+def scramble_means(z, minima, anew, q, m, theta, V, omega, variance, lean1, lean2):
+    """The ten entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant.
+
+    With `anew` the proximal points are searched for, and the two lowest minima of each point are left in `minima`
+    (N, 2, 2); otherwise the descents start from what an earlier search has left there.
+    """
     sums = np.zeros(10)
     root = sqrt(q)
     aligned = theta / root
@@ -192,7 +241,12 @@ def scramble_means(z, q, m, theta, V, omega, variance, lean1, lean2):
         w1 = root * x1 + m
         w2 = root * x2 - m
         t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
-        h1, h2, moreau = prox(w1, w2, t1, t2, V, variance)
+        if anew:
+            (h1, h2, moreau), other = search(w1, w2, t1, t2, V, variance)
+            minima[i, 0, 0], minima[i, 0, 1] = h1, h2
+            minima[i, 1, 0], minima[i, 1, 1] = other[0], other[1]
+        else:
+            h1, h2, moreau = follow(minima[i], w1, w2, t1, t2, V, variance)
         r1 = (h1 - w1) / V
         r2 = (h2 - w2) / V
         j11, j12, j22 = response(h1, h2, t1, t2, V, variance)

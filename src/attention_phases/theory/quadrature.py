@@ -50,12 +50,12 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMEN
     return normal
 
 
-def over_scrambles(means, points, *arguments):
-    """``means(scramble, *arguments)`` of each scramble, shared out over threads, as rows of an array.
+def over_scrambles(means, scrambles, *arguments):
+    """``means(*scramble, *arguments)`` of each scramble, shared out over threads, as rows of an array.
 
     `means` is compiled and lets other threads run meanwhile.
     """
-    return np.array(list(_threads().map(lambda scramble: means(scramble, *arguments), points)))
+    return np.array(list(_threads().map(lambda scramble: means(*scramble, *arguments), scrambles)))
 
 
 @cache

@@ -5,9 +5,10 @@ from math import comb, sqrt
 import numpy as np
 
 from .copies import teacher_fit
-from .fixed_point import STEP, Evolution
+from .fixed_point import FIELDS, STEP, Evolution
 from .prox import forces
 from .quadrature import SCRAMBLES, gaussian_points
+from .warm import Net
 
 TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay tells the tail
 
@@ -64,10 +65,11 @@ def modes(task, alpha, branch, overlaps, points=2**12, scrambles=SCRAMBLES, seed
         The largest modulus first. The overlap that the branch holds at zero has its own, `Solution.gain`.
     """
     evolution = Evolution(task, alpha, branch)
-    x, nets = evolution.coordinates(overlaps), gaussian_points(points, scrambles, seed)
+    x, net = evolution.coordinates(overlaps), Net(gaussian_points(points, scrambles, seed), FIELDS)
+    evolution.averages(x, net)
     slopes = [
-        (evolution.step(x + shift, evolution.averages(x + shift, nets))
-         - evolution.step(x - shift, evolution.averages(x - shift, nets))) / (2 * STEP)
+        (evolution.step(x + shift, evolution.averages(x + shift, net))
+         - evolution.step(x - shift, evolution.averages(x - shift, net))) / (2 * STEP)
         for shift in STEP * np.eye(3)
     ]  # fmt: skip
     jacobians = np.array(slopes).transpose(2, 1, 0)  # (scrambles, to, from)

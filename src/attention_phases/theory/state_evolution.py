@@ -37,7 +37,7 @@ class Averages(NamedTuple):
     teacher_slope: np.ndarray  # E[(r . zeta)(xi . zeta)], of which d E[r . zeta]/d theta at theta = 0 is made
 
 
-def average(task, overlaps, points):
+def average(task, overlaps, points, minima=None, anew=True):
     """Averages over the fields at given overlaps, for each scramble.
 
     Parameters
@@ -46,6 +46,10 @@ def average(task, overlaps, points):
     overlaps : Overlaps
     points : (scrambles, N, 4) array
         From `gaussian_points`.
+    minima : (scrambles, N, 2, 2) array, optional
+        The two lowest minima of each point, see `warm.Net`.
+    anew : bool
+        Search for the minima and keep them there, or start from those that are there.
 
     Returns
     -------
@@ -54,7 +58,9 @@ def average(task, overlaps, points):
     (a11, a12), (a21, a22) = task.matrix
     variance = task.sigma**2
     arguments = (*overlaps, task.omega, variance, a11 - a12, a22 - a21)
-    means = over_scrambles(scramble_means, points, *arguments)
+    if minima is None:
+        minima = np.empty((*points.shape[:2], 2, 2))
+    means = over_scrambles(scramble_means, zip(points, minima), anew, *arguments)
     # Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1: the part of the loss no student can fit.
     means[:, 4:7] += variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
     return Averages(*means.T)
