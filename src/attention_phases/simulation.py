@@ -7,10 +7,10 @@ from .errors import check_count
 from .model import fit_linear, overlaps, sample
 from .records import seed_sequence
 from .theory.test_error import test_error
-from .training import fit, start_weights
+from .training import displace, fit, start_weights
 
 
-def run(cell, device="cpu"):
+def run(cell, device="cpu", displaced=0.0):
     """Train from every start of a cell.
 
     Parameters
@@ -18,6 +18,8 @@ def run(cell, device="cpu"):
     cell : Cell
     device : str
         Where to train: the numbers agree between devices to float32 accuracy.
+    displaced : float
+        Relative displacement of every weight of the starts; the data stay the same.
 
     Returns
     -------
@@ -31,6 +33,7 @@ def run(cell, device="cpu"):
     rng = np.random.default_rng(seed_sequence(drawn))
     data = sample(task, cell.alpha, cell.d, rng, device)
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
+    starts = displace(starts, displaced, rng)
     return [
         _measure(task, data, start, trained)
         for start, trained in zip(cell.starts, fit(data, task.lam, starts, cell.optimizer))
