@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from attention_phases import BadInput, Task, model, students
 from attention_phases.architectures import Architecture
+from attention_phases.cells import cell
+from attention_phases.simulation import linear_baselines, run
+from attention_phases.theory import baseline as linear
 from attention_phases.theory import test_error as exact
 
 numbers = st.floats(-1.5, 1.5)
@@ -168,6 +171,62 @@ def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, sentences, stu
     error = np.hypot(stderr, losses.std().item() / sentences**0.5)
     assert abs(value - losses.mean().item()) < 4 * error
     assert error < 0.008 * value  # the terms of order 1/d are above 10 % at d = 20 and above 1 % at d = 200
+
+
+@pytest.mark.parametrize("positions", [True, False])
+def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
+    task, d, sentences = Task(omega=0.3, matrix="alternative"), 12, 200_000
+    attention = np.array([[0.7, 0.2], [0.4, 0.5]])
+    rng = np.random.default_rng(3)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32)) * 1.5  # not of the usual length
+    xi, labels = model.sample_sentences(task, teacher, sentences, rng)
+    read = model.positional_encoding(xi) if positions else xi
+    outputs = torch.einsum("ab,bnd->and", torch.from_numpy(attention).float(), read)
+    losses = (labels - outputs).square().sum((0, 2)).double() / (2 * d)
+    length = (teacher @ teacher).item() / d
+    value = linear.linear_test_error(task, attention, d, length, positions)
+    error = losses.std().item() / sentences**0.5
+    assert abs(value - losses.mean().item()) < 4 * error < 0.01 * value
+    usual = linear.linear_test_error(task, attention, d, 1.0, positions)
+    assert abs(value - usual) > 8 * error  # the length of the teacher is to be seen, and so are the terms in 1/d
+    assert abs(value - linear.linear_test_error(task, attention, 2 * d, length, positions)) > 8 * error
+    if positions:  # as the student's formula has it, up to its quadrature
+        point = model.overlaps(task, teacher, teacher)
+        assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
+
+
+def test_reading_the_positions_costs_what_is_passed_on():
+    attention = np.array([[0.7, 0.2], [0.4, 0.5]])
+    with_positions, without = (linear.linear_test_error(Task(), attention, 50, 1.1, each) for each in (True, False))
+    p = np.outer([1, -1], np.ones(50)) / 50**0.5
+    cost = ((attention @ p) ** 2).sum() / (2 * 50)
+    assert linear.encoding_error(attention, 50) == pytest.approx(cost, rel=1e-12)
+    assert with_positions - without == pytest.approx(cost, rel=1e-9)
+
+
+def test_both_linear_fits_are_those_of_the_data_set():
+    size = Task(), 2.0, 100
+    teacher, fits = model.fit_both_linear(*size, np.random.default_rng(8))
+    data = model.sample(*size, np.random.default_rng(8))
+    assert torch.equal(teacher, data.teacher)
+    assert fits["tokens and positions"] == pytest.approx(model.fit_linear(data), abs=1e-6)
+    _, xi, labels = model._draw(*size, np.random.default_rng(8))
+    rows, goal = (each.double().permute(1, 2, 0).reshape(-1, 2).numpy() / 10 for each in (xi, labels))
+    padded = np.vstack([rows, model.LINEAR_RIDGE**0.5 * np.eye(2)])
+    assert fits["tokens"] == pytest.approx(np.linalg.lstsq(padded, np.vstack([goal, np.zeros((2, 2))]))[0].T, abs=1e-5)
+
+
+def test_the_two_linear_baselines_differ_by_the_encoding_and_are_those_stored():
+    d, task, count = 60, Task(), 100
+    each = [cell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
+    found = [linear_baselines(one) for one in each]
+    differences = np.array([one["tokens and positions"] - one["tokens"] for one in found])
+    # The best W that reads positions passes on less along (1, -1), to which they add 2/d to sigma^2.
+    expected = linear.encoding_error(linear.mean_attention(task), d) / (1 + 2 / (d * task.sigma**2))
+    error = differences.std(ddof=1) / count**0.5
+    assert abs(differences.mean() - expected) < 4 * error < 0.1 * expected
+    stored = run(each[0])[0]["linear_mse"]
+    assert found[0]["tokens and positions"] == pytest.approx(stored, rel=5e-3)  # its quadrature
 
 
 def test_terms_of_finite_size_vanish_as_one_over_d():

@@ -202,9 +202,14 @@ def verify(options):
     """Recompute stored cells."""
     from .results import check
 
-    count, mismatches = check(options.sample, options.seed, options.experiment)
-    found = [each._asdict() for each in mismatches]
-    return {"cells": count, "mismatches": found, "problem": found and f"{len(found)} stored values differ"}
+    checked = check(options.sample, options.seed, options.experiment)
+    return {
+        "cells": checked.cells,
+        "mismatches": [each._asdict() for each in checked.mismatches],
+        "other_minima": [each._asdict() for each in checked.other_minima],
+        "expected_other_minima": checked.expected._asdict(),
+        "problem": checked.problem,
+    }
 
 
 def figures(options):
@@ -257,7 +262,12 @@ def _text(result, as_json, problem):
     except ValueError:
         raise Failed(problem or "no finite result at these parameters") from None
     width = max(map(len, result))
-    return whole if as_json else "\n".join(f"{name:{width}}  {json.dumps(value)}" for name, value in result.items())
+    lines = [
+        f"{name:{width}}  {json.dumps(each)}"
+        for name, value in result.items()
+        for each in (value if isinstance(value, list) and value and isinstance(value[0], dict) else [value])
+    ]
+    return whole if as_json else "\n".join(lines)
 
 
 def _line(message):

@@ -124,9 +124,7 @@ def sample(task, alpha, d, rng, device="cpu"):
     -------
     Dataset
     """
-    n = sentences(alpha, d)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
-    xi, labels = sample_sentences(task, teacher, n, rng)
+    teacher, xi, labels = _draw(task, alpha, d, rng)
     x = positional_encoding(xi)
     line = x[0] - x[1]
     stiffness = line.square().sum(1)
@@ -142,6 +140,13 @@ def sample(task, alpha, d, rng, device="cpu"):
         cross=torch.einsum("and,bnd->ab", labels, x).double().numpy() / d,
         teacher=teacher.to(device),
     )
+
+
+def _draw(task, alpha, d, rng):
+    """Teacher (d,), sentences and labels (2, n, d)."""
+    n = sentences(alpha, d)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
+    return teacher, *sample_sentences(task, teacher, n, rng)
 
 
 def risk(data, weights, lam):
@@ -220,4 +225,29 @@ def overlaps(task, weights, teacher):
 
 def fit_linear(data):
     """Ridge regression of the labels on x with one 2x2 matrix: the purely positional model (Eq. 18)."""
-    return np.linalg.solve(data.gram + LINEAR_RIDGE * np.eye(2), data.cross.T).T
+    return _ridge(data.gram, data.cross)
+
+
+def fit_both_linear(task, alpha, d, rng):
+    """Linear models fitted on the data set that `sample` draws, by what they read.
+
+    Parameters
+    ----------
+    task, alpha, d, rng
+        As for `sample`.
+
+    Returns
+    -------
+    teacher : (d,) tensor
+    fits : dict of (2, 2) arrays
+        "tokens": ridge regression of the labels on xi, as the published experiments have it. "tokens and positions":
+        on x, which the student reads, as `fit_linear`.
+    """
+    teacher, xi, labels = _draw(task, alpha, d, rng)
+    read = {"tokens": xi, "tokens and positions": positional_encoding(xi)}
+    sums = lambda a, b: torch.einsum("and,bnd->ab", a, b).double().numpy() / d  # noqa: E731
+    return teacher, {name: _ridge(sums(x, x), sums(labels, x)) for name, x in read.items()}
+
+
+def _ridge(gram, cross):
+    return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(2), cross.T).T

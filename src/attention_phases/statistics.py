@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from .simulation import linear_baselines
 from .task import Task
+from .theory import encoding_error, mean_attention
 
 NEAR = 6  # together 0.4 of alpha on the published grid
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
@@ -27,6 +29,25 @@ def instance_means(table, along="alpha"):
     """
     groups = table.groupby(["start", along], observed=True)[list(MEASURED)]
     return groups.mean().join(groups.sem().add_suffix("_error"))
+
+
+def baseline_means(cells):
+    """Mean and standard error over instances of both linear baselines, and of what lies between them.
+
+    Parameters
+    ----------
+    cells : iterable of cells.Cell
+
+    Returns
+    -------
+    pandas.DataFrame
+        By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), "difference" (the second less the first,
+        on the same data), "encoding" (``|E[Y] p|^2/(2 d)``, without error), and "tokens_error" and so on.
+    """
+    rows = [{"d": each.d, **linear_baselines(each)} for each in cells]
+    found = pd.DataFrame(rows).assign(difference=lambda row: row["tokens and positions"] - row["tokens"]).groupby("d")
+    means = found.mean().join(found.sem().add_suffix("_error"))
+    return means.assign(encoding=[encoding_error(mean_attention(cells[0].task()), d) for d in means.index])
 
 
 def paired(table, difference):

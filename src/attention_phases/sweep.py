@@ -20,7 +20,7 @@ from .parquet import flat
 from .records import canonical, check_rows, key, restore, seed_sequence
 from .workers import process_pool
 
-__all__ = ["Failure", "Mismatch", "Summary", "SweepError", "process_pool", "run", "seed_sequence", "verify"]
+__all__ = ["Failure", "Mismatch", "Summary", "SweepError", "agree", "process_pool", "run", "seed_sequence", "verify"]
 
 
 class Failure(NamedTuple):
@@ -128,8 +128,8 @@ def _one_line(error):
 class Mismatch(NamedTuple):
     """A stored value that the recomputed one contradicts.
 
-    `cell` is canonical JSON, `tolerance` (relative, absolute). Column "rows" stands for the number of
-    rows, column "error" for a cell that can no longer be computed.
+    `cell` is canonical JSON, `tolerance` (relative, absolute), `row` counts from 0. Column "rows" stands for the number
+    of rows, column "error" for a cell that can no longer be computed; they have no row.
     """
 
     cell: str
@@ -137,6 +137,7 @@ class Mismatch(NamedTuple):
     stored: object
     recomputed: object
     tolerance: tuple
+    row: int | None = None
 
 
 def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)):
@@ -180,17 +181,18 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
         if len(rows) != len(stored):
             mismatches.append(Mismatch(text, "rows", len(stored), len(rows), (0, 0)))
         fields = {name: flat(value) for name, value in vars(cell).items()}
-        for old, new in zip(stored, rows):
+        for row, (old, new) in enumerate(zip(stored, rows)):
             old = {name: value for name, value in old.items() if not pd.isna(value)}
             new = {**fields, **new}
             for column in sorted((old.keys() | new.keys()) - left_out):
                 tolerance = tolerances.get(column, (0, 0))
-                if not _agree(old.get(column), new.get(column), *tolerance):
-                    mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance))
+                if not agree(old.get(column), new.get(column), *tolerance):
+                    mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
     return mismatches
 
 
-def _agree(stored, recomputed, relative, absolute):
+def agree(stored, recomputed, relative, absolute):
+    """Whether two values are equal, or numbers as close as `verify` asks."""
     if stored == recomputed:
         return True
     numbers = isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))

@@ -59,6 +59,12 @@ def start_weights(start, teacher, rng):
     return weights
 
 
+def displace(starts, size, rng):
+    """Starts (k, p) with each weight off by `size` times its own value, N(0, 1) times that."""
+    noise = torch.from_numpy(rng.standard_normal(tuple(starts.shape), dtype=np.float32)).to(starts)
+    return starts * (1 + size * noise)
+
+
 def fit(data, lam, starts, optimizer="lbfgs", risk=risk):
     """Train one student from each start on the same data.
 

@@ -8,16 +8,18 @@ from .errors import check_count
 from .records import seed_sequence
 from .theory.general_lines import flat_overlaps
 from .theory.general_test_error import general_test_error, project
-from .training import fit
+from .training import displace, fit
 
 
-def run_variant(cell, device="cpu"):
+def run_variant(cell, device="cpu", displaced=0.0):
     """Train from every start of a cell.
 
     Parameters
     ----------
     cell : Variant
     device : str
+    displaced : float
+        As for `simulation.run`.
 
     Returns
     -------
@@ -31,6 +33,7 @@ def run_variant(cell, device="cpu"):
     else:
         data, kind = students.sample(task, architecture, cell.alpha, cell.d, rng, device), students
     starts = torch.stack([students.start_weights(cell.form, start, data.teacher, rng) for start in cell.starts])
+    starts = displace(starts, displaced, rng)
     linear = kind.fit_linear(data)
     return [
         _measure(task, architecture, data.teacher, linear, start, trained)

@@ -200,10 +200,24 @@ def phase_map(maps, label, sides, lines, points):
     return figure
 
 
-def fig07(means, limits):
-    """Figure 7: test error of both minima against the dimension; arguments as for `overlap_plane`."""
+def fig07(means, limits, baselines, baseline):
+    """Figure 7: test error of both minima and of the linear models against the dimension.
+
+    Parameters
+    ----------
+    means, limits
+        As for `overlap_plane`.
+    baselines : DataFrame
+        From `statistics.baseline_means`.
+    baseline : float
+        Test error of the linear model at infinite dimension.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(6.4, 4.6))
+        figure, axes = plt.subplots(figsize=(6.4, 6.8))
         for branch, found in limits.items():
             each = means.loc[branch]
             axes.axhline(found.test_mse, color=COLOURS[branch], label=rf"theory, $d=\infty$, {branch}")
@@ -211,9 +225,13 @@ def fig07(means, limits):
             axes.axhspan(found.test_mse - error, found.test_mse + error, color=COLOURS[branch], alpha=0.3, linewidth=0)
             axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt="o", color=COLOURS[branch],
                           elinewidth=1, label=f"trained, {branch} start")
+        axes.axhline(baseline, color=BASELINE, linestyle="--", label=r"theory, $d=\infty$, linear")
+        for read, marker in (("tokens", "s"), ("tokens and positions", "x")):
+            axes.errorbar(baselines.index, baselines[read], baselines[f"{read}_error"], fmt=marker, color=BASELINE,
+                          markerfacecolor="none", markersize=6, elinewidth=1, label=f"linear model reading {read}")
         axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
-        axes.legend(loc="lower left", ncols=1)
+        figure.legend(loc="outside lower center", ncols=1)
     return figure
 
 

@@ -1,6 +1,6 @@
 """State evolution of the rank-one model (paper, Section 4 and Appendices B to D)."""
 
-from .baseline import general_linear_baseline, linear_baseline
+from .baseline import encoding_error, general_linear_baseline, linear_baseline, mean_attention
 from .branches import branch_along
 from .fixed_point import Solution, solve
 from .general_fixed_point import GeneralSolution, general_solve
@@ -14,10 +14,12 @@ __all__ = [
     "Threshold",
     "border",
     "branch_along",
+    "encoding_error",
     "general_line",
     "general_linear_baseline",
     "general_solve",
     "linear_baseline",
+    "mean_attention",
     "solve",
     "stability_limit",
     "theory_line",

@@ -1,10 +1,11 @@
 """The purely positional linear model in high dimension (Result 5.1)."""
 
 from functools import reduce
+from math import inf
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 NODES = 80  # an axis; the integrand is smooth, and 40 nodes agree to 1e-13
 
@@ -24,13 +25,61 @@ def linear_baseline(task, nodes=NODES):
     -------
     float
     """
+    return linear_test_error(task, mean_attention(task, nodes), nodes=nodes)
+
+
+def mean_attention(task, nodes=NODES):
+    """The teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
+    weight, _, target = _teacher(task, 1.0, nodes)
+    return np.einsum("n,abn->ab", weight, target)
+
+
+def linear_test_error(task, attention, d=inf, length=1.0, positions=True, nodes=NODES):
+    """Test error of a fixed mixing matrix W, exact at finite d.
+
+    The miss (Y - W) xi is odd in xi, so that the encoding, which the model passes on where it reads positions, adds
+    ``|W p|^2/(2 d)`` and nothing else (`encoding_error`). Along Q* the entries of a token are the field y.
+
+    Parameters
+    ----------
+    task : Task
+    attention : (2, 2) array
+        W.
+    d : float
+        Embedding dimension; infinite for the high-dimensional limit.
+    length : float
+        ``|Q*|^2/d`` of the teacher.
+    positions : bool
+        Whether the model reads xi + p, or xi alone.
+    nodes : int
+
+    Returns
+    -------
+    float
+        ``E|Y xi - W x|_F^2/(2 d)``, with x = xi where it reads no positions.
+    """
+    weight, z, target = _teacher(task, length, nodes)
+    miss = target - np.asarray(attention)[:, :, None]  # (2, 2, nodes^2)
+    bulk = weight @ (miss**2).sum((0, 1))
+    along = weight @ (np.einsum("abn,bn->an", miss, z) ** 2).sum(0)
+    own = task.sigma**2 * (bulk + (along - bulk) / d) / 2
+    return float(own + (encoding_error(attention, d) if positions else 0))
+
+
+def encoding_error(attention, d):
+    """What passing on the encoding adds to the test error of a mixing matrix W (2, 2): ``|W p|^2/(2 d)``."""
+    passed = np.asarray(attention) @ [1, -1]
+    return float(passed @ passed) / (2 * d)
+
+
+def _teacher(task, length, nodes):
+    """Weights (nodes^2,), standard coordinates of both tokens along Q* (2, nodes^2), and Y (2, 2, nodes^2)."""
     x, weight = hermegauss(nodes)
-    y1, y2 = np.meshgrid(task.sigma * x, task.sigma * x, indexing="ij")
-    weight = np.outer(weight, weight) / (2 * np.pi)
-    # A row of Y is fixed by its diagonal entry up to a constant, so each row's variance counts twice.
-    diagonal = (1 - task.omega) * expit(np.stack([y1 * (y1 - y2), y2 * (y2 - y1)]))
-    mean = (weight * diagonal).sum((1, 2), keepdims=True)
-    return float(task.sigma**2 * (weight * (diagonal - mean) ** 2).sum())
+    z = np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1)
+    y = task.sigma * np.sqrt(length) * z
+    soft = softmax(y[:, None] * y[None], axis=1)
+    target = (1 - task.omega) * soft + task.omega * np.array(task.matrix)[:, :, None]
+    return np.outer(weight, weight).ravel() / (2 * np.pi), z, target
 
 
 def general_linear_baseline(task, architecture):
