@@ -115,7 +115,7 @@ def potential(task, alpha, valley, hats, free):
     q0, gap, m, theta, V, y = valley
     D, D0 = denominators(task, y, hats)
     signal = task.sigma**2 * hats.q0 + hats.m**2 + task.sigma**4 * hats.theta**2
-    entropy = np.log(D0 / D) / (2 * y) if y > 0 else -task.sigma**2 * (hats.q1 - hats.q0) / (2 * D)
+    entropy = np.log(D0 / D) / (2 * y) if y > 0 else -(task.sigma**2) * (hats.q1 - hats.q0) / (2 * D)
     coupling = m * hats.m + theta * hats.theta + (hats.q1 * V - (q0 + gap) * hats.V) / 2
     return alpha * free + entropy - signal / (2 * D0) + coupling + y * ((q0 + gap) * hats.q1 - q0 * hats.q0) / 2
 
