@@ -1,17 +1,17 @@
 """One step of replica symmetry breaking: its equations against Phi, its limits, the settling distance, the command."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.optimize
 
 from attention_phases import Task, cli
-from attention_phases.theory import solve, state_evolution
-from attention_phases.theory.copies import gains, settling_distance
+from attention_phases.theory import Threshold, one_step_threshold, solve, state_evolution
+from attention_phases.theory.copies import teacher_fit
 from attention_phases.theory.one_step import one_step
 from attention_phases.theory.one_step_evolution import (
-    InnerAverages,
     Valley,
     average,
     conjugates,
@@ -20,27 +20,34 @@ from attention_phases.theory.one_step_evolution import (
     potential,
     update,
 )
-from attention_phases.theory.one_step_root import Broken
-from attention_phases.theory.one_step_threshold import one_step_threshold
+from attention_phases.theory.one_step_root import Broken, Root, pool
+from attention_phases.theory.prox import forces
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.state_evolution import Overlaps
 
 TASK, ALPHA, Y = Task(omega=0.1), 0.75, 300.0
 MINIMA = ("semantic", "positional")
-QUADRATURE = {"points": 2**6, "scrambles": 16}
+NEAR = {
+    "semantic": Valley(0.0593, 0.00232, 0.0, 0.0832, 21.3, Y),
+    "positional": Valley(0.0412, 0.0070, 0.1945, 0.0, 18.9, Y),
+}
+QUADRATURE = {"points": 2**7, "scrambles": 16}
 NETS = gaussian_points(**QUADRATURE, seed=0, dimensions=6)
 
 
-def pool(averages):
-    return InnerAverages(*(float(each.mean()) for each in averages))
+def root(branch, y, near):
+    """A solution on few points, to many digits."""
+    equations = Broken(TASK, ALPHA, branch, y)
+    options = {"factor": 0.1, "eps": 1e-6}
+    x = scipy.optimize.root(equations.displacement, equations.coordinates(near), args=(NETS,), options=options).x
+    return Root(equations, x, NETS)
 
 
 @pytest.fixture(scope="module", params=MINIMA)
 def broken(request):
-    """A solution at y on few points, to many digits: its branch, order parameters and averages."""
-    found = one_step(TASK, ALPHA, request.param, Y, **QUADRATURE)
-    assert found.reason == "" and found.residual < 1e-6 and found.valley.gap > 0.02 * found.valley.q0
-    return request.param, found
+    found = root(request.param, Y, NEAR[request.param])
+    assert found.residual < 1e-7 and found.valley.gap > 0.02 * found.valley.q0
+    return found
 
 
 def phi_at(valley, hats, nets=NETS):
@@ -54,10 +61,9 @@ def moved(values, name, factor):
 
 def test_phi_is_stationary(broken):
     """By finite differences in each conjugate, and in each order parameter within the error of the quadrature."""
-    _, found = broken
-    valley = found.valley
-    hats = conjugates(TASK, ALPHA, valley, pool(average(TASK, valley, NETS)))
-    free = average(TASK, valley, NETS).free.mean()
+    found, valley = broken, broken.valley
+    averages = pool(found.averages)
+    hats, free = conjugates(TASK, ALPHA, valley, averages), averages.free
     for name in hats._fields:
         if getattr(hats, name):
             ends = [potential(TASK, ALPHA, valley, moved(hats, name, 1 + side), free) for side in (1e-4, -1e-4)]
@@ -75,23 +81,18 @@ def test_phi_is_stationary(broken):
 
 def test_the_energy_is_the_derivative_of_y_phi(broken):
     """With all order parameters held, to the digits of the solution."""
-    _, found = broken
-    hats = conjugates(TASK, ALPHA, found.valley, pool(average(TASK, found.valley, NETS)))
-    step = 1e-4 * Y
-    above, below = (y * phi_at(found.valley._replace(y=y), hats).mean() for y in (Y + step, Y - step))
-    assert (above - below) / (2 * step) == pytest.approx(found.energy, rel=1e-6)
-    assert found.complexity == pytest.approx(Y * (found.energy - found.phi), rel=1e-9)
+    hats = conjugates(TASK, ALPHA, broken.valley, pool(broken.averages))
+    step = 1e-3 * Y
+    above, below = (y * phi_at(broken.valley._replace(y=y), hats).mean() for y in (Y + step, Y - step))
+    assert (above - below) / (2 * step) == pytest.approx(broken.energy, rel=1e-6)
 
 
 def test_the_energy_is_the_derivative_of_y_phi_along_solutions(broken):
-    branch, found = broken
-    ends = []
-    for y in (0.9 * Y, 1.1 * Y):
-        equations = Broken(TASK, ALPHA, branch, y)
-        root = scipy.optimize.root(equations.displacement, equations.coordinates(found.valley), args=(NETS,))
-        ends.append(y * equations.measure(root.x, pool(equations.averages(root.x, NETS)))[-2])
-    assert (ends[1] - ends[0]) / (0.2 * Y) == pytest.approx(found.energy, abs=4 * found.stderr["energy"])
-    assert found.stderr["energy"] < 0.02 * found.energy
+    further = root(broken.equations.branch, 1.1 * Y, broken.valley)
+    each = ALPHA * broken.averages.fitted_loss + broken.slopes[-1] @ broken.moves
+    error = each.std(ddof=1) / np.sqrt(len(each))
+    assert (1.1 * further.phi - broken.phi) / 0.1 == pytest.approx(broken.energy, abs=error)
+    assert error < 0.01 * broken.energy
 
 
 @pytest.mark.parametrize("branch", MINIMA)
@@ -126,16 +127,31 @@ def test_a_stable_branch_has_no_broken_solution(y):
 
 
 def test_at_y_zero_the_gap_is_where_two_copies_settle():
-    found = one_step(TASK, ALPHA, "positional", 0.0, 2**9, 16)
-    q0, gap, m, theta, V, _ = found.valley
+    found = one_step(TASK, ALPHA, "positional", 0.0, **QUADRATURE)
+    q0, gap, m, _, V, _ = found.valley
     size = q0 + gap
-    plain = solve(TASK, ALPHA, "positional", 2**10, 16)
+    plain = solve(TASK, ALPHA, "positional", **QUADRATURE)
     for name, value in (("q", size), ("m", m), ("V", V)):
         error = np.hypot(plain.stderr[name], found.stderr["q1" if name == "q" else name])
         assert abs(getattr(plain.overlaps, name) - value) < 4 * error
-    distance, error = settling_distance(*gains(TASK, ALPHA, Overlaps(size, m, theta, V), 2**10, 16, halvings=2))
-    assert np.sqrt(2 * gap / size) == pytest.approx(distance, abs=4 * error + 0.01)  # it interpolates between 1 and 1/2
-    assert error < 0.02
+
+    def gain(points):  # of the squared distance 2 gap of two copies, from the spread of r over the inner fields
+        hats = conjugates(TASK, ALPHA, found.valley, average(TASK, found.valley, points))
+        return V**2 * (hats.q1 - hats.q0) / gap
+
+    assert gain(NETS).mean() == pytest.approx(1, abs=1e-3)
+    net = gaussian_points(2**10, 16, 1, dimensions=8)
+    pairs = []  # and from two copies, as in `copies`
+    for each in net:
+        fields = np.sqrt(q0) * each.T[:2] + np.array([[m], [-m]])
+        arguments = teacher_fit(TASK, TASK.sigma * each.T[2:4]), V, TASK.sigma**2
+        one, other = (forces(fields + np.sqrt(gap) * each.T[k : k + 2], *arguments)[0] for k in (4, 6))
+        pairs.append(ALPHA * V**2 * np.mean(np.sum((one - other) ** 2, axis=0)) / (2 * gap))
+    difference = np.array(pairs) - gain(net[..., :6])
+    error = np.std(difference, ddof=1) / 4
+    assert abs(difference.mean()) < 3 * error and error < 0.04
+    assert np.sqrt(2 * gap / size) == pytest.approx(0.77, abs=3 * found.stderr["q0"] / size)
+    assert found.complexity == 0
 
 
 def test_inner_points_average_over_the_normal_law(broken):
@@ -144,22 +160,28 @@ def test_inner_points_average_over_the_normal_law(broken):
     x, y, weights = points.T
     for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
         assert weights @ values == pytest.approx(expected, abs=1e-12)
-    _, found = broken
-    few, many = (ALPHA * average(TASK, found.valley, NETS, each).free for each in (points, inner_points(6, 16)))
-    error = np.std(few - many, ddof=1) / 4
-    assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * found.phi
+    few, many = (ALPHA * average(TASK, broken.valley, NETS, each).free for each in (points, inner_points(6, 16)))
+    error = np.std(few - many, ddof=1) / np.sqrt(len(few))
+    assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
 
 
-def test_the_threshold_is_where_the_ground_states_cross():
-    few = {"points": 2**6, "scrambles": 16, "seed": 0}
-    found = one_step_threshold(TASK, **few)
-    assert found.reason == "" and 0 < found.shift_error < found.stderr
-    here = {branch: found.solutions[branch].phi - found.solutions[branch].shift for branch in MINIMA}
-    there = {branch: one_step(TASK, found.alpha, branch, **few).phi for branch in MINIMA}
-    gap = here["semantic"] - here["positional"]  # of this few points, where that of others is zero
-    slope = found.solutions["semantic"].slope - found.solutions["positional"].slope
-    left = there["semantic"] - there["positional"] - gap
-    assert abs(left / slope) < 0.2 * abs(found.shift)
+def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
+    """With ground states that are straight lines in alpha, on which one step of Newton's method is exact."""
+    lines = {"semantic": (2e-3, 5e-7, 1e-3), "positional": (2e-3, 4e-6, 2e-3)}  # loss at 0.75, shift, slope
+    noise = np.random.default_rng(0).normal(size=16) * 1e-8
+
+    def straight(task, alpha, branch, *_):
+        assert alpha == 0.75
+        _, shift, slope = lines[branch]
+        return SimpleNamespace(shift=shift, slope=slope, shifts=noise * slope, reason="")
+
+    monkeypatch.setattr(one_step_threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
+    monkeypatch.setattr(one_step_threshold, "one_step", straight)
+    found = one_step_threshold.one_step_threshold(TASK)
+    semantic, positional = (loss + shift + slope * (found.alpha - 0.75) for loss, shift, slope in lines.values())
+    assert semantic == pytest.approx(positional, abs=1e-15) and found.alpha == 0.75 + found.shift
+    assert found.shift_error == pytest.approx(np.std(noise, ddof=1) / 4)
+    assert found.stderr == pytest.approx(np.hypot(1e-4, found.shift_error))
 
 
 # The command
