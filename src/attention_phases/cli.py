@@ -59,6 +59,10 @@ def theory(options):
     """One fixed point of the state evolution."""
     from .theory import solve
 
+    if options.breaking:
+        return _one_step_theory(options)
+    if options.y is not None:
+        raise BadInput("y", options.y, "left out without --breaking 1")
     if architecture := _architecture(options):
         return _general_theory(options, architecture)
     found = solve(_task(options), options.alpha, options.branch, *_quadrature(options))
@@ -71,6 +75,24 @@ def theory(options):
     estimates = ("train_loss", "test_mse", "free_energy", "replicon", "gain")
     names = (*estimates, "residual", "converged", "iterations", "stderr")
     return {**found.overlaps._asdict(), **{name: getattr(found, name) for name in names}, "problem": problem}
+
+
+def _one_step_theory(options):
+    """The same with one step of replica symmetry breaking: at a y, or the ground state."""
+    from .theory.one_step import POINTS, one_step
+
+    if _architecture(options):
+        raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
+    quadrature = _quadrature(options, POINTS, rank=2)  # six dimensions
+    found = one_step(_task(options), options.alpha, options.branch, options.y, *quadrature)
+    q0, gap, m, theta, V, y = found.valley
+    names = ("phi", "energy", "complexity", "shift", "residual", "iterations", "stderr")
+    problem = found.reason and f"no {options.branch} solution found at alpha = {options.alpha}: {found.reason}"
+    return {
+        **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y, "converged": not found.reason},
+        **{name: getattr(found, name) for name in names},
+        "problem": problem,
+    }
 
 
 def _general_theory(options, architecture):
@@ -305,6 +327,8 @@ def _parser():
 
     added = add(theory, alpha, task, architecture, quadrature)
     added.add_argument("--branch", choices=("semantic", "positional", "symmetric"), required=True)
+    added.add_argument("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
+    added.add_argument("--y", type=float, help="with --breaking 1: weights the minima; without it, the lowest ones")
     added = add(threshold, task, architecture, quadrature)
     added.add_argument("--kind", choices=("critical", "linear"), required=True)
     add(baseline, task, architecture)
