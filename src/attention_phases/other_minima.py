@@ -20,8 +20,8 @@ MISSED = 1e-3  # probability that one more end lies outside, were the ends Gauss
 SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
 DRAWS = 10_000
 
-# Students not found again, and students recomputed, by what was trained: random cells of the stored tables, on another
-# processor and, but for the value matrices, with the sums in another order.
+# Students not found again, and students recomputed, by what was trained: random cells of the stored tables. Those with
+# a value matrix on another processor; the others with sums in another order, most of them on another processor too.
 MEASURED = {"lbfgs": (4, 1843), "gd": (0, 80), "adam": (0, 29), "value": (34, 60), "full_value": (0, 8)}
 
 
