@@ -70,7 +70,7 @@ def average(task, valley, points, inner=None):
     (a11, a12), (a21, a22) = task.matrix
     variance = task.sigma**2
     inner = inner_points() if inner is None else inner
-    means = over_scrambles(one_step_means, points, inner, *valley, task.omega, variance, a11 - a12, a22 - a21)
+    means = over_scrambles(one_step_means, zip(points), inner, *valley, task.omega, variance, a11 - a12, a22 - a21)
     # As in `state_evolution.average`.
     means[:, 6:] += variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
     return InnerAverages(*means.T)
