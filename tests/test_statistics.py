@@ -100,12 +100,3 @@ def test_shifts_of_both_thresholds_at_each_omega():
     assert all(each[1] == pytest.approx(0, abs=1e-12) for some in found.values() for each in some.values())
     assert statistics.shifts(table, control, ["omega", "sigma"])["critical"][0.1, 0.5][0] == pytest.approx(0.1)
     assert statistics.mean_shift({0.1: (1.0, 0.3), 0.2: (2.0, 0.4)}) == pytest.approx((1.5, 0.25))
-
-
-def test_the_map_of_optimizers_is_relative_and_paired():
-    rows = [
-        {"start": "semantic", "optimizer": name, "alpha": 1.0, "omega": 0.3, "seed": seed, "train_loss": loss}
-        for name, losses in (("lbfgs", (1.0, 2.0, 9.0)), ("gd", (1.1, 2.4)))
-        for seed, loss in enumerate(losses)
-    ]
-    assert statistics.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)

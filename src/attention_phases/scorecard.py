@@ -278,7 +278,7 @@ def by_optimizer(table, lines, rng):
         compared saw the same data.
     """
     by = dict(list(table.groupby("optimizer", observed=True)))
-    moved = shifts(by["gd"], by["lbfgs"])
+    moved = shifts(by["gd"], by["lbfgs"]) if "gd" in by else {}
     known = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
     standard = table["matrix"].iloc[0] == flat(Task().matrix)  # that of the published numbers
     rows = []
@@ -291,7 +291,8 @@ def by_optimizer(table, lines, rng):
                 row["published theory"] = known[kind][omega].text if omega in known[kind] else ""
             for name, found in columns.items():
                 row[name] = with_error(*found.loc[omega]) if omega in found.index else "none"
-            row["moved by gradient descent"] = with_error(*moved[kind][omega]) if omega in moved[kind] else ""
+            if moved:
+                row["moved by gradient descent"] = with_error(*moved[kind][omega]) if omega in moved[kind] else ""
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -331,19 +332,6 @@ def agreement(table, lines, rng, parts):
                     rows.append((SYMBOLS[kind], NAMES[optimizer], title, here.sum(), mean, rms, largest))
     names = ("", "students", "ω", "number of ω", "mean difference", "root mean square, in errors", "largest, in errors")
     return pd.DataFrame(rows, columns=names)
-
-
-def moved_by_optimizer(table):
-    """How far gradient descent as published moves both thresholds of a map against L-BFGS, in the mean over omega.
-
-    Returns
-    -------
-    dict of str
-        "critical" and "linear"; "none" where no threshold is known in both.
-    """
-    by = dict(list(table.groupby("optimizer", observed=True)))
-    moved = shifts(by["gd"], by["lbfgs"])
-    return {kind: with_error(*mean_shift(found)) if found else "none" for kind, found in moved.items()}
 
 
 def optimizers(table):

@@ -86,17 +86,6 @@ def fig14_value(profile):
     return _maps("fig14_value", profile, {"value": VALUE, "none": Architecture()})
 
 
-def fig14_random(profile):
-    """The student of rank 2 from random starts by gradient descent, over the published alpha and omega."""
-    step, d = {"paper": (1, 1000), "laptop": (4, 200), "smoke": (12, 60)}[profile]
-    return [
-        variant("fig14_random", RANK2, alpha, d, seed, ("random",), Task(omega=omega), "gd")
-        for seed in range(descended("fig14_random", profile))
-        for omega in MAP_OMEGAS[profile]
-        for alpha in ALPHAS[::step]
-    ]
-
-
 def _maps(experiment, profile, architectures):
     """Cells of maps, one instance of all of them after the other, so that a part of the work is a whole map."""
     omegas = MAP_OMEGAS[profile]
@@ -198,5 +187,5 @@ def variants_theory(profile):
     ]
 
 
-ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_random, fig14_theory, fig14_value, fig15,
+ALL = (fig10, fig10_theory, fig11, fig12, fig13, fig13_full, fig14, fig14_theory, fig14_value, fig15,
         fig15_fractions, variants_size, variants_theory)  # fmt: skip

@@ -5,7 +5,7 @@ from .architectures import architecture_slice, found_minima, fractions, rank_two
 from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
 from .panel import attention_panel
 from .phases import fig02, fig07, fig08, overlap_plane, phase_map
-from .style import BASELINE, COLOURS, HIGHER, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
+from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 
 NOTEBOOKS = {
     "fig01": "notebooks/fig01_landscape.md",
@@ -27,7 +27,7 @@ NOTEBOOKS = {
 }
 
 __all__ = [
-    "BASELINE", "COLOURS", "HIGHER", "LOWER", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
+    "BASELINE", "COLOURS", "NEUTRAL", "NOTEBOOKS", "POSITIONAL", "SEMANTIC",
     "architecture_slice", "attention_matrices", "attention_panel", "counting_curves", "errors_by_count", "fig02",
     "fig07", "fig08", "found_minima", "fractions", "landscape", "loss_on_line", "overlap_plane", "phase_map",
     "rank_two", "stability", "use_svg",

@@ -5,7 +5,6 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
-LOWER, HIGHER = "#542788", "#b35806"  # of two optimisers' losses
 
 # White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
 STYLE = {
