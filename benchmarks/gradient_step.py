@@ -12,8 +12,8 @@ import numpy as np
 import torch
 
 from attention_phases import Task
-from attention_phases.model import sample
-from attention_phases.training import gradient_descent
+from attention_phases.model.rank_one import sample
+from attention_phases.training.optimizers import gradient_descent
 
 REPEATS, STEPS = 60, 10
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_phases import provenance, store, sweep
-from attention_phases.cluster import cluster
-from attention_phases.records import canonical
+from attention_phases import sweep
+from attention_phases.sweep import provenance, store
+from attention_phases.sweep.cluster import cluster
+from attention_phases.sweep.identity import canonical
 
 ROW = {"q": 0.1, "m": 0.2, "theta": 0.3, "train_loss": 0.4, "test_mse": 0.5, "linear_mse": 0.6,
        "grad_norm": 1e-5, "steps": 40, "seconds": 0.7}

@@ -16,10 +16,10 @@ from pathlib import Path
 from distributed.deploy.subprocess import SubprocessCluster
 
 from attention_phases import sweep
-from attention_phases.cells import cell
-from attention_phases.cluster import cluster
-from attention_phases.results import work
-from attention_phases.store import Store
+from attention_phases.experiments.cells import cell
+from attention_phases.experiments.results import work
+from attention_phases.sweep.cluster import cluster
+from attention_phases.sweep.store import Store
 from attention_phases.task import Task
 
 

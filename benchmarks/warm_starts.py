@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 
 from attention_phases import Task
-from attention_phases.architectures import Architecture
+from attention_phases.model.architectures import Architecture
 from attention_phases.theory import branch_along, general_solve, solve, threshold, warm
 
 TASK = Task(omega=0.3)

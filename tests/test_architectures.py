@@ -8,19 +8,22 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import BadInput, Task, cli, model, scorecard, students
-from attention_phases import scorecard_architectures as tables
-from attention_phases.architectures import SCORES, Architecture
-from attention_phases.results import work
-from attention_phases.theory import general_evolution as general
-from attention_phases.theory import general_linear_baseline, general_prox, general_solve, linear_baseline, solve
-from attention_phases.theory.general_lines import general_row
-from attention_phases.theory.general_test_error import general_test_error, project
+from attention_phases import BadInput, Task, cli
+from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, variant
+from attention_phases.experiments.general_simulation import teacher_length
+from attention_phases.experiments.results import work
+from attention_phases.model import rank_one, students
+from attention_phases.model.architectures import SCORES, Architecture
+from attention_phases.tables import architectures as tables
+from attention_phases.tables import comparisons
+from attention_phases.theory import general_linear_baseline, general_solve, linear_baseline, solve
+from attention_phases.theory.general import prox
+from attention_phases.theory.general import state_evolution as general
+from attention_phases.theory.general.lines import general_row
+from attention_phases.theory.general.prediction_error import general_test_error, project
+from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.state_evolution import Overlaps, average
-from attention_phases.theory.test_error import test_error as exact
-from attention_phases.variant_grids import COMPARED, COMPARED_ALPHA, variant
-from attention_phases.variants import teacher_length
+from attention_phases.theory.rank_one.state_evolution import Overlaps, average
 
 TASK = Task()
 SENTENCES = [(2, 0.0), (3, 0.2)]
@@ -70,11 +73,11 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
 
 def test_the_standard_student_on_its_own_sentences():
     rng, other = np.random.default_rng(3), np.random.default_rng(3)
-    here, there = students.sample(TASK, Architecture(), 1.5, 60, rng), model.sample(TASK, 1.5, 60, other)
+    here, there = students.sample(TASK, Architecture(), 1.5, 60, rng), rank_one.sample(TASK, 1.5, 60, other)
     weights = torch.randn(3, 60, generator=torch.Generator().manual_seed(0))
-    for ours, theirs in zip(students.risk(here, weights, 0.01), model.risk(there, weights, 0.01)):
+    for ours, theirs in zip(students.risk(here, weights, 0.01), rank_one.risk(there, weights, 0.01)):
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
-    assert students.fit_linear(here) == pytest.approx(model.fit_linear(there), rel=1e-4)
+    assert students.fit_linear(here) == pytest.approx(rank_one.fit_linear(there), rel=1e-4)
 
 
 def test_a_correlated_token_resembles_the_other():
@@ -118,7 +121,7 @@ def test_the_test_error_of_the_standard_student_is_the_other_formula():
     student = project(weights[:1].numpy(), data.teacher.numpy())
     (value, error), (other, its_error) = (
         general_test_error(TASK, Architecture(), student),
-        exact(TASK, model.overlaps(TASK, weights[0], data.teacher), 50),
+        exact(TASK, rank_one.overlaps(TASK, weights[0], data.teacher), 50),
     )
     assert abs(value - other) < 5 * np.hypot(error, its_error)
 
@@ -139,16 +142,16 @@ def test_gradient_and_hessian_of_the_loss(tokens, form):
     rng = np.random.default_rng(0)
     h, Y, C, M, _, _ = random_problem(rng, tokens, form)
     size, step = len(h), 1e-5
-    S, u, curvature, D, gradient, hessian, gauss, _, _ = general_prox.workspace(tokens, size)
+    S, u, curvature, D, gradient, hessian, gauss, _, _ = prox.workspace(tokens, size)
 
     def derivatives(h):
-        general_prox.attention(h, M, S)
-        general_prox.loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
+        prox.attention(h, M, S)
+        prox.loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
         return gradient.copy(), hessian.copy(), gauss.copy()
 
     slope, bend, positive = derivatives(h)
     for i, shift in enumerate(step * np.eye(size)):
-        ahead, behind = (general_prox.loss(h + side, Y, C, M, S) for side in (shift, -shift))
+        ahead, behind = (prox.loss(h + side, Y, C, M, S) for side in (shift, -shift))
         assert (ahead - behind) / (2 * step) == pytest.approx(slope[i], abs=1e-9)
         ahead, behind = (derivatives(h + side)[0] for side in (shift, -shift))
         assert (ahead - behind) / (2 * step) == pytest.approx(bend[i], abs=1e-8)
@@ -158,13 +161,13 @@ def test_gradient_and_hessian_of_the_loss(tokens, form):
 def lowest(w, Y, C, M, A, chi, starts=()):
     """Moreau envelope and proximal point, from the solver's own starts or from given ones."""
     tokens = len(C)
-    work_space, minima, values = general_prox.workspace(tokens, len(w)), np.zeros((2, len(w))), np.zeros(2)
+    work_space, minima, values = prox.workspace(tokens, len(w)), np.zeros((2, len(w))), np.zeros(2)
     if not len(starts):
         reach = np.sqrt(np.outer(np.diag(C), np.diag(chi)).ravel())
-        general_prox.prox(w, Y, C, M, A, reach, minima, values, np.zeros_like(w), work_space)
+        prox.prox(w, Y, C, M, A, reach, minima, values, np.zeros_like(w), work_space)
         return values[0], minima[0]
     unknown = np.full(len(w), np.nan)
-    ends = [(general_prox.descend(h := start.copy(), unknown, w, Y, C, M, A, work_space), tuple(h)) for start in starts]
+    ends = [(prox.descend(h := start.copy(), unknown, w, Y, C, M, A, work_space), tuple(h)) for start in starts]
     return min(ends)
 
 
@@ -345,7 +348,7 @@ def test_shifts_stand_in_the_table_with_their_mean():
     rng = np.random.default_rng(0)
     control = falling({0.1: 0.7, 0.3: 1.2, 0.5: 9.0}, {0.1: 0.9, 0.3: 9.0, 0.5: 9.0}, rng)
     table = falling({0.1: 0.8, 0.3: 1.4, 0.5: 9.0}, {0.1: 1.0, 0.3: 9.0, 0.5: 9.0}, rng)
-    found = scorecard.later(table, control).set_index("ω")
+    found = comparisons.later(table, control).set_index("ω")
     assert list(found.index) == ["0.1", "0.3", "mean"]
     expected = {"α<sub>c</sub> later by": (0.1, 0.2, 0.15), "α<sub>l</sub> later by": (0.1, None, None)}
     for name, values in expected.items():

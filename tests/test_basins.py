@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from attention_phases import basins
+from attention_phases.analysis import basins
 
 SPREAD = 0.01
 

@@ -11,10 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from attention_phases import cells, cli, cluster, experiments, provenance, results
+from attention_phases import cli, experiments
 from attention_phases.errors import SweepError
-from attention_phases.model import sentences
-from attention_phases.store import load
+from attention_phases.experiments import cells, results
+from attention_phases.model.rank_one import sentences
+from attention_phases.paths import ROOT
+from attention_phases.sweep import cluster, provenance
+from attention_phases.sweep.store import load
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import linear_baseline, solve, threshold
 
@@ -132,7 +135,7 @@ def test_two_workers_give_what_one_gives(answer):
 
 def test_figures_name_every_notebook_and_no_other(answer):
     listed = {each["figure"]: each["notebook"] for each in answer("figures", "--list")["figures"]}
-    pages = [path for kind in ("fig", "table") for path in (results.ROOT / "notebooks").glob(f"{kind}*.md")]
+    pages = [path for kind in ("fig", "table") for path in (ROOT / "notebooks").glob(f"{kind}*.md")]
     assert set(listed.values()) == {f"notebooks/{path.name}" for path in pages}
     assert all(notebook.startswith(f"notebooks/{figure}_") for figure, notebook in listed.items())
 
@@ -239,7 +242,7 @@ BAD = [
 @pytest.fixture
 def nowhere(tmp_path, monkeypatch):
     """A checkout without results, so that what is refused late leaves its traces here."""
-    monkeypatch.setattr(results, "ROOT", tmp_path)
+    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     monkeypatch.setattr(results, "DATA", tmp_path / "data")
     return tmp_path
 
@@ -486,6 +489,7 @@ def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
 
 
 def test_the_digest_of_code_follows_imports():
-    found = provenance._sources("attention_phases.simulation", {})
-    assert {"attention_phases.one_pass", "attention_phases.theory.quadrature"} <= found.keys()
-    assert not {"attention_phases.figures", "attention_phases.scorecard", "attention_phases.cli"} & found.keys()
+    found = provenance._sources("attention_phases.experiments.simulation", {})
+    assert {"attention_phases.model.one_pass", "attention_phases.theory.quadrature"} <= found.keys()
+    above = {"attention_phases.figures", "attention_phases.tables.comparisons", "attention_phases.cli"}
+    assert not above & found.keys()

@@ -13,11 +13,13 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import BadInput, figures, provenance, results
+from attention_phases import BadInput, figures
+from attention_phases.experiments import results
 from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
 from attention_phases.histogram.cells import Run, histogram
-from attention_phases.store import Store, export
+from attention_phases.sweep import provenance
+from attention_phases.sweep.store import Store, export
 
 CELL = Run("histogram", "semantic", 3, 400, 3, 2)
 

@@ -4,8 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_phases import Task, cells, experiments, results, store, sweep
-from attention_phases import statistics as st
+from attention_phases import Task, experiments
+from attention_phases.analysis import means as st
+from attention_phases.experiments import cells, results
+from attention_phases.paths import ROOT
+from attention_phases.sweep import provenance, store
+from attention_phases.sweep.identity import canonical
 from attention_phases.theory import (
     border,
     branch_along,
@@ -17,7 +21,7 @@ from attention_phases.theory import (
 )
 from attention_phases.theory.branches import branch_end, follow
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.state_evolution import Averages, Overlaps, average, conjugates, update
+from attention_phases.theory.rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -157,7 +161,7 @@ def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
     cell = cells.line("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(results, "DATA", tmp_path)
     with store.Store(tmp_path / "s.sqlite") as kept:
-        kept.put(cell, results.work(cell), dict.fromkeys(sweep.provenance.COLUMNS, ""))
+        kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))
         store.export(kept, tmp_path)
     assert results.check(5, name="fig03_theory")[:2] == (1, [])
     changed = store.load(tmp_path / "fig03_theory.parquet")
@@ -211,7 +215,7 @@ def test_optimizers_are_compared_on_the_same_data_only():
 # What is kept
 
 
-@pytest.mark.parametrize("path", sorted((results.ROOT / "data").glob("*.parquet")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted((ROOT / "data").glob("*.parquet")), ids=lambda path: path.stem)
 def test_a_stored_table_is_complete(path):
-    wanted = {sweep.canonical(cell) for cell in experiments.grid(path.stem, "paper")}
+    wanted = {canonical(cell) for cell in experiments.grid(path.stem, "paper")}
     assert wanted == set(store.load(path)["cell"])

@@ -5,18 +5,20 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_phases import Task, landscape, message_passing, open_questions, results
-from attention_phases import scorecard_stability as tables
-from attention_phases.convergence import contraction as measured_contraction
+from attention_phases import Task
 from attention_phases.errors import BadInput
-from attention_phases.message_passing import limiting, run, start_state, step
-from attention_phases.model import risk, sample
+from attention_phases.experiments import landscape, open_question_grids, results
+from attention_phases.experiments.convergence import contraction as measured_contraction
+from attention_phases.model.rank_one import risk, sample
+from attention_phases.tables import stability as tables
 from attention_phases.theory import solve
 from attention_phases.theory.copies import gains, settling_distance
 from attention_phases.theory.dynamics import trajectory
+from attention_phases.theory.rank_one.state_evolution import Overlaps
 from attention_phases.theory.stability import contraction, modes, tail
-from attention_phases.theory.state_evolution import Overlaps
-from attention_phases.training import fit
+from attention_phases.training import message_passing
+from attention_phases.training.message_passing import limiting, run, start_state, step
+from attention_phases.training.optimizers import fit
 
 TASK = Task(omega=0.3)
 
@@ -138,7 +140,7 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon has a variance; the data sets of the stability page, in dimension 1,000."""
     table = results.experiment("stability", "paper", quiet=True)
     replicons = {}
-    for omega, alpha, start in open_questions.PASSED:
+    for omega, alpha, start in open_question_grids.PASSED:
         if start == "semantic":
             overlaps = solve(Task(omega=omega), alpha, start, 2**10, 8).overlaps
             replicons[omega, alpha] = tail(Task(omega=omega), alpha, overlaps, 2**11, 16)
@@ -184,7 +186,7 @@ def test_settling_distance_of_a_known_gain():
 
 
 def test_ends_are_told_apart_by_their_weights():
-    cell = open_questions.landscape("smoke")[0]
+    cell = open_question_grids.landscape("smoke")[0]
     rows = pd.DataFrame(landscape.descend(cell))
     assert len(rows) == cell.count and rows["minimum"].iloc[0] == 0
     again = pd.DataFrame(landscape.descend(cell))

@@ -8,10 +8,12 @@ import pytest
 import scipy.optimize
 
 from attention_phases import Task, cli
-from attention_phases.theory import Threshold, one_step_threshold, solve, state_evolution
+from attention_phases.theory import Threshold, solve
 from attention_phases.theory.copies import teacher_fit
-from attention_phases.theory.one_step import one_step
-from attention_phases.theory.one_step_evolution import (
+from attention_phases.theory.one_step import threshold
+from attention_phases.theory.one_step.root import Broken, Root, pool
+from attention_phases.theory.one_step.solution import one_step
+from attention_phases.theory.one_step.state_evolution import (
     Valley,
     average,
     conjugates,
@@ -20,10 +22,10 @@ from attention_phases.theory.one_step_evolution import (
     potential,
     update,
 )
-from attention_phases.theory.one_step_root import Broken, Root, pool
-from attention_phases.theory.prox import forces
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.state_evolution import Overlaps
+from attention_phases.theory.rank_one import state_evolution
+from attention_phases.theory.rank_one.prox import forces
+from attention_phases.theory.rank_one.state_evolution import Overlaps
 
 TASK, ALPHA, Y = Task(omega=0.1), 0.75, 300.0
 MINIMA = ("semantic", "positional")
@@ -175,9 +177,9 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
         _, shift, slope = lines[branch]
         return SimpleNamespace(shift=shift, slope=slope, shifts=noise * slope, reason="")
 
-    monkeypatch.setattr(one_step_threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
-    monkeypatch.setattr(one_step_threshold, "one_step", straight)
-    found = one_step_threshold.one_step_threshold(TASK)
+    monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
+    monkeypatch.setattr(threshold, "one_step", straight)
+    found = threshold.one_step_threshold(TASK)
     semantic, positional = (loss + shift + slope * (found.alpha - 0.75) for loss, shift, slope in lines.values())
     assert semantic == pytest.approx(positional, abs=1e-15) and found.alpha == 0.75 + found.shift
     assert found.shift_error == pytest.approx(np.std(noise, ddof=1) / 4)

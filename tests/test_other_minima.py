@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from attention_phases import cli, other_minima, results, simulation, training
-from attention_phases.cells import cell
-from attention_phases.open_questions import landscape
-from attention_phases.provenance import COLUMNS
-from attention_phases.store import Store, export
+from attention_phases import cli
+from attention_phases.experiments import other_minima, results, simulation
+from attention_phases.experiments.cells import cell
+from attention_phases.experiments.open_question_grids import landscape
+from attention_phases.sweep.provenance import COLUMNS
+from attention_phases.sweep.store import Store, export
 from attention_phases.task import Task
+from attention_phases.training import optimizers
 
 # Starts displaced by 0.4 and more end in a minimum with a loss 4 % above that of the others. Students whose ends one
 # rounding parts take minutes.
@@ -94,16 +96,16 @@ def test_a_student_found_again_has_the_same_losses(stored, capsys, name):
 
 
 def _stopped_early(data, lam, starts, *rest):
-    return training.lbfgs(data, lam, starts, *rest, tolerance=0.3)
+    return optimizers.lbfgs(data, lam, starts, *rest, tolerance=0.3)
 
 
 @pytest.mark.parametrize("slip", ["ridge penalty", "linear ridge", "sign", "seed", "stopped early"])
 def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, slip):
     if slip == "ridge penalty":
-        fit = training.fit
+        fit = optimizers.fit
         monkeypatch.setattr(simulation, "fit", lambda data, lam, *rest: fit(data, 1.01 * lam, *rest))
     elif slip == "linear ridge":
-        monkeypatch.setattr("attention_phases.model.LINEAR_RIDGE", 1e-1)
+        monkeypatch.setattr("attention_phases.model.rank_one.LINEAR_RIDGE", 1e-1)
     elif slip == "sign":
         overlaps = simulation.overlaps
         monkeypatch.setattr(
@@ -113,7 +115,7 @@ def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, sli
         seeds = simulation.seed_sequence
         monkeypatch.setattr(simulation, "seed_sequence", lambda drawn: seeds(drawn | {"seed": drawn["seed"] + 1}))
     else:
-        monkeypatch.setitem(training.OPTIMIZERS, "lbfgs", _stopped_early)
+        monkeypatch.setitem(optimizers.OPTIMIZERS, "lbfgs", _stopped_early)
     code, found = stored(capsys, honest)
     assert code == 1 and {each["cell"] for each in found["mismatches"]} == set(map(results.canonical, honest))
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, softmax
 
 from attention_phases import BadInput, Task
-from attention_phases.theory.prox import loss_derivatives, moreau_objective, prox
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.state_evolution import Overlaps, average, conjugates
+from attention_phases.theory.rank_one.prox import loss_derivatives, moreau_objective, prox
+from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)

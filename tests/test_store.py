@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_sweep import Cell, grid, table, work
 
-from attention_phases import provenance
 from attention_phases.errors import BadInput, StoreError
-from attention_phases.records import canonical, key, restore, seed_sequence
-from attention_phases.store import Store, export, import_parquet, load
+from attention_phases.sweep import provenance
+from attention_phases.sweep.identity import canonical, key, restore, seed_sequence
+from attention_phases.sweep.store import Store, export, import_parquet, load
 
 ORIGIN = {**provenance.environment(), "cell_seconds": 0.1, "finished": "2000-01-01T00:00:00+00:00"}
 

@@ -20,11 +20,12 @@ import toy_sweep
 from distributed import LocalCluster
 from toy_sweep import Cell, grid, table, work, worker_settings
 
-from attention_phases import cluster, experiments, sweep
+from attention_phases import experiments
 from attention_phases.errors import BadInput, StoreError
-from attention_phases.records import canonical, key
-from attention_phases.results import work as train
-from attention_phases.store import Store, export, import_parquet, load
+from attention_phases.experiments.results import work as train
+from attention_phases.sweep import cluster, running
+from attention_phases.sweep.identity import canonical, key
+from attention_phases.sweep.store import Store, export, import_parquet, load
 
 TOLERANCES = {"q": (1e-9, 1e-12)}
 
@@ -38,7 +39,7 @@ def undisturbed(tmp_path_factory):
 def swept(folder, cells, work=work, executor=None):
     """Frame of a sweep, over a thread if nothing else."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
-        assert sweep.run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
+        assert running.run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
         path, = export(stored, folder)
     return load(path)
 
@@ -59,7 +60,7 @@ def pool(request):
     def context(name):
         if name == "cluster":
             return cluster.cluster(request.getfixturevalue("local").scheduler_address)
-        return sweep.process_pool(1 + POOLS.index(name))
+        return running.process_pool(1 + POOLS.index(name))
 
     return context
 
@@ -132,7 +133,7 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, loc
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     with Store(tmp_path / "s.sqlite") as results, pool(name) as executor:
-        sweep.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
+        running.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
         (_, (row,), _), = results.items("toy")
     assert row.pop("pid") != os.getpid()
     assert set(row.values()) == {"1"} and "NUMBA_NUM_THREADS" in row
@@ -141,7 +142,7 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, loc
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5])
 def test_number_of_workers_is_checked(workers):
-    with pytest.raises(BadInput, match="workers"), sweep.process_pool(workers):
+    with pytest.raises(BadInput, match="workers"), running.process_pool(workers):
         pass
 
 
@@ -153,8 +154,8 @@ def test_stored_cells_are_skipped_and_repeated_ones_computed_once(tmp_path):
         return work(cell)
 
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
-        assert sweep.run(grid()[:20] * 2, counted, results, executor, quiet=True) == (20, 0, [])
-        assert sweep.run(grid(), counted, results, executor, quiet=True) == (40, 20, [])
+        assert running.run(grid()[:20] * 2, counted, results, executor, quiet=True) == (20, 0, [])
+        assert running.run(grid(), counted, results, executor, quiet=True) == (40, 20, [])
     assert len(calls) == len(set(calls)) == 60
 
 
@@ -168,26 +169,31 @@ def test_few_cells_wait_in_the_queue(tmp_path):
             return future
 
     with Store(tmp_path / "s.sqlite") as results, Watched(1) as executor:
-        sweep.run(grid(), partial(work, pause=0.001), results, executor, quiet=True, ahead=5)
+        running.run(grid(), partial(work, pause=0.001), results, executor, quiet=True, ahead=5)
         assert 3 <= executor.most <= 5
         assert results.keys() == keys(grid())
 
 
 def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd):
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        sweep.run(grid()[:30], work, results, executor, quiet=True)
+        running.run(grid()[:30], work, results, executor, quiet=True)
         assert capfd.readouterr() == ("", "")
-        sweep.run(grid(), work, results, executor)
+        running.run(grid(), work, results, executor)
     out, err = capfd.readouterr()
     assert out == "" and "60/60" in err
     assert re.search(r"\[\d\d:\d\d<\d\d:\d\d, ", err)  # time gone, and time left
+
+
+def sound(cell):
+    """Results of a cell whose fault is mended."""
+    return work(dataclasses.replace(cell, fault=""))
 
 
 def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
     bad = [Cell(0.5, fault="raise"), Cell(0.6, fault="nan")]
     cells = [*grid()[:5], *bad, *grid()[5:10]]
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
-        summary = sweep.run(cells, work, results, executor, quiet=True)
+        summary = running.run(cells, work, results, executor, quiet=True)
         assert summary[:2] == (10, 0)
         assert {failure.cell: failure.error for failure in summary.failed} == {
             bad[0]: "ArithmeticError: no fixed point after 10 steps",
@@ -196,16 +202,16 @@ def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
         err = capfd.readouterr().err
         assert len(err.splitlines()) == 2 and all(canonical(cell) in err for cell in bad)
         assert results.keys() == keys(grid()[:10])
-        mended = sweep.run(cells, lambda cell: work(dataclasses.replace(cell, fault="")), results, executor, quiet=True)
+        mended = running.run(cells, sound, results, executor, quiet=True)
         assert mended == (2, 10, [])
 
 
 def test_dead_worker_is_one_clear_line_and_loses_nothing(tmp_path):
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
     with Store(tmp_path / "s.sqlite") as results:
-        with pytest.raises(sweep.SweepError, match="a worker process died") as caught, \
-                sweep.process_pool(1) as executor:
-            sweep.run(cells, work, results, executor, quiet=True, ahead=1)
+        with pytest.raises(running.SweepError, match="a worker process died") as caught, \
+                running.process_pool(1) as executor:
+            running.run(cells, work, results, executor, quiet=True, ahead=1)
         assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
         assert results.keys() == keys(grid()[:20])
 
@@ -218,15 +224,15 @@ def test_results_before_a_broken_pool_are_stored(tmp_path):
 
         def submit(self, call, *arguments):
             if not self.left:
-                raise sweep.BrokenExecutor
+                raise running.BrokenExecutor
             self.left -= 1
-            future = sweep.Future()
+            future = running.Future()
             future.set_result(call(*arguments))
             return future
 
     with Store(tmp_path / "s.sqlite") as results:
-        with pytest.raises(sweep.SweepError, match="after 5 cells"):
-            sweep.run(grid(), work, results, Broken(), quiet=True)
+        with pytest.raises(running.SweepError, match="after 5 cells"):
+            running.run(grid(), work, results, Broken(), quiet=True)
         assert results.keys() == keys(grid()[:5])
 
 
@@ -234,7 +240,7 @@ def test_full_disk_stops_the_sweep(tmp_path):
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
         results._db.execute("PRAGMA max_page_count = 8")
         with pytest.raises(StoreError, match="full"):
-            sweep.run(grid(), work, results, executor, quiet=True)
+            running.run(grid(), work, results, executor, quiet=True)
         assert 0 < len(results.keys()) < 60
 
 
@@ -296,7 +302,7 @@ def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undistu
                 os.kill(local.workers[0].pid, signal.SIGKILL)
 
     with Killing(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
-        assert sweep.run(grid(), partial(work, pause=0.05), results, executor, quiet=True) == (60, 0, [])
+        assert running.run(grid(), partial(work, pause=0.05), results, executor, quiet=True) == (60, 0, [])
         assert results.left < 0
         path, = export(results, tmp_path)
     assert table(load(path)).equals(table(undisturbed))
@@ -305,7 +311,7 @@ def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undistu
 def test_cell_that_kills_every_worker_fails_alone(tmp_path, pool, capfd):
     cells = [*grid()[:5], Cell(0.5, fault="die")]
     with Store(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
-        summary = sweep.run(cells, work, results, executor, quiet=True, ahead=1)
+        summary = running.run(cells, work, results, executor, quiet=True, ahead=1)
         assert summary.done == 5 and results.keys() == keys(grid()[:5])
     failure, = summary.failed
     assert failure.cell == cells[-1] and re.match("KilledWorker: .* 4 different workers", failure.error)
@@ -313,10 +319,10 @@ def test_cell_that_kills_every_worker_fails_alone(tmp_path, pool, capfd):
 
 def test_lost_scheduler_is_one_clear_line(tmp_path):
     with LocalCluster(n_workers=0, dashboard_address=":0") as doomed, Store(tmp_path / "s.sqlite") as results, \
-            pytest.raises(sweep.SweepError, match="connection to the scheduler was lost after 0 cells") as caught, \
+            pytest.raises(running.SweepError, match="connection to the scheduler was lost after 0 cells") as caught, \
             cluster.cluster(doomed.scheduler_address) as executor:
         threading.Timer(0.5, doomed.close).start()
-        sweep.run(grid(), work, results, executor, quiet=True)
+        running.run(grid(), work, results, executor, quiet=True)
     assert "\n" not in str(caught.value)
 
 
@@ -329,8 +335,8 @@ def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthr
     with LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads, \
             Store(tmp_path / "s.sqlite") as results, \
             cluster.cluster(threads.scheduler_address) as executor:
-        with pytest.raises(sweep.SweepError, match=f"{named}: must be 1") as caught:
-            sweep.run(grid(), work, results, executor, quiet=True)
+        with pytest.raises(running.SweepError, match=f"{named}: must be 1") as caught:
+            running.run(grid(), work, results, executor, quiet=True)
         assert "\n" not in str(caught.value) and not results.keys()
 
 
@@ -345,12 +351,12 @@ def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, c
 
 def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):
     with Store(tmp_path / "a.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        sweep.run(grid()[:25], work, results, executor, quiet=True)
+        running.run(grid()[:25], work, results, executor, quiet=True)
         path, = export(results, tmp_path / "data")
     earlier = load(path)
     with Store(tmp_path / "b.sqlite") as results, ThreadPoolExecutor(1) as executor:
         import_parquet(results, path)
-        assert sweep.run(grid(), work, results, executor, quiet=True) == (35, 25, [])
+        assert running.run(grid(), work, results, executor, quiet=True) == (35, 25, [])
         export(results, tmp_path / "data")
     frame = load(path)
     assert table(frame).equals(table(undisturbed))
@@ -366,10 +372,10 @@ def test_verify_passes_what_the_sweep_stored(undisturbed):
         computed.append(cell)
         return work(cell)
 
-    assert sweep.verify(undisturbed, counted, Cell, sample=7, seed=0, tolerances={}) == []
+    assert running.verify(undisturbed, counted, Cell, sample=7, seed=0, tolerances={}) == []
     assert len(set(computed)) == 7 and set(computed) <= set(grid())
     other = []
-    sweep.verify(undisturbed, lambda cell: other.append(cell) or work(cell), Cell, 7, 1, {})
+    running.verify(undisturbed, lambda cell: other.append(cell) or work(cell), Cell, 7, 1, {})
     assert set(other) != set(computed)
 
 
@@ -379,7 +385,7 @@ def test_verify_passes_what_the_sweep_stored(undisturbed):
 def test_verify_catches_an_altered_row(undisturbed, column, change):
     altered = undisturbed.copy()
     altered.loc[54, column] = change(altered.loc[54, column])
-    found, = sweep.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
+    found, = running.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
     assert found.column == column and found.cell == canonical(Cell(0.2, seed=7))
     assert found.recomputed == undisturbed.loc[54, column]
     assert found.tolerance == TOLERANCES.get(column, (0, 0))
@@ -387,21 +393,21 @@ def test_verify_catches_an_altered_row(undisturbed, column, change):
 
 def test_verify_tolerates_what_it_is_told_to(undisturbed):
     altered = undisturbed.assign(q=undisturbed["q"] * (1 + 1e-4))
-    check = partial(sweep.verify, altered, work, Cell, sample=1000, seed=0)
+    check = partial(running.verify, altered, work, Cell, sample=1000, seed=0)
     assert check(tolerances={"q": (2e-4, 0)}) == []
     assert len(check(tolerances={"q": (0.5e-4, 0)})) == 120
     assert check(tolerances={"q": (0, 1)}) == []
 
 
 def test_verify_reports_lost_and_failing_results(undisturbed):
-    lost = sweep.verify(undisturbed.drop(index=54), work, Cell, 1000, 0, TOLERANCES)
+    lost = running.verify(undisturbed.drop(index=54), work, Cell, 1000, 0, TOLERANCES)
     assert (lost[0].column, lost[0].stored, lost[0].recomputed) == ("rows", 1, 2)
-    without = sweep.verify(undisturbed.drop(columns="q"), work, Cell, 1000, 0, TOLERANCES)
+    without = running.verify(undisturbed.drop(columns="q"), work, Cell, 1000, 0, TOLERANCES)
     assert [found.column for found in without] == ["q"] * 120
     older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
-    unknown, = sweep.verify(undisturbed, work, older, 1, 0, TOLERANCES)
+    unknown, = running.verify(undisturbed, work, older, 1, 0, TOLERANCES)
     assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
     faulty = lambda cell: work(dataclasses.replace(cell, fault="nan"))  # noqa: E731
-    failing = sweep.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
+    failing = running.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
     assert [(found.column, found.recomputed) for found in failing] == [
         ("error", "BadInput: q = nan: must be a finite number")] * 3

@@ -8,13 +8,21 @@ import torch
 from scipy.special import softmax
 from scipy.stats import f as f_distribution
 
-from attention_phases import BadInput, Task, model, theory, training
+from attention_phases import BadInput, Task, theory, training
+from attention_phases.model import rank_one
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.fixed_point import solve
+from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.state_evolution import Averages, Overlaps, average, conjugates, free_energy, update
-from attention_phases.theory.test_error import test_error as exact
-from attention_phases.theory.transitions import threshold
+from attention_phases.theory.rank_one.fixed_point import solve
+from attention_phases.theory.rank_one.state_evolution import (
+    Averages,
+    Overlaps,
+    average,
+    conjugates,
+    free_energy,
+    update,
+)
+from attention_phases.theory.thresholds import threshold
 
 TASK = Task(omega=0.3)
 ALPHA = 1.5
@@ -293,11 +301,11 @@ class TypicalTeacher:
 
 def trained(d, seed):
     """What L-BFGS reaches from both starts, as {branch: {name: value}}."""
-    data = model.sample(TASK, ALPHA, d, TypicalTeacher(seed))
+    data = rank_one.sample(TASK, ALPHA, d, TypicalTeacher(seed))
     starts = torch.stack([training.start_weights(branch, data.teacher, None) for branch in MINIMA])
     measured = {}
     for branch, fit in zip(MINIMA, training.fit(data, TASK.lam, starts, "lbfgs")):
-        point = model.overlaps(TASK, fit.weights, data.teacher)
+        point = rank_one.overlaps(TASK, fit.weights, data.teacher)
         measured[branch] = {**point, "train_loss": fit.train_loss, "test_mse": exact(TASK, point, d)[0]}
     return measured
 

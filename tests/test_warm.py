@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from attention_phases import Task
-from attention_phases.architectures import Architecture
-from attention_phases.theory import general_evolution as general
+from attention_phases.model.architectures import Architecture
 from attention_phases.theory import general_solve, solve, threshold, warm
 from attention_phases.theory.branches import branch_end
+from attention_phases.theory.general import state_evolution as general
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.state_evolution import Overlaps, average
+from attention_phases.theory.rank_one.state_evolution import Overlaps, average
 
 FEW = {"points": 2**9, "scrambles": 8}
 FAR = 0.08  # from the start to the fixed point, in the coordinates: nearly as far as a search is taken to serve

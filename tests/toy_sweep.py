@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from attention_phases import store, sweep, workers
-from attention_phases.records import canonical, key
+from attention_phases.sweep import processes, running, store
+from attention_phases.sweep.identity import canonical, key
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def work(cell, pause=0.0, last_pause=0.0):
         raise ArithmeticError("no fixed point\nafter 10 steps")
     if cell.fault == "die":
         os._exit(1)
-    rng = np.random.default_rng(sweep.seed_sequence(cell))
+    rng = np.random.default_rng(running.seed_sequence(cell))
     rows = [{"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
             for start in cell.starts]
     if cell.fault == "nan":
@@ -45,7 +45,7 @@ def worker_settings(cell):
     import torch  # slow to load, and no other cell needs it
 
     return [{"pid": os.getpid(), "torch_threads": str(torch.get_num_threads()),
-             **{name: os.environ.get(name, "") for name in workers.ONE_THREAD}}]
+             **{name: os.environ.get(name, "") for name in processes.ONE_THREAD}}]
 
 
 def grid():
@@ -68,11 +68,11 @@ class Reporting(store.Store):
 
 
 if __name__ == "__main__":
-    from attention_phases.cluster import cluster  # here, since the workers of a pool load this file too
+    from attention_phases.sweep.cluster import cluster  # here, since the workers of a pool load this file too
 
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
-    with Reporting(path) as results, (sweep.process_pool(2) if where == "processes" else cluster(where)) as executor:
+    with Reporting(path) as results, (running.process_pool(2) if where == "processes" else cluster(where)) as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
-        sweep.run(grid(), slow, results, executor, quiet=True)
+        running.run(grid(), slow, results, executor, quiet=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from .architectures import SCORES, Architecture
 from .errors import BadInput, StoreError, SweepError, check_count
 from .experiments import GRIDS, PROFILES, grid
+from .model.architectures import SCORES, Architecture
 from .task import Task
 
 
@@ -79,7 +79,7 @@ def theory(options):
 
 def _one_step_theory(options):
     """The same with one step of replica symmetry breaking: at a y, or the ground state."""
-    from .theory.one_step import POINTS, one_step
+    from .theory.one_step.solution import POINTS, one_step
 
     if _architecture(options):
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
@@ -98,7 +98,7 @@ def _one_step_theory(options):
 def _general_theory(options, architecture):
     """The same of another architecture: numbers with sigma^2 for one column of weights, else lists without it."""
     from .theory import general_solve
-    from .theory.general_fixed_point import GENERAL_POINTS
+    from .theory.general.fixed_point import GENERAL_POINTS
 
     task = _task(options)
     quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank)
@@ -134,7 +134,7 @@ def _general_theory(options, architecture):
 def threshold(options):
     """alpha_c or alpha_l."""
     from .theory import threshold
-    from .theory.transitions import GENERAL_POINTS
+    from .theory.thresholds import GENERAL_POINTS
 
     task, architecture = _task(options), _architecture(options)
     quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank) if architecture else _quadrature(options)
@@ -154,11 +154,11 @@ def baseline(options):
 
 def simulate(options):
     """Train one student on each of several data sets."""
-    from .cells import cell
-    from .model import sentences
-    from .results import work
-    from .sweep import process_pool
-    from .variant_grids import variant
+    from .experiments.architecture_grids import variant
+    from .experiments.cells import cell
+    from .experiments.results import work
+    from .model.rank_one import sentences
+    from .sweep.running import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
     workers = check_count("workers", options.workers)
@@ -186,9 +186,9 @@ def simulate(options):
 
 def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
-    from .message_passing import limiting, run, start_state
-    from .model import sample, sentences
-    from .training import start_weights
+    from .model.rank_one import sample, sentences
+    from .training.message_passing import limiting, run, start_state
+    from .training.optimizers import start_weights
 
     task = _task(options)
     sentences(options.alpha, options.d, copies=3)  # in float64, and a moment in both precisions
@@ -208,7 +208,7 @@ def gamp(options):
 
 def sweep(options):
     """Compute the cells of an experiment that are not there yet."""
-    from . import results
+    from .experiments import results
 
     cells = grid(options.name, options.profile)
     kept = results.folder_of(cells[0], options.profile)
@@ -222,7 +222,7 @@ def sweep(options):
 
 def verify(options):
     """Recompute stored cells."""
-    from .results import check
+    from .experiments.results import check
 
     checked = check(options.sample, options.seed, options.experiment)
     return {

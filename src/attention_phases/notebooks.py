@@ -23,8 +23,8 @@ from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
 from .errors import BadInput, check_choice, check_count
-from .grids import PROFILES
-from .results import DATA, ROOT
+from .experiments.rank_one_grids import PROFILES
+from .paths import DATA, ROOT
 
 TEXTS = ROOT / "notebooks"
 KEPT = ROOT / "_build" / "executed"  # a folder for each profile

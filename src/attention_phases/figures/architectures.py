@@ -22,9 +22,9 @@ def architecture_slice(
     Parameters
     ----------
     means : DataFrame
-        `statistics.instance_means`.
+        `means.instance_means`.
     gaps : DataFrame
-        `statistics.training_gap`.
+        `means.training_gap`.
     theory : dict of DataFrame
         "semantic" and "positional", dotted where the gain exceeds 1; empty where there is no theory.
     tied : dict of DataFrame

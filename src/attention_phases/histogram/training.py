@@ -4,12 +4,11 @@ Rates, batch size and noise as published (paper, Appendix A).
 """
 
 import base64
-import os
-from pathlib import Path
 
 import numpy as np
 
-from ..records import canonical, key, seed_sequence
+from ..paths import CHECKPOINTS
+from ..sweep.identity import canonical, key, seed_sequence
 from . import checkpoint, measures
 from .counting import draw
 from .step import evaluate, train_epoch
@@ -21,10 +20,6 @@ SGD = np.array([1e-3, 0, 0, 0])
 NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 SAVED_EVERY = 20  # epochs
 BEGINNING = 2  # rows, those of `run_beginning`
-# Where runs that are not finished lie.
-CHECKPOINTS = Path(
-    os.environ.get("ATTENTION_PHASES_CHECKPOINTS", Path(__file__).resolve().parents[3] / "_build" / "checkpoints")
-)
 
 
 def seeds(cell):

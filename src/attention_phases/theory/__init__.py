@@ -2,11 +2,11 @@
 
 from .baseline import encoding_error, general_linear_baseline, linear_baseline, mean_attention
 from .branches import branch_along
-from .fixed_point import Solution, solve
-from .general_fixed_point import GeneralSolution, general_solve
-from .general_lines import general_line
+from .general.fixed_point import GeneralSolution, general_solve
+from .general.lines import general_line
 from .lines import border, stability_limit, theory_line
-from .transitions import Threshold, threshold
+from .rank_one.fixed_point import Solution, solve
+from .thresholds import Threshold, threshold
 
 __all__ = [
     "GeneralSolution",

@@ -6,8 +6,8 @@ from math import exp, log, sqrt, tanh
 import numpy as np
 import pandas as pd
 
-from .fixed_point import FIELDS, STEP, Evolution, solve
 from .quadrature import POINTS, SCRAMBLES, gaussian_points
+from .rank_one.fixed_point import FIELDS, STEP, Evolution, solve
 from .warm import Net, polish
 
 MEASURED = ("train_loss", "test_mse", "replicon")
@@ -31,7 +31,7 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, sol
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
     solve : callable
-        `fixed_point.solve`, or that of another architecture from `general_fixed_point.solver`.
+        `fixed_point.solve`, or that of another architecture from `general.fixed_point.solver`.
 
     Returns
     -------

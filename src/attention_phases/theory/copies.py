@@ -12,8 +12,8 @@ from math import sqrt
 import numpy as np
 
 from .branches import follow
-from .prox import all_targets, forces
 from .quadrature import SCRAMBLES, gaussian_points
+from .rank_one.prox import all_targets, forces
 
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 GAIN_POINTS = 4  # in the points of a line, which the overlaps take

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from .quadrature import POINTS, SCRAMBLES, gaussian_points
-from .state_evolution import Averages, Overlaps, average, conjugates, update
+from .rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
 
 
 def trajectory(task, alpha, start, steps, points=POINTS, scrambles=SCRAMBLES, seed=0):

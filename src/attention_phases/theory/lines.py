@@ -8,10 +8,10 @@ import pandas as pd
 from ..task import Task
 from .baseline import linear_baseline
 from .branches import as_row, branch_end, follow
-from .fixed_point import HELD, solve
 from .quadrature import SCRAMBLES, gaussian_points
-from .state_evolution import Averages, Overlaps, average, gain
-from .transitions import BRANCHES, KINDS, Threshold, threshold
+from .rank_one.fixed_point import HELD, solve
+from .rank_one.state_evolution import Averages, Overlaps, average, gain
+from .thresholds import BRANCHES, KINDS, Threshold, threshold
 
 # In the points of the line: a crossing and an end are single numbers, on which more can be spent.
 THRESHOLD_POINTS, END_POINTS = 4, 2

@@ -5,9 +5,9 @@ from math import comb, sqrt
 import numpy as np
 
 from .copies import teacher_fit
-from .fixed_point import FIELDS, STEP, Evolution
-from .prox import forces
 from .quadrature import SCRAMBLES, gaussian_points
+from .rank_one.fixed_point import FIELDS, STEP, Evolution
+from .rank_one.prox import forces
 from .warm import Net
 
 TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay tells the tail

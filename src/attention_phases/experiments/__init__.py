@@ -1,0 +1,15 @@
+"""Every experiment by its name."""
+
+from ..errors import check_choice
+from ..histogram.cells import histogram
+from . import architecture_grids, open_question_grids, rank_one_grids
+from .rank_one_grids import PROFILES
+
+GRIDS = {
+    each.__name__: each for each in (*rank_one_grids.ALL, *architecture_grids.ALL, histogram, *open_question_grids.ALL)
+}
+
+
+def grid(name, profile, **changes):
+    """Cells of the experiment `name` at the size of `profile`, other than published where `changes` says so."""
+    return GRIDS[check_choice("name", name, tuple(GRIDS))](check_choice("profile", profile, PROFILES), **changes)

@@ -1,0 +1,82 @@
+"""One cell of an experiment: draw a training set, train from each start, measure (paper, Section 5)."""
+
+import numpy as np
+import torch
+
+from ..errors import check_count
+from ..model.rank_one import fit_both_linear, fit_linear, overlaps, sample
+from ..sweep.identity import seed_sequence
+from ..theory.baseline import linear_test_error
+from ..theory.prediction_error import test_error
+from ..training.optimizers import displace, fit, start_weights
+
+
+def run(cell, device="cpu", displaced=0.0):
+    """Train from every start of a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    device : str
+        Where to train: the numbers agree between devices to float32 accuracy.
+    displaced : float
+        Relative displacement of every weight of the starts; the data stay the same.
+
+    Returns
+    -------
+    list of dict
+        One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
+        The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
+    """
+    task, rng = cell.task(), _rng(cell)
+    data = sample(task, cell.alpha, cell.d, rng, device)
+    starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
+    starts = displace(starts, displaced, rng)
+    return [
+        _measure(task, data, start, trained)
+        for start, trained in zip(cell.starts, fit(data, task.lam, starts, cell.optimizer))
+    ]
+
+
+def linear_baselines(cell):
+    """Test errors of the linear models fitted on a cell's data set, exact at its d.
+
+    Parameters
+    ----------
+    cell : Cell
+
+    Returns
+    -------
+    dict
+        Test error by what the model reads: "tokens", "tokens and positions" (see `rank_one.fit_both_linear`).
+    """
+    task = cell.task()
+    teacher, fits = fit_both_linear(task, cell.alpha, cell.d, _rng(cell))
+    length = (teacher.double() @ teacher.double()).item() / cell.d
+    return {
+        name: linear_test_error(task, attention, cell.d, length, positions=name != "tokens", nodes=40)
+        for name, attention in fits.items()
+    }
+
+
+def _rng(cell):
+    """What draws a cell's data."""
+    check_count("seed", cell.seed, at_least=0)
+    drawn = {"task": vars(cell.task()), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
+    return np.random.default_rng(seed_sequence(drawn))
+
+
+def _measure(task, data, start, trained):
+    point = overlaps(task, trained.weights, data.teacher)
+    return {
+        "start": start,
+        "q": point["q"],
+        "m": point["m"],
+        "theta": point["theta"],
+        "train_loss": trained.train_loss,
+        "test_mse": test_error(task, point, data.d)[0],
+        "linear_mse": test_error(task, point, data.d, fit_linear(data))[0],
+        "grad_norm": trained.grad_norm,
+        "steps": trained.steps,
+        "seconds": trained.seconds,
+    }

@@ -1,0 +1,85 @@
+"""Sentences and students beyond the solvable ones of the main text (paper, Appendices C.10 and E.3)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import BadInput, check_choice, check_count, check_real
+from ..task import MATRICES
+
+# The matrix M of each form's score T_ab = h_a M h_b^T between the fields of two tokens, r x r for r columns of weights.
+SCORES = {
+    "tied": ((1.0,),),
+    "rank2": ((1.0, 0.0), (0.0, 1.0)),
+    "untied": ((0.0, 1.0), (0.0, 0.0)),  # the columns are Q and K
+    "value": ((1.0,),),  # output S x (1 + u v^T/d)
+    "full_value": ((1.0,),),  # output S x (1 + V)
+}
+SOLVED = ("tied", "rank2", "untied")  # the forms that the theory covers
+CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its value
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """A form of the student, and the sentences it reads.
+
+    Parameters
+    ----------
+    form : {"tied", "rank2", "untied", "value", "full_value"}
+        One weight vector; two, whose scores add up; Q and K apart; and two kinds of a trained value matrix.
+    tokens : int >= 2
+        Length L of a sentence.
+    correlation : float
+        Of the entries of any two tokens, in (-1/(L - 1), 1).
+
+    Raises
+    ------
+    BadInput
+        A parameter is outside its range.
+    """
+
+    form: str = "tied"
+    tokens: int = 2
+    correlation: float = 0.0
+
+    def __post_init__(self):
+        check_choice("architecture", self.form, tuple(SCORES))
+        tokens = check_count("tokens", self.tokens, at_least=2)
+        least = -1 / (tokens - 1)
+        within = check_real("token-correlation", self.correlation, f"in ({least:g}, 1)", lambda c: least < c < 1)
+        object.__setattr__(self, "correlation", within)
+
+    @property
+    def score(self):
+        """The matrix M (r, r) of the score."""
+        return np.array(SCORES[self.form])
+
+    @property
+    def rank(self):
+        """Number r of columns of weights that make fields."""
+        return len(SCORES[self.form])
+
+    @property
+    def reducible(self):
+        """Whether `rank_one.Dataset` holds all that the risk needs: two independent tokens, and scores that add up."""
+        return (self.form, self.tokens, self.correlation) in (("tied", 2, 0), ("rank2", 2, 0))
+
+    @property
+    def positions(self):
+        """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
+        return np.linspace(1.0, -1.0, self.tokens)
+
+    def covariance(self, task):
+        """Covariance C (L, L) of the tokens, per dimension."""
+        return task.sigma**2 * ((1 - self.correlation) * np.eye(self.tokens) + self.correlation)
+
+    def attention(self, task):
+        """The positional matrix A (L, L) of the teacher: for L > 2 the standard one, its 0.4 shared by the others."""
+        if self.tokens == 2:
+            return np.array(task.matrix)
+        if task.matrix != MATRICES["standard"]:
+            raise BadInput("matrix", task.matrix, "standard where a sentence has more than two tokens")
+        own, other = task.matrix[0]
+        shared = np.full((self.tokens, self.tokens), other / (self.tokens - 1))
+        np.fill_diagonal(shared, own)
+        return shared

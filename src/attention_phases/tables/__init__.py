@@ -1,0 +1,1 @@
+"""Tables of the pages: the paper's numbers, and ours beside them."""

@@ -1,0 +1,1 @@
+"""One step of replica symmetry breaking of the rank-one student."""

@@ -1,0 +1,213 @@
+"""Solutions with one step of replica symmetry breaking, and their ground state.
+
+Sigma(y) = y (e - Phi) = y^2 dPhi/dy counts the minima of training loss e(y), as the logarithm of their number over d.
+The lowest are where Sigma is zero, at the maximum of Phi(y). That is where they are sought: Phi is stationary in all
+order parameters, and much better known than its derivative. Differences are formed on the same points.
+"""
+
+from dataclasses import dataclass, field
+from math import exp, log, sqrt
+
+import numpy as np
+import scipy.optimize
+
+from ...errors import check_choice, check_positive, check_real
+from ..quadrature import SCRAMBLES, gaussian_points
+from ..rank_one.fixed_point import SMALLEST_OVERLAP, STEP, TOLERANCE, solve
+from .root import FEW, Broken, Root, Symmetric, pool
+from .state_evolution import Valley, average, conjugates, update
+
+BRANCHES = ("semantic", "positional")
+POINTS = 2**12
+DOUBLINGS = 4  # of y, and halvings, from the inverse of the training loss
+SMALLEST_GAP = 1e-4  # over q, under which the minima are one
+WIDENINGS = 60  # iterations of the gap alone
+
+
+@dataclass(frozen=True)
+class OneStep:
+    """A solution at one alpha.
+
+    Attributes
+    ----------
+    valley : Valley
+        With gap = 0 where no solution but the replica-symmetric one was found; y is then 0 if none was given.
+    phi, energy, complexity : float
+        Phi(y); e = d(y Phi)/dy, the training loss of the minima; Sigma. At the ground state Phi is the training loss
+        of the lowest minima, and Sigma is zero within its error.
+    shift : float
+        Phi less the replica-symmetric training loss.
+    slope : float
+        dPhi/dalpha.
+    residual : float
+        Largest change of a coordinate (log q0, log V, the own overlap, log gap) under one more step of the map.
+    reason : str
+        Why it did not converge; empty if it did: the residual is at most 1e-6, or leaves a distance of at most a fifth
+        of every coordinate's standard error.
+    iterations : int
+        Evaluations of the map.
+    stderr : dict
+        Standard errors of q0, q1, m, theta, V, y, phi, energy, complexity and shift over the scrambles; energy and
+        complexity are those at `y`, whatever its own error.
+    shifts : (scrambles,) array
+        Each scramble's shift less their mean.
+    """
+
+    valley: Valley
+    phi: float
+    energy: float
+    complexity: float
+    shift: float
+    slope: float
+    residual: float
+    reason: str
+    iterations: int
+    stderr: dict
+    shifts: np.ndarray = field(repr=False)
+
+
+def one_step(task, alpha, branch, y=None, points=POINTS, scrambles=SCRAMBLES, seed=0):
+    """Solution at `y`, or the ground state, on one branch.
+
+    Parameters
+    ----------
+    task : Task
+    alpha : float > 0
+        Sample complexity.
+    branch : {"semantic", "positional"}
+    y : float >= 0, optional
+        Conjugate to the risk. At 0 nothing is weighted: q1 and the other overlaps are the replica-symmetric ones,
+        and sqrt(2 gap/q1) is the distance at which two copies of message passing settle (`copies`).
+    points, scrambles, seed : int
+        Quadrature of the outer fields, see `gaussian_points`.
+
+    Returns
+    -------
+    OneStep
+    """
+    alpha = check_positive("alpha", alpha)
+    check_choice("branch", branch, BRANCHES)
+    if y is not None:
+        y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
+    nets = gaussian_points(points, scrambles, seed, dimensions=6)
+    symmetric = solve(task, alpha, branch, points, scrambles, seed)
+    if not symmetric.converged:
+        return _unbroken(symmetric, y, "no replica-symmetric solution to start from")
+    first = 1 / symmetric.train_loss if y is None else y
+    valley = _widen(task, alpha, symmetric.overlaps, first, nets[:, :FEW])
+    if valley.gap == 0:
+        return _unbroken(symmetric, y)
+    start = Broken(task, alpha, branch, first)
+    options = {"eps": 1e-6, "xtol": TOLERANCE, "maxfev": 60, "factor": 0.1}  # as in `fixed_point`
+    few = scipy.optimize.root(start.displacement, start.coordinates(valley), nets[:, :FEW], "hybr", options=options)
+    found = Root(Broken(task, alpha, branch, first), few.x, nets)
+    tried, drift, turns = [found], np.zeros(len(found.x)), np.zeros(scrambles)
+    if y is None:
+        found, tried, drift, turns = _highest(found, nets)
+    valley = found.valley
+    beside = Symmetric(task, alpha, branch, valley.gap / (valley.q0 + valley.gap))
+    beside = Root(beside, beside.evolution.coordinates(symmetric.overlaps), nets)
+    calls = start.calls + sum(each.equations.calls for each in [*tried, beside])
+    return _describe(found, beside, drift, turns, calls)
+
+
+def _widen(task, alpha, overlaps, y, nets):
+    """The gap at given overlaps, from copies that share half of what the teacher leaves free; zero if it vanishes."""
+    q, m, theta, V = overlaps
+    largest = q - theta**2 / task.sigma**2
+    gap = largest / 2
+    for _ in range(WIDENINGS):
+        valley = Valley(q - gap, gap, m, theta, V, y)
+        hats = conjugates(task, alpha, valley, pool(average(task, valley, nets)))
+        last, gap = gap, float(min(update(task, y, hats).gap, 0.9 * largest))
+        if gap < SMALLEST_GAP * q:
+            return Valley(q, 0.0, m, theta, V, y)
+        if abs(gap / last - 1) < STEP:
+            break
+    return Valley(q - gap, gap, m, theta, V, y)
+
+
+def _highest(found, nets):
+    """Solution at the y of the largest Phi, from that at another y.
+
+    A parabola through three y, each twice the one before, tells where it is.
+
+    Returns
+    -------
+    found : Root
+    tried : list of Root
+        All that were solved for, and `found`.
+    drift : (4,) array
+        Change of the coordinates with log y.
+    turns : (scrambles,) array
+        By how much more or less log y is in each scramble.
+    """
+    first, middle, by_doubling = found.equations, 0, {0: found}
+
+    def at(y, near):
+        return Root(Broken(first.task, first.alpha, first.branch, y), near.x, nets)
+
+    while abs(middle) <= DOUBLINGS:
+        for side in (middle - 1, middle + 1):
+            if side not in by_doubling:
+                by_doubling[side] = at(first.y * 2.0**side, by_doubling[middle])
+        below, here, above = (by_doubling[middle + side] for side in (-1, 0, 1))
+        if here.phi >= max(below.phi, above.phi):
+            break
+        middle += 1 if above.phi > below.phi else -1
+    curvature = (above.phi - 2 * here.phi + below.phi) / log(2) ** 2
+    tilts = first.alpha * (above.averages.free - below.averages.free) / log(4)
+    step = -(above.phi - below.phi) / log(4) / curvature
+    top = at(here.equations.y * exp(min(max(step, -log(2)), log(2))), here)
+    top.settled &= abs(step) < log(2)
+    return top, [*by_doubling.values(), top], (above.x - below.x) / log(4), -(tilts - tilts.mean()) / curvature
+
+
+def _describe(found, beside, drift, turns, calls):
+    """Everything that is said of a root, with the replica-symmetric one `beside` it; see `_highest`."""
+    equations, valley, scrambles = found.equations, found.valley, len(turns)
+    moves = found.moves + drift[:, None] * turns
+    moved = Valley(*np.transpose([equations.valley(found.x + move) for move in moves.T]))
+    spread = {name: getattr(moved, name) for name in ("q0", "m", "theta", "V")}
+    spread |= {"q1": moved.q0 + moved.gap, "y": valley.y * turns}
+    spread["phi"] = equations.alpha * found.averages.free
+    spread["energy"] = equations.alpha * found.averages.fitted_loss + found.slopes[-1] @ found.moves
+    spread["complexity"] = valley.y * (spread["energy"] - spread["phi"])
+    spread["shift"] = spread["phi"] - equations.alpha * beside.averages.moreau
+    reason = ""
+    if not found.settled or not beside.settled:
+        reason = f"residual {max(found.residual, beside.residual):.1e} after {calls} evaluations"
+    elif not abs(found.x[2]) > max(SMALLEST_OVERLAP, 3 * found.errors[2]) or valley.gap < SMALLEST_GAP * valley.q0:
+        reason = f"m = {valley.m:.1e}, theta = {valley.theta:.1e}, gap = {valley.gap:.1e}"
+    return OneStep(
+        valley=valley,
+        phi=found.phi,
+        energy=found.energy,
+        complexity=valley.y * (found.energy - found.phi),
+        shift=found.phi - beside.phi,
+        slope=float(found.averages.free.mean()),
+        residual=found.residual,
+        reason=reason,
+        iterations=calls,
+        stderr={name: float(np.std(values, ddof=1) / sqrt(scrambles)) for name, values in spread.items()},
+        shifts=spread["shift"] - spread["shift"].mean(),
+    )
+
+
+def _unbroken(found, y, reason=""):
+    """A replica-symmetric solution as one of these."""
+    q, m, theta, V = found.overlaps
+    same = {"q0": "q", "q1": "q", "m": "m", "theta": "theta", "V": "V", "phi": "train_loss", "energy": "train_loss"}
+    return OneStep(
+        valley=Valley(q, 0.0, m, theta, V, y or 0.0),
+        phi=found.train_loss,
+        energy=found.train_loss,
+        complexity=0.0,
+        shift=0.0,
+        slope=found.train_slope,
+        residual=found.residual,
+        reason=reason,
+        iterations=found.iterations,
+        stderr={name: found.stderr[known] for name, known in same.items()} | dict(y=0.0, complexity=0.0, shift=0.0),
+        shifts=np.zeros(len(found.energies)),
+    )

@@ -1,0 +1,170 @@
+"""Algorithm 1 on sampled data: approximate message passing for the risk in its high-dimensional limit.
+
+A state is the weights Q, the Onsager field V g that the next cavity field leaves out, and V. One step computes
+
+    w = x Q/sqrt(d) - V g,   g = (h*(w) - w)/V,   A = -(sigma^2/d) sum tr dg/dw,
+    Q = chi (sum x g/sqrt(d) + A Q),   chi = 1/(lambda + A),   V = sigma^2 chi,
+
+and damping keeps a share of every part of the old state. Where a step changes nothing, w + V g = x Q/sqrt(d): the
+gradient of the risk is zero.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import torch
+
+from ..errors import check_count, check_real
+from ..model.rank_one import overlaps, positional_encoding
+from ..theory.copies import teacher_fit
+from ..theory.rank_one.prox import forces
+
+STEPS, TOLERANCE = 1000, 1e-12
+DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
+
+
+class State(NamedTuple):
+    """What a step of message passing takes and gives."""
+
+    weights: np.ndarray  # Q (d,)
+    onsager: np.ndarray  # V g (2, n)
+    V: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """Message passing from one start.
+
+    Attributes
+    ----------
+    state : State
+        The last one.
+    history : pandas.DataFrame
+        By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that
+        of Q.
+    converged : bool
+        The last change is at most the tolerance.
+    """
+
+    state: State
+    history: pd.DataFrame
+    converged: bool
+
+
+def limiting(task, data):
+    """The training set whose risk message passing minimises, in float64.
+
+    In the sample's risk, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by 1/sqrt(d) around their
+    limits; here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+
+    Returns
+    -------
+    Dataset
+        For `rank_one.risk` and `training.fit` as well.
+    """
+    data = data.double()
+    d, n = data.d, len(data.stiffness)
+    encoding = positional_encoding(torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
+    y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi
+    targets = teacher_fit(task, y.T.cpu().numpy()).T
+    variance, (a11, a12), (a21, a22) = task.sigma**2, *task.matrix
+    unfit = variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
+    return replace(
+        data,
+        stiffness=torch.full_like(data.stiffness, 2 * variance),
+        targets=torch.from_numpy(targets).to(data.targets).contiguous(),
+        floor=n * unfit,
+    )
+
+
+def start_state(task, data, weights):
+    """State with given weights (d,) and no forces yet; V is that from which the theory's iteration starts."""
+    alpha = len(data.stiffness) / data.d
+    V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
+    return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)
+
+
+def step(task, data, state, width=0.0):
+    """One undamped iteration on a training set from `limiting`.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+    state : State
+    width : float >= 0
+        0: the response dg/dw is the derivative, as in Algorithm 1, which does not see where h* jumps. Else it is the
+        slope between w - e and w + e, where e is this share of the root mean square of w, jumps included.
+
+    Returns
+    -------
+    State
+    """
+    x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
+    w = (x @ state.weights).reshape(-1, 2).T - state.onsager
+    g, trace, _ = forces(w, targets, state.V, variance)
+    if width:
+        trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
+    A = max(-variance * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
+    chi = 1 / (task.lam + A)
+    weights = chi * (g.T.ravel() @ x + A * state.weights)
+    return State(weights, variance * chi * g, variance * chi)
+
+
+def _slopes(w, targets, V, variance, e):
+    """Trace of the slope of the forces (N,), each from e before to e after its own field."""
+    shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
+    above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
+    return sum((above[a][a] - below[a][a]) / (2 * e) for a in range(2))
+
+
+def damped(old, new, damping):
+    """The share `damping` of the old state, and the rest of the new one."""
+    return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
+
+
+def run(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE, width=0.0):
+    """Iterate until the weights stand still.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+        From `limiting`.
+    state : State
+        From `start_state`, or of an earlier run.
+    damping : float in [0, 1)
+        Share of the old state that is kept.
+    steps : int
+        At most so many iterations.
+    tolerance : float
+        On the relative change of Q in one iteration.
+    width : float
+        Of `step`.
+
+    Returns
+    -------
+    Run
+    """
+    check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
+    check_count("steps", steps)
+    teacher = data.teacher
+
+    def measured(state, change):
+        point = overlaps(task, torch.from_numpy(state.weights), teacher)
+        return {name: point[name] for name in ("q", "m", "theta")} | {"V": state.V, "change": change}
+
+    history = [measured(state, np.inf)]
+    while len(history) <= steps and history[-1]["change"] > tolerance:
+        new = damped(state, step(task, data, state, width), damping)
+        change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
+        state = new
+        history.append(measured(state, float(change)))
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= tolerance)
