@@ -122,7 +122,7 @@ def test_a_cell_is_stored_once(tmp_path):
 
 def test_second_writer_is_refused_at_once(tmp_path):
     path = tmp_path / "s.sqlite"
-    script = "import sys; from attention_phases.store import Store; Store(sys.argv[1])"
+    script = "import sys; from attention_phases.sweep.store import Store; Store(sys.argv[1])"
     with Store(path) as results:
         with pytest.raises(StoreError, match="in use by another process"):
             Store(path)

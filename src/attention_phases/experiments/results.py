@@ -200,22 +200,12 @@ class OtherMinimum(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """What `check` found.
+    """What `check` found."""
 
-    Attributes
-    ----------
-    cells : int
-        Cells recomputed.
-    mismatches : list of sweep.Mismatch
-    other_minima : list of OtherMinimum
-    expected : other_minima.Expected
-        Of how many cells.
-    """
-
-    cells: int
-    mismatches: list
-    other_minima: list
-    expected: other_minima.Expected
+    cells: int  # recomputed
+    mismatches: list  # of sweep.Mismatch
+    other_minima: list  # of OtherMinimum
+    expected: other_minima.Expected  # of how many cells
 
     @property
     def problem(self):

@@ -291,7 +291,7 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, kept, anew, root, m, aligned, rest, A, reach, C, root_C, M, omega, fixed):
-    """Averages over one scramble z (points, L (r + 1)), in one row for `general_evolution.Averages`.
+    """Averages over one scramble z (points, L (r + 1)), in one row for `general.state_evolution.Averages`.
 
     With `anew` the proximal points are searched for, and the two lowest minima of each point left in `kept`
     (points, 2, L r); otherwise the descents start from what an earlier search has left there.
