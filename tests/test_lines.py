@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from attention_phases import Task, experiments
-from attention_phases.analysis import means as st
+from attention_phases.analysis import instances as st
 from attention_phases.experiments import cells, results
 from attention_phases.paths import ROOT
 from attention_phases.sweep import provenance, store

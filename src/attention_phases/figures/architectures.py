@@ -22,9 +22,9 @@ def architecture_slice(
     Parameters
     ----------
     means : DataFrame
-        `means.instance_means`.
+        `instances.instance_means`.
     gaps : DataFrame
-        `means.training_gap`.
+        `instances.training_gap`.
     theory : dict of DataFrame
         "semantic" and "positional", dotted where the gain exceeds 1; empty where there is no theory.
     tied : dict of DataFrame

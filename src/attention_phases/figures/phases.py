@@ -17,9 +17,9 @@ def fig02(theory, stable, means, gaps, critical, linear, baseline, sigma):
     stable : float
         From this alpha on the semantic solution is a minimum.
     means : dict of DataFrame
-        `means.instance_means` for each optimiser.
+        `instances.instance_means` for each optimiser.
     gaps : dict of DataFrame
-        `means.training_gap` for each optimiser.
+        `instances.training_gap` for each optimiser.
     critical, linear : theory.Threshold
     baseline : float
         Test error of the linear model.
@@ -123,7 +123,7 @@ def overlap_plane(means, limits, sigma):
     Parameters
     ----------
     means : DataFrame
-        `means.instance_means` along d.
+        `instances.instance_means` along d.
     limits : dict of theory.Solution
         "semantic" and "positional": the limit of infinite d.
     sigma : float
@@ -208,7 +208,7 @@ def fig07(means, limits, baselines, baseline):
     means, limits
         As for `overlap_plane`.
     baselines : DataFrame
-        From `means.baseline_means`.
+        From `instances.baseline_means`.
     baseline : float
         Test error of the linear model at infinite dimension.
 
@@ -241,7 +241,7 @@ def fig08(panels):
     Parameters
     ----------
     panels : dict
-        From `means.changed`.
+        From `instances.changed`.
 
     Returns
     -------

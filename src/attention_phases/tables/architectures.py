@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicSpline
 
-from ..analysis.means import GAPS, crossing, crossings, curve
+from ..analysis.instances import GAPS, crossing, crossings, curve
 from ..experiments.architecture_grids import COMPARED, MAPPED
 from ..experiments.cells import Variant
 from ..experiments.general_simulation import teacher_length

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from .. import published
-from ..analysis import means
-from ..analysis.means import (
+from ..analysis import instances
+from ..analysis.instances import (
     GAPS,
     between_optimizers,
     crossing,
@@ -336,7 +336,7 @@ def agreement(table, lines, rng, parts):
 
 
 def optimizers(table):
-    """`means.between_optimizers` as a table to read."""
+    """`instances.between_optimizers` as a table to read."""
     found = between_optimizers(table)
     return pd.DataFrame({
         "start": found["start"],
@@ -349,10 +349,10 @@ def optimizers(table):
 
 
 def minima(table):
-    """`means.minima` as a table to read."""
-    found = means.minima(table).reset_index()
+    """`instances.minima` as a table to read."""
+    found = instances.minima(table).reset_index()
     scatter = [
-        with_error(1e5 * value, 1e5 * error) if value > means.SAME_LOSS else "none"
+        with_error(1e5 * value, 1e5 * error) if value > instances.SAME_LOSS else "none"
         for value, error in zip(found["scatter"], found["scatter_error"])
     ]
     counts = zip(found["minima"], found["fewest"], found["most"])
@@ -378,8 +378,8 @@ def memory(table, lines):
     """
     # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
-    instances = squared.groupby(["start", "d", "seed"], observed=True)[["theta", "m", "train_loss"]].mean()
-    means = instances.groupby(["start", "d"], observed=True).agg(["mean", "sem"])
+    per_set = squared.groupby(["start", "d", "seed"], observed=True)[["theta", "m", "train_loss"]].mean()
+    means = per_set.groupby(["start", "d"], observed=True).agg(["mean", "sem"])
     rows = []
     for (start, d), row in means.iterrows():
         sizes = {f"|{SYMBOLS[name]}|": (row[name, "mean"] ** 0.5, row[name, "sem"] / (2 * row[name, "mean"] ** 0.5))

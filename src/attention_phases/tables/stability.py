@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from ..analysis.means import curve
+from ..analysis.instances import curve
 from ..experiments.cells import line
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
