@@ -18,6 +18,9 @@ book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, lapt
 	$(BIN)/jupyter-book build . --all -n -W --keep-going
 	@echo "open _build/html/index.html"
 
+# Two tests, or notebooks, run at a time: one thread each.
+test: export OMP_NUM_THREADS = 1
+test: export NUMBA_NUM_THREADS = 1
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/ruff check src tests benchmarks book
 	$(BIN)/python tests/browser.py

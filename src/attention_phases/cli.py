@@ -214,8 +214,6 @@ def sweep(options):
     kept = results.folder_of(cells[0], options.profile)
     folder = options.data or (results.DATA if options.profile == "paper" else kept)
     path = options.store or kept / f"{options.name}.sqlite"
-    if path.parent == kept:
-        kept.mkdir(parents=True, exist_ok=True)
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 

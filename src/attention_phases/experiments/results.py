@@ -167,14 +167,17 @@ def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None
     SweepError
         Some cells failed; the others are stored and exported.
     """
-    with _executor(workers, scheduler, here) as executor, Store(store_path) as store:
-        for name in sorted({cell.experiment for cell in cells}):
-            if (path := Path(folder) / f"{name}.parquet").exists():
-                import_parquet(store, path)
-        try:
-            summary = sweep(cells, work, store, executor, quiet)
-        finally:
-            export(store, folder)
+    with _executor(workers, scheduler, here) as executor:
+        if BUILT in Path(store_path).parents:  # ours; a folder that the caller has named must be there
+            Path(store_path).parent.mkdir(parents=True, exist_ok=True)
+        with Store(store_path) as store:
+            for name in sorted({cell.experiment for cell in cells}):
+                if (path := Path(folder) / f"{name}.parquet").exists():
+                    import_parquet(store, path)
+            try:
+                summary = sweep(cells, work, store, executor, quiet)
+            finally:
+                export(store, folder)
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
     return summary
