@@ -329,7 +329,7 @@ def test_lost_scheduler_is_one_clear_line(tmp_path):
 @pytest.mark.parametrize(("nthreads", "omp", "named"), [
     (2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
 def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthreads, omp, named):
-    for name in toy_sweep.workers.ONE_THREAD:
+    for name in toy_sweep.processes.ONE_THREAD:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
     with LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads, \
