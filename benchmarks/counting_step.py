@@ -60,8 +60,10 @@ def main():
     tokens = counting.draw(10_000, rng)[0].tokens[: BATCHES * training.BATCH]
     sequences = counting.Sequences(tokens, counting.counts(tokens))
     times = {work.__name__: milliseconds(work, flat, mask, sequences) for work in (plain, compiled)}
-    print(f"DataLoader loop {times['plain']:.3f} ms, compiled {times['compiled']:.3f} ms a step, "
-          f"ratio {times['plain'] / times['compiled']:.1f}")
+    print(
+        f"DataLoader loop {times['plain']:.3f} ms, compiled {times['compiled']:.3f} ms a step, "
+        f"ratio {times['plain'] / times['compiled']:.1f}"
+    )
 
 
 if __name__ == "__main__":

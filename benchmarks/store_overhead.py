@@ -18,8 +18,17 @@ from attention_phases.sweep import provenance, store
 from attention_phases.sweep.cluster import cluster
 from attention_phases.sweep.identity import canonical
 
-ROW = {"q": 0.1, "m": 0.2, "theta": 0.3, "train_loss": 0.4, "test_mse": 0.5, "linear_mse": 0.6,
-       "grad_norm": 1e-5, "steps": 40, "seconds": 0.7}
+ROW = {
+    "q": 0.1,
+    "m": 0.2,
+    "theta": 0.3,
+    "train_loss": 0.4,
+    "test_mse": 0.5,
+    "linear_mse": 0.6,
+    "grad_norm": 1e-5,
+    "steps": 40,
+    "seconds": 0.7,
+}
 
 
 @dataclass(frozen=True)
@@ -56,9 +65,11 @@ def main(folder):
         sweep.run(warm, work, results, pool, quiet=True)  # starts the workers
         elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
         print(f"two processes: {1e3 * elapsed / len(cells):.2f} ms a cell")
-    with store.Store(folder / "cluster.sqlite") as results, \
-            SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local, \
-            cluster(local.scheduler_address) as pool:
+    with (
+        store.Store(folder / "cluster.sqlite") as results,
+        SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
+        cluster(local.scheduler_address) as pool,
+    ):
         sweep.run(warm, work, results, pool, quiet=True)
         elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
         print(f"Dask cluster of two workers: {1e3 * elapsed / len(cells):.2f} ms a cell")

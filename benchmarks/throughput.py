@@ -26,16 +26,17 @@ from attention_phases.task import Task
 @contextmanager
 def local_cluster(workers):
     """Executor on a cluster of this machine."""
-    with SubprocessCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local, \
-            cluster(local.scheduler_address) as executor:
+    with (
+        SubprocessCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local,
+        cluster(local.scheduler_address) as executor,
+    ):
         yield executor
 
 
 def rate(place, workers, count):
     """Cells a second, once the workers have loaded what they need."""
     cells = [cell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
-    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, \
-            place(workers) as executor:
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, place(workers) as executor:
         sweep.run(cells[count:], work, store, executor, quiet=True)
         start = time.perf_counter()
         assert sweep.run(cells[:count], work, store, executor, quiet=True).done == count

@@ -177,8 +177,10 @@ def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
         f"sys.stdout.buffer.write(train({CELL!r})[0]['final'].tobytes())"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    ends = [subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True).stdout
-            for _ in range(2)]
+    ends = [
+        subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True).stdout
+        for _ in range(2)
+    ]
     assert ends[0] == ends[1] == training.train(CELL)[0]["final"].tobytes()
 
 

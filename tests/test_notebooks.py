@@ -132,9 +132,7 @@ def test_executed_again_only_when_an_input_changed(checkout):
     assert outputs(checkout / "kept/page.ipynb") == ["4\n"]
 
 
-@pytest.mark.parametrize(
-    "name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"]
-)
+@pytest.mark.parametrize("name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"])
 def test_every_input_is_in_the_fingerprint(checkout, name):
     before = notebooks.fingerprint(checkout / "notebooks/page.md", {"size": 3})
     with (checkout / name).open("a") as file:

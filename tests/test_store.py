@@ -52,7 +52,7 @@ def test_round_trip(tmp_path):
     with Store(tmp_path / "s.sqlite") as results:
         results.put(cell, rows, ORIGIN)
     with Store(tmp_path / "s.sqlite") as results:
-        (text, stored, origin), = results.items("toy")
+        ((text, stored, origin),) = results.items("toy")
         assert results.keys() == {key(text)}
     assert restore(Cell, text) == cell
     assert stored == rows and origin == ORIGIN
@@ -63,8 +63,13 @@ def test_key_does_not_depend_on_field_order_or_hash_seed():
     cell = Cell(2.0, seed=3)
     assert canonical(reordered(**vars(cell))) == canonical(cell)
     script = "from toy_sweep import *; print(key(canonical(Cell(2.0, seed=3))))"
-    run = subprocess.run([sys.executable, "-c", script], text=True, capture_output=True, check=True,
-                         env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)})
+    run = subprocess.run(
+        [sys.executable, "-c", script],
+        text=True,
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "1", "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert run.stdout.strip() == key(canonical(cell))
 
 
@@ -89,16 +94,19 @@ def test_cell_without_json_form_is_refused(alpha):
         canonical({"alpha": alpha})
 
 
-@pytest.mark.parametrize(("rows", "named"), [
-    ([{"q": float("nan")}], "q"),
-    ([{"q": 1.0}, {"q": 1.0, "m": np.float32("inf")}], "m"),
-    ([{"q": [1.0]}], "q"),
-    ([{"q": None}], "q"),
-    ([{"steps": 2**63}], "steps"),
-    ([{"alpha": 1.0}], "column = alpha"),
-    ([{"commit": "abc"}], "column = commit"),
-    ([], "rows"),
-])
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [
+        ([{"q": float("nan")}], "q"),
+        ([{"q": 1.0}, {"q": 1.0, "m": np.float32("inf")}], "m"),
+        ([{"q": [1.0]}], "q"),
+        ([{"q": None}], "q"),
+        ([{"steps": 2**63}], "steps"),
+        ([{"alpha": 1.0}], "column = alpha"),
+        ([{"commit": "abc"}], "column = commit"),
+        ([], "rows"),
+    ],
+)
 def test_bad_results_are_refused_by_name(tmp_path, rows, named):
     with Store(tmp_path / "s.sqlite") as results:
         with pytest.raises(BadInput, match=rf"^{named}\b"):
@@ -126,8 +134,14 @@ def test_second_writer_is_refused_at_once(tmp_path):
     with Store(path) as results:
         with pytest.raises(StoreError, match="in use by another process"):
             Store(path)
-        other = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=False,
-                               env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, timeout=30)
+        other = subprocess.run(
+            [sys.executable, "-c", script, path],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            timeout=30,
+        )
         assert "StoreError" in other.stderr and "in use by another process" in other.stderr
         results.put(Cell(1.0), work(Cell(1.0)), ORIGIN)
     assert len(items(path)) == 1
@@ -226,7 +240,7 @@ def test_experiments_have_a_file_each(tmp_path):
 def test_failed_export_keeps_the_old_file(tmp_path, monkeypatch):
     fill(tmp_path / "s.sqlite", [Cell(1.0)])
     with Store(tmp_path / "s.sqlite") as results:
-        path, = export(results, tmp_path / "data")
+        (path,) = export(results, tmp_path / "data")
         before = path.read_bytes()
         results.put(Cell(2.0), work(Cell(2.0)), ORIGIN)
 
@@ -243,7 +257,7 @@ def test_failed_export_keeps_the_old_file(tmp_path, monkeypatch):
 def test_import_gives_back_every_bit(tmp_path):
     fill(tmp_path / "a.sqlite", grid())
     with Store(tmp_path / "a.sqlite") as results:
-        path, = export(results, tmp_path)
+        (path,) = export(results, tmp_path)
         first = path.read_bytes()
     with Store(tmp_path / "b.sqlite") as results:
         import_parquet(results, path)
@@ -258,7 +272,7 @@ def test_export_never_drops_what_the_file_has(tmp_path):
     fill(tmp_path / "a.sqlite", grid()[:40])
     fill(tmp_path / "b.sqlite", grid()[20:])
     with Store(tmp_path / "a.sqlite") as a, Store(tmp_path / "b.sqlite") as b:
-        path, = export(a, tmp_path)
+        (path,) = export(a, tmp_path)
         earlier = load(path)
         export(b, tmp_path)
     union = load(path)
@@ -272,11 +286,13 @@ def test_results_of_different_shape_share_a_file(tmp_path):
     with Store(tmp_path / "s.sqlite") as results:
         results.put(Cell(1.0), [{"q": 1, "converged": True}], ORIGIN)
         results.put(Cell(2.0), [{"q": 0.5, "note": "a"}], ORIGIN)
-        path, = export(results, tmp_path)
+        (path,) = export(results, tmp_path)
     with Store(tmp_path / "t.sqlite") as results:
         import_parquet(results, path)
         assert [rows for _, rows, _ in sorted(results.items("toy"))] == [
-            [{"q": 1.0, "converged": True}], [{"q": 0.5, "note": "a"}]]
+            [{"q": 1.0, "converged": True}],
+            [{"q": 0.5, "note": "a"}],
+        ]
 
 
 @pytest.mark.parametrize(("one", "other"), [(1.0, "text"), (0.5, 2**53 + 1), (True, 2)])
@@ -292,7 +308,7 @@ def test_column_that_no_type_holds_exactly_is_one_clear_error(tmp_path, one, oth
 def test_damaged_or_foreign_parquet_is_refused(tmp_path):
     fill(tmp_path / "s.sqlite", grid())
     with Store(tmp_path / "s.sqlite") as results:
-        path, = export(results, tmp_path)
+        (path,) = export(results, tmp_path)
         os.truncate(path, path.stat().st_size // 2)
         before = path.read_bytes()
         for attempt in (lambda: import_parquet(results, path), lambda: load(path), lambda: export(results, tmp_path)):
@@ -316,7 +332,7 @@ def test_floats_come_back_bit_for_bit(tmp_path_factory, values):
     with Store(folder / "a.sqlite") as results:
         for cell in cells:
             results.put(cell, [{"q": cell.alpha}], ORIGIN)
-        path, = export(results, folder)
+        (path,) = export(results, folder)
     with Store(folder / "b.sqlite") as results:
         import_parquet(results, path)
         found = {restore(Cell, text): rows[0]["q"] for text, rows, _ in results.items("toy")}

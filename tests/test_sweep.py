@@ -40,7 +40,7 @@ def swept(folder, cells, work=work, executor=None):
     """Frame of a sweep, over a thread if nothing else."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
         assert running.run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
-        path, = export(stored, folder)
+        (path,) = export(stored, folder)
     return load(path)
 
 
@@ -57,6 +57,7 @@ POOLS = ("one process", "two processes", "cluster")
 @pytest.fixture
 def pool(request):
     """Function that gives a fresh context of the executor so named."""
+
     def context(name):
         if name == "cluster":
             return cluster.cluster(request.getfixturevalue("local").scheduler_address)
@@ -76,10 +77,16 @@ def start():
     started = []
 
     def begin(*arguments):
-        started.append(subprocess.Popen(
-            [sys.executable, toy_sweep.__file__, *map(str, arguments)], text=True, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}))
+        started.append(
+            subprocess.Popen(
+                [sys.executable, toy_sweep.__file__, *map(str, arguments)],
+                text=True,
+                start_new_session=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        )
         return started[-1]
 
     yield begin
@@ -121,8 +128,9 @@ def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool
     cells = experiments.grid("fig03", "smoke")
     cells = [*cells[:-1:12], cells[-1]]  # the last one is gradient descent
     assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
-    first, *others = (table(swept(tmp_path / name, cells, train, pool(name)))
-                      for name in POOLS if not (tmp_path / name).mkdir())
+    first, *others = (
+        table(swept(tmp_path / name, cells, train, pool(name))) for name in POOLS if not (tmp_path / name).mkdir()
+    )
     assert len(first) == 2 * len(cells)
     for other in others:
         pd.testing.assert_frame_equal(other, first, check_exact=True)
@@ -134,7 +142,7 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, loc
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
     with Store(tmp_path / "s.sqlite") as results, pool(name) as executor:
         running.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
-        (_, (row,), _), = results.items("toy")
+        ((_, (row,), _),) = results.items("toy")
     assert row.pop("pid") != os.getpid()
     assert set(row.values()) == {"1"} and "NUMBA_NUM_THREADS" in row
     assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
@@ -197,7 +205,8 @@ def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
         assert summary[:2] == (10, 0)
         assert {failure.cell: failure.error for failure in summary.failed} == {
             bad[0]: "ArithmeticError: no fixed point after 10 steps",
-            bad[1]: "BadInput: q = nan: must be a finite number"}
+            bad[1]: "BadInput: q = nan: must be a finite number",
+        }
         assert {failure.key for failure in summary.failed} == keys(bad)
         err = capfd.readouterr().err
         assert len(err.splitlines()) == 2 and all(canonical(cell) in err for cell in bad)
@@ -209,8 +218,10 @@ def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
 def test_dead_worker_is_one_clear_line_and_loses_nothing(tmp_path):
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
     with Store(tmp_path / "s.sqlite") as results:
-        with pytest.raises(running.SweepError, match="a worker process died") as caught, \
-                running.process_pool(1) as executor:
+        with (
+            pytest.raises(running.SweepError, match="a worker process died") as caught,
+            running.process_pool(1) as executor,
+        ):
             running.run(cells, work, results, executor, quiet=True, ahead=1)
         assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
         assert results.keys() == keys(grid()[:20])
@@ -271,8 +282,9 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
     assert table(frame).equals(table(undisturbed))
 
 
-@pytest.mark.parametrize(("end", "where"), [
-    (signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")])
+@pytest.mark.parametrize(
+    ("end", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")]
+)
 def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, local, end, where):
     # A worker of the cluster outlives the run, and ends the cell it has begun: that one takes no hour.
     long, where = (5, local.scheduler_address) if where == "cluster" else (3600, where)
@@ -304,7 +316,7 @@ def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undistu
     with Killing(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
         assert running.run(grid(), partial(work, pause=0.05), results, executor, quiet=True) == (60, 0, [])
         assert results.left < 0
-        path, = export(results, tmp_path)
+        (path,) = export(results, tmp_path)
     assert table(load(path)).equals(table(undisturbed))
 
 
@@ -313,36 +325,41 @@ def test_cell_that_kills_every_worker_fails_alone(tmp_path, pool, capfd):
     with Store(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
         summary = running.run(cells, work, results, executor, quiet=True, ahead=1)
         assert summary.done == 5 and results.keys() == keys(grid()[:5])
-    failure, = summary.failed
+    (failure,) = summary.failed
     assert failure.cell == cells[-1] and re.match("KilledWorker: .* 4 different workers", failure.error)
 
 
 def test_lost_scheduler_is_one_clear_line(tmp_path):
-    with LocalCluster(n_workers=0, dashboard_address=":0") as doomed, Store(tmp_path / "s.sqlite") as results, \
-            pytest.raises(running.SweepError, match="connection to the scheduler was lost after 0 cells") as caught, \
-            cluster.cluster(doomed.scheduler_address) as executor:
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as doomed,
+        Store(tmp_path / "s.sqlite") as results,
+        pytest.raises(running.SweepError, match="connection to the scheduler was lost after 0 cells") as caught,
+        cluster.cluster(doomed.scheduler_address) as executor,
+    ):
         threading.Timer(0.5, doomed.close).start()
         running.run(grid(), work, results, executor, quiet=True)
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("nthreads", "omp", "named"), [
-    (2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
+@pytest.mark.parametrize(("nthreads", "omp", "named"), [(2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
 def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthreads, omp, named):
     for name in toy_sweep.processes.ONE_THREAD:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
-    with LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads, \
-            Store(tmp_path / "s.sqlite") as results, \
-            cluster.cluster(threads.scheduler_address) as executor:
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads,
+        Store(tmp_path / "s.sqlite") as results,
+        cluster.cluster(threads.scheduler_address) as executor,
+    ):
         with pytest.raises(running.SweepError, match=f"{named}: must be 1") as caught:
             running.run(grid(), work, results, executor, quiet=True)
         assert "\n" not in str(caught.value) and not results.keys()
 
 
 def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, capfd):
-    monkeypatch.setattr(cluster.provenance, "environment",
-                        lambda: {"version": "9", "commit": None, "python": "3", "torch": None})
+    monkeypatch.setattr(
+        cluster.provenance, "environment", lambda: {"version": "9", "commit": None, "python": "3", "torch": None}
+    )
     with pool("cluster"):
         pass
     out, err = capfd.readouterr()
@@ -352,7 +369,7 @@ def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, c
 def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):
     with Store(tmp_path / "a.sqlite") as results, ThreadPoolExecutor(1) as executor:
         running.run(grid()[:25], work, results, executor, quiet=True)
-        path, = export(results, tmp_path / "data")
+        (path,) = export(results, tmp_path / "data")
     earlier = load(path)
     with Store(tmp_path / "b.sqlite") as results, ThreadPoolExecutor(1) as executor:
         import_parquet(results, path)
@@ -379,13 +396,20 @@ def test_verify_passes_what_the_sweep_stored(undisturbed):
     assert set(other) != set(computed)
 
 
-@pytest.mark.parametrize(("column", "change"), [
-    ("q", lambda value: value + 1e-6), ("steps", lambda value: value + 1), ("alpha", lambda value: value * 2),
-    ("start", lambda value: "positional"), ("q", lambda value: float("nan"))])
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("q", lambda value: value + 1e-6),
+        ("steps", lambda value: value + 1),
+        ("alpha", lambda value: value * 2),
+        ("start", lambda value: "positional"),
+        ("q", lambda value: float("nan")),
+    ],
+)
 def test_verify_catches_an_altered_row(undisturbed, column, change):
     altered = undisturbed.copy()
     altered.loc[54, column] = change(altered.loc[54, column])
-    found, = running.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
+    (found,) = running.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
     assert found.column == column and found.cell == canonical(Cell(0.2, seed=7))
     assert found.recomputed == undisturbed.loc[54, column]
     assert found.tolerance == TOLERANCES.get(column, (0, 0))
@@ -405,9 +429,10 @@ def test_verify_reports_lost_and_failing_results(undisturbed):
     without = running.verify(undisturbed.drop(columns="q"), work, Cell, 1000, 0, TOLERANCES)
     assert [found.column for found in without] == ["q"] * 120
     older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
-    unknown, = running.verify(undisturbed, work, older, 1, 0, TOLERANCES)
+    (unknown,) = running.verify(undisturbed, work, older, 1, 0, TOLERANCES)
     assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
     faulty = lambda cell: work(dataclasses.replace(cell, fault="nan"))  # noqa: E731
     failing = running.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
     assert [(found.column, found.recomputed) for found in failing] == [
-        ("error", "BadInput: q = nan: must be a finite number")] * 3
+        ("error", "BadInput: q = nan: must be a finite number")
+    ] * 3

@@ -65,9 +65,7 @@ def test_averages_near_a_search_are_those_of_a_search(task, overlaps, jumps):
     missed = []
     for step in (0.01, -0.01):  # as in the finite differences of the error bars
         near = overlaps._replace(q=overlaps.q * (1 + step), m=overlaps.m * (1 - step), V=overlaps.V * (1 + step))
-        searched, found, less = (
-            average(task, near, points, *given) for given in ((), (minima, False), (alone, False))
-        )
+        searched, found, less = (average(task, near, points, *given) for given in ((), (minima, False), (alone, False)))
         for name in ("power", "student_noise", "moreau", "pull" if overlaps.m else "teacher_noise"):
             value = getattr(searched, name).mean()
             change = abs(getattr(centre, name).mean() - value)

@@ -33,8 +33,10 @@ def work(cell, pause=0.0, last_pause=0.0):
     if cell.fault == "die":
         os._exit(1)
     rng = np.random.default_rng(running.seed_sequence(cell))
-    rows = [{"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
-            for start in cell.starts]
+    rows = [
+        {"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
+        for start in cell.starts
+    ]
     if cell.fault == "nan":
         rows[1]["q"] = np.nan
     return rows
@@ -44,8 +46,13 @@ def worker_settings(cell):
     """What the numerical libraries see in a worker."""
     import torch  # slow to load, and no other cell needs it
 
-    return [{"pid": os.getpid(), "torch_threads": str(torch.get_num_threads()),
-             **{name: os.environ.get(name, "") for name in processes.ONE_THREAD}}]
+    return [
+        {
+            "pid": os.getpid(),
+            "torch_threads": str(torch.get_num_threads()),
+            **{name: os.environ.get(name, "") for name in processes.ONE_THREAD},
+        }
+    ]
 
 
 def grid():
@@ -73,6 +80,6 @@ if __name__ == "__main__":
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
-    with Reporting(path) as results, (running.process_pool(2) if where == "processes" else cluster(where)) as executor:
+    with Reporting(path) as results, running.process_pool(2) if where == "processes" else cluster(where) as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
         running.run(grid(), slow, results, executor, quiet=True)

@@ -332,8 +332,12 @@ def _parser():
     add(baseline, task, architecture)
     added = add(simulate, alpha, task, architecture)
     added.add_argument("--d", type=int, default=1000, help="embedding dimension")
-    added.add_argument("--init", choices=("semantic", "positional", "mixed", "random"), required=True,
-                       help="mixed: one column each, for rank2 and untied")
+    added.add_argument(
+        "--init",
+        choices=("semantic", "positional", "mixed", "random"),
+        required=True,
+        help="mixed: one column each, for rank2 and untied",
+    )
     added.add_argument("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
     added.add_argument("--seeds", type=int, default=4, help="number of data sets")
     added.add_argument("--seed", type=int, default=0, help="of the first data set")

@@ -107,7 +107,5 @@ def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
     theta = task.sigma**2 * (students.double() @ data.teacher.double()) / data.d
     ends = risk(data, corners, task.lam)[0] / data.d
     points = [overlaps(task, each, data.teacher) for each in corners]
-    minima = {
-        start: (point["m"], point["theta"], end) for start, point, end in zip(pair.starts, points, ends.tolist())
-    }
+    minima = {start: (point["m"], point["theta"], end) for start, point, end in zip(pair.starts, points, ends.tolist())}
     return Surface(*(each.reshape(grid, grid).numpy() for each in (m, theta, loss)), minima)

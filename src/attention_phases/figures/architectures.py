@@ -50,17 +50,27 @@ def architecture_slice(
         _theory(top, _gap(tied), "train_loss", 1, TIED, "--", reference)
         if theory:
             _theory(top, _gap(theory), "train_loss", 1, NEUTRAL, label="theory")
-        top.errorbar(gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), fmt="o", color=NEUTRAL, elinewidth=1,
-                     label="trained")
+        top.errorbar(
+            gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), fmt="o", color=NEUTRAL, elinewidth=1, label="trained"
+        )
         top.set_ylabel(r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$")
-        for branch, name, label in (("semantic", "theta", r"$\theta/\sigma^2$, with the teacher"),
-                                    ("positional", "m", r"$m/\sigma^2$, with the positions")):
+        for branch, name, label in (
+            ("semantic", "theta", r"$\theta/\sigma^2$, with the teacher"),
+            ("positional", "m", r"$m/\sigma^2$, with the positions"),
+        ):
             each = means.loc[branch]
             middle.plot(tied[branch]["alpha"], tied[branch][name] / sigma**2, "--", color=TIED)
             if theory:
                 _theory(middle, theory[branch], name, unit, COLOURS[branch])
-            middle.errorbar(each.index, each[name] / unit, each[f"{name}_error"] / unit, fmt="o", color=COLOURS[branch],
-                            elinewidth=1, label=label)
+            middle.errorbar(
+                each.index,
+                each[name] / unit,
+                each[f"{name}_error"] / unit,
+                fmt="o",
+                color=COLOURS[branch],
+                elinewidth=1,
+                label=label,
+            )
         middle.set(ylabel="overlap", ylim=(0, None))
         bottom.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
         for branch in BRANCHES:
@@ -68,8 +78,15 @@ def architecture_slice(
             bottom.plot(tied[branch]["alpha"], tied[branch]["test_mse"], "--", color=TIED)
             if theory:
                 _theory(bottom, theory[branch], "test_mse", 1, COLOURS[branch])
-            bottom.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt="o", color=COLOURS[branch],
-                            elinewidth=1, label=f"{branch} start")
+            bottom.errorbar(
+                each.index,
+                each["test_mse"],
+                each["test_mse_error"],
+                fmt="o",
+                color=COLOURS[branch],
+                elinewidth=1,
+                label=f"{branch} start",
+            )
         bottom.set(ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         for axes in (top, bottom):
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
@@ -126,22 +143,51 @@ def rank_two(means, theory, tied, linear, baseline, sigma):
             for branch in BRANCHES:
                 said = f"{named}theory" if branch == "semantic" else None
                 _theory(axes, theory[branch], name, 1, NEUTRAL, label=said)
-                axes.plot(tied[branch]["alpha"], tied[branch][name], "--", color=COLOURS[branch], linewidth=1,
-                          label=f"{named}rank 1, {branch}")
+                axes.plot(
+                    tied[branch]["alpha"],
+                    tied[branch][name],
+                    "--",
+                    color=COLOURS[branch],
+                    linewidth=1,
+                    label=f"{named}rank 1, {branch}",
+                )
             for start, marker in STARTS.items():
                 each = means.loc[start]
-                axes.errorbar(each.index, each[name], each[f"{name}_error"], fmt=marker, fillstyle="none",
-                              color=COLOURS.get(start, NEUTRAL), elinewidth=1, label=f"{named}{start} start")
+                axes.errorbar(
+                    each.index,
+                    each[name],
+                    each[f"{name}_error"],
+                    fmt=marker,
+                    fillstyle="none",
+                    color=COLOURS.get(start, NEUTRAL),
+                    elinewidth=1,
+                    label=f"{named}{start} start",
+                )
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
-        for name, branch, label in (("theta", "semantic", r"$|\theta|/\sigma^2$, with the teacher"),
-                                    ("m", "positional", r"$|m|/\sigma^2$, with the positions")):
+        for name, branch, label in (
+            ("theta", "semantic", r"$|\theta|/\sigma^2$, with the teacher"),
+            ("m", "positional", r"$|m|/\sigma^2$, with the positions"),
+        ):
             for solution in BRANCHES:
-                _theory(middle, theory[solution], name, sigma**2, COLOURS[branch],
-                        label=label if solution == "semantic" else None)
+                _theory(
+                    middle,
+                    theory[solution],
+                    name,
+                    sigma**2,
+                    COLOURS[branch],
+                    label=label if solution == "semantic" else None,
+                )
             for start, marker in STARTS.items():
                 each = means.loc[start]
-                middle.errorbar(each.index, each[name] / sigma**2, each[f"{name}_error"] / sigma**2, fmt=marker,
-                                fillstyle="none", color=COLOURS[branch], elinewidth=1)
+                middle.errorbar(
+                    each.index,
+                    each[name] / sigma**2,
+                    each[f"{name}_error"] / sigma**2,
+                    fmt=marker,
+                    fillstyle="none",
+                    color=COLOURS[branch],
+                    elinewidth=1,
+                )
         bottom.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
         top.set_ylabel(r"training loss $\epsilon_t$")
         middle.set(ylabel="overlap", ylim=(0, None))
@@ -170,13 +216,26 @@ def found_minima(informed, runs, sigma):
         figure, axes = plt.subplots(figsize=(6.4, 5.2))
         for (branch, d), each in informed.groupby(["start", "d"], observed=True):
             same = d == runs["d"].iloc[0]
-            axes.scatter(each["m"].abs() / variance, each["theta"].abs() / variance, 14 if same else 40,
-                         facecolors="none", edgecolors=COLOURS[branch], linewidths=0.8, marker="o" if same else "D",
-                         label=f"{branch} start, L-BFGS, $d={d}$")
+            axes.scatter(
+                each["m"].abs() / variance,
+                each["theta"].abs() / variance,
+                14 if same else 40,
+                facecolors="none",
+                edgecolors=COLOURS[branch],
+                linewidths=0.8,
+                marker="o" if same else "D",
+                label=f"{branch} start, L-BFGS, $d={d}$",
+            )
         for basin, colour in {**COLOURS, "neither": NEUTRAL}.items():
             each = runs[runs["basin"] == basin]
-            axes.scatter(each["m"].abs() / variance, each["theta"].abs() / variance, 22, color=colour, marker="x",
-                         label=f"random start, {basin}")
+            axes.scatter(
+                each["m"].abs() / variance,
+                each["theta"].abs() / variance,
+                22,
+                color=colour,
+                marker="x",
+                label=f"random start, {basin}",
+            )
         axes.set_xlabel(r"overlap with the positions $|m|/\sigma^2$")
         axes.set_ylabel(r"overlap with the teacher $|\theta|/\sigma^2$")
         axes.legend(loc="best")
@@ -197,8 +256,9 @@ def fractions(table):
     """
     optimizers, dimensions = sorted(table["optimizer"].unique()), sorted(table["d"].unique())
     with mpl.rc_context(STYLE):
-        figure, panels = plt.subplots(len(optimizers), 1, figsize=(6.4, 4.2 * len(optimizers)), sharex=True,
-                                      squeeze=False)
+        figure, panels = plt.subplots(
+            len(optimizers), 1, figsize=(6.4, 4.2 * len(optimizers)), sharex=True, squeeze=False
+        )
         for axes, optimizer in zip(panels[:, 0], optimizers):
             for shade, d in enumerate(dimensions):
                 strength = 0.3 + 0.7 * (shade + 1) / len(dimensions)
@@ -207,10 +267,23 @@ def fractions(table):
                     each = table[same]
                     errors = (each["fraction"] - each["low"], each["high"] - each["fraction"])
                     aside = 0.04 * (shade - (len(dimensions) - 1) / 2)
-                    axes.errorbar(each["alpha"] + aside, each["fraction"], errors, fmt="o-", color=colour,
-                                  alpha=strength, elinewidth=1, linewidth=1, markersize=4, label=f"{basin}, $d={d}$")
-            axes.set(ylabel="fraction of runs", title={"adam": "Adam", "gd": "Gradient descent"}[optimizer],
-                     ylim=(-0.03, 1.03))
+                    axes.errorbar(
+                        each["alpha"] + aside,
+                        each["fraction"],
+                        errors,
+                        fmt="o-",
+                        color=colour,
+                        alpha=strength,
+                        elinewidth=1,
+                        linewidth=1,
+                        markersize=4,
+                        label=f"{basin}, $d={d}$",
+                    )
+            axes.set(
+                ylabel="fraction of runs",
+                title={"adam": "Adam", "gd": "Gradient descent"}[optimizer],
+                ylim=(-0.03, 1.03),
+            )
         panels[-1, 0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), fontsize=11, ncols=2)
         panels[-1, 0].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure

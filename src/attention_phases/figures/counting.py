@@ -74,8 +74,16 @@ def counting_curves(curves):
             axes.axvline(curves["adam_epochs"].iloc[0] + 0.5, color=NEUTRAL, linewidth=1, linestyle="-.")
             axes.set_yscale("log")
         for text, side, x in (("Adam", "right", -4), ("SGD", "left", 4)):
-            top.annotate(text, (curves["adam_epochs"].iloc[0] + 0.5, 0.97), color=NEUTRAL, ha=side, va="top",
-                         xycoords=("data", "axes fraction"), xytext=(x, 0), textcoords="offset points")
+            top.annotate(
+                text,
+                (curves["adam_epochs"].iloc[0] + 0.5, 0.97),
+                color=NEUTRAL,
+                ha=side,
+                va="top",
+                xycoords=("data", "axes fraction"),
+                xytext=(x, 0),
+                textcoords="offset points",
+            )
         top.set(title="Test positions told wrong", ylabel="share")
         bottom.set(title="Loss", xlabel="epoch", ylabel="cross-entropy of a position")
         _legend(top, "lower left")
@@ -100,8 +108,15 @@ def errors_by_count(shares):
         figure, axes = plt.subplots(figsize=(6.4, 4.2))
         for shift, (variant, marker) in zip((-0.08, 0.08), {"positional": "o", "semantic": "s"}.items()):
             each = shares.loc[variant]
-            axes.errorbar(each.index + shift, each["wrong"], each["error"], color=COLOURS[variant], marker=marker,
-                          linestyle="none", label=variant)
+            axes.errorbar(
+                each.index + shift,
+                each["wrong"],
+                each["error"],
+                color=COLOURS[variant],
+                marker=marker,
+                linestyle="none",
+                label=variant,
+            )
         smallest = shares["wrong"][shares["wrong"] > 0].min()
         axes.set_yscale("symlog", linthresh=10 ** np.floor(np.log10(smallest)))
         axes.set(xlabel="count to be told", ylabel="share told wrong", ylim=(0, 1.5))

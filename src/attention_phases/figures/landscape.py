@@ -26,16 +26,34 @@ def schematic(task):
         _box(axes, 1.5, 2.9, 6.6, r"teacher: $Y=(1-\omega)\,$semantic$\,+\,\omega\,$positional", NEUTRAL)
         _arrow(axes, (2.4, 4.8), (3.4, 3.9))
         _arrow(axes, (7.3, 4.8), (6.2, 3.9))
-        _box(axes, 0.3, 0.3, 9.0, r"student: reads $x_a=\xi_a\pm 1_d/\sqrt{d}$, has one vector $Q$," "\n"
-             r"attends with softmax$(hh^\top)$, $h=xQ/\sqrt{d}$", NEUTRAL, 1.5)
+        _box(
+            axes,
+            0.3,
+            0.3,
+            9.0,
+            r"student: reads $x_a=\xi_a\pm 1_d/\sqrt{d}$, has one vector $Q$,"
+            "\n"
+            r"attends with softmax$(hh^\top)$, $h=xQ/\sqrt{d}$",
+            NEUTRAL,
+            1.5,
+        )
         _arrow(axes, (4.8, 2.8), (4.8, 1.9))
         axes.text(5.0, 2.2, r"is trained to give $Y\xi$")
     return figure
 
 
 def _box(axes, x, y, width, text, colour, height=0.9):
-    axes.add_patch(FancyBboxPatch((x, y), width, height, boxstyle="round,pad=0.05,rounding_size=0.15",
-                                  facecolor=mpl.colors.to_rgba(colour, 0.12), edgecolor=colour, linewidth=1.5))
+    axes.add_patch(
+        FancyBboxPatch(
+            (x, y),
+            width,
+            height,
+            boxstyle="round,pad=0.05,rounding_size=0.15",
+            facecolor=mpl.colors.to_rgba(colour, 0.12),
+            edgecolor=colour,
+            linewidth=1.5,
+        )
+    )
     axes.text(x + width / 2, y + height / 2, text, ha="center", va="center", fontsize=13)
 
 
@@ -67,16 +85,33 @@ def surfaces(by_alpha, sigma):
             # Equal steps in the square root show the valleys' floors and their walls.
             levels = np.linspace(0, np.sqrt(np.quantile(excess, 0.8)), 22) ** 2
             x, y = each.m / sigma**2, each.theta / sigma**2
-            filled = axes.contourf(x, y, np.maximum(excess, 0), levels, cmap="Greys_r", extend="max",
-                                   norm=mpl.colors.PowerNorm(0.5, 0, levels[-1]))
+            filled = axes.contourf(
+                x,
+                y,
+                np.maximum(excess, 0),
+                levels,
+                cmap="Greys_r",
+                extend="max",
+                norm=mpl.colors.PowerNorm(0.5, 0, levels[-1]),
+            )
             axes.contour(x, y, excess, levels[1::2], colors="white", linewidths=0.4)
             winner = min(each.minima, key=lambda valley: each.minima[valley][2])
             for valley, (m, theta, loss) in each.minima.items():
                 label = f"{valley}: " + ("the lower one" if valley == winner else rf"higher by {loss - lowest:.1e}")
-                axes.plot(m / sigma**2, theta / sigma**2, "*" if valley == winner else "o", color=COLOURS[valley],
-                          markersize=17 if valley == winner else 10, markeredgecolor="white", label=label)
-            axes.set(title=rf"$\alpha = {alpha:g}$", xlabel=r"overlap with the positions $m/\sigma^2$",
-                     ylabel=r"with the teacher $\theta/\sigma^2$")
+                axes.plot(
+                    m / sigma**2,
+                    theta / sigma**2,
+                    "*" if valley == winner else "o",
+                    color=COLOURS[valley],
+                    markersize=17 if valley == winner else 10,
+                    markeredgecolor="white",
+                    label=label,
+                )
+            axes.set(
+                title=rf"$\alpha = {alpha:g}$",
+                xlabel=r"overlap with the positions $m/\sigma^2$",
+                ylabel=r"with the teacher $\theta/\sigma^2$",
+            )
             axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
             axes.legend(loc="upper right", frameon=True, framealpha=0.9)
             bar = figure.colorbar(filled, ax=axes, label=r"$\epsilon_t$ above the lower minimum")
@@ -102,20 +137,31 @@ def transition(lines, sigma):
     critical = lines[lines["what"] == "critical"].iloc[0]
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 3.8))
-        for branch, name, label in (("semantic", "theta", r"$\theta/\sigma^2$, with the teacher"),
-                                    ("positional", "m", r"$m/\sigma^2$, with the positions")):
+        for branch, name, label in (
+            ("semantic", "theta", r"$\theta/\sigma^2$, with the teacher"),
+            ("positional", "m", r"$m/\sigma^2$, with the positions"),
+        ):
             each = lines[lines["what"] == branch].sort_values("alpha")
             wins = each["alpha"] > critical["alpha"] if branch == "semantic" else each["alpha"] < critical["alpha"]
             scaled = each[name] / sigma**2
             axes.plot(each["alpha"], scaled, ":", color=COLOURS[branch], linewidth=1)
             edge = np.interp(critical["alpha"], each["alpha"], scaled)
             x, y = each["alpha"][wins].to_numpy(), scaled[wins].to_numpy()
-            x, y = (np.r_[critical["alpha"], x], np.r_[edge, y]) if branch == "semantic" else (
-                np.r_[x, critical["alpha"]], np.r_[y, edge])
+            x, y = (
+                (np.r_[critical["alpha"], x], np.r_[edge, y])
+                if branch == "semantic"
+                else (np.r_[x, critical["alpha"]], np.r_[y, edge])
+            )
             axes.plot(x, y, color=COLOURS[branch], label=label)
         axes.axvline(critical["alpha"], color=NEUTRAL, linewidth=1, linestyle="-.")
-        axes.annotate(r"$\alpha_c$", (critical["alpha"], 0.02), xycoords=("data", "axes fraction"), color=NEUTRAL,
-                      xytext=(4, 0), textcoords="offset points")
+        axes.annotate(
+            r"$\alpha_c$",
+            (critical["alpha"], 0.02),
+            xycoords=("data", "axes fraction"),
+            color=NEUTRAL,
+            xytext=(4, 0),
+            textcoords="offset points",
+        )
         axes.set(xlabel=r"sample complexity $\alpha = n/d$", ylabel="overlap", xlim=(0, None), ylim=(0, None))
         axes.legend(loc="lower left")
     return figure
@@ -143,14 +189,32 @@ def free_energies(by_omega):
                 from_alpha, to_alpha = ranges[branch]
                 inside = each["alpha"].between(from_alpha, to_alpha)
                 for some, style, label in ((each, ":", None), (each[inside], "-", f"{branch} minimum")):
-                    draw_line(axes, some["alpha"], some["train_loss"] / some["alpha"],
-                              some["train_loss_error"] / some["alpha"], colour, style, label)
+                    draw_line(
+                        axes,
+                        some["alpha"],
+                        some["train_loss"] / some["alpha"],
+                        some["train_loss_error"] / some["alpha"],
+                        colour,
+                        style,
+                        label,
+                    )
                 beyond = (from_alpha, critical["alpha"]) if branch == "semantic" else (critical["alpha"], to_alpha)
-                axes.axvspan(*np.clip(beyond, 0, each["alpha"].max()), color=colour, alpha=0.13, linewidth=0,
-                             label=f"{branch} metastable")
+                axes.axvspan(
+                    *np.clip(beyond, 0, each["alpha"].max()),
+                    color=colour,
+                    alpha=0.13,
+                    linewidth=0,
+                    label=f"{branch} metastable",
+                )
             axes.axvline(critical["alpha"], color=NEUTRAL, linewidth=1, linestyle="-.")
-            axes.annotate(r"$\alpha_c$", (critical["alpha"], 0.05), xycoords=("data", "axes fraction"),
-                          xytext=(3, 0), textcoords="offset points", color=NEUTRAL)
+            axes.annotate(
+                r"$\alpha_c$",
+                (critical["alpha"], 0.05),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, 0),
+                textcoords="offset points",
+                color=NEUTRAL,
+            )
             axes.set(title=rf"$\omega = {omega:g}$", ylabel=r"$\epsilon_t/\alpha$", xlim=(0.2, None))
             shown = lines[lines["what"].isin(list(COLOURS)) & (lines["alpha"] > 0.25)]
             loss = shown["train_loss"] / shown["alpha"]

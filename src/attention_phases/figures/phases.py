@@ -71,14 +71,21 @@ def _overlaps(axes, theory, means, gaps, alpha_c, variance):
         ("m", "positional", r"$m/\sigma^2$, with the positions"),
     ):
         winner = _where_lower(theory[branch], branch, alpha_c)
-        draw_line(axes, winner["alpha"], winner[name] / variance, winner[f"{name}_error"] / variance, COLOURS[branch],
-              label=label)
+        draw_line(
+            axes,
+            winner["alpha"],
+            winner[name] / variance,
+            winner[f"{name}_error"] / variance,
+            COLOURS[branch],
+            label=label,
+        )
         beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
         axes.plot(beyond, (0, 0), color=COLOURS[branch])
         for optimizer, each in means.items():
             lower = _lower(each, gaps[optimizer])
-            _points(axes, lower.index, lower[name] / variance, lower[f"{name}_error"] / variance, COLOURS[branch],
-                    optimizer)
+            _points(
+                axes, lower.index, lower[name] / variance, lower[f"{name}_error"] / variance, COLOURS[branch], optimizer
+            )
     axes.set(ylabel="overlap", title="Overlaps of the solution with the lower loss")
     axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
 
@@ -113,8 +120,17 @@ def _lower(means, gaps):
 
 def _points(axes, x, y, error, colour, optimizer, named=False):
     marker, fill, name = OPTIMIZER_MARKS[optimizer]
-    axes.errorbar(x, y, error, fmt=marker, color=colour, fillstyle=fill, elinewidth=1, markeredgewidth=1,
-                  label=name if named else None)
+    axes.errorbar(
+        x,
+        y,
+        error,
+        fmt=marker,
+        color=colour,
+        fillstyle=fill,
+        elinewidth=1,
+        markeredgewidth=1,
+        label=name if named else None,
+    )
 
 
 def overlap_plane(means, limits, sigma):
@@ -138,12 +154,35 @@ def overlap_plane(means, limits, sigma):
         for branch, found in limits.items():
             each = means.loc[branch]
             axes.plot(each["m"] / variance, each["theta"] / variance, color=COLOURS[branch], linewidth=0.8)
-            axes.errorbar(each["m"] / variance, each["theta"] / variance, each["theta_error"] / variance,
-                          each["m_error"] / variance, fmt="none", ecolor=COLOURS[branch], elinewidth=1)
-            axes.scatter(each["m"] / variance, each["theta"] / variance, 12 * np.log(each.index), COLOURS[branch],
-                         edgecolors="white", linewidths=0.5, zorder=3, label=f"{branch} start")
-            axes.plot(found.overlaps.m / variance, found.overlaps.theta / variance, "*", color=COLOURS[branch],
-                      markeredgecolor="black", markersize=17, zorder=2, label=r"theory, $d=\infty$")
+            axes.errorbar(
+                each["m"] / variance,
+                each["theta"] / variance,
+                each["theta_error"] / variance,
+                each["m_error"] / variance,
+                fmt="none",
+                ecolor=COLOURS[branch],
+                elinewidth=1,
+            )
+            axes.scatter(
+                each["m"] / variance,
+                each["theta"] / variance,
+                12 * np.log(each.index),
+                COLOURS[branch],
+                edgecolors="white",
+                linewidths=0.5,
+                zorder=3,
+                label=f"{branch} start",
+            )
+            axes.plot(
+                found.overlaps.m / variance,
+                found.overlaps.theta / variance,
+                "*",
+                color=COLOURS[branch],
+                markeredgecolor="black",
+                markersize=17,
+                zorder=2,
+                label=r"theory, $d=\infty$",
+            )
             for d in (each.index.min(), each.index.max()):
                 at = each.loc[d, ["m", "theta"]] / variance
                 axes.annotate(f"$d={d}$", at, xytext=(14, -20), textcoords="offset points", color=COLOURS[branch])
@@ -180,21 +219,50 @@ def phase_map(maps, label, sides, lines, points):
         height = (5.2 if len(maps) < 3 else 4.6) * len(maps) + 0.9
         figure, panels = plt.subplots(len(maps), 1, figsize=(6.4, height), sharex=True, squeeze=False)
         for number, (axes, (title, values)) in enumerate(zip(panels[:, 0], maps.items())):
-            mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), cmap=colours, vmin=-largest,
-                                   vmax=largest, shading="nearest", edgecolors="face", linewidth=0.2)
+            mesh = axes.pcolormesh(
+                values.columns,
+                values.index,
+                values.to_numpy(),
+                cmap=colours,
+                vmin=-largest,
+                vmax=largest,
+                shading="nearest",
+                edgecolors="face",
+                linewidth=0.2,
+            )
             for curve, name, colour, style in lines:
                 draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
             for each, panel, name, marker in points:
                 if panel == number:
-                    axes.errorbar(each.index, each["alpha"], each["alpha_error"], fmt=marker, color="black",
-                                  markerfacecolor="white", elinewidth=1, markersize=5, label=name)
-            axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0, values.index.max() + 0.04),
-                     xlim=(values.columns.min() - 0.012, values.columns.max() + 0.012))
+                    axes.errorbar(
+                        each.index,
+                        each["alpha"],
+                        each["alpha_error"],
+                        fmt=marker,
+                        color="black",
+                        markerfacecolor="white",
+                        elinewidth=1,
+                        markersize=5,
+                        label=name,
+                    )
+            axes.set(
+                title=title,
+                ylabel=r"sample complexity $\alpha = n/d$",
+                ylim=(0, values.index.max() + 0.04),
+                xlim=(values.columns.min() - 0.012, values.columns.max() + 0.012),
+            )
             beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0}
             axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
         panels[-1, 0].set_xlabel(r"positional share of the teacher $\omega$")
-        bar = figure.colorbar(mesh, ax=panels[:, 0], orientation="horizontal", label=label, extend="both", aspect=35,
-                              ticks=mpl.ticker.MaxNLocator(6))
+        bar = figure.colorbar(
+            mesh,
+            ax=panels[:, 0],
+            orientation="horizontal",
+            label=label,
+            extend="both",
+            aspect=35,
+            ticks=mpl.ticker.MaxNLocator(6),
+        )
         bar.formatter.set_powerlimits((0, 0))
         bar.formatter.set_useMathText(True)
     return figure
@@ -223,12 +291,28 @@ def fig07(means, limits, baselines, baseline):
             axes.axhline(found.test_mse, color=COLOURS[branch], label=rf"theory, $d=\infty$, {branch}")
             error = found.stderr["test_mse"]
             axes.axhspan(found.test_mse - error, found.test_mse + error, color=COLOURS[branch], alpha=0.3, linewidth=0)
-            axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt="o", color=COLOURS[branch],
-                          elinewidth=1, label=f"trained, {branch} start")
+            axes.errorbar(
+                each.index,
+                each["test_mse"],
+                each["test_mse_error"],
+                fmt="o",
+                color=COLOURS[branch],
+                elinewidth=1,
+                label=f"trained, {branch} start",
+            )
         axes.axhline(baseline, color=BASELINE, linestyle="--", label=r"theory, $d=\infty$, linear")
         for read, marker in (("tokens", "s"), ("tokens and positions", "x")):
-            axes.errorbar(baselines.index, baselines[read], baselines[f"{read}_error"], fmt=marker, color=BASELINE,
-                          markerfacecolor="none", markersize=6, elinewidth=1, label=f"linear model reading {read}")
+            axes.errorbar(
+                baselines.index,
+                baselines[read],
+                baselines[f"{read}_error"],
+                fmt=marker,
+                color=BASELINE,
+                markerfacecolor="none",
+                markersize=6,
+                elinewidth=1,
+                label=f"linear model reading {read}",
+            )
         axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         figure.legend(loc="outside lower center", ncols=1)
@@ -257,8 +341,9 @@ def fig08(panels):
                     faded = mpl.colors.to_rgb(colour)
                     faded = tuple(shade * part + (1 - shade) for part in faded)
                     each = means.loc[branch]
-                    axes.errorbar(each.index, each["test_mse"], each["test_mse_error"], fmt=marker, color=faded,
-                                  elinewidth=1)
+                    axes.errorbar(
+                        each.index, each["test_mse"], each["test_mse_error"], fmt=marker, color=faded, elinewidth=1
+                    )
                     curve = lines[branch]
                     draw_line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
                 axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)

@@ -30,10 +30,24 @@ def tracking(runs, theory, sigma):
         for axes, (name, label) in zip(rows, SYMBOLS.items()):
             unit = UNITS[name] * sigma**2
             for number, each in enumerate(runs):
-                axes.plot(each.index, each[name] / unit, "-", color=SEMANTIC, linewidth=0.8, alpha=0.7,
-                          label="message passing, one data set" if not number else None)
-            axes.errorbar(theory.index, theory[name] / unit, theory[f"{name}_error"] / unit, fmt="o",
-                          color="black", markersize=4, label="state evolution")
+                axes.plot(
+                    each.index,
+                    each[name] / unit,
+                    "-",
+                    color=SEMANTIC,
+                    linewidth=0.8,
+                    alpha=0.7,
+                    label="message passing, one data set" if not number else None,
+                )
+            axes.errorbar(
+                theory.index,
+                theory[name] / unit,
+                theory[f"{name}_error"] / unit,
+                fmt="o",
+                color="black",
+                markersize=4,
+                label="state evolution",
+            )
             low, high = theory[name].min() / unit, theory[name].max() / unit
             room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
             axes.set(ylabel=label, ylim=(low - room, high + room))
@@ -61,13 +75,31 @@ def mode(undamped, damped, factor, sigma):
         figure, axes = plt.subplots(figsize=(6.4, 4.4))
         for runs, colour, label in ((undamped, COLOURS["positional"], "undamped"), (damped, NEUTRAL, "damped")):
             for number, each in enumerate(runs):
-                axes.plot(each.index, abs(each["m"]) / sigma**2, "-", color=colour, linewidth=0.8, alpha=0.8,
-                          label=label if not number else None)
+                axes.plot(
+                    each.index,
+                    abs(each["m"]) / sigma**2,
+                    "-",
+                    color=colour,
+                    linewidth=0.8,
+                    alpha=0.8,
+                    label=label if not number else None,
+                )
         steps = np.arange(3, 9)
-        axes.plot(steps, 0.03 * abs(factor) ** (steps - 3.0), "o--", color="black", markersize=4,
-                  label=rf"slope of theory: ${factor:.2f}$ a step")
-        axes.set(yscale="log", xlabel="iteration", ylabel=r"$|m|/\sigma^2$", ylim=(1e-4, 30),
-                 xlim=(0, max(each.index.max() for each in undamped)))
+        axes.plot(
+            steps,
+            0.03 * abs(factor) ** (steps - 3.0),
+            "o--",
+            color="black",
+            markersize=4,
+            label=rf"slope of theory: ${factor:.2f}$ a step",
+        )
+        axes.set(
+            yscale="log",
+            xlabel="iteration",
+            ylabel=r"$|m|/\sigma^2$",
+            ylim=(1e-4, 30),
+            xlim=(0, max(each.index.max() for each in undamped)),
+        )
         axes.legend(loc="lower right")
     return figure
 
@@ -96,17 +128,38 @@ def contraction(curves, rates):
         top.legend(title="lines: data sets; dots: theory", title_fontsize=11, fontsize=11)
         ends = rates[["predicted", "measured"]].min().min() - 0.01, rates[["predicted", "measured"]].max().max() + 0.01
         bottom.plot(ends, ends, color="#bbbbbb", linewidth=1)
-        for jumps, marker, fill, label in ((False, "o", "full", "variance of the replicon finite"),
-                                           (True, "s", "none", "infinite: the proximal point jumps")):
+        for jumps, marker, fill, label in (
+            (False, "o", "full", "variance of the replicon finite"),
+            (True, "s", "none", "infinite: the proximal point jumps"),
+        ):
             each = rates[rates["jumps"] == jumps]
-            bottom.errorbar(each["predicted"], each["measured"], each["measured_error"], each["predicted_error"],
-                            fmt=marker, color=SEMANTIC, fillstyle=fill, elinewidth=1, label=label)
+            bottom.errorbar(
+                each["predicted"],
+                each["measured"],
+                each["measured_error"],
+                each["predicted_error"],
+                fmt=marker,
+                color=SEMANTIC,
+                fillstyle=fill,
+                elinewidth=1,
+                label=label,
+            )
         for row, before in zip(rates.sort_values("predicted").itertuples(), [None, *rates["predicted"].sort_values()]):
             close = before is not None and row.predicted - before < 0.03 * (ends[1] - ends[0])
-            bottom.annotate(row.label, (row.predicted, row.measured), xytext=(-12, 14) if close else (5, -11),
-                            textcoords="offset points", fontsize=9)
-        bottom.set(xlabel=r"predicted from $\Lambda$", ylabel="measured", xlim=ends, ylim=ends,
-                   title="Factor an iteration, between the 10th and the 20th")
+            bottom.annotate(
+                row.label,
+                (row.predicted, row.measured),
+                xytext=(-12, 14) if close else (5, -11),
+                textcoords="offset points",
+                fontsize=9,
+            )
+        bottom.set(
+            xlabel=r"predicted from $\Lambda$",
+            ylabel="measured",
+            xlim=ends,
+            ylim=ends,
+            title="Factor an iteration, between the 10th and the 20th",
+        )
         bottom.legend(loc="upper left")
     return figure
 
@@ -128,10 +181,22 @@ def gains(curves):
         axes.axhline(1, color="#888888", linewidth=1)
         for number, (label, (branch, distances, gain)) in enumerate(curves.items()):
             error = gain.std(axis=0, ddof=1) / len(gain) ** 0.5
-            axes.errorbar(distances, gain.mean(axis=0), error, fmt="os^Dvx"[number % 6] + "-", color=COLOURS[branch],
-                          linewidth=1, elinewidth=1, label=label)
-        axes.set(xscale="log", yscale="log", xlabel="distance of the copies, over the size of $Q$",
-                 ylabel="gain of the squared distance in one iteration")
+            axes.errorbar(
+                distances,
+                gain.mean(axis=0),
+                error,
+                fmt="os^Dvx"[number % 6] + "-",
+                color=COLOURS[branch],
+                linewidth=1,
+                elinewidth=1,
+                label=label,
+            )
+        axes.set(
+            xscale="log",
+            yscale="log",
+            xlabel="distance of the copies, over the size of $Q$",
+            ylabel="gain of the squared distance in one iteration",
+        )
         axes.legend(fontsize=11)
     return figure
 
@@ -163,19 +228,43 @@ def square_maps(maps, lines, label, most, unsure=None):
             found = values.to_numpy()
             there = np.isfinite(found)
             wide = 200 * 9 / max(9, len(values.columns)) ** 1.15  # squares that touch neither neighbour
-            shown = axes.scatter(omegas[there], alphas[there], s=wide, c=found[there], marker="s", cmap="magma_r",
-                                 vmin=0, vmax=most, edgecolors="#999999", linewidths=0.6)
+            shown = axes.scatter(
+                omegas[there],
+                alphas[there],
+                s=wide,
+                c=found[there],
+                marker="s",
+                cmap="magma_r",
+                vmin=0,
+                vmax=most,
+                edgecolors="#999999",
+                linewidths=0.6,
+            )
             if unsure:
                 crossed = unsure[0].to_numpy() & there
-                axes.scatter(omegas[crossed], alphas[crossed], s=wide / 4, color="#888888", marker="x", label=unsure[1],
-                             linewidths=1)
+                axes.scatter(
+                    omegas[crossed],
+                    alphas[crossed],
+                    s=wide / 4,
+                    color="#888888",
+                    marker="x",
+                    label=unsure[1],
+                    linewidths=1,
+                )
             for curve, name, colour, style in lines:
                 draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
         if lines:
-            np.atleast_1d(rows)[0].legend(loc="lower left", bbox_to_anchor=(0, 1.09), ncols=3, fontsize=11,
-                                        columnspacing=1, handletextpad=0.4)
+            np.atleast_1d(rows)[0].legend(
+                loc="lower left", bbox_to_anchor=(0, 1.09), ncols=3, fontsize=11, columnspacing=1, handletextpad=0.4
+            )
         np.atleast_1d(rows)[-1].set_xlabel(r"positional share of the teacher $\omega$")
-        figure.colorbar(shown, ax=rows, orientation="horizontal", aspect=35, label=label,
-                        extend="max" if found[there].max() > most else "neither")
+        figure.colorbar(
+            shown,
+            ax=rows,
+            orientation="horizontal",
+            aspect=35,
+            label=label,
+            extend="max" if found[there].max() > most else "neither",
+        )
     return figure

@@ -40,5 +40,12 @@ def mark_threshold(axes, threshold, name, colour, left=False):
     """A vertical line at a threshold, as wide as its error at least, its name to the right or to the left."""
     axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.")
     axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
-    axes.annotate(name, (threshold.alpha, 1), xycoords=("data", "axes fraction"), xytext=(-3 if left else 3, -12),
-                  textcoords="offset points", color=colour, ha="right" if left else "left")
+    axes.annotate(
+        name,
+        (threshold.alpha, 1),
+        xycoords=("data", "axes fraction"),
+        xytext=(-3 if left else 3, -12),
+        textcoords="offset points",
+        color=colour,
+        ha="right" if left else "left",
+    )

@@ -94,8 +94,12 @@ def _look_at_workers(client, address):
     if not workers:
         print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
     here = _versions()
-    found = {f"{name} {each.get(name)} (here {here[name]})"
-             for each in workers.values() for name in here if each.get(name) != here[name]}
+    found = {
+        f"{name} {each.get(name)} (here {here[name]})"
+        for each in workers.values()
+        for name in here
+        if each.get(name) != here[name]
+    }
     if found:
         print(f"scheduler {address}: workers with other versions: {', '.join(sorted(found))}", file=sys.stderr)
 

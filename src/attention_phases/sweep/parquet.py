@@ -35,14 +35,21 @@ def export(store, folder):
 def _write(path, items):
     fields = sorted({name for cell, *_ in items for name in cell})
     items.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
-    records = [{**{name: flat(value) for name, value in cell.items()}, **row, **origin, "cell": text}
-               for cell, text, rows, origin in items for row in rows]
+    records = [
+        {**{name: flat(value) for name, value in cell.items()}, **row, **origin, "cell": text}
+        for cell, text, rows, origin in items
+        for row in rows
+    ]
     results = list(dict.fromkeys(name for *_, rows, _ in items for row in rows for name in row))
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.table({name: _column([record.get(name) for record in records])
-                          for name in [*fields, *results, *provenance.COLUMNS, "cell"]})
+        table = pa.table(
+            {
+                name: _column([record.get(name) for record in records])
+                for name in [*fields, *results, *provenance.COLUMNS, "cell"]
+            }
+        )
         about = json.dumps({"schema": SCHEMA, "version": __version__})
         with open(partial, "wb") as file:
             pq.write_table(table.replace_schema_metadata({"attention_phases": about}), file, compression="zstd")
@@ -84,11 +91,14 @@ def _read(path):
 
 def import_parquet(store, path):
     """Take the cells of an exported file that the store has not; values are kept bit for bit."""
+
     def items():
         for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
             records, known = list(group), {"cell", *provenance.COLUMNS, *json.loads(text)}
-            rows = [{name: value for name, value in record.items() if name not in known and value is not None}
-                    for record in records]
+            rows = [
+                {name: value for name, value in record.items() if name not in known and value is not None}
+                for record in records
+            ]
             yield text, rows, {name: records[0][name] for name in provenance.COLUMNS}
 
     store.add(items())

@@ -10,8 +10,7 @@ from multiprocessing import connection, get_context, parent_process
 from ..errors import check_count
 
 # One thread a worker: the cells are the parallelism, and thread counts change float rounding.
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                     "NUMBA_NUM_THREADS")}
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
 
 
 @contextmanager

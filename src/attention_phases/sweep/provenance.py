@@ -11,8 +11,18 @@ from pathlib import Path
 
 from .. import __version__
 
-COLUMNS = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator",
-           "cell_seconds", "finished")
+COLUMNS = (
+    "version",
+    "commit",
+    "python",
+    "numpy",
+    "torch",
+    "cpu",
+    "platform",
+    "accelerator",
+    "cell_seconds",
+    "finished",
+)
 
 
 def environment():

@@ -88,15 +88,17 @@ def run(cells, work, store, executor, quiet=False, ahead=1024):
             except (BrokenExecutor, StoreError, SweepError):
                 raise
             except CancelledError as error:  # nobody does that here
-                raise SweepError(f"the connection to the scheduler was lost after {done} cells; "
-                                 "they are stored, run again to go on") from error
+                raise SweepError(
+                    f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
+                ) from error
             except Exception as error:
                 failed.append(Failure(name, cell, _one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except BrokenExecutor as error:
-        raise SweepError(f"a worker process died (killed, or out of memory?) after {done} cells; "
-                         "they are stored, run again to go on") from error
+        raise SweepError(
+            f"a worker process died (killed, or out of memory?) after {done} cells; they are stored, run again to go on"
+        ) from error
     finally:
         for future in pending:
             future.cancel()
@@ -117,8 +119,11 @@ def _compute(work, cell):
     """Rows and provenance of a cell; runs in the worker."""
     start = time.perf_counter()
     rows = work(cell)
-    return rows, {**provenance.environment(), "cell_seconds": time.perf_counter() - start,
-                  "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+    return rows, {
+        **provenance.environment(),
+        "cell_seconds": time.perf_counter() - start,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 def _one_line(error):

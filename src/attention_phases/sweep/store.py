@@ -53,15 +53,18 @@ class Store:
     def _open(self):
         # Exclusive: the lock lasts until close, and no shared memory is needed (network file systems).
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
-        application, schema = (self._db.execute(f"PRAGMA {name}").fetchone()[0]
-                               for name in ("application_id", "user_version"))
+        application, schema = (
+            self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
         empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
         if application != APPLICATION and not (empty and application == schema == 0):
             raise StoreError(f"store {self.path}: not a results store; it was left as it is")
         if application and schema != SCHEMA:
             age = "an older" if schema < SCHEMA else "a newer"
-            raise StoreError(f"store {self.path}: schema {schema} was written by {age} version of this "
-                             f"package, this one reads schema {SCHEMA}; it was left as it is")
+            raise StoreError(
+                f"store {self.path}: schema {schema} was written by {age} version of this "
+                f"package, this one reads schema {SCHEMA}; it was left as it is"
+            )
         found = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found == "ok" and not self._whole():
             found = "the file is too short"
@@ -110,7 +113,7 @@ class Store:
     def keys(self):
         """Return the set of keys (`identity.key`) of all stored cells."""
         with self._reporting():
-            return {found for found, in self._db.execute("SELECT key FROM cells")}
+            return {found for (found,) in self._db.execute("SELECT key FROM cells")}
 
     def put(self, cell, rows, origin):
         """Store the results of a cell, durable on return.
@@ -137,25 +140,27 @@ class Store:
             raise BadInput("experiment", fields.get("experiment"), "a name of letters, digits, - and _")
         results = json.dumps(check_rows(rows, taken=RESERVED | fields.keys()))
         with self._reporting(), self._db:
-            self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)",
-                             (key(text), text, results, json.dumps(origin)))
+            self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)", (key(text), text, results, json.dumps(origin)))
 
     def experiments(self):
         """Return the sorted names of the experiments that stored cells belong to."""
         with self._reporting():
             found = self._db.execute("SELECT DISTINCT json_extract(cell, '$.experiment') FROM cells")
-            return sorted(name for name, in found)
+            return sorted(name for (name,) in found)
 
     def items(self, experiment):
         """Yield (canonical JSON of the cell, list of its rows, provenance dict), in order of the keys."""
         with self._reporting():
             for text, rows, origin in self._db.execute(
-                    "SELECT cell, results, provenance FROM cells WHERE json_extract(cell, '$.experiment') = ?",
-                    (experiment,)):
+                "SELECT cell, results, provenance FROM cells WHERE json_extract(cell, '$.experiment') = ?",
+                (experiment,),
+            ):
                 yield text, json.loads(rows), json.loads(origin)
 
     def add(self, items):
         """Store those of `items` (as from `Store.items`) whose cell is missing, in one transaction."""
         with self._reporting(), self._db:
-            self._db.executemany("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)", (
-                (key(text), text, json.dumps(rows), json.dumps(origin)) for text, rows, origin in items))
+            self._db.executemany(
+                "INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?)",
+                ((key(text), text, json.dumps(rows), json.dumps(origin)) for text, rows, origin in items),
+            )

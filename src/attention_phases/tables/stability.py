@@ -156,9 +156,7 @@ def settled(table, apart):
     """
     rows = []
     for (omega, alpha, start), (distance, error) in apart.items():
-        here = table[
-            np.isclose(table["omega"], omega) & np.isclose(table["alpha"], alpha) & (table["start"] == start)
-        ]
+        here = table[np.isclose(table["omega"], omega) & np.isclose(table["alpha"], alpha) & (table["start"] == start)]
         ends = here[here["what"] == "settled"]
         row = {"ω": f"{omega:g}", "α": f"{alpha:g}", "branch": start,
                "theory": with_error(distance, error) if distance else "0"}  # fmt: skip

@@ -57,9 +57,7 @@ def project(columns, teacher, value=None, pair=None):
         passed = basis + basis @ value
         small, square = passed @ basis.T, passed @ passed.T
         traces = (d + np.trace(value), d + 2 * np.trace(value) + (value**2).sum())
-    return Student(
-        basis @ columns.T / sqrt(d), basis @ teacher / sqrt(d), basis @ encoding, small, square, traces, d
-    )
+    return Student(basis @ columns.T / sqrt(d), basis @ teacher / sqrt(d), basis @ encoding, small, square, traces, d)
 
 
 def general_test_error(task, architecture, student, attention=None):

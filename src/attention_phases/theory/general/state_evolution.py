@@ -91,9 +91,7 @@ def conjugates(setting, alpha, overlaps, averages):
     aligned, rest = _teacher(root, overlaps.theta)
     theta = alpha * averages.teacher_noise / rest
     chi = np.linalg.solve(root.T, (theta[..., :, None] * aligned - alpha * averages.noise).swapaxes(-1, -2))
-    return GeneralOverlaps(
-        alpha * averages.power, alpha * averages.pull, theta, 0.5 * (chi + chi.swapaxes(-1, -2))
-    )
+    return GeneralOverlaps(alpha * averages.power, alpha * averages.pull, theta, 0.5 * (chi + chi.swapaxes(-1, -2)))
 
 
 def gains(setting, alpha, overlaps, averages):

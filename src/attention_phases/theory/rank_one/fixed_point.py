@@ -168,11 +168,13 @@ def _damped(evolution, net):
     """Damped iteration from inside the branch's basin: close to the teacher, or to the positional encoding."""
     rho = evolution.task.sigma**2
     V = 0.5 * rho / (evolution.task.lam * max(1.0, evolution.alpha))
-    x = evolution.coordinates({
-        "semantic": Overlaps(q=0.8 * rho, m=0.0, theta=0.7 * rho, V=V),
-        "positional": Overlaps(q=0.2 * rho, m=sqrt(rho) / 2, theta=0.0, V=V),
-        "symmetric": Overlaps(q=0.2 * rho, m=0.0, theta=0.0, V=V),
-    }[evolution.branch])
+    x = evolution.coordinates(
+        {
+            "semantic": Overlaps(q=0.8 * rho, m=0.0, theta=0.7 * rho, V=V),
+            "positional": Overlaps(q=0.2 * rho, m=sqrt(rho) / 2, theta=0.0, V=V),
+            "symmetric": Overlaps(q=0.2 * rho, m=0.0, theta=0.0, V=V),
+        }[evolution.branch]
+    )
     for _ in range(DAMPED_STEPS):
         move, _ = evolution.displacement(x, net)
         x = x + (1 - DAMPING) * move
