@@ -17,11 +17,11 @@ from attention_phases import BadInput, figures
 from attention_phases.experiments import results
 from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
-from attention_phases.histogram.cells import Run, histogram
+from attention_phases.histogram.cells import CountingCell, histogram
 from attention_phases.sweep import provenance
 from attention_phases.sweep.store import Store, export
 
-CELL = Run("histogram", "semantic", 3, 400, 3, 2)
+CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
     """The first process compiles, the second loads from Numba's cache."""
     command = (
         "import sys; from attention_phases.histogram.training import train; "
-        "from attention_phases.histogram.cells import Run; "
+        "from attention_phases.histogram.cells import CountingCell; "
         f"sys.stdout.buffer.write(train({CELL!r})[0]['final'].tobytes())"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
@@ -193,13 +193,13 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 
 def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
-    rows = training.run(CELL)
+    rows = training.train_and_measure(CELL)
     assert list(tmp_path.iterdir()) == []
     by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
     assert {what: len(each) for what, each in by.items()} == {
         "epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2,
     }  # fmt: skip
-    assert training.run_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
+    assert training.train_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
     kept, _ = training.train(CELL)
     assert (training.decode(by["weights"][1]["weights"]) == kept["final"]).all()
     test = training.data(CELL)[1]
@@ -221,7 +221,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
 def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
     monkeypatch.setattr(results, "DATA", tmp_path)
-    rows = training.run(CELL)
+    rows = training.train_and_measure(CELL)
     origin = dict.fromkeys(provenance.COLUMNS, "here")
     for changed, expected in ((0, []), (1e-2, ["train_loss"])):
         rows[1]["train_loss"] *= 1 + changed

@@ -19,7 +19,7 @@ ADAM = np.array([1e-3, 0.9, 0.98, 1e-9])  # rate, beta1, beta2, epsilon
 SGD = np.array([1e-3, 0, 0, 0])
 NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 SAVED_EVERY = 20  # epochs
-BEGINNING = 2  # rows, those of `run_beginning`
+BEGINNING = 2  # rows, those of `train_beginning`
 
 
 def seeds(cell):
@@ -38,7 +38,7 @@ def train(cell, epochs=None, path=None):
 
     Parameters
     ----------
-    cell : cells.Run
+    cell : cells.CountingCell
     epochs : int, optional
         Stop after so many, counted through both phases; all by default.
     path : path-like, optional
@@ -98,12 +98,12 @@ def displace(flat, rng):
         each += np.float32(NOISE) * rng.standard_normal(each.shape, dtype=np.float32)
 
 
-def run(cell):
+def train_and_measure(cell):
     """Rows of a cell, each with `what` it is.
 
     Parameters
     ----------
-    cell : cells.Run
+    cell : cells.CountingCell
 
     Returns
     -------
@@ -125,9 +125,9 @@ def run(cell):
     return rows
 
 
-def run_beginning(cell):
-    """The first rows of `run`, those of the start and of one epoch: what is cheap to compute again, before rounding has
-    grown."""
+def train_beginning(cell):
+    """The first rows of `train_and_measure`, those of the start and of one epoch: cheap to compute again, and rounding
+    has not grown yet."""
     return [{"what": "epoch", **each} for each in train(cell, epochs=BEGINNING - 1)[1]]
 
 
