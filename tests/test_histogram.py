@@ -77,9 +77,9 @@ def test_gradient_is_that_of_torch(model, sequences):
     flat, _ = model
     gradient = np.full_like(flat, np.nan)
     chosen = np.array([5, 2, 17, 100, 3, 2])
-    weights, space = tf.views(flat), step.workspace(8, tf.views(flat))
-    loss, right = step.forward(weights, *sequences, chosen, space)
-    step.backward(weights, *sequences, chosen, space, tf.views(gradient))
+    weights, space = tf.views(flat), step.workspace(80, tf.views(flat))
+    loss, right = step.forward(weights, sequences, chosen, space)
+    step.backward(weights, sequences, chosen, space, tf.views(gradient))
     tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
     tokens, counts = (torch.from_numpy(each[chosen]) for each in sequences)
     reference = tf.loss(tensors, tokens, counts)
@@ -91,11 +91,11 @@ def test_gradient_is_that_of_torch(model, sequences):
         assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has 1.2e-7
 
 
-@pytest.mark.parametrize("settings", [training.ADAM, training.SGD], ids=["adam", "sgd"])
-def test_an_epoch_is_that_of_torch(model, sequences, settings):
+@pytest.mark.parametrize("rule", [training.ADAM, training.SGD], ids=["adam", "sgd"])
+def test_an_epoch_is_that_of_torch(model, sequences, rule):
     flat, mask = model
     tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
-    if settings is training.ADAM:
+    if rule is training.ADAM:
         optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     else:
         optimizer = torch.optim.SGD(tensors, lr=1e-3)
@@ -109,10 +109,8 @@ def test_an_epoch_is_that_of_torch(model, sequences, settings):
             each.grad *= torch.from_numpy(free)
         optimizer.step()
         losses.append(value.item() * len(chosen))
-    ours, gradient, moments = flat.copy(), np.empty_like(flat), np.zeros((2, tf.SIZE), np.float32)
-    loss = step.train_epoch(
-        tf.views(ours), ours, tf.views(gradient), gradient, mask, moments, 0, *sequences, order, 32, settings
-    )
+    ours = flat.copy()
+    loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule)
     assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
     theirs = np.concatenate([each.detach().numpy().ravel() for each in tensors])
     # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.
@@ -203,7 +201,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     kept, _ = training.train(CELL)
     assert (training.decode(by["weights"][1]["weights"]) == kept["final"]).all()
     test = training.data(CELL)[1]
-    loss, accuracy = step.evaluate(tf.views(kept["final"]), *test, 32)
+    loss, accuracy = step.evaluate(tf.views(kept["final"]), test, 32)
     right = sum(row["right"] for row in by["count"] if row["after"] == "sgd")
     assert right / test.tokens.size == pytest.approx(accuracy) and by["epoch"][-1]["test_loss"] == loss
     assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
@@ -248,7 +246,7 @@ def test_line_between_solutions_ends_at_them(sequences):
     at, losses, accuracies = measures.along_line(one, other, sequences, steps=3)
     assert at.tolist() == [0, 0.5, 1]
     for flat, loss, accuracy in zip((one, (one + other) / 2, other), losses, accuracies):
-        assert (loss, accuracy) == pytest.approx(step.evaluate(tf.views(flat), *sequences, 32), rel=1e-6)
+        assert (loss, accuracy) == pytest.approx(step.evaluate(tf.views(flat), sequences, 32), rel=1e-6)
 
 
 def test_the_panel_carries_the_weights_exactly():
