@@ -179,7 +179,7 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
     assert found["verdicts"]["differs"] == 1
     assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
-    assert (shown / "scorecard_summary.txt").read_text().startswith("Of 1 comparisons")
+    assert (shown / "scorecard_summary.txt").read_text().startswith("Of 1 comparisons with")
     assert "</svg>" in (shown / "scorecard.svg").read_text()
     for name in ("counts", "reasons"):
         assert (shown / f"scorecard_{name}.txt").read_text().strip()
