@@ -1,6 +1,7 @@
 """How numbers of the pages become text."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -132,7 +133,7 @@ def test_a_comparison_on_a_page():
 
 
 def test_the_error_of_the_model_has_its_own_column_where_it_is_known():
-    some = [each._replace(broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
+    some = [replace(each, broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
     head, first, second = Cells(markup.Table(compare(some), "Published and ours").html()).rows
     place = head.index("one step of breaking moves it by")
     assert (first[place], second[place]) == ("−0.00040(10)", "not known")

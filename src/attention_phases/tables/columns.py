@@ -1,6 +1,6 @@
 """What the columns of the tables are called on the pages, in which unit and with how many digits."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 SYMBOLS = {
     "critical": "α<sub>c</sub>",
@@ -38,7 +38,8 @@ NAMES = {  # of values in cells, where they are not plain words
 }
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True)
+class Column:
     """How a column is shown.
 
     Attributes
