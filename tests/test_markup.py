@@ -68,6 +68,17 @@ def test_a_table_can_be_read_by_everybody():
     assert not re.search(r"<th[^>]*></th>", html)
 
 
+def test_numbers_lie_to_the_right_and_words_to_the_left_even_where_some_are_missing():
+    frame = pd.DataFrame({"verdict": ["agrees", "differs"], "reason": [np.nan, "quadrature"], "theory": [1.5, np.nan],
+                          "published": ["0.851", None]})  # fmt: skip
+    cells = [
+        attributes.get("class") for tag, attributes in Cells(markup.as_html(frame, "A caption")).tags if tag == "td"
+    ]
+    assert cells == [None, "number", "number"] * 2
+    _, first, second = Cells(markup.as_html(frame, "A caption")).rows
+    assert first == ["agrees", "–", "1.5", "0.851"] and second == ["differs", "quadrature", "none", ""]
+
+
 def test_a_folded_table_is_named_by_what_opens_it():
     html = markup.as_html(pd.DataFrame({"count": [1]}), "All of them", folded=True)
     assert html.startswith("<details><summary>All of them</summary>") and "<caption>" not in html

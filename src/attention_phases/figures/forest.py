@@ -54,7 +54,7 @@ def forest(strips, limit):
         axes.set_yticks(ticks, names)
         axes.set(ylim=(max(place, 1) - 0.4, -0.6), xlabel="ours less published, in errors")
         axes.tick_params(axis="y", length=0)
-        shown = [-30, -10, -3, 0, 3, 10, 30]
+        shown = [-30, -3, 0, 3, 30]
         axes.set_xticks(shown, [f"{each:+d}".replace("-", "−") if each else "0" for each in shown])
         axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
         axes.set_xlim(*_range(strips, limit))

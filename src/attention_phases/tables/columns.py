@@ -24,7 +24,7 @@ SYMBOLS = {
     "test_loss": "test loss",
     "start to trained": "distance by Adam",
     "trained to final": "distance by SGD",
-    "of_zeros": "distance by SGD, former zeros",
+    "of_zeros": "former zeros, by SGD",
     "omega": "ω",
     "alpha": "α",
     "sigma": "σ",
@@ -35,6 +35,7 @@ NAMES = {  # of values in cells, where they are not plain words
     "gd": "gradient descent",
     "lbfgs": "L-BFGS",
     "adam": "Adam",
+    "standard deviation": "st. dev.",
 }
 
 

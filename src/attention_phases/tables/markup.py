@@ -66,9 +66,10 @@ def as_html(frame, caption, folded=False):
     str
     """
     names = [name for name in frame if not _is_part(name, frame)]
-    head = "".join(f'<th scope="col"{_align(frame[name])}>{_heading(name)}</th>' for name in names)
+    kinds = {name: _align(frame[name]) for name in names}
+    head = "".join(f'<th scope="col"{kinds[name]}>{_heading(name)}</th>' for name in names)
     body = "".join(
-        "<tr>" + "".join(_cell(name, row, first=name == names[0]) for name in names) + "</tr>"
+        "<tr>" + "".join(_cell(name, row, kinds[name], first=name == names[0]) for name in names) + "</tr>"
         for row in frame.to_dict("records")
     )
     title = re.sub("<[^>]*>", "", caption)
@@ -151,21 +152,22 @@ def _heading(name):
     return f"{column.heading}, {column.unit}" if column.unit else column.heading
 
 
-def _align(values):
-    return ' class="number"' if any(map(_is_number, values)) else ""
-
-
 def _is_number(value):
     """Numbers, and texts of published ones."""
-    return not isinstance(value, bool) and bool(
-        isinstance(value, Number) or (isinstance(value, str) and re.fullmatch(r"-?\d[\d.]*(\([\d.]+\))?", value))
-    )
+    if isinstance(value, str):
+        return bool(re.fullmatch(r"-?\d[\d.]*(\([\d.]+\))?", value))
+    return isinstance(value, Number) and not isinstance(value, bool)
 
 
-def _cell(name, row, first):
+def _align(values):
+    """Numbers to the right, in a column that has any."""
+    return ' class="number"' if any(map(_is_number, values.dropna())) else ""
+
+
+def _cell(name, row, kind, first):
     column, value = COLUMNS[name], row[name]
     plain = isinstance(value, (str, bool)) or value is None
-    text, kind = _word(value, column) if plain else _shown(name, row, column), _align([value])
+    text = _word(value, column) if plain else _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
 
 

@@ -107,7 +107,7 @@ def sentence(frame):
 def summary(frame):
     """Numbers by verdict, reason and evidence, as HTML."""
     counts = count(frame).assign(reason_place=lambda each: each["reason"].map(NUMBERS).astype(float))
-    shown = counts[["verdict", "reason", "reason_place", "evidence", "rows"]]
+    shown = counts[["verdict", "rows", "reason", "reason_place", "evidence"]]
     return Table(shown, "Numbers by verdict and reason").html()
 
 
