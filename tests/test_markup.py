@@ -150,6 +150,11 @@ def test_the_error_of_the_model_has_its_own_column_where_it_is_known():
     assert (first[place], second[place]) == ("−0.00040(10)", "not known")
 
 
+def test_nothing_to_compare_is_said():
+    html, numbers = markup.Table(compare([]), "Published and ours")._repr_mimebundle_()
+    assert "no numbers for these parameters" in html["text/html"] and numbers[markup.COMPARISON]["rows"] == []
+
+
 def test_a_comparison_takes_its_numbers_along():
     table = markup.Table(compare(rows()), "Published and ours")
     bundle, numbers = table._repr_mimebundle_()

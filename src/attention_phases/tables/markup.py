@@ -45,6 +45,8 @@ class Table:
         """What the page shows."""
         if "published_value" not in self.frame:
             return as_html(self.frame, self.caption, self.folded)
+        if self.frame.empty:
+            return "<p>The paper gives no numbers for these parameters.</p>"
         return as_html(readable(self.frame), self.caption, self.folded) + sources(self.frame)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
