@@ -19,9 +19,10 @@ from attention_phases.theory import (
     theory_line,
     threshold,
 )
-from attention_phases.theory.branches import branch_end, follow
-from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
+from attention_phases.theory.branches import follow
+from attention_phases.theory.ends import branch_end
+from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -67,7 +68,7 @@ def instability(task, branch, alpha):
             "semantic": Overlaps(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
             "positional": Overlaps(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
         }[branch]
-        pooled = Averages(*(each.mean() for each in average(task, point, nets)))
+        pooled = pool(average(task, point, nets))
         new = update(task, conjugates(task, alpha, point, pooled))
         own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
         images.append(own / new.q**0.5)

@@ -91,7 +91,7 @@ class Copies(Line):
 
 @dataclass(frozen=True)
 class VariantLine(Line):
-    """A line of theory for another architecture, see `theory.general.lines.general_line`."""
+    """A line of theory for another architecture, see `theory.theory_line`."""
 
     form: str
     tokens: int

@@ -11,7 +11,7 @@ from ..experiments.general_simulation import teacher_length
 from ..published import with_error
 from ..sweep.identity import restore
 from ..task import Task
-from ..theory.lines import MINIMA
+from ..theory.branches import MINIMA
 from .comparisons import SYMBOLS, checked
 from .stability import theory_lines
 
