@@ -28,14 +28,9 @@ def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **o
 
 
 def follow(
-    task: Task,
-    branch: str,
-    alphas: Sequence[float],
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
+    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0,
     architecture: Architecture | None = None,
-) -> dict[float, Solution]:
+) -> dict[float, Solution]:  # fmt: skip
     """Return the solutions of one branch at several alpha, each started from its neighbour.
 
     Parameters
@@ -72,22 +67,16 @@ def follow(
 
 
 def branch_along(
-    task: Task,
-    branch: str,
-    alphas: Sequence[float],
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
-    architecture: Architecture | None = None,
+    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0
 ) -> pd.DataFrame:
-    """Return one branch as a table; the parameters are those of `follow`.
+    """Return one branch of the standard student as a table; the parameters are those of `follow`.
 
     Returns
     -------
     pandas.DataFrame
         By ascending alpha: alpha and the columns of `as_row`. Where the branch does not exist there is no row.
     """
-    found = follow(task, branch, alphas, points, scrambles, seed, architecture)
+    found = follow(task, branch, alphas, points, scrambles, seed)
     return pd.DataFrame([{"alpha": alpha, **as_row(task, each)} for alpha, each in found.items()])
 
 

@@ -22,13 +22,7 @@ OF_GAINS = 4  # points of a gain, in units of those of the overlaps
 
 
 def gains(
-    task: Task,
-    alpha: float,
-    overlaps: Overlaps,
-    points: int = 2**13,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
-    halvings: int = HALVINGS,
+    task: Task, alpha: float, overlaps: Overlaps, points: int = 2**13, scrambles=SCRAMBLES, seed=0, halvings=HALVINGS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gain of the distance of two copies, from large distances to small ones.
 

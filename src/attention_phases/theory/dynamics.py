@@ -9,13 +9,7 @@ from .rank_one.state_evolution import Overlaps, average, conjugates, update
 
 
 def trajectory(
-    task: Task,
-    alpha: float,
-    start: Overlaps,
-    steps: int,
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
+    task: Task, alpha: float, start: Overlaps, steps: int, points: int | None = None, scrambles=SCRAMBLES, seed=0
 ) -> pd.DataFrame:
     """Return the overlaps by iteration from a given start (Eqs. 7 and 8, iterated).
 

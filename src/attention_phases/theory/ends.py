@@ -25,13 +25,7 @@ NOWHERE = nan, nan
 
 
 def branch_end(
-    task: Task,
-    branch: str,
-    alpha: float,
-    start: Overlaps,
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
+    task: Task, branch: str, alpha: float, start: Overlaps, points: int | None = None, scrambles=SCRAMBLES, seed=0
 ) -> tuple[float, float]:
     """Return where the own overlap of a branch goes to zero: there it leaves the symmetric branch.
 
@@ -85,11 +79,7 @@ def branch_end(
 
 
 def gain_crossing(
-    branch: str,
-    alphas: Iterable[float],
-    gain: Callable[[float], float],
-    at: Callable[[float], Solution],
-    beyond: bool = False,
+    branch: str, alphas: Iterable[float], gain: Callable[[float], float], at: Callable[[float], Solution], beyond=False
 ) -> tuple[float, float]:
     """Return where a branch turns from a saddle into a minimum: the gain of what it holds at zero passes 1.
 
@@ -100,10 +90,8 @@ def gain_crossing(
     ----------
     branch : {"semantic", "positional", "symmetric"}
         Looked at from its largest alpha if "positional", else from its smallest.
-    alphas : iterable of float
-        On the branch.
-    gain : callable
-        The gain at one of these alphas, good enough to choose the neighbours.
+    alphas, gain : iterable of float, callable
+        On the branch, and the gain at each, good enough to choose the neighbours.
     at : callable
         The solution at any alpha.
     beyond : bool
@@ -135,12 +123,7 @@ def _secant(nearer, farther):
 
 
 def stability_limit(
-    task: Task,
-    branch: str,
-    table: pd.DataFrame,
-    points: int = 2**11,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
+    task: Task, branch: str, table: pd.DataFrame, points: int = 2**11, scrambles=SCRAMBLES, seed=0
 ) -> tuple[float, float]:
     """Return where a branch of the standard student turns from a saddle into a minimum, from a table of its overlaps.
 

@@ -1,10 +1,9 @@
 """Gaussian averages with error bars: independent scrambles of a Sobol net.
 
-Every average over the fields is taken on each scramble alone. The mean over the scrambles is the result, and their
-spread gives its error. For two tokens and a rank-one student a net has four dimensions: xi_1, xi_2, zeta_1 and zeta_2,
-all N(0, 1). Antithetic pairs are not used: at equal cost plain scrambles have the smaller spread here
-(`benchmarks/quadrature.py`), because half the terms of the integrands are even already and a pair then spends two
-points on one value.
+An average is taken on each scramble alone: the mean over the scrambles is the result, their spread gives its error.
+For two tokens and a rank-one student a net has four dimensions: xi_1, xi_2, zeta_1 and zeta_2, all N(0, 1). Antithetic
+pairs are not used: at equal cost plain scrambles have the smaller spread here (`benchmarks/quadrature.py`), because
+half the terms of the integrands are even already and a pair then spends two points on one value.
 """
 
 from collections.abc import Callable, Iterable
@@ -31,19 +30,12 @@ AnyAverages = TypeVar("AnyAverages", bound=tuple)
 
 
 def usual_points(purpose: str, architecture: Architecture | None = None) -> int:
-    """Return the usual number of points a scramble.
-
-    Parameters
-    ----------
-    purpose : {"solution", "threshold", "one step"}
-    architecture : Architecture, optional
-        None for the standard student.
-    """
+    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`; None is the standard student."""
     return USUAL_POINTS[purpose][architecture is not None]
 
 
 @lru_cache(maxsize=4)
-def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dimensions: int = 4) -> np.ndarray:
+def gaussian_points(points: int, scrambles=SCRAMBLES, seed=0, dimensions=4) -> np.ndarray:
     """Return independent scrambles of a Sobol net, mapped to the standard normal law.
 
     Parameters
@@ -52,9 +44,7 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
         Points a scramble, a power of two (so that every scramble is a balanced net), >= 16.
     scrambles : int
         Independent scrambles, >= 4: their spread gives the error bar.
-    seed : int
-    dimensions : int
-        Four for two tokens and a rank-one student.
+    seed, dimensions : int
 
     Returns
     -------
@@ -78,10 +68,7 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
 
 
 def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> list:
-    """Return ``means(*scramble, *arguments)`` of each scramble, computed by several threads.
-
-    `means` is compiled and releases Python's lock, so that the threads run at the same time.
-    """
+    """Return ``means(*scramble, *arguments)`` of each scramble, by threads; `means` releases Python's lock."""
     return list(_threads().map(lambda scramble: means(*scramble, *arguments), scrambles))
 
 
@@ -103,19 +90,10 @@ def standard_error(values):
     return error.item() if error.ndim == 0 else error
 
 
-def jackknife(estimate: Callable[[np.ndarray], np.ndarray], samples: np.ndarray):
-    """Return an estimate from the mean over scrambles, and its jackknife error.
+def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
+    """Return an estimate from the mean over scrambles, the first axis of `samples`, and its jackknife error.
 
-    Parameters
-    ----------
-    estimate : callable
-        Maps a mean, of the shape of one sample, to a number or an array, real or complex.
-    samples : (scrambles, ...) array
-
-    Returns
-    -------
-    value, stderr
-        Of the shape that `estimate` returns.
+    `estimate` maps a mean to a number or an array, real or complex; value and error have the shape of what it returns.
     """
     count = len(samples)
     means = [samples.mean(axis=0), *((samples.sum(axis=0) - each) / (count - 1) for each in samples)]

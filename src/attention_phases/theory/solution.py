@@ -24,7 +24,6 @@ class Solution(Generic[AnyOverlaps]):
 
     Attributes
     ----------
-    alpha : float
     overlaps : Overlaps or GeneralOverlaps
         Of the standard student, or of another architecture.
     train_loss, test_mse : float
@@ -37,21 +36,19 @@ class Solution(Generic[AnyOverlaps]):
     residual : float
         Largest change of a coordinate of the branch (`rank_one.branch`, `general.branch`) under one more step.
     reason : str
-        Why the solution failed; empty if it converged. `UNSETTLED`: the residual is above 1e-6, and it leaves more
-        than a fifth of the standard error of some coordinate. `ENDED`: the overlap that the branch is named after is
-        zero within its error. `SADDLE`: a damped iteration leaves the solution along the branch's own coordinates.
-        The overlap that the branch holds at zero is a separate matter, see `gain`.
+        Why the solution failed; empty if it converged. `UNSETTLED`: the residual is above 1e-6, and the distance left
+        above a fifth of a standard error. `ENDED`: the overlap that the branch is named after is zero within its error.
+        `SADDLE`: a damped iteration leaves the solution within its branch; for leaving the branch see `gain`.
     iterations : int
-        Evaluations of the state-evolution map.
+        Evaluations of the map.
     spread : dict of (scrambles, ...) arrays
         What the fixed point of each scramble alone has, to first order: every overlap by its name, test_mse, and
         replicon and gain where there are any. `train_loss` is given less its mean.
     replicon : float
         ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student only; else NaN.
     gain : float
-        Factor by which one step of the map multiplies a small overlap of the kind that the branch holds at zero, the
-        largest factor if there are several. Above 1 the solution is a saddle in that direction. NaN where nothing is
-        held at zero (semantic branch of rank 2).
+        Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
+        solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
     """
 
     alpha: float
@@ -84,15 +81,7 @@ class Solution(Generic[AnyOverlaps]):
         return self.spread["train_loss"]
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
-        """Return each overlap by its name, as (value, standard error).
-
-        Parameters
-        ----------
-        variance : float
-            sigma^2.
-        flat : bool
-            Name scalars only, as the tables have them, where the overlaps are matrices.
-        """
+        """Return (value, standard error) of each overlap by name, see `GeneralOverlaps.named`."""
         spread = type(self.overlaps)(*(self.spread[name] for name in self.overlaps._fields))
         values, spread = (each.named(variance, flat) for each in (self.overlaps, spread))
         return {name: (value, standard_error(spread[name])) for name, value in values.items()}

@@ -6,7 +6,6 @@ compiled rank-one case in `rank_one.branch`, and any architecture that the theor
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol, overload
 
 import numpy as np
 
@@ -14,12 +13,10 @@ from ..errors import check_positive
 from ..model.architectures import Architecture
 from ..task import Task
 from .general.branch import GeneralBranch
-from .general.state_evolution import GeneralOverlaps
 from .quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
 from .rank_one.branch import RankOneBranch
-from .rank_one.state_evolution import Overlaps
 from .solution import ENDED, SADDLE, UNSETTLED, Solution
-from .warm import Net, Rough, polish
+from .warm import Net, polish
 
 TOLERANCE = 1e-6  # on the residual
 # Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
@@ -32,37 +29,16 @@ DAMPED_STEPS = 400
 STEP = 1e-2
 
 
-class Model(Protocol):
-    """The state-evolution map of one branch at one alpha, in the free coordinates x (n,) of that branch.
-
-    `averages` is a named tuple of E[...], pooled or with a first axis that counts scrambles; `step`, `gain` and
-    `observables` then return arrays with the same first axis.
-    """
-
-    alpha: float
-    fields: int  # of a sentence
-    dimensions: int  # of the quadrature
-    rough: Rough
-    own: slice  # coordinates that belong to the overlaps after which the branch is named
-
-    def start(self) -> Any: ...  # overlaps inside the basin of the branch
-    def pack(self, overlaps) -> np.ndarray: ...
-    def unpack(self, x: np.ndarray) -> Any: ...
-    def average(self, x, points, lowest, anew) -> Any: ...
-    def step(self, x, averages) -> np.ndarray: ...
-    def observables(self, x, averages) -> dict[str, Any]: ...  # test_mse, gain, replicon; linear in the averages
-    def train_loss(self, x, averages) -> float: ...
-    def free_energy(self, x, averages) -> float: ...
+# What the solver needs of a model is the map of one branch at one `alpha`, in its free coordinates x (n,): `pack`,
+# `unpack`, `average`, `step`, `observables` and `losses`; `start` and `rough` to come near the fixed point; the numbers
+# of `fields` and quadrature `dimensions`; and which coordinates are the branch's `own`.
+Model = RankOneBranch | GeneralBranch
 
 
-@overload
-def solve(task: Task, alpha: float, branch: str, points: int | None = None, scrambles: int = SCRAMBLES,
-          seed: int = 0, start: Overlaps | None = None, architecture: None = None) -> Solution[Overlaps]: ...  # fmt: skip
-@overload
-def solve(task: Task, alpha: float, branch: str, points: int | None = None, scrambles: int = SCRAMBLES,
-          seed: int = 0, start: GeneralOverlaps | None = None, *,
-          architecture: Architecture) -> Solution[GeneralOverlaps]: ...  # fmt: skip
-def solve(task, alpha, branch, points=None, scrambles=SCRAMBLES, seed=0, start=None, architecture=None):
+def solve(
+    task: Task, alpha: float, branch: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, start=None,
+    architecture: Architecture | None = None,
+) -> Solution:  # fmt: skip
     """Return the fixed point of the state evolution on one branch (Eqs. 7 and 8).
 
     A damped iteration on few points comes near it, and Powell's hybrid method on all points finishes.
@@ -99,10 +75,8 @@ def solve(task, alpha, branch, points=None, scrambles=SCRAMBLES, seed=0, start=N
     alpha = check_positive("alpha", alpha)
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
-    if architecture is None:
-        model = RankOneBranch(task, alpha, branch)
-    else:
-        model = GeneralBranch(task, architecture, alpha, branch)
+    standard = architecture is None
+    model = RankOneBranch(task, alpha, branch) if standard else GeneralBranch(task, alpha, branch, architecture)
     points = usual_points("solution", architecture) if points is None else points
     nets = gaussian_points(points, scrambles, seed, model.dimensions)
     few, net = Net(nets[: model.rough.scrambles, : model.rough.points], model.fields), Net(nets, model.fields)
@@ -171,6 +145,7 @@ def _describe(model, x, averages, net, before):
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
     drift = (above - below) / (2 * model.alpha * STEP)
 
+    train_loss, free_energy = model.losses(x, pooled)
     overlaps, moved = model.unpack(x), zip(*(model.unpack(x + move) for move in moves.T))
     spread = {name: np.array(each) for name, each in zip(overlaps._fields, moved)}
     spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
@@ -187,8 +162,8 @@ def _describe(model, x, averages, net, before):
     return Solution(
         alpha=model.alpha,
         overlaps=overlaps,
-        train_loss=float(model.train_loss(x, pooled)),
-        free_energy=float(model.free_energy(x, pooled)),
+        train_loss=float(train_loss),
+        free_energy=float(free_energy),
         train_slope=float(pooled.moreau),
         test_slope=float(slopes["test_mse"] @ np.linalg.solve(response, drift)),
         residual=residual,

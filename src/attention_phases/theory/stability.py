@@ -16,9 +16,7 @@ from .warm import Net
 TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay shows the tail
 
 
-def tail(
-    task: Task, alpha: float, overlaps: Overlaps, points: int, scrambles: int = SCRAMBLES, seed: int = 0
-) -> dict[str, float]:
+def tail(task: Task, alpha: float, overlaps: Overlaps, points: int, scrambles=SCRAMBLES, seed=0) -> dict[str, float]:
     """Return the sample mean of the replicon at a number of points, and the index of its tail.
 
     Parameters
@@ -32,9 +30,9 @@ def tail(
     Returns
     -------
     dict
-        `replicon` and `index`, with `replicon_error` and `index_error`: the mean of ``alpha V^2 |dr/dw|_F^2`` between jumps, and Hill's
-        estimate of b in ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble. The variance
-        exists for b > 2, the mean for b > 1.
+        `replicon` and `index`, with `replicon_error` and `index_error`: the mean of ``alpha V^2 |dr/dw|_F^2`` between
+        jumps, and Hill's estimate of b in ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble.
+        The variance exists for b > 2, the mean for b > 1.
     """
     q, m, theta, V = overlaps
     means, indices = [], []
@@ -52,13 +50,7 @@ def tail(
 
 
 def modes(
-    task: Task,
-    alpha: float,
-    branch: str,
-    overlaps: Overlaps,
-    points: int = 2**12,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
+    task: Task, alpha: float, branch: str, overlaps: Overlaps, points: int = 2**12, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of the state-evolution map within its branch: the factors of collective deviations.
 
@@ -75,7 +67,7 @@ def modes(
     Returns
     -------
     values, errors : (3,) arrays
-        The largest modulus first; errors by the jackknife. The overlap that the branch holds at zero has its own, `Solution.gain`.
+        The largest modulus first. The overlap that the branch holds at zero has its own factor, `Solution.gain`.
     """
     model = RankOneBranch(task, alpha, branch)
     x, net = model.pack(overlaps), Net(gaussian_points(points, scrambles, seed), model.fields)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import nan
+from typing import NamedTuple
 
 import scipy.optimize
 
@@ -15,7 +16,7 @@ from .branches import solve_from
 from .quadrature import SCRAMBLES, standard_error, usual_points
 from .solution import Solution
 
-# The branches whose solutions each threshold compares; the linear one has a single branch, and the linear model.
+# The branches that each threshold compares; the linear one compares a single branch with the linear model.
 THRESHOLDS = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
 # Points a scramble to find the crossing, and to come so near that one step on all points ends it.
@@ -44,23 +45,25 @@ class Threshold:
     solutions: Mapping[str, Solution] = field(repr=False)
 
 
-@dataclass(frozen=True)
-class Gap:
-    """What falls through zero at a threshold, at one alpha.
-
-    Attributes
-    ----------
-    value, slope, stderr : float
-        The difference of the free energies of the two branches, or of the semantic test error and that of the linear
-        model; its derivative in alpha; and its standard error.
-    solutions : dict of Solution
-        By branch, all at the same alpha.
-    """
+class Gap(NamedTuple):
+    """What falls through zero at a threshold: its value at one alpha, derivative in alpha and standard error."""
 
     value: float
     slope: float
     stderr: float
-    solutions: Mapping[str, Solution]
+    solutions: Mapping[str, Solution]  # by branch, all at the same alpha
+
+    @classmethod
+    def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
+        """Return the gap between the free energies of two solutions, or the test errors of one and the linear model."""
+        semantic, *others = solutions.values()
+        if not others:
+            return cls(semantic.test_mse - baseline, semantic.test_slope, semantic.stderr["test_mse"], solutions)
+        (positional,) = others
+        # The scrambles serve both branches, and most of the error cancels in the difference.
+        error = standard_error(semantic.energies - positional.energies)
+        value, slope = semantic.free_energy - positional.free_energy, semantic.train_slope - positional.train_slope
+        return cls(value, slope, error, solutions)
 
     @property
     def alpha(self) -> float:
@@ -72,27 +75,10 @@ class Gap:
         return all(each.converged for each in self.solutions.values())
 
 
-def gap(solutions: Mapping[str, Solution], baseline: float) -> Gap:
-    """Return the `Gap` of the branches that one threshold compares; `baseline` is the linear model's test error."""
-    semantic, *positional = solutions.values()
-    if not positional:
-        return Gap(semantic.test_mse - baseline, semantic.test_slope, semantic.stderr["test_mse"], solutions)
-    (positional,) = positional
-    # The scrambles serve both branches, and most of the error cancels in the difference.
-    error = standard_error(semantic.energies - positional.energies)
-    value, slope = semantic.free_energy - positional.free_energy, semantic.train_slope - positional.train_slope
-    return Gap(value, slope, error, solutions)
-
-
 def threshold(
-    task: Task,
-    kind: str,
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
-    near: Threshold | None = None,
+    task: Task, kind: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, near: Threshold | None = None,
     architecture: Architecture | None = None,
-) -> Threshold:
+) -> Threshold:  # fmt: skip
     """Return the sample complexity of a transition.
 
     Parameters
@@ -117,23 +103,23 @@ def threshold(
     BadInput
         A parameter is outside its range.
     """
-    check_choice("kind", kind, tuple(THRESHOLDS))
+    branches = THRESHOLDS[check_choice("kind", kind, tuple(THRESHOLDS))]
     points = usual_points("threshold", architecture) if points is None else points
     baseline = linear_baseline(task, architecture)
+    options = {"scrambles": scrambles, "seed": seed, "architecture": architecture}
 
     def at(alpha: float, points: int, near: Mapping[str, Solution]) -> Gap:
         """The gap at alpha, from the solutions `near`."""
-        options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture}
-        branches = THRESHOLDS[kind]
-        return gap({each: solve_from(near.get(each), task, alpha, each, **options) for each in branches}, baseline)
+        found = {each: solve_from(near.get(each), task, alpha, each, points=points, **options) for each in branches}
+        return Gap.of(found, baseline)
 
     if near is not None and near.converged:
         alpha, solutions = near.alpha, near.solutions
     else:
-        near, rough = None, _search(lambda alpha, near: at(alpha, min(points, ROUGH_POINTS), near))
-        if rough is None:
+        near, crossing = None, _search(lambda alpha, near: at(alpha, min(points, ROUGH_POINTS), near))
+        if crossing is None:
             return Threshold(nan, nan, False, {})
-        alpha, solutions = rough
+        alpha, solutions = crossing
     for count in sorted({min(points, MIDDLE_POINTS), points}):
         for _ in range(NEWTON_STEPS):
             here = at(alpha, count, solutions)
@@ -142,53 +128,48 @@ def threshold(
             settled = abs(step) <= SETTLED  # Newton's next step would be of the order of this one squared
             if settled or not here.exists:
                 break
-    converged = settled and here.exists
+    converged = bool(settled and here.exists)
     if near is not None and not converged:
-        return threshold(task, kind, points, scrambles, seed, architecture=architecture)
-    return Threshold(float(alpha), float(here.stderr / abs(here.slope)), bool(converged), solutions)
+        return threshold(task, kind, points, **options)
+    return Threshold(float(alpha), float(here.stderr / abs(here.slope)), converged, solutions)
 
 
 def _search(at: Callable[[float, Mapping], Gap]):
     """Where the gap falls through zero, to `ROUGH`, and the last solutions on the way; None if it does not fall.
 
-    The sign change is looked for between neighbours of a doubling grid, whose steps are too long to follow a branch;
-    between them each evaluation starts from the one before.
+    The sign change is looked for between neighbours of a doubling grid, whose steps are too long to follow a branch.
     """
     left = at(SMALLEST, {})
     while left.alpha < LARGEST:
         right = at(2 * left.alpha, {})
         if left.value > 0 >= right.value:
-            known = {left.alpha: left, right.alpha: right}  # in the order of evaluation
-
-            def value(alpha):
-                if alpha not in known:
-                    known[alpha] = at(alpha, [*known.values()][-1].solutions)
-                return known[alpha].value
-
-            alpha = scipy.optimize.brentq(value, left.alpha, right.alpha, xtol=ROUGH)
-            return alpha, [*known.values()][-1].solutions
+            return _bisect(at, left, right)
         left = right
     return None
 
 
+def _bisect(at, *ends):
+    """The end of `_search` between two gaps: each evaluation starts from the solutions of the one before."""
+    known = {each.alpha: each for each in ends}  # in the order of evaluation
+
+    def value(alpha):
+        if alpha not in known:
+            known[alpha] = at(alpha, [*known.values()][-1].solutions)
+        return known[alpha].value
+
+    alpha = scipy.optimize.brentq(value, *known, xtol=ROUGH)
+    return alpha, [*known.values()][-1].solutions
+
+
 def seen_between(kind: str, found: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold | None:
-    """Return a guess from which `threshold` may start, where the gap changes its sign among known solutions.
+    """Return a guess for `threshold` to start from, where the gap changes its sign among known solutions.
 
-    Parameters
-    ----------
-    kind : {"critical", "linear"}
-    found : dict of dict of Solution
-        By branch and alpha.
-    baseline : float
-        Test error of the linear model.
-
-    Returns
-    -------
-    Threshold or None
-        By linear interpolation, without an error; None where no sign change is seen.
+    The solutions are found[branch][alpha], `baseline` the test error of the linear model. The guess is linear
+    interpolation, without an error; None where no sign change is seen.
     """
-    alphas = sorted(set.intersection(*(set(found[branch]) for branch in THRESHOLDS[kind])), reverse=True)
-    gaps = [gap({branch: found[branch][alpha] for branch in THRESHOLDS[kind]}, baseline) for alpha in alphas]
+    branches = THRESHOLDS[kind]
+    alphas = sorted(set.intersection(*(set(found[branch]) for branch in branches)), reverse=True)
+    gaps = [Gap.of({branch: found[branch][alpha] for branch in branches}, baseline) for alpha in alphas]
     for right, left in pairwise(gaps):
         if left.value > 0 >= right.value:
             nearest = left if left.value < -right.value else right

@@ -34,27 +34,17 @@ class Net:
     points : (scrambles, N, dimensions) array
     fields : int
         Number of fields of a sentence.
-
-    Attributes
-    ----------
-    lowest : (scrambles, N, 2, fields) array
-        The two lowest minima of each point.
-    calls : int
-        Averages taken so far.
     """
 
     def __init__(self, points: np.ndarray, fields: int):
-        self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))
+        self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))  # the two lowest minima of each
         self.searched, self.calls = None, 0
 
     def __len__(self):
         return len(self.points)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return the averages of a model (`solver.Model`) at the coordinates x, for each scramble.
-
-        The minima are searched for if `anew`, or if x is far from the last search.
-        """
+        """Return averages of a `solver.Model` at x for each scramble, by a search if `anew` or far from the last."""
         self.calls += 1
         return model.average(x, self.points, self.lowest, self.search_at(x, anew))
 
@@ -67,10 +57,8 @@ class Net:
 
 
 def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Return scipy's result of Powell's hybrid method for ``displacement(x) = 0``, started with a small step.
-
-    A larger first step can leave the branch, or end where nothing can be computed.
-    """
+    """Return scipy's result of Powell's hybrid method for ``displacement(x) = 0``."""
+    # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
     options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
     return scipy.optimize.root(displacement, x, method="hybr", options=options)
 
@@ -82,21 +70,15 @@ def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1
     ----------
     at : callable
         ``at(x, anew)`` returns the displacement of x, with or without a search, and something to keep.
-    x : array
+    x : (n,) array
         Where to start.
-    maxfev : int
-        Evaluations in one round.
-    xtol : float
-        Tolerance of the method, and of the displacement after a search.
-    eps : float
-        Step of the method's finite differences.
+    maxfev, xtol, eps : int, float, float
+        Evaluations in one round; tolerance, also of the displacement after a search; step of finite differences.
 
     Returns
     -------
-    x : array
-        Where the last search was made.
-    kept
-        What `at` returned beside the displacement there.
+    x, kept
+        Where the last search was made, and what `at` returned beside the displacement there.
     """
     for _ in range(ROUNDS):
         root = powell(lambda x: at(x, False)[0], x, maxfev, xtol, eps)

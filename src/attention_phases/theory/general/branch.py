@@ -8,17 +8,8 @@ from ...errors import check_choice
 from ...model.architectures import SOLVED, Architecture
 from ...task import Task
 from ..warm import Rough
-from .state_evolution import (
-    Averages,
-    GeneralHats,
-    GeneralOverlaps,
-    Setting,
-    average,
-    conjugates,
-    free_energy,
-    gains,
-    update,
-)
+from . import state_evolution as equations
+from .state_evolution import Averages, GeneralHats, GeneralOverlaps
 
 # Columns that overlap with the teacher, and with the positions, on each branch of each form. Where there are two that
 # add up (rank 2), turning them into one another changes nothing; with the teacher's overlap in the first, q and chi
@@ -38,20 +29,12 @@ class GeneralBranch:
     Its coordinates are the Cholesky factors of q and chi, with the logarithm of their diagonals;
     ``t artanh(|t|)/|t|`` of the teacher's share t = root(q)^-1 theta of the fields; and mu_k/sqrt(q_kk). Every point is
     admissible.
-
-    Parameters
-    ----------
-    task : Task
-    architecture : Architecture
-        Of a form that the theory covers.
-    alpha : float
-    branch : {"semantic", "positional", "symmetric"}
     """
 
     task: Task
-    architecture: Architecture
     alpha: float
     branch: str
+    architecture: Architecture
 
     def __post_init__(self):
         form = check_choice("architecture", self.architecture.form, SOLVED)
@@ -63,7 +46,7 @@ class GeneralBranch:
         self.own = slice(2 * len(self.lower[0]), None)
         both = np.eye(r) if form == "rank2" else np.ones((r, r))
         self.masks = GeneralHats(both, np.array(places), np.array(teacher), both)
-        self.setting = Setting.of(self.task, self.architecture)
+        self.setting = equations.Setting.of(self.task, self.architecture)
         self.fields = self.architecture.tokens * r
         self.dimensions = self.fields + self.architecture.tokens
         # Where a column overlaps with the positions the map oscillates, and more of the old value has to be kept.
@@ -109,20 +92,20 @@ class GeneralBranch:
 
     def average(self, x, points, lowest, anew) -> Averages:
         """Return the averages at x for each scramble, see `state_evolution.average`."""
-        return average(self.setting, self.unpack(x), points, lowest, anew)
+        return equations.average(self.setting, self.unpack(x), points, lowest, anew)
 
     def hats(self, x, averages: Averages) -> GeneralHats:
         """Return the conjugates at x; those of overlaps held at zero are zero, but for the noise of the averages."""
-        found = conjugates(self.setting, self.alpha, self.unpack(x), averages)
+        found = equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
         return GeneralHats(*(mask * each for mask, each in zip(self.masks, found)))
 
     def step(self, x, averages: Averages) -> np.ndarray:
         """Return the coordinates after one step of the map from x, whose averages are given."""
-        return self.pack(update(self.setting, self.hats(x, averages)))
+        return self.pack(equations.update(self.setting, self.hats(x, averages)))
 
     def gain(self, x, averages: Averages):
         """Return the largest gain of the overlaps that the branch holds at zero."""
-        blocks = zip(gains(self.setting, self.alpha, self.unpack(x), averages), (self.teacher, self.places))
+        blocks = zip(equations.gains(self.setting, self.alpha, self.unpack(x), averages), (self.teacher, self.places))
         return np.max([np.linalg.eigvals(each).real.max(axis=-1) for each, free in blocks if not len(free)], axis=0)
 
     def observables(self, x, averages: Averages) -> dict:
@@ -130,10 +113,8 @@ class GeneralBranch:
         found = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         return found if len(self.teacher) and len(self.places) else found | {"gain": self.gain(x, averages)}
 
-    def train_loss(self, x, averages: Averages):
-        """Return ``alpha E[ell(h*)] + lambda tr(q)/2``."""
-        return self.alpha * averages.fitted_loss + self.task.lam / 2 * np.trace(self.unpack(x).q)
-
-    def free_energy(self, x, averages: Averages):
-        """Return the zero-temperature free energy."""
-        return free_energy(self.setting, self.alpha, self.unpack(x), self.hats(x, averages), averages.moreau)
+    def losses(self, x, averages: Averages) -> tuple:
+        """Return ``alpha E[ell(h*)] + lambda tr(q)/2`` and the free energy at x."""
+        overlaps, hats = self.unpack(x), self.hats(x, averages)
+        free = equations.free_energy(self.setting, self.alpha, overlaps, hats, averages.moreau)
+        return self.alpha * averages.fitted_loss + self.task.lam / 2 * np.trace(overlaps.q), free

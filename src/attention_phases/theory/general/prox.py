@@ -6,8 +6,8 @@ The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. T
 All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
+from collections import namedtuple
 from math import exp, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,83 +17,40 @@ FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less 
 LONGEST = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
+TEACHER = np.ones((1, 1))  # matrix of its score
 
-
-class Problem(NamedTuple):
-    """The proximal problem of one sentence."""
-
-    w: np.ndarray  # cavity fields (N,)
-    Y: np.ndarray  # teacher's attention (L, L)
-    C: np.ndarray  # covariance of the tokens (L, L)
-    M: np.ndarray  # matrix of the score (r, r)
-    A: np.ndarray  # C^-1 x chi^-1 (N, N)
-    reach: np.ndarray  # square roots of the diagonal of A^-1 (N,): by sqrt(2 v) the extent of the ellipsoid in `prox`
-
-
-class Space(NamedTuple):
-    """Working space of a descent, see `space`."""
-
-    S: np.ndarray  # attention (L, L)
-    u: np.ndarray  # (2, L, L)
-    curvature: np.ndarray  # (2, L, L)
-    D: np.ndarray  # (L, N)
-    gradient: np.ndarray  # (N,)
-    hessian: np.ndarray  # (N, N)
-    gauss: np.ndarray  # (N, N)
-    step: np.ndarray  # (N,)
-    trial: np.ndarray  # (N,)
-
-
-class Found(NamedTuple):
-    """The two lowest minima that a search knows so far."""
-
-    minima: np.ndarray  # (2, N), the lowest first; NaN where there is none
-    values: np.ndarray  # the objective there (2,); infinite where there is none
-    start: np.ndarray  # working space (N,)
-
-
-class Law(NamedTuple):
-    """Joint law of the fields, as matrices that multiply standard normal numbers.
-
-    The noise of the cavity fields is root_C z_w root^T, the teacher's fields are root_C (z_w aligned + rest z_y).
-    """
-
-    root: np.ndarray  # Cholesky factor of q (r, r)
-    m: np.ndarray  # mean of the cavity fields (L, r)
-    aligned: np.ndarray  # (r,)
-    rest: float
-    root_C: np.ndarray  # Cholesky factor of C (L, L)
-    omega: float
-    fixed: np.ndarray  # positional matrix A of the teacher (L, L)
-
-
-@njit(cache=True)
-def softmax_rows(scores, S):
-    """Write the softmax of each row of `scores` (L, L) into S."""
-    for a in range(len(scores)):
-        top = scores[a, 0]
-        for b in range(1, len(scores)):
-            top = max(top, scores[a, b])
-        total = 0.0
-        for b in range(len(scores)):
-            S[a, b] = exp(scores[a, b] - top)
-            total += S[a, b]
-        for b in range(len(scores)):
-            S[a, b] /= total
+# The proximal problem of a sentence: cavity fields w (N,), the teacher's attention Y (L, L), the covariance C (L, L) of
+# the tokens, the matrix M (r, r) of the score, A = C^-1 x chi^-1 (N, N), and the square roots (N,) of the diagonal of
+# A^-1: by sqrt(2 v) the reach of the ellipsoid in `prox`.
+Problem = namedtuple("Problem", "w Y C M A reach")
+# Working space of a descent: S (L, L), u and curvature (2, L, L), D (L, N), hessian and gauss (N, N), the others (N,).
+Space = namedtuple("Space", "S u curvature D gradient hessian gauss step trial")
+# The two lowest minima (2, N) that a search knows, the lowest first, and their objectives (2,): NaN and infinite where
+# there is none. `start` (N,) is working space.
+Found = namedtuple("Found", "minima values start")
+# Law of the fields: with Cholesky factors root (r, r) of q and root_C (L, L) of C, and standard normal numbers z, the
+# noise of the cavity fields is root_C z_w root^T, their mean m (L, r), and the teacher's fields are
+# root_C (z_w aligned + rest z_y), with aligned (r,) and a number rest. `fixed` (L, L) is its positional matrix.
+Law = namedtuple("Law", "root m aligned rest root_C omega fixed")
 
 
 @njit(cache=True)
 def attention(h, M, S):
     """Write the attention of fields h (N,) into S (L, L)."""
-    r = len(M)
-    for a in range(len(S)):
-        for b in range(len(S)):
-            total = 0.0
+    count, r = len(S), len(M)
+    for a in range(count):
+        for b in range(count):
+            S[a, b] = 0.0
             for k in range(r):
                 for j in range(r):
-                    total += h[a * r + k] * M[k, j] * h[b * r + j]
-            S[a, b] = total
-    softmax_rows(S, S)
+                    S[a, b] += h[a * r + k] * M[k, j] * h[b * r + j]
+        top = S[a].max()
+        total = 0.0
+        for b in range(count):
+            S[a, b] = exp(S[a, b] - top)
+            total += S[a, b]
+        for b in range(count):
+            S[a, b] /= total
 
 
 @njit(cache=True)
@@ -260,9 +217,10 @@ def descend(h, known, problem, space):
 @njit(cache=True)
 def spaces(count, size):
     """Return a new `Space` and a new `Found` for L = `count` tokens and N = `size` fields."""
-    square, fields = (count, count), (size, size)
-    space = Space(np.zeros(square), np.zeros((2, count, count)), np.zeros((2, count, count)), np.zeros((count, size)),
-                  np.zeros(size), np.zeros(fields), np.zeros(fields), np.zeros(size), np.zeros(size))  # fmt: skip
+    square, pair, matrix, new = (count, count), (2, count, count), (size, size), np.zeros
+    space = Space(
+        new(square), new(pair), new(pair), new((count, size)), new(size), new(matrix), new(matrix), new(size), new(size)
+    )
     return space, Found(np.zeros((2, size)), np.zeros(2), np.zeros(size))
 
 
@@ -326,14 +284,13 @@ def follow(kept, problem, found, space):
 
 
 @njit(cache=True)
-def draw(z, law, noise, own, S, w, Y):
-    """Write the fields of one sentence, made of standard normal numbers z (L (r + 1),), into the other arrays.
+def draw(z, law, noise, own, y, w, Y):
+    """Write the fields of the sentence with standard normal numbers z (L (r + 1),), and what they are made of.
 
-    These are the noise (L, r) of the cavity fields w (N,), the teacher's own noise (L,), which the student does not
-    share, and the teacher's attention Y (L, L); S (L, L) is working space.
+    These are the noise (L, r) of the cavity fields w (N,), the part `own` (L,) of the teacher's fields y (L,) that the
+    student does not share, and the teacher's attention Y (L, L).
     """
     count, r = law.m.shape
-    y = np.zeros(count)
     for a in range(count):
         own[a] = 0.0
         noise[a] = 0.0
@@ -347,10 +304,7 @@ def draw(z, law, noise, own, S, w, Y):
             w[a * r + k] = law.m[a, k]
             for j in range(k + 1):
                 w[a * r + k] += noise[a, j] * law.root[k, j]
-    for a in range(count):
-        for b in range(count):
-            S[a, b] = y[a] * y[b]
-    softmax_rows(S, Y)
+    attention(y, TEACHER, Y)
     for a in range(count):
         for b in range(count):
             Y[a, b] = (1.0 - law.omega) * Y[a, b] + law.omega * law.fixed[a, b]
@@ -381,11 +335,11 @@ def scramble_means(z, lowest, anew, law, C, M, A, reach):
     power, noise_sum, pull, teacher = np.zeros((r, r)), np.zeros((r, r)), np.zeros((count, r)), np.zeros(r)
     fitted, envelope, test = 0.0, 0.0, 0.0
     slope, score = np.zeros((r, r)), np.zeros((count, r, count, r))
-    noise, own, g = np.zeros((count, r)), np.zeros(count), np.zeros((count, r))
+    noise, own, y, g = np.zeros((count, r)), np.zeros(count), np.zeros(count), np.zeros((count, r))
     problem = Problem(np.zeros(size), np.zeros((count, count)), C, M, A, reach)
     space, found = spaces(count, size)
     for point in range(len(z)):
-        draw(z[point], law, noise, own, space.S, problem.w, problem.Y)
+        draw(z[point], law, noise, own, y, problem.w, problem.Y)
         if anew:
             prox(problem, found, space)
             lowest[point] = found.minima

@@ -64,11 +64,7 @@ def flat_overlaps(variance: float, q, mu, theta) -> dict:
     variance : float
         sigma^2.
     q, mu, theta : arrays
-        As in `GeneralOverlaps`, for p = 1; the first axes may count scrambles.
-
-    Returns
-    -------
-    dict of floats or arrays
+        As in `GeneralOverlaps`, for p = 1; their first axis may count scrambles, as then in the result.
     """
     r, m = q.shape[-1], mu[..., 0, :]
     if r == 1:
@@ -108,20 +104,7 @@ class Averages(NamedTuple):
 def average(setting: Setting, overlaps: GeneralOverlaps, points, lowest=None, anew=True) -> Averages:
     """Return the averages over the fields at given overlaps, for each scramble.
 
-    Parameters
-    ----------
-    setting : Setting
-    overlaps : GeneralOverlaps
-    points : (scrambles, N, L (r + 1)) array
-        From `gaussian_points`.
-    lowest : (scrambles, N, 2, L r) array, optional
-        The two lowest minima of each point, see `warm.Net`.
-    anew : bool
-        Search for the minima and keep them in `lowest`; otherwise start from those that are there.
-
-    Returns
-    -------
-    Averages of arrays with a first axis (scrambles,)
+    As `rank_one.state_evolution.average`, with `points` (scrambles, N, L (r + 1)) and `lowest` (scrambles, N, 2, L r).
     """
     C, M = setting.covariance, setting.score
     root, root_C = np.linalg.cholesky(overlaps.q), np.linalg.cholesky(C)
@@ -158,11 +141,7 @@ def gains(setting: Setting, alpha: float, overlaps: GeneralOverlaps, averages: A
 
     With an eigenvalue above 1 the solution is a saddle, see `rank_one.state_evolution.gain`. The derivatives are
     taken by parts, like V_hat. For mu there is one kind of mark, p = 1.
-
-    Returns
-    -------
-    theta, mu : (r, r) arrays
-        With the leading axis of `averages`, if there is one.
+    Each is an (r, r) array, with the first axis of `averages` if that counts scrambles.
     """
     root = np.linalg.cholesky(overlaps.q)
     response = update(setting, conjugates(setting, alpha, overlaps, averages)).chi

@@ -16,15 +16,7 @@ CHORDS = 12  # steps on all points at most
 
 
 class Broken:
-    """The equations of one branch at a y, in the coordinates of `RankOneBranch`, with q0 for q, and log gap.
-
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    branch : {"semantic", "positional"}
-    y : float
-    """
+    """The equations of one branch at a y, in the coordinates of `RankOneBranch`, with q0 for q, and log gap."""
 
     def __init__(self, task: Task, alpha: float, branch: str, y: float):
         self.task, self.alpha, self.branch, self.y, self.calls = task, alpha, branch, y, 0
@@ -59,19 +51,11 @@ class Broken:
 
 
 class Symmetric(Broken):
-    """The replica-symmetric equations on the same points: fields split in the shares of a broken solution, y = 0.
-
-    Parameters
-    ----------
-    task, alpha, branch
-        As for `Broken`.
-    share : float
-        gap/q1 of the broken solution.
-    """
+    """The replica-symmetric equations on the same points: fields split in the shares of a broken solution, y = 0."""
 
     def __init__(self, task: Task, alpha: float, branch: str, share: float):
         super().__init__(task, alpha, branch, 0.0)
-        self.share = share
+        self.share = share  # gap/q1 of the broken solution
 
     def pack(self, valley: Valley) -> np.ndarray:
         q0, gap, m, theta, V, _ = valley
@@ -85,23 +69,8 @@ class Symmetric(Broken):
 class Root:
     """A root of the equations near x, by Newton's method with derivatives on few points.
 
-    Attributes
-    ----------
-    x : (n,) array
-    valley : Valley
-    phi, energy : float
-    averages : InnerAverages
-        At x, of each scramble.
-    slopes : (n + 2, n) array
-        Derivatives of `Broken.measure`, across a jump or two.
-    moves : (n, scrambles) array
-        Scramble k alone has its root at x + moves[:, k], to first order.
-    errors : (n,) array
-        Standard errors of x.
-    residual : float
-        Largest displacement of a coordinate.
-    settled : bool
-        As for `solver.is_settled`.
+    With what the averages there say: phi, energy, the derivatives `slopes` (n + 2, n) of `Broken.measure`, and the
+    `errors` (n,) of x. Scramble k alone has its root at x + moves[:, k], to first order.
     """
 
     def __init__(self, equations: Broken, x: np.ndarray, nets: np.ndarray):

@@ -78,14 +78,9 @@ class OneStep:
 
 
 def one_step(
-    task: Task,
-    alpha: float,
-    branch: str,
-    y: float | None = None,
-    points: int | None = None,
-    scrambles: int = SCRAMBLES,
-    seed: int = 0,
-) -> OneStep:
+    task: Task, alpha: float, branch: str, y: float | None = None, points: int | None = None, scrambles=SCRAMBLES,
+    seed=0,
+) -> OneStep:  # fmt: skip
     """Return the solution at `y`, or the ground state, on one branch.
 
     Parameters
@@ -138,7 +133,7 @@ def one_step(
 
 
 def _widen(task: Task, alpha: float, overlaps: Overlaps, y: float, nets) -> Valley:
-    """Given overlaps with the gap that opens between copies that share half of what the teacher leaves free, or zero."""
+    """Given overlaps with the gap to which copies come that share half of what the teacher leaves free, or zero."""
     q, m, theta, V = overlaps
     largest = q - theta**2 / task.sigma**2
     gap = largest / 2
@@ -160,14 +155,10 @@ def _highest(found, nets):
 
     Returns
     -------
-    found : Root
-        Where there is no maximum, the last root that was found.
-    tried : list of Root
-        All roots that were computed, `found` included.
-    drift : (4,) array
-        Derivative of the coordinates by log y.
-    turns : (scrambles,) array
-        Deviation of log y in each scramble.
+    found, tried : Root, list of Root
+        The root, or the last one if there is no maximum; and all that were computed.
+    drift, turns : (4,), (scrambles,) arrays
+        Derivative of the coordinates by log y; deviation of log y in each scramble.
     reason : str
         `NO_MAXIMUM`, or empty.
     """
@@ -194,7 +185,7 @@ def _highest(found, nets):
 
 
 def _describe(found, beside, drift, turns, calls, reason):
-    """The `OneStep` at a root, with the replica-symmetric root `beside` it; for the others see `_highest`."""
+    """The `OneStep` at a root, with the replica-symmetric root `beside` it; for the rest see `_highest`."""
     equations, valley = found.equations, found.valley
     moves = found.moves + drift[:, None] * turns
     moved = Valley(*np.transpose([equations.unpack(found.x + move) for move in moves.T]))

@@ -69,20 +69,9 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages over the fields at given order parameters, for each scramble.
+    """Return the averages at given order parameters for each scramble of points (scrambles, N, 6), as such arrays.
 
-    Parameters
-    ----------
-    task : Task
-    valley : Valley
-    points : (scrambles, N, 6) array
-        From `gaussian_points`.
-    inner : (K, 3) array, optional
-        From `inner_points`.
-
-    Returns
-    -------
-    InnerAverages of (scrambles,) arrays
+    `inner` (K, 3) is from `inner_points`.
     """
     (a11, a12), (a21, a22) = task.matrix
     variance = task.sigma**2

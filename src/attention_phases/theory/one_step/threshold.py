@@ -33,9 +33,7 @@ class OneStepThreshold:
     solutions: dict[str, OneStep] = field(repr=False)
 
 
-def one_step_threshold(
-    task: Task, points: int | None = None, scrambles: int = SCRAMBLES, seed: int = 0
-) -> OneStepThreshold:
+def one_step_threshold(task: Task, points: int | None = None, scrambles=SCRAMBLES, seed=0) -> OneStepThreshold:
     """Return the sample complexity where the ground states of the two branches have the same training loss.
 
     One step of Newton's method from the replica-symmetric alpha_c, where the difference of the losses is that of the

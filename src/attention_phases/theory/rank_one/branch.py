@@ -23,12 +23,6 @@ class RankOneBranch:
 
     Its coordinates are log q, log V and, for the overlap that the branch is named after, artanh(theta/sqrt(rho q)) or
     m/sqrt(q): every point is admissible.
-
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    branch : {"semantic", "positional", "symmetric"}
     """
 
     task: Task
@@ -94,11 +88,9 @@ class RankOneBranch:
         replicon = self.alpha * averages.response
         return {"test_mse": averages.test_loss, "replicon": replicon, "gain": self.gain(x, averages)}
 
-    def train_loss(self, x, averages: Averages):
-        """Return ``alpha E[ell(h*)] + lambda q/(2 sigma^2)`` (Eq. 14)."""
-        penalty = self.task.lam * self.unpack(x).q / (2 * self.task.sigma**2)
-        return self.alpha * averages.fitted_loss + penalty
-
-    def free_energy(self, x, averages: Averages):
-        """Return the zero-temperature free energy (Eq. 108)."""
-        return free_energy(self.task, self.alpha, self.unpack(x), self.hats(x, averages), averages.moreau)
+    def losses(self, x, averages: Averages) -> tuple:
+        """Return ``alpha E[ell(h*)] + lambda q/(2 sigma^2)`` (Eq. 14) and the free energy (Eq. 108) at x."""
+        overlaps, hats = self.unpack(x), self.hats(x, averages)
+        penalty = self.task.lam * overlaps.q / (2 * self.task.sigma**2)
+        free = free_energy(self.task, self.alpha, overlaps, hats, averages.moreau)
+        return self.alpha * averages.fitted_loss + penalty, free

@@ -110,19 +110,7 @@ def gain(task: Task, alpha: float, overlaps: Overlaps, averages: Averages, overl
     Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near
     the positional one towards the teacher. The derivative at zero is taken by parts, like V_hat and for its reason.
 
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    overlaps : Overlaps
-    averages : Averages
-        At `overlaps`.
-    overlap : {"m", "theta"}
-
-    Returns
-    -------
-    float or (scrambles,) array
-        As the entries of `averages`.
+    `overlap` is "m" or "theta". The result is a float or a (scrambles,) array, as the entries of `averages`.
     """
     D = task.lam + task.sigma**2 * conjugates(task, alpha, overlaps, averages).V
     if overlap == "m":
