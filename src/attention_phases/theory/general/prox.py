@@ -197,8 +197,7 @@ def descend(h, known, problem, space):
             size += step[i] * step[i]
             slope += gradient[i] * step[i]
         if size < 1e-16:  # Newton's error after this step is the square of it
-            for i in range(n):
-                h[i] += step[i]
+            h += step
             return value
         factor = 1.0
         while True:
@@ -208,8 +207,7 @@ def descend(h, known, problem, space):
             if after <= value + 1e-4 * factor * slope + 1e-15 or factor < 1e-12:
                 break
             factor *= 0.5
-        for i in range(n):
-            h[i] = trial[i]
+        h[:] = trial
         value = after
     return np.inf
 
@@ -247,10 +245,9 @@ def try_start(found, problem, space):
 def prox(problem, found, space):
     """Search for the global minimiser of the Moreau objective, from w and from starts around it, into `found`.
 
-    The first minimum of `found` is then the minimiser, its value the Moreau envelope (infinite if no start led to a
-    minimum), and the second the lowest other minimum. No point is lower than a minimum of value v unless it is in the
-    ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, because ell >= 0. The starts are displaced along one field each, to
-    both sides, and stay in the ellipsoid.
+    The first value of `found` is then the Moreau envelope, infinite if no start led to a minimum. No point is lower than
+    a minimum of value v unless it is in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, because ell >= 0. The starts
+    are displaced along one field each, to both sides, and stay in the ellipsoid.
     """
     w = problem.w
     begin(w, found, problem, space)
@@ -266,19 +263,14 @@ def prox(problem, found, space):
 
 @njit(cache=True)
 def follow(kept, problem, found, space):
-    """Do as `prox`, but descend from the two minima `kept` (2, N) of a similar problem; the second may be NaN.
-
-    Where the lowest one is in a flat valley the minima are searched for.
-    """
+    """Do as `prox`, but from two minima `kept` (2, N) of a similar problem, the second maybe NaN, unless one is flat."""
     begin(kept[0], found, problem, space)
     if not np.isnan(kept[1, 0]):
         found.start[:] = kept[1]
         try_start(found, problem, space)
     attention(found.minima[0], problem.M, space.S)
     loss_derivatives(found.minima[0], problem, space)
-    for i in range(len(problem.w)):
-        for j in range(len(problem.w)):
-            space.hessian[i, j] += (1.0 - FLAT) * problem.A[i, j]
+    space.hessian[:] += (1.0 - FLAT) * problem.A
     if not solve_positive(space.hessian, space.gradient, space.step):
         prox(problem, found, space)
 
@@ -305,9 +297,7 @@ def draw(z, law, noise, own, y, w, Y):
             for j in range(k + 1):
                 w[a * r + k] += noise[a, j] * law.root[k, j]
     attention(y, TEACHER, Y)
-    for a in range(count):
-        for b in range(count):
-            Y[a, b] = (1.0 - law.omega) * Y[a, b] + law.omega * law.fixed[a, b]
+    Y[:] = (1.0 - law.omega) * Y + law.omega * law.fixed
 
 
 @njit(cache=True)
