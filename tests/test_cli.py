@@ -68,7 +68,7 @@ def answer(run):
 
 def test_theory(answer):
     found = answer(*THEORY)
-    more = {"free_energy", "replicon", "gain", "residual", "converged", "iterations", "stderr"}
+    more = {"free_energy", "replicon", "gain", "residual", "converged", "reason", "iterations", "stderr"}
     assert set(found) == ESTIMATES | more
     assert set(found["stderr"]) == ESTIMATES | {"replicon", "gain"}
     expected = solve(Task(), 2.0, "semantic", 256, 4, 0)

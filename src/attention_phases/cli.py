@@ -59,85 +59,61 @@ def theory(options):
     """One fixed point of the state evolution."""
     from .theory import solve
 
+    task, architecture = _task(options), _architecture(options)
     if options.breaking:
-        return _one_step_theory(options)
+        return _one_step_theory(options, task, architecture)
     if options.y is not None:
         raise BadInput("y", options.y, "left out without --breaking 1")
-    if architecture := _architecture(options):
-        return _general_theory(options, architecture)
-    found = solve(_task(options), options.alpha, options.branch, *_quadrature(options))
-    problem = None
-    if not found.converged:
-        problem = (
-            f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, "
-            f"m = {found.overlaps.m:.1e}, theta = {found.overlaps.theta:.1e}"
-        )
-    estimates = ("train_loss", "test_mse", "free_energy", "replicon", "gain")
-    names = (*estimates, "residual", "converged", "iterations", "stderr")
-    return {**found.overlaps._asdict(), **{name: getattr(found, name) for name in names}, "problem": problem}
+    quadrature = _quadrature(options, "solution", architecture)
+    found = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture)
+    named = found.named(task.sigma**2)
+    measured = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in found.spread]
+    return {
+        **{name: _plain(value) for name, (value, _) in named.items()},
+        **{name: getattr(found, name) for name in (*measured, "free_energy")},
+        **_outcome(options, found),
+        "stderr": {name: _plain(error) for name, (_, error) in named.items()}
+        | {name: found.stderr[name] for name in measured},
+    }
 
 
-def _one_step_theory(options):
-    """The same with one step of replica symmetry breaking: at a y, or the ground state."""
-    from .theory.one_step.solution import POINTS, one_step
+def _one_step_theory(options, task, architecture):
+    """The solution with one step of replica symmetry breaking: at a y, or the ground state."""
+    from .theory.one_step.solution import one_step
 
-    if _architecture(options):
+    if architecture:
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
-    quadrature = _quadrature(options, POINTS, rank=2)  # six dimensions
-    found = one_step(_task(options), options.alpha, options.branch, options.y, *quadrature)
+    quadrature = _quadrature(options, "one step", fields=6)
+    found = one_step(task, options.alpha, options.branch, options.y, *quadrature)
     q0, gap, m, theta, V, y = found.valley
-    names = ("phi", "energy", "complexity", "shift", "residual", "iterations", "stderr")
-    problem = found.reason and f"no {options.branch} solution found at alpha = {options.alpha}: {found.reason}"
     return {
-        **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y, "converged": not found.reason},
-        **{name: getattr(found, name) for name in names},
-        "problem": problem,
+        **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y},
+        **{name: getattr(found, name) for name in ("phi", "energy", "complexity", "shift")},
+        **_outcome(options, found),
+        "stderr": found.stderr,
     }
 
 
-def _general_theory(options, architecture):
-    """The same of another architecture: numbers with sigma^2 for one column of weights, else lists without it."""
-    from .theory import general_solve
-    from .theory.general.fixed_point import GENERAL_POINTS
+def _outcome(options, found):
+    """How the solution of a branch ended, with the line that says so if it failed."""
+    said = (
+        f"no {options.branch} solution found at alpha = {options.alpha}: {found.reason}, residual {found.residual:.1e}"
+    )
+    outcome = {name: getattr(found, name) for name in ("residual", "converged", "reason", "iterations")}
+    return outcome | {"problem": None if found.converged else said}
 
-    task = _task(options)
-    quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank)
-    found = general_solve(task, architecture, options.alpha, options.branch, *quadrature)
-    problem = None
-    if not found.converged:
-        overlaps, errors = found.overlaps, found.stderr
-        own = ", ".join(
-            f"{name} = {value.round(4).tolist()} with errors {error.round(4).tolist()}"
-            for name, value, error in (
-                ("m", overlaps.mu[0], errors["mu"][0]), ("theta", overlaps.theta, errors["theta"]),
-            )
-        )  # fmt: skip
-        problem = f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, {own}"
-    one = architecture.rank == 1
-    names = {"q": "q", "m": "mu", "theta": "theta", "V": "chi"}
-    units = {name: task.sigma**2 if one and name != "m" else 1.0 for name in names}
 
-    def said(values, name):
-        scaled = units[name] * values[names[name]]
-        return float(scaled.ravel()[0]) if one else scaled[0].tolist() if name == "m" else scaled.tolist()
-
-    losses = ("train_loss", "test_mse", *(["gain"] if np.isfinite(found.gain) else []))
-    overlaps, stderr = found.overlaps._asdict(), found.stderr
-    return {
-        **{name: said(overlaps, name) for name in names},
-        **{name: getattr(found, name) for name in (*losses, "free_energy", "residual", "converged", "iterations")},
-        "stderr": {name: said(stderr, name) for name in names} | {name: float(stderr[name]) for name in losses},
-        "problem": problem,
-    }
+def _plain(value):
+    """A number or nested lists of numbers, for JSON."""
+    return np.asarray(value).tolist()
 
 
 def threshold(options):
     """alpha_c or alpha_l."""
     from .theory import threshold
-    from .theory.thresholds import GENERAL_POINTS
 
     task, architecture = _task(options), _architecture(options)
-    quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank) if architecture else _quadrature(options)
+    quadrature = _quadrature(options, "threshold", architecture)
     found = threshold(task, options.kind, *quadrature, architecture=architecture)
     if not found.converged:
         raise Failed(f"no {options.kind} threshold found at omega = {task.omega}")
@@ -146,10 +122,9 @@ def threshold(options):
 
 def baseline(options):
     """Test error of the linear model."""
-    from .theory import general_linear_baseline, linear_baseline
+    from .theory import linear_baseline
 
-    task, architecture = _task(options), _architecture(options)
-    return {"test_mse": general_linear_baseline(task, architecture) if architecture else linear_baseline(task)}
+    return {"test_mse": linear_baseline(_task(options), _architecture(options))}
 
 
 def simulate(options):
@@ -254,13 +229,18 @@ def _architecture(options):
     return None if asked == Architecture() else asked
 
 
-def _quadrature(options, usual=2**14, rank=1):
+def _quadrature(options, purpose, architecture=None, fields=None):
+    """Points, scrambles and seed, by default the library's; `fields` is the number of dimensions where it is known."""
     from scipy.stats.qmc import Sobol
 
-    points, scrambles = usual if options.points is None else options.points, options.scrambles
-    dimensions = options.tokens * (rank + 1)
+    from .theory.quadrature import SCRAMBLES, usual_points
+
+    points = usual_points(purpose, architecture) if options.points is None else options.points
+    scrambles = SCRAMBLES if options.scrambles is None else options.scrambles
+    directions = architecture.rank + 1 if architecture else 2  # of a token: the student's and the teacher's
+    dimensions = fields or options.tokens * directions
     if dimensions > Sobol.MAXDIM:
-        allowed = f"at most {Sobol.MAXDIM // (rank + 1)}: Sobol points have no more dimensions"
+        allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
         raise BadInput("tokens", options.tokens, allowed)
     needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
     present = psutil.virtual_memory().total
@@ -315,7 +295,7 @@ def _parser():
                               help="of any two tokens' entries, in (-1/(L - 1), 1)")  # fmt: skip
     quadrature = argparse.ArgumentParser(add_help=False)
     quadrature.add_argument("--points", type=int, help="points a scramble, a power of two")
-    quadrature.add_argument("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
+    quadrature.add_argument("--scrambles", type=int, help="independent scrambles, for the error bar")
     quadrature.add_argument("--seed", type=int, default=0, help="of the scrambles")
     alpha = argparse.ArgumentParser(add_help=False)
     alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")

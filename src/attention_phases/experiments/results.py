@@ -19,7 +19,7 @@ from ..sweep.identity import canonical, restore
 from ..sweep.running import process_pool, verify
 from ..sweep.running import run as sweep
 from ..sweep.store import Store, export, import_parquet, load
-from ..theory import general_line, theory_line
+from ..theory import theory_line
 from ..theory.copies import copies_line
 from . import grid, other_minima
 from .cells import (
@@ -149,7 +149,7 @@ KINDS = {
     ValleyCell: Kind(
         descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, ends=_each_as_first
     ),
-    ArchitectureLineCell: Kind(general_line, LINE_TOLERANCES),
+    ArchitectureLineCell: Kind(theory_line, LINE_TOLERANCES),
     ArchitectureCell: Kind(
         train_architecture, ARCHITECTURE_TOLERANCES, UNREPEATABLE, ends=_displaced(train_architecture)
     ),
