@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from .errors import BadInput, StoreError, SweepError, check_count
+from .errors import BadInput, NotebookError, StoreError, SweepError, check_count
 from .experiments import GRIDS, PROFILES, grid
 from .model.architectures import SCORES, Architecture
 from .task import Task
@@ -40,7 +40,7 @@ def main(arguments=None):
     except BadInput as error:
         print(_line(error), file=sys.stderr)
         return 2
-    except (Failed, StoreError, SweepError) as error:
+    except (Failed, NotebookError, StoreError, SweepError) as error:
         print(_line(error), file=sys.stderr)
         return 1
     except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
@@ -232,6 +232,14 @@ def verify(options):
     }
 
 
+def figure(options):
+    """Compute one figure with parameters of your own."""
+    from .notebooks.figure import run_figure
+
+    folder = options.out or Path("_build", "figures", options.name)
+    return run_figure(options.name, options.profile, options.set, folder, options.quiet)
+
+
 def figures(options):
     """The figures of the book, with the notebook of each."""
     from .figures import NOTEBOOKS
@@ -361,6 +369,12 @@ def _parser():
     added.add_argument("--sample", type=int, default=20, help="cells to recompute")
     added.add_argument("--seed", type=int, default=0, help="chooses the cells")
     added.add_argument("--experiment", choices=tuple(GRIDS), help="of one experiment only")
+    added = add(figure)
+    added.add_argument("name", help="such as fig02, or the name of a notebook")
+    added.add_argument("--profile", choices=PROFILES, default="paper", help="at which size")
+    added.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
+    added.add_argument("--out", type=Path, help="folder of what is written (_build/figures/NAME)")
+    added.add_argument("--quiet", action="store_true", help="no progress")
     add(figures).add_argument("--list", action="store_true", help="list them")
     return parser
 

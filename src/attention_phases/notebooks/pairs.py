@@ -1,0 +1,62 @@
+"""The .ipynb side of each text, for whoever wants to open it; the text stays the source.
+
+One way only, and by content: what an .ipynb was written from is noted in it, so that an edit of its own is seen.
+"""
+
+import hashlib
+import json
+
+import jupytext
+import nbformat
+from jupytext.combine import combine_inputs_with_outputs
+
+from ..errors import NotebookError
+
+NOTE = "written_from"
+
+
+def write_pair(text):
+    """Write the .ipynb beside a text, unless it has the text's cells already; outputs of unchanged cells stay.
+
+    Parameters
+    ----------
+    text : Path
+
+    Returns
+    -------
+    bool
+        Whether it was written.
+
+    Raises
+    ------
+    NotebookError
+        The .ipynb has edits that the text lacks.
+    """
+    path = text.with_suffix(".ipynb")
+    source = jupytext.read(text)
+    if path.exists():
+        present = nbformat.read(path, 4)
+        if _content(present) == _content(source):
+            return False
+        if present.metadata.get(NOTE) != _content(present):
+            raise NotebookError(
+                f"{path} has edits that {text.name} lacks: keep them with `jupytext --to md:myst {path.name}`, "
+                "or remove the file"
+            )
+        source = combine_inputs_with_outputs(source, present)
+    source.metadata[NOTE] = _content(source)
+    nbformat.write(source, path)
+    return True
+
+
+def _content(notebook):
+    """Hash of the cells, as far as a text has them."""
+    cells = [
+        (
+            cell.cell_type,
+            cell.source,
+            {name: cell.metadata[name] for name in ("tags", "mystnb") if name in cell.metadata},
+        )
+        for cell in notebook.cells
+    ]
+    return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()
