@@ -111,7 +111,7 @@ def _leaves(container):
 
 def _errorbars(container, label):
     points, _, bars = container
-    segments = np.array(bars[0].get_segments()) if bars else np.empty((0, 2, 2))  # (n, end, xy)
+    segments = np.reshape(bars[0].get_segments() if bars else [], (-1, 2, 2))  # (n, end, xy)
     if points is None:
         return
     x, y = points.get_data(orig=False)

@@ -89,8 +89,6 @@ def build_page(done, folder):
             raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
         shutil.rmtree(folder, ignore_errors=True)
         shutil.move(page.parent, folder)
-    for name in ("index.html", "search.html", "genindex.html", "searchindex.js", "objects.inv"):
-        (folder / name).unlink(missing_ok=True)
     return folder / page.name
 
 
