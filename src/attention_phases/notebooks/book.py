@@ -1,5 +1,8 @@
 """All notebooks executed with a profile's parameters, and put where the book takes them from."""
 
+import hashlib
+import json
+import re
 import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -8,7 +11,11 @@ from multiprocessing import get_context
 import nbformat
 from tqdm import tqdm
 
-from .. import paths
+from .. import figures, paths
+from ..sweep.provenance import environment
+from ..tables import scorecard
+from ..tables.markup import COMPARISON
+from ..tables.verdicts import LIMIT
 from .execution import execute
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
@@ -40,10 +47,10 @@ def execute_all(values, kept, force, jobs):
 
 
 def show(kept, profile, shown):
-    """Copy executed notebooks to the book, with the page of their times and the tables of the scorecard."""
+    """Copy executed notebooks to the book, with the page of their times and the scorecard."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
-    times, tables = [], []
+    times, pages = [], []
     for path in sorted(kept.glob("*.ipynb")):
         if path.stem.endswith(".failed"):
             continue
@@ -51,15 +58,37 @@ def show(kept, profile, shown):
         notebook = nbformat.read(path, 4)
         title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
         times.append(f"| {title} | {(kept / f'{path.stem}.seconds').read_text()} |")
-        if outputs := _scorecard_outputs(notebook):
-            tables += [f"### [{title}](_executed/{path.name})", *outputs]
+        pages.append(_page(path.stem, title, notebook))
     page = ["# Execution times", f"Profile `{profile}`, in seconds on the machine that built this book.", "",
             "| notebook | seconds |", "|---|---|", *times]  # fmt: skip
     (shown / "times.md").write_text("\n".join(page) + "\n")
-    (shown / "scorecard.txt").write_text("\n\n".join(tables) + "\n")
+    write_scorecard(pages, profile, shown)
 
 
-def _scorecard_outputs(notebook):
-    """HTML of the comparison tables: the outputs of the cells with the tag "scorecard"."""
-    tagged = [cell for cell in notebook.cells if "scorecard" in cell.metadata.get("tags", ())]
-    return [output.data["text/html"] for cell in tagged for output in cell.outputs]
+def _page(name, title, notebook):
+    """What the scorecard takes from an executed notebook: its comparisons, and where they stand."""
+    label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return {
+        "figure": label[1] if label else name,
+        "title": title,
+        "page": f"_executed/{name}.html",
+        "inputs": notebook.metadata["inputs"],
+        "tables": [output.data[COMPARISON] for output in outputs if COMPARISON in output.get("data", {})],
+    }
+
+
+def write_scorecard(pages, profile, shown):
+    """Put the scorecard where its page takes it from: as data, the picture of all differences, tables, sentences."""
+    frame = scorecard.gathered(pages)
+    data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
+    found = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
+    (shown / "scorecard.json").write_text(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    figures.forest(scorecard.strips(frame), LIMIT).savefig(shown / "scorecard.svg", metadata={"Date": None})
+    for name, text in {
+        "summary": scorecard.sentence(frame),
+        "counts": scorecard.summary(frame),
+        "reasons": scorecard.reasons(),
+        "tables": scorecard.sections(frame),
+    }.items():
+        (shown / f"scorecard_{name}.txt").write_text(text + "\n")

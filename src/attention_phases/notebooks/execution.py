@@ -62,12 +62,11 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
         return False
     folder.mkdir(parents=True, exist_ok=True)
-    notebook = marked(jupytext.read(text), text, sizes, changes)
-    nbformat.write(_with_ids(notebook), failed)
+    nbformat.write(_with_ids(jupytext.read(text)), failed)
     began = time.perf_counter()
     executed = _run(failed, text, {**sizes, **changes}, bar)
     (folder / f"{text.stem}.seconds").write_text(f"{time.perf_counter() - began:.1f}")
-    nbformat.write(_without_run(executed, inputs), failed)
+    nbformat.write(_without_run(marked(executed, text, sizes, changes), inputs), failed)
     failed.replace(done)
     return True
 

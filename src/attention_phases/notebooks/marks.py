@@ -5,13 +5,14 @@ from html import escape
 
 from nbformat.v4 import new_markdown_cell
 
+from ..tables.markup import COMPARISON
 from .parameters import declared
 
 HEAD = re.compile(r"#+ |\([\w-]+\)=$")  # a heading, or the label of one
 
 
 def marked(notebook, text, sizes, changes):
-    """A text's notebook with a banner below its title, if any parameter is not the published one.
+    """An executed notebook with a banner below its title, if any parameter is not the published one.
 
     Parameters
     ----------
@@ -23,8 +24,7 @@ def marked(notebook, text, sizes, changes):
         What a profile sets: the banner names it.
     changes : dict
         What somebody sets. Where one differs from the text's own value, the text, which is about that one, is folded
-        away, captions say what is changed, and cells with the tag "scorecard", which compare with published numbers,
-        are left out.
+        away, captions say what is changed, and tables that compare with published numbers are left out.
 
     Returns
     -------
@@ -35,15 +35,19 @@ def marked(notebook, text, sizes, changes):
     smaller = _differing({name: value for name, value in sizes.items() if name not in changes}, published)
     if changed:
         usual = _said({name: (published[name], None) for name in changed})
-        notebook.cells = [cell for cell in notebook.cells if "scorecard" not in cell.metadata.get("tags", ())]
+        notebook.cells = [cell for cell in notebook.cells if not _compares(cell)]
         for cell in notebook.cells:
-            if cell.cell_type == "markdown":
+            if cell.cell_type == "markdown" and "remove-cell" not in cell.metadata.get("tags", ()):
                 _fold(cell, usual)
-            else:
+            elif cell.cell_type == "code":
                 _caption(cell, _said(changed))
     if changed or smaller:
         _insert_banner(notebook, _banner(changed, smaller))
     return notebook
+
+
+def _compares(cell):
+    return any(COMPARISON in output.get("data", {}) for output in cell.get("outputs", ()))
 
 
 def _differing(values, published):
@@ -62,7 +66,11 @@ def _banner(changed, smaller):
             "away; tables that compare with published numbers are left out."
         )
     if smaller:
-        lines.append(f"Computed at reduced size, with {_listed(smaller)}: error bars are larger than the text says.")
+        size = smaller.pop("profile", ("paper", None))[0]
+        details = f" ({_listed(smaller)})" if smaller else ""
+        lines.append(
+            f"Computed at the reduced size <code>{size}</code>{details}: errors are larger than the text says."
+        )
     title = "Not the published parameters" if changed else "Reduced size"
     paragraphs = "\n".join(f"<p>{line}</p>" for line in lines)
     kind = "warning" if changed else "note"
