@@ -7,7 +7,7 @@ from scipy.interpolate import CubicSpline
 from ..analysis.differences import in_errors
 from ..analysis.instances import GAPS, crossing, crossings, curve, last_fall
 from ..experiments.architecture_grids import COMPARED, MAPPED
-from ..experiments.cells import Variant
+from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
 from ..sweep.identity import restore
 from ..task import Task
@@ -72,7 +72,7 @@ def compared(table, lines):
         with their errors; `sigma_off`: students less theory at infinite d, over both errors in quadrature.
     """
     rows = []
-    lengths = {text: teacher_length(restore(Variant, text)) for text in table["cell"].astype(str).unique()}
+    lengths = {text: teacher_length(restore(ArchitectureCell, text)) for text in table["cell"].astype(str).unique()}
     table = table.assign(length=table["cell"].astype(str).map(lengths))
     for title, architecture in COMPARED.items():
         here, theory = select(table, architecture), select(lines, architecture)
