@@ -43,7 +43,7 @@ class Threshold:
     solutions: dict = field(repr=False)
 
 
-def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None, architecture=None):
+def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None, architecture=None, report=None):
     """Sample complexity of a transition.
 
     Parameters
@@ -58,12 +58,14 @@ def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None,
         The same transition of a similar task, to start from in place of a search.
     architecture : Architecture, optional
         Other than the standard one.
+    report : callable, optional
+        Called with the points of each evaluation, which cost about as much time.
 
     Returns
     -------
     Threshold
     """
-    gap = _Gap(task, check_choice("kind", kind, KINDS), scrambles, seed, architecture)
+    gap = _Gap(task, check_choice("kind", kind, KINDS), scrambles, seed, architecture, report)
     if near is not None and near.converged:
         gap.solutions = dict(near.solutions)
         alpha = near.alpha
@@ -80,7 +82,7 @@ def threshold(task, kind, points=POINTS, scrambles=SCRAMBLES, seed=0, near=None,
             if settled or not gap.exists:
                 break
     if near is not None and not (settled and gap.exists):
-        return threshold(task, kind, points, scrambles, seed, architecture=architecture)
+        return threshold(task, kind, points, scrambles, seed, architecture=architecture, report=report)
     return Threshold(float(alpha), float(stderr / abs(slope)), bool(settled and gap.exists), gap.solutions)
 
 
@@ -100,8 +102,8 @@ def _search(gap, points):
 class _Gap:
     """What falls through zero at a threshold, evaluated from the solutions at the alpha before."""
 
-    def __init__(self, task, kind, scrambles, seed, architecture):
-        self.task, self.kind, self.solutions = task, kind, {}
+    def __init__(self, task, kind, scrambles, seed, architecture, report):
+        self.task, self.kind, self.solutions, self.report = task, kind, {}, report or (lambda points: None)
         self.solve, self.baseline = solve, linear_baseline(task)
         if architecture is not None:
             self.solve, self.baseline = solver(architecture), general_linear_baseline(task, architecture)
@@ -115,6 +117,7 @@ class _Gap:
         """Gap, its slope in alpha and its error."""
         for branch in BRANCHES[self.kind]:
             self.solutions[branch] = self._solve(alpha, branch, points)
+        self.report(points)
         semantic = self.solutions["semantic"]
         if self.kind == "linear":
             value = semantic.test_mse - self.baseline
