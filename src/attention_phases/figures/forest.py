@@ -2,7 +2,6 @@
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
 
 from .style import COLOURS, NEUTRAL, STYLE
 
@@ -30,7 +29,7 @@ def forest(strips, limit):
     matplotlib Figure
     """
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(6.4, 1.6 + 0.34 * (len(strips) + len(_titles(strips)))))
+        figure, axes = plt.subplots(figsize=(6.4, 1.5 + 0.33 * (len(strips) + len(_titles(strips)))))
         place, ticks, names = 0.0, [], []
         for at, each in enumerate(strips):
             if at == 0 or each["figure"] != strips[at - 1]["figure"]:
@@ -50,7 +49,7 @@ def forest(strips, limit):
             place += 1
         axes.axvspan(-limit, limit, color="#e4e4e4", linewidth=0)
         axes.axvline(0, color="#999999", linewidth=1)
-        axes.set_xscale("symlog", linthresh=limit, linscale=1.2)
+        axes.set_xscale("symlog", linthresh=limit, linscale=0.8)
         axes.set_yticks(ticks, names)
         axes.set(ylim=(max(place, 1) - 0.4, -0.6), xlabel="ours less published, in errors")
         axes.tick_params(axis="y", length=0)
@@ -60,7 +59,9 @@ def forest(strips, limit):
         axes.set_xlim(*_range(strips, limit))
         used = {each["evidence"] for each in strips}
         marks = [axes.plot([], [], mark, color=NEUTRAL, label=name)[0] for name, mark in MARKS.items() if name in used]
-        figure.legend(handles=marks, loc="outside upper center", ncols=3, handletextpad=0.2, columnspacing=1.0)
+        axes.legend(
+            handles=marks, loc="lower right", bbox_to_anchor=(1, 1), ncols=3, handletextpad=0.2, columnspacing=1
+        )
     return figure
 
 
@@ -69,23 +70,17 @@ def _titles(strips):
 
 
 def _range(strips, limit):
-    values = np.concatenate([each["sigma"] for each in strips]) if strips else np.array([0.0])
-    return min(1.4 * values.min(), -1.5 * limit), max(1.4 * values.max(), 1.5 * limit)
+    values = [0.0, *(sigma for each in strips for sigma in each["sigma"])]
+    return min(1.4 * min(values), -1.5 * limit), max(1.4 * max(values), 1.5 * limit)
 
 
 def _strip(axes, place, each):
-    """Open where the two numbers are not the same quantity."""
-    colour = COLOURS.get(each["branch"], NEUTRAL)
-    axes.axhline(place, color="#e4e4e4", linewidth=0.6, zorder=0)
-    for same in (True, False):
-        here = [
-            sigma for sigma, verdict in zip(each["sigma"], each["verdict"]) if (verdict != "not comparable") == same
-        ]
-        face = colour if same else "none"
-        axes.plot(
-            here, np.full(len(here), place), MARKS[each["evidence"]],
-            color=colour, markerfacecolor=face, alpha=0.75, clip_on=False,
-        )  # fmt: skip
+    """Filled marks, open ones where the two numbers are not the same quantity."""
+    axes.axhline(place, color="#d0d0d0", linewidth=0.6, zorder=0.5)
+    for sigma, verdict, branch in zip(each["sigma"], each["verdict"], each["branch"]):
+        colour = COLOURS.get(branch, NEUTRAL)
+        face = "none" if verdict == "not comparable" else colour
+        axes.plot(sigma, place, MARKS[each["evidence"]], color=colour, markerfacecolor=face, alpha=0.8)
 
 
 def _name(each):

@@ -35,7 +35,7 @@ def gathered(pages):
         for page in pages for table in page["tables"] for row in table["rows"]
     ]  # fmt: skip
     if not rows:
-        return pd.DataFrame(columns=["figure", "verdict"])
+        return pd.DataFrame(columns=["figure", "title", "page", "evidence", "verdict", "reason"])
     frame = pd.DataFrame(rows).sort_values("error", kind="stable").drop_duplicates("same").sort_index()
     missing = ["published_error", "published_n", "broken", "broken_error"]
     return frame.drop(columns="same").astype(dict.fromkeys(missing, float)).reset_index(drop=True)
@@ -140,14 +140,14 @@ def strips(frame):
     Returns
     -------
     list of dict
-        `figure` (a short title), `quantity`, `branch` ("semantic", "positional" or None), `statistic`, `evidence`;
-        `sigma` and `verdict` of each number.
+        `figure` (a short title), `quantity`, `statistic`, `evidence`; of each number `sigma`, `verdict` and `branch`
+        ("semantic", "positional" or None).
     """
     found = {}
     for each in frame.to_dict("records"):
         given = each["parameters"]
-        branch, statistic = given.get("branch", given.get("solution")), given.get("statistic", "")
-        where = each["title"].partition(":")[0], each["quantity"], branch, statistic, each["evidence"]
-        found.setdefault(where, []).append((each["sigma"], each["verdict"]))
-    names = ("figure", "quantity", "branch", "statistic", "evidence")
-    return [dict(zip(names, where)) | dict(zip(("sigma", "verdict"), zip(*each))) for where, each in found.items()]
+        where = each["title"].partition(":")[0], each["quantity"], given.get("statistic", ""), each["evidence"]
+        branch = given.get("branch", given.get("solution"))
+        found.setdefault(where, []).append((each["sigma"], each["verdict"], branch))
+    names, numbers = ("figure", "quantity", "statistic", "evidence"), ("sigma", "verdict", "branch")
+    return [dict(zip(names, where)) | dict(zip(numbers, zip(*each))) for where, each in found.items()]

@@ -88,7 +88,7 @@ def against_theory(trained, theory, only=None):
     pandas.DataFrame
         The index as columns; `trained` and `theory` with their errors; `sigma_off`, their difference over both errors.
     """
-    both = trained.dropna().join(theory, how="inner", lsuffix="_trained")
+    both = trained.dropna().join(theory, how="inner", suffixes=("_trained", ""))
     both = both[(both["alpha_error_trained"] > 0) & (both.index.isin(both.index if only is None else only))]
     found = pd.DataFrame({
         "trained": both["alpha_trained"],
@@ -189,7 +189,7 @@ def by_size(table, lines, rng):
     columns = {}
     for kind, gap in GAPS.items():
         trained, theory = crossings(table, gap, rng, along="d"), curve(lines, kind)
-        every = pd.concat([trained, theory.loc[theory.index == omega].set_axis([np.nan])])
+        every = pd.concat([trained, theory[theory.index == omega].rename(index={omega: np.nan})])
         columns[kind], columns[f"{kind}_error"] = every["alpha"], every["alpha_error"]
     return pd.DataFrame(columns).rename_axis("dimension").reset_index()
 
@@ -274,7 +274,7 @@ def agreement(table, lines, rng, parts):
     for kind, gap in GAPS.items():
         theory = curve(lines, kind)
         for optimizer, each in table.groupby("optimizer", observed=True):
-            both = crossings(each, gap, rng).join(theory, how="inner", lsuffix="_trained").dropna()
+            both = crossings(each, gap, rng).join(theory, how="inner", suffixes=("_trained", "")).dropna()
             both = both[np.hypot(both["alpha_error_trained"], both["alpha_error"]) > 0]
             away = both["alpha_trained"] - both["alpha"]
             error = np.hypot(both["alpha_error_trained"], both["alpha_error"])
