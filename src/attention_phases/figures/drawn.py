@@ -24,14 +24,14 @@ def drawn(figure, names=None):
     Returns
     -------
     pandas.DataFrame
-        A row for each point: panel (from 1), series (its label), colour, what it is drawn as, x, y, the ends of its
-        error bar or band, and the value that a colour or a level shows.
+        A row for each point: panel (from 1), series (its label), colour (hexadecimal, or its name), what it is drawn
+        as, x, y, the ends of its error bar or band, and the value that a colour or a level shows.
     """
     rows = []
     for number, axes in enumerate(_panels(figure), 1):
         for label, colour, kind, *columns in _series(axes):
             columns = dict(zip(("x", "y", "low", "high", "value"), np.broadcast_arrays(*columns)))
-            colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour))
+            colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
             name = "" if label.startswith("_") else label
             rows.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **columns}))
     return pd.concat(rows, ignore_index=True)[list(COLUMNS)] if rows else pd.DataFrame(columns=COLUMNS)

@@ -97,6 +97,6 @@ def _configuration():
     whole = yaml.safe_load((ROOT / "_config.yml").read_text())
     whole["bibtex_bibfiles"] = [str(ROOT / each) for each in whole["bibtex_bibfiles"]]
     extra = whole["sphinx"]
-    extra["local_extensions"] = {name: str(ROOT / path) for name, path in extra["local_extensions"].items()}
+    extra["local_extensions"] = {"offline": str(ROOT / extra["local_extensions"]["offline"])}  # others read the book
     extra["config"]["html_static_path"] = [str(ROOT / each) for each in extra["config"]["html_static_path"]]
     return whole
