@@ -6,8 +6,8 @@ READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
-# Kernels talk over sockets in the file system, and the server asks no other host for news of itself.
-OFFLINE := --KernelManager.transport=ipc --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
+LABCONFIG := $(VENV)/etc/jupyter/labconfig
+LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
 # Notebook kernels show figures through matplotlib's inline backend; a backend set here would drop them silently.
 unexport MPLBACKEND
 export PYTHONDONTWRITEBYTECODE = 1
@@ -44,7 +44,7 @@ notebooks: $(READY)  ## write the .ipynb of each text that has none, or another 
 	$(BIN)/python -m attention_phases.notebooks --pairs
 
 lab: $(LAB) notebooks  ## open the notebooks in JupyterLab, each paired with its text
-	$(BIN)/jupyter lab --notebook-dir notebooks $(OFFLINE) $(ARGS)
+	$(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
 
 test-lab: $(LAB)  ## the tests that need JupyterLab
 	$(BIN)/python -m pytest -p no:cacheprovider tests/lab.py
@@ -66,9 +66,9 @@ $(READY): constraints.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[book,test]'
 	@touch $@
 
-$(LAB): $(READY)
+$(LAB): $(READY) notebooks/lab_settings.json
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[lab]'
-	$(BIN)/jupytext-config --settings-file $(VENV)/etc/jupyter/labconfig/default_setting_overrides.json set-default-viewer markdown
+	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
 .PHONY: help install book test validate notebooks lab test-lab data verify clean

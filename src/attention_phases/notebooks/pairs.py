@@ -5,6 +5,7 @@ One way only, and by content: what an .ipynb was written from is noted in it, so
 
 import hashlib
 import json
+import os
 
 import jupytext
 import nbformat
@@ -37,6 +38,7 @@ def write_pair(text):
     if path.exists():
         present = nbformat.read(path, 4)
         if _content(present) == _content(source):
+            _date(path, text)
             return False
         if present.metadata.get(NOTE) != _content(present):
             raise NotebookError(
@@ -46,7 +48,13 @@ def write_pair(text):
         source = combine_inputs_with_outputs(source, present)
     source.metadata[NOTE] = _content(source)
     nbformat.write(source, path)
+    _date(path, text)
     return True
+
+
+def _date(path, text):
+    """Date a pair like its text: jupytext refuses to open a pair of which the .ipynb is newer."""
+    os.utime(path, ns=(text.stat().st_mtime_ns,) * 2)
 
 
 def _content(notebook):
