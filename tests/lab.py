@@ -33,8 +33,12 @@ class Server:
     """A running JupyterLab: its address, and its REST interface."""
 
     def __init__(self, folder, port):
-        options = re.search(r"^LABOPTIONS := (.*?) *#", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
-        command = [sys.executable, "-m", "jupyter", "lab", *options, f"--notebook-dir={folder}",
+        options = (
+            re.search(r"^LABOPTIONS := (.*?) *#", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+            .replace("=notebooks", f"={folder}")
+            .split()
+        )
+        command = [sys.executable, "-m", "jupyter", "lab", *options,
                    "--no-browser", "--allow-root", f"--port={port}", f"--IdentityProvider.token={TOKEN}"]  # fmt: skip
         self.address, self.folder = f"127.0.0.1:{port}", folder
         self.log = folder.parent / "lab.log"
