@@ -109,8 +109,8 @@ def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
 def executed(changes, sizes=None):
     """The text of Figure 2 as if executed: its cells that compare with published numbers have their outputs."""
     notebook = jupytext.read(SLICE)
-    data = {"text/html": "a comparison", COMPARISON: {"rows": []}}
-    notebook.cells.insert(-1, new_code_cell("Table()", outputs=[new_output("display_data", data)]))
+    compared = new_output("display_data", {"text/html": "a comparison"}, metadata={COMPARISON: {"rows": []}})
+    notebook.cells.insert(-1, new_code_cell("Table()", outputs=[compared]))
     return marked(notebook, SLICE, sizes or {"profile": "paper"}, changes)
 
 

@@ -9,8 +9,8 @@ from frames import students
 
 from attention_phases import Task, figures
 from attention_phases.analysis import instances
-from attention_phases.experiments.cells import Cell
-from attention_phases.experiments.simulation import run
+from attention_phases.experiments.cells import StudentCell
+from attention_phases.experiments.simulation import train_students
 from attention_phases.model.rank_one import sample
 from attention_phases.paths import DATA
 from attention_phases.theory.prediction_error import test_error as expected_error
@@ -26,8 +26,10 @@ def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     seen = []
     name = "attention_phases.experiments.simulation.sample"
     monkeypatch.setattr(name, lambda *given: seen.append(sample(*given)) or seen[0])
-    cell = Cell("test", alpha=1.5, d=20, seed=0, starts=("semantic", "positional"), optimizer="lbfgs", **vars(Task()))
-    for row in run(cell):
+    cell = StudentCell(
+        "test", alpha=1.5, d=20, seed=0, starts=("semantic", "positional"), optimizer="lbfgs", **vars(Task())
+    )
+    for row in train_students(cell):
         teacher = seen[0].teacher.double()
         here, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())
         assert row["test_mse"] == pytest.approx(here, rel=1e-9) != limit

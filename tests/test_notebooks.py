@@ -1,5 +1,7 @@
 """The notebook runner: nothing stale, nothing half-done, nothing silent."""
 
+import hashlib
+import json
 from pathlib import Path
 
 import nbformat
@@ -172,3 +174,38 @@ def test_two_executions_give_the_same_file(checkout):
     assert execution.execute(checkout / "notebooks/page.md", checkout / "kept", {"size": 3}, force=True)
     assert (checkout / "kept/page.ipynb").read_bytes() == first
     assert str(checkout).encode() not in first
+
+
+COMPARING = """\
+(fig02)=
+# Figure 2: a page
+
+```{code-cell} python
+from attention_phases import published
+from attention_phases.tables.markup import Table
+from attention_phases.tables.verdicts import Comparison, compare
+
+known = published.CRITICAL_ALPHA[0.3]
+row = Comparison("critical", {"omega": 0.3}, known, 1.25, 0.001, "theory", 16, "quadrature")
+Table(compare([row]), "Published and ours")
+```
+"""
+
+
+def test_the_scorecard_gathers_what_the_pages_compare(checkout):
+    (checkout / "notebooks/compared.md").write_text(COMPARING)
+    assert notebooks.main(["--profile", "smoke"]) == 0
+    shown = checkout / "shown"
+    found = json.loads((shown / "scorecard.json").read_text())
+    (row,) = found["rows"]
+    assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")
+    assert row["page"] == "_executed/compared.html#table-published-and-ours"
+    inputs = nbformat.read(shown / "compared.ipynb", 4).metadata["inputs"]
+    assert row["provenance"]["inputs"] == inputs and row["provenance"]["profile"] == "smoke"
+    assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
+    assert found["verdicts"]["differs"] == 1
+    assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
+    assert (shown / "scorecard_summary.txt").read_text().startswith("Of 1 comparisons with")
+    assert "</svg>" in (shown / "scorecard.svg").read_text()
+    for name in ("counts", "reasons"):
+        assert (shown / f"scorecard_{name}.txt").read_text().strip()

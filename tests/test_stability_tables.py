@@ -37,7 +37,8 @@ def test_metastable_ranges(monkeypatch):
 
 def test_rates_beside_the_prediction():
     found = pd.DataFrame([
-        {"omega": 0.3, "alpha": 2.0, "measured": 0.52, "measured_error": 0.03, "predicted": 0.5, "predicted_error": 0.04}
+        {"omega": 0.3, "alpha": 2.0, "measured": 0.52, "measured_error": 0.03,
+         "predicted": 0.5, "predicted_error": 0.04}
     ])  # fmt: skip
     replicon = {"replicon": 0.24, "replicon_error": 0.01, "index": 3.0, "index_error": 0.5, "settled": True}
     (row,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon}).to_dict("records")

@@ -1,6 +1,7 @@
 """What a figure draws, as numbers: read off the figure itself, so that the two cannot differ."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.contour import ContourSet
 
+UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
 COLUMNS = ("panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value")
 
 
@@ -32,7 +34,7 @@ def drawn(figure, names=None):
         for label, colour, kind, *columns in _series(axes):
             columns = dict(zip(("x", "y", "low", "high", "value"), np.broadcast_arrays(*columns)))
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
-            name = "" if label.startswith("_") else label
+            name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
             rows.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **columns}))
     return pd.concat(rows, ignore_index=True)[list(COLUMNS)] if rows else pd.DataFrame(columns=COLUMNS)
 

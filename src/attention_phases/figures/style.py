@@ -47,8 +47,10 @@ def draw_line(axes, x, y, error, colour, style="-", label=None):
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):
-    """A vertical line at a threshold, as wide as its error at least, its name to the right or to the left."""
-    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.")
+    """A vertical line at a threshold, if there is one, its error as the width, its name to the right or to the left."""
+    if not threshold.converged:
+        return
+    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
     axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
     axes.annotate(
         name,

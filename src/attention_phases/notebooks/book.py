@@ -74,7 +74,7 @@ def _page(name, title, notebook):
         "title": title,
         "page": f"_executed/{name}.html",
         "inputs": notebook.metadata["inputs"],
-        "tables": [output.data[COMPARISON] for output in outputs if COMPARISON in output.get("data", {})],
+        "tables": [output.metadata[COMPARISON] for output in outputs if COMPARISON in output.get("metadata", {})],
     }
 
 

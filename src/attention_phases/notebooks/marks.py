@@ -47,7 +47,7 @@ def marked(notebook, text, sizes, changes):
 
 
 def _compares(cell):
-    return any(COMPARISON in output.get("data", {}) for output in cell.get("outputs", ()))
+    return any(COMPARISON in output.get("metadata", {}) for output in cell.get("outputs", ()))
 
 
 def _differing(values, published):

@@ -16,7 +16,7 @@ from ..published import with_error
 from .columns import COLUMNS, NAMES, SYMBOLS
 from .verdicts import REASONS
 
-COMPARISON = "application/vnd.attention-phases.comparison+json"  # the numbers behind a table, in an executed notebook
+COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
 
 
@@ -49,9 +49,9 @@ class Table:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if "published_value" not in self.frame:
-            return {"text/html": self.html()}
+            return {"text/html": self.html()}, {}
         rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
-        return {"text/html": self.html(), COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
+        return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
 def as_html(frame, caption, folded=False):
@@ -94,10 +94,10 @@ def readable(comparison):
             text if isnan(error) else with_error(value, error)
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
         ],
-        "value": comparison["value"], "value_error": comparison["error"], "evidence": comparison["evidence"],
-        "n": comparison["n"], "broken": comparison["broken"], "broken_error": comparison["broken_error"],
-        "percent": comparison["percent"], "sigma_off": comparison["sigma"], "verdict": comparison["verdict"],
-        "reason_number": reasons.astype(float),
+        "value": comparison["value"], "value_error": comparison["error"], "percent": comparison["percent"],
+        "sigma_off": comparison["sigma"], "verdict": comparison["verdict"], "reason_number": reasons.astype(float),
+        "evidence": comparison["evidence"], "n": comparison["n"], "broken": comparison["broken"],
+        "broken_error": comparison["broken_error"],
     })  # fmt: skip
     return shown if shown["broken"].notna().any() else shown.drop(columns=["broken", "broken_error"])
 

@@ -99,8 +99,8 @@ def sentence(frame):
     counts = frame["verdict"].value_counts()
     agree, differ, other = (int(counts.get(verdict, 0)) for verdict in VERDICTS)
     return (
-        f"Of {len(frame)} comparisons with published numbers {agree} agree within {LIMIT:g} errors of both sides, "
-        f"{differ} differ by more, and {other} are of quantities that are not the same."
+        f"Of {len(frame)} comparisons with published numbers, {agree} agree within {LIMIT:g} errors of both sides, "
+        f"{differ} differ by more, and {other} cannot be made like for like."
     )
 
 

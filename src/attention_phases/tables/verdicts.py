@@ -111,7 +111,7 @@ def _row(each):
     difference = each.value - theirs.value
     sigma = in_errors(difference, *errors)
     not_given = each.error * (each.n / theirs.n) ** 0.5 if theirs.n and theirs.stderr is None else 0.0
-    limit = LIMIT * in_errors(hypot(*errors, not_given), *errors)
+    limit = LIMIT * hypot(1.0, in_errors(not_given, *errors))
     verdict = VERDICTS[int(abs(sigma) > limit)] if each.comparable else "not comparable"
     values = {
         **each._asdict(),
