@@ -47,7 +47,6 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "NOTEBOOKS", tmp_path / "notebooks")
     monkeypatch.setattr(book, "KEPT", tmp_path / "kept")
     monkeypatch.setattr(book, "SHOWN", tmp_path / "shown")
-    monkeypatch.setattr(book, "write_scorecard", lambda pages, profile, shown: None)  # a page here compares nothing
     return tmp_path
 
 
@@ -181,6 +180,12 @@ COMPARING = """\
 # Figure 2: a page
 
 ```{code-cell} python
+:tags: [parameters]
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+```
+
+```{code-cell} python
 from attention_phases import published
 from attention_phases.tables.markup import Table
 from attention_phases.tables.verdicts import Comparison, compare
@@ -194,7 +199,7 @@ Table(compare([row]), "Published and ours")
 
 def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     (checkout / "notebooks/compared.md").write_text(COMPARING)
-    assert notebooks.main(["--profile", "smoke"]) == 0
+    assert command.main(["--profile", "smoke"]) == 0
     shown = checkout / "shown"
     found = json.loads((shown / "scorecard.json").read_text())
     (row,) = found["rows"]

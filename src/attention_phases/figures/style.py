@@ -1,5 +1,7 @@
 """What all figures share: colours, type, lines with error bands."""
 
+from math import isfinite
+
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -48,7 +50,7 @@ def draw_line(axes, x, y, error, colour, style="-", label=None):
 
 def mark_threshold(axes, threshold, name, colour, left=False):
     """A vertical line at a threshold, if there is one, its error as the width, its name to the right or to the left."""
-    if not threshold.converged:
+    if not isfinite(threshold.alpha):
         return
     axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
     axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
