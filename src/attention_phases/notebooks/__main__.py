@@ -12,7 +12,7 @@ import sys
 from ..errors import BadInput, NotebookError, check_choice, check_count
 from ..experiments.rank_one_grids import PROFILES
 from ..paths import NOTEBOOKS
-from . import book, pairs
+from . import pairs
 from .parameters import of_profile
 
 
@@ -36,6 +36,8 @@ def main(arguments=None):
             written = [text.stem for text in texts if pairs.write_pair(text)]
             print(f"written: {', '.join(written) or 'none, all are as their texts'}")
             return 0
+        from . import book  # loads what executes and draws, which pairs do not need
+
         kept = book.KEPT / options.profile
         values = {text: of_profile(text, options.profile) for text in texts}
         book.execute_all(values, kept, options.force, options.jobs)
