@@ -157,7 +157,7 @@ def _bisect(at, *ends):
             known[alpha] = at(alpha, [*known.values()][-1].solutions)
         return known[alpha].value
 
-    alpha = scipy.optimize.brentq(value, *known, xtol=ROUGH)
+    alpha = float(scipy.optimize.brentq(value, *known, xtol=ROUGH))
     return alpha, [*known.values()][-1].solutions
 
 
