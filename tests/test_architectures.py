@@ -227,7 +227,7 @@ def test_the_solved_case_is_a_special_case(branch):
     assert ours.test_slope == pytest.approx(theirs.test_slope, abs=1e-3 * theirs.test_mse)
     for name, other in {"q": "q", "chi": "V", "test_mse": "test_mse"}.items():
         unit = 1.0 if name == "test_mse" else 0.25
-        assert unit * ours.stderr[name].item() == pytest.approx(theirs.stderr[other], rel=0.1)
+        assert unit * np.asarray(ours.stderr[name]).item() == pytest.approx(theirs.stderr[other], rel=0.1)
 
 
 @pytest.mark.parametrize("held", ["theta", "mu"])

@@ -143,11 +143,11 @@ def stability_limit(
         NaN if the branch ends as a minimum, or is a saddle all along.
     """
     nets = gaussian_points(points, scrambles, seed)
-    known = {row.alpha: Overlaps(row.q, row.m, row.theta, row.V) for row in table.itertuples()}
+    known = {alpha: Overlaps(*each) for alpha, *each in table[["alpha", *Overlaps._fields]].to_numpy().tolist()}
 
     def gain(alpha):
         model = RankOneBranch(task, alpha, branch)
-        return model.gain(model.pack(known[alpha]), pool(average(task, known[alpha], nets)))
+        return float(model.gain(model.pack(known[alpha]), pool(average(task, known[alpha], nets))))
 
     def at(alpha):
         nearest = min(known, key=lambda other: abs(other - alpha))

@@ -275,9 +275,9 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
 
 @njit(cache=True)
 def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
-    """Do as `prox`, but descend from the two minima `kept` (2, N) of a similar problem, the second NaN if there is one only.
+    """Do as `prox`, but from the two minima `kept` (2, N) of a similar problem, the second NaN if there is only one.
 
-    Where the lowest one lies in a flat valley the minima are searched for.
+    Where the lowest one is in a flat valley the minima are searched for.
     """
     minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
