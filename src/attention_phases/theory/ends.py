@@ -143,11 +143,11 @@ def stability_limit(
         NaN if the branch ends as a minimum, or is a saddle all along.
     """
     nets = gaussian_points(points, scrambles, seed)
-    known = {row.alpha: Overlaps(row.q, row.m, row.theta, row.V) for row in table.itertuples()}
+    known = {alpha: Overlaps(*each) for alpha, *each in table[["alpha", *Overlaps._fields]].to_numpy().tolist()}
 
     def gain(alpha):
         model = RankOneBranch(task, alpha, branch)
-        return model.gain(model.pack(known[alpha]), pool(average(task, known[alpha], nets)))
+        return float(model.gain(model.pack(known[alpha]), pool(average(task, known[alpha], nets))))
 
     def at(alpha):
         nearest = min(known, key=lambda other: abs(other - alpha))
@@ -175,10 +175,11 @@ def border(lines: pd.DataFrame, branch: str, **quadrature) -> pd.DataFrame:
     """
     end = {"semantic": "semantic start", "positional": "positional stop"}[branch]
     found = {}
-    for (omega, sigma, lam, matrix), line in lines.groupby(["omega", "sigma", "lam", "matrix"], observed=True):
+    groups = lines.groupby(["omega", "sigma", "lam", "matrix"], observed=True)
+    for (omega, sigma, lam, matrix), line in groups:  # type: ignore[misc]
         task = Task(omega=omega, sigma=sigma, lam=lam, matrix=json.loads(matrix))
         for ended in line.loc[line["what"] == end, ["alpha", "alpha_error"]].to_numpy():
-            limit = stability_limit(task, branch, line[line["what"] == branch], **quadrature)
+            limit = stability_limit(task, branch, line.loc[line["what"] == branch], **quadrature)
             inside = limit[0] > ended[0] if branch == "semantic" else limit[0] < ended[0]
             found[omega] = limit if inside else ended
     return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"]).sort_index()

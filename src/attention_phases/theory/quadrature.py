@@ -75,7 +75,7 @@ def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> l
 @cache
 def _threads():
     """The threads, kept from one average to the next: starting them takes longer than a small average."""
-    return ThreadPoolExecutor(config.NUMBA_NUM_THREADS)
+    return ThreadPoolExecutor(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
 def pool(averages: AnyAverages) -> AnyAverages:

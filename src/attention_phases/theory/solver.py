@@ -84,8 +84,8 @@ def solve(
     return _describe(model, *_polish(model, near, net), net, few.calls)
 
 
-def displacement(model: Model, x: np.ndarray, net: Net, anew: bool = False):
-    """Return by how much one step of the map moves x (n,), and the averages at x for each scramble."""
+def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
+    """Return by how much one step of the map of a `Model` moves x (n,), and the averages at x for each scramble."""
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 

@@ -161,7 +161,7 @@ def _bisect(at, *ends):
             known[alpha] = at(alpha, [*known.values()][-1].solutions)
         return known[alpha].value
 
-    alpha = scipy.optimize.brentq(value, *known, xtol=ROUGH)
+    alpha = float(scipy.optimize.brentq(value, *known, xtol=ROUGH))  # type: ignore[arg-type]
     return alpha, [*known.values()][-1].solutions
 
 

@@ -168,7 +168,7 @@ def update(setting: Setting, hats: GeneralHats) -> GeneralOverlaps:
     )
 
 
-def free_energy(setting: Setting, alpha: float, overlaps: GeneralOverlaps, hats: GeneralHats, moreau: float) -> float:
+def free_energy(setting: Setting, alpha: float, overlaps: GeneralOverlaps, hats: GeneralHats, moreau) -> float:
     """Return the zero-temperature free energy, stationary in overlaps and conjugates; the training loss if settled.
 
     `moreau` is E[Moreau envelope].

@@ -8,7 +8,7 @@ over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At 
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,12 @@ RADII, ANGLES = 3, 6  # of the inner points
 class Valley(NamedTuple):
     """Order parameters at y: gap = q1 - q0, and those of `Overlaps` with q0 instead of q; floats, or one a scramble."""
 
-    q0: float
-    gap: float
-    m: float
-    theta: float
-    V: float
-    y: float
+    q0: Any
+    gap: Any
+    m: Any
+    theta: Any
+    V: Any
+    y: Any
 
 
 class InnerAverages(NamedTuple):
@@ -48,11 +48,11 @@ class InnerAverages(NamedTuple):
 class ValleyHats(NamedTuple):
     """The conjugates of the order parameters; each entry a float, or an array with one value a scramble."""
 
-    q0: float
-    q1: float
-    m: float
-    theta: float
-    V: float
+    q0: Any
+    q1: Any
+    m: Any
+    theta: Any
+    V: Any
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:

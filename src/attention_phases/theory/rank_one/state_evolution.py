@@ -5,7 +5,7 @@ Order parameters, with their scales: ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``,
 """
 
 from math import sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from .prox import scramble_means
 class Overlaps(NamedTuple):
     """A point of the state evolution; each entry a float, or an array with one value a scramble."""
 
-    q: float
-    m: float
-    theta: float
-    V: float
+    q: Any
+    m: Any
+    theta: Any
+    V: Any
 
     def named(self, variance: float, flat: bool = False) -> dict:
         """Return q, m, theta and V by name; see `GeneralOverlaps.named`, whose arguments change nothing here."""
@@ -30,10 +30,10 @@ class Overlaps(NamedTuple):
 class Hats(NamedTuple):
     """The conjugates of the overlaps (Eq. 7); each entry a float, or an array with one value a scramble."""
 
-    q: float
-    m: float
-    theta: float
-    V: float
+    q: Any
+    m: Any
+    theta: Any
+    V: Any
 
 
 class Averages(NamedTuple):
