@@ -65,7 +65,8 @@ def interpolate(branch, omega, alpha, part="values"):
 def left_out(branch):
     """By how much the interpolation misses each node that it is not given.
 
-    Of two attempts, without that node along alpha and without all of its omega, the larger miss counts. Between
+    Of two attempts, without that node along alpha and without all of its omega, the larger miss counts; next to an
+    end or to the border of the table there is only the second. Between
     neighbouring nodes the interpolation has half the distance to bridge, and misses less.
 
     Parameters
@@ -82,9 +83,11 @@ def left_out(branch):
         others = branch[:k] + branch[k + 1 :]
         missed = np.zeros_like(line.values)
         for i in range(1, len(line.alpha) - 1):
-            tries = [polynomial(np.delete(line.alpha, i), np.delete(line.values, i, 0), line.alpha[i])]
+            inner = 1 < i < len(line.alpha) - 2  # else the attempt would reach over the bend next to an end
+            tries = [polynomial(np.delete(line.alpha, i), np.delete(line.values, i, 0), line.alpha[i])] if inner else []
             across = interpolate(others, line.omega, line.alpha[i])
             tries += [across] if across is not None else []
-            missed[i] = np.abs(np.array(tries) - line.values[i]).max(axis=0)
+            if tries:
+                missed[i] = np.abs(np.array(tries) - line.values[i]).max(axis=0)
         found.append(missed)
     return found

@@ -4,6 +4,7 @@ import base64
 import json
 
 import numpy as np
+import pandas as pd
 from numpy.polynomial.hermite_e import hermegauss
 
 from ..experiments.results import experiment
@@ -35,15 +36,22 @@ def explorer_data():
 def _task(matrix, lines):
     """Of one A: the branches, up to where they are minima, the thresholds and the linear baseline."""
     limits = borders(lines)
+    nodes = {branch: branch_nodes(lines, branch) for branch in BRANCHES}
     return {
         "A": MATRICES[matrix],
-        "branches": {branch: _branch(with_interpolation(branch_nodes(lines, branch))) for branch in BRANCHES},
+        "branches": {branch: _branch(with_interpolation(each)) for branch, each in nodes.items()},
         "baseline": _curve(lines, "baseline", "test_mse"),
         "critical": _curve(lines, "critical"),
         "linear": _curve(lines, "linear"),
         "begins": {"semantic": _table(limits["semantic"]), "positional": _curve(lines, "positional start")},
-        "ends": {"positional": _table(limits["positional"])},
+        "ends": {"positional": _table(_up_to_the_border(limits["positional"], nodes["positional"]))},
     }
+
+
+def _up_to_the_border(ends, nodes):
+    """Where minima end, with one omega more: the first at which they go on to the last alpha computed."""
+    onward = [line for line in nodes if line.omega > ends.index.max()]
+    return pd.concat([ends, pd.DataFrame({"alpha": onward[0].alpha[-1], "alpha_error": 0.0}, [onward[0].omega])]) if onward else ends
 
 
 def _branch(nodes):
