@@ -28,8 +28,9 @@ def bring_words(app, config):
 
 
 def load_explorer(app, page, template, context, doctree):
-    """Scripts and styles on the landing page alone."""
+    """Scripts and styles on the landing page alone; its title, which is the book's, once."""
     if page == PAGE:
+        context["docstitle"] = ""
         app.add_css_file("explorer.css")
         for script in SCRIPTS:
             app.add_js_file(script, loading_method="defer")

@@ -24,9 +24,10 @@
   const task = () => theory.tasks[state.matrix];
   const fixed = (value, digits) => value.toFixed(digits).replace(/^-(?=0\.?0*$)/, "").replace("-", "−");
 
-  /* A number with its error to two digits of the error. */
+  /* A number with its error, to two digits of an error that begins with 1 or 2, else to one. */
   function withError({value, error}, scale = 1) {
-    const digits = error > 0 ? Math.min(5, Math.max(0, 1 - Math.floor(Math.log10(error * scale)))) : 3;
+    const power = Math.log10(error * scale), leading = 10 ** (power - Math.floor(power));
+    const digits = error > 0 ? Math.min(5, Math.max(0, (leading < 2.95 ? 1 : 0) - Math.floor(power))) : 3;
     return `${fixed(value * scale, digits)} ± ${fixed(error * scale, digits)}`;
   }
 
@@ -54,7 +55,8 @@
 
   // Words ------------------------------------------------------------------------------------------------------------
 
-  const place = () => `At ω = ${fixed(state.omega, 3)} and α = ${fixed(state.alpha, 2)}`;
+  const written = name => fixed(state[name], SLIDERS[name].digits).replace(/(\.\d\d)0$/, "$1");
+  const place = () => `At ω = ${written("omega")} and α = ${fixed(state.alpha, 2)}`;
 
   function whyNone(name) {
     const within = theory.range(task(), name, state.omega);
@@ -139,7 +141,7 @@
   }
 
   function drawMap() {
-    const width = part("map").clientWidth, height = Math.round(Math.max(260, Math.min(0.78 * width, 380)));
+    const width = part("map").clientWidth, height = Math.round(Math.max(260, Math.min(0.78 * width, 330)));
     const x = d3.scaleLinear([0, 0.52], [MARGIN.left, width - MARGIN.right]);
     const y = d3.scaleLinear([0, 2.02], [height - MARGIN.bottom, MARGIN.top]);
     Object.assign(drawn, {x, y, width, height});
@@ -207,8 +209,8 @@
 
   const SMALL = {left: 38, right: 8, top: 6, bottom: 22};
   const panels = PANELS.map(panel => {
-    const figure = document.createElement("figure");
-    figure.innerHTML = `<figcaption>${panel.title}</figcaption><svg role="img" aria-label="Along alpha: ${
+    const figure = document.createElement("div");
+    figure.innerHTML = `<p>${panel.title}</p><svg role="img" aria-label="Along alpha: ${
       panel.title.replace(/<[^>]*>/g, "")}, of both students"></svg>`;
     part("panels").append(figure);
     const svg = figure.querySelector("svg");
@@ -228,7 +230,7 @@
   }
 
   function drawPanel(panel, curves, here) {
-    const width = panel.figure.clientWidth, height = panel.tangents || panel.baseline ? 150 : 112, {svg, of, scale} = panel;
+    const width = panel.figure.clientWidth, height = panel.tangents || panel.baseline ? 168 : 128, {svg, of, scale} = panel;
     const x = panel.x = d3.scaleLinear([0, 2.02], [SMALL.left, width - SMALL.right]);
     const every = curves.flat().map(point => scale * (of(point).high ?? of(point).value));
     const y = d3.scaleLinear([0, Math.max(...every, scale * (panel.baseline ? here.baseline.value : 0), 1e-9) * 1.06], [height - SMALL.bottom, SMALL.top]);
@@ -286,7 +288,7 @@
     const here = theory.at(task(), state.omega, state.alpha), curves = samples();
     for (const [name, input] of Object.entries(inputs)) {
       input.value = state[name];
-      input.closest("label").querySelector("output").textContent = fixed(state[name], SLIDERS[name].digits);
+      input.closest("label").querySelector("output").textContent = written(name);
     }
     root.querySelectorAll("[name=matrix]").forEach(input => { input.checked = input.value === state.matrix; });
     moveCrosshair();
@@ -303,7 +305,8 @@
 
   for (const name of Object.keys(theory.tasks)) {
     const label = document.createElement("label"), {A} = theory.tasks[name];
-    label.innerHTML = `<input type="radio" name="matrix" value="${name}"> ${A.map(row => row.join(" ")).join("; ")}`;
+    label.innerHTML = `<input type="radio" name="matrix" value="${name}"><span class="small-matrix">${
+      A.flat().map(entry => `<span>${entry}</span>`).join(" ")}</span>`;
     part("controls").querySelector("fieldset").append(label);
     label.firstChild.addEventListener("change", () => { change({matrix: name}); toAddress(); redraw(); });
   }
