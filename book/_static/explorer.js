@@ -89,13 +89,15 @@
       + `${winner === "semantic" ? "more" : "less"} than its entry price of ${milli(price)} (all in 10⁻³ per dimension).`;
   }
 
+  const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "The account, step by step"});
   let saying;
   function say(words) {
     const {head, rest} = verdict(words), why = reason(words);
     const strong = document.createElement("strong");
     strong.textContent = head;
     strong.className = words.winner ?? "";
-    part("verdict").replaceChildren(strong, ` ${rest} `, why);
+    part("verdict").replaceChildren(strong, ` ${rest} ${why} `);
+    if (why) part("verdict").append(more);
     clearTimeout(saying);
     saying = setTimeout(() => { part("said").textContent = `${head} ${rest}`; }, SAID_AFTER);
   }

@@ -50,14 +50,11 @@ def branch_nodes(lines, branch):
     for omega, line in lines.groupby("omega"):
         tables = {what: rows.sort_values("alpha") for what, rows in line.groupby("what", observed=True)}
         if branch in tables:
-            rows = _inside(tables[branch], OWN[branch])
-            ends = [
-                _end(tables[end], tables["symmetric"], *rows[beside])
-                for end, beside in ((f"{branch} start", 0), (f"{branch} stop", -1))
-                if end in tables
-            ]
-            rows = sorted([*rows, *ends], key=lambda row: row[0])
-            found.append(Nodes(float(omega), *(np.array(each) for each in zip(*rows))))
+            start, stop = (tables.get(f"{branch} {end}") for end in ("start", "stop"))
+            rows = _rows(_within(tables[branch], start, stop), OWN[branch])
+            first = [] if start is None else [_end(start, tables["symmetric"], rows[0])]
+            last = [] if stop is None else [_end(stop, tables["symmetric"], rows[-1])]
+            found.append(Nodes(float(omega), *(np.array(each) for each in zip(*first, *rows, *last))))
     return found
 
 
@@ -66,16 +63,26 @@ def with_interpolation(branch):
     return [line._replace(errors=np.hypot(line.errors, missed)) for line, missed in zip(branch, left_out(branch))]
 
 
-def _inside(table, own):
+def _within(table, start, stop):
+    """Rows that are farther inside the branch than the error of its ends: an end is extrapolated, closer rows are noise."""
+    inside = table["alpha"] > -np.inf
+    for end, side in ((start, 1), (stop, -1)):
+        if end is not None:
+            inside &= side * (table["alpha"] - end["alpha"].iloc[0]) > end["alpha_error"].iloc[0]
+    return table[inside]
+
+
+def _rows(table, own):
     values = table[list(SMOOTH)].assign(own2=table[own] ** 2)
     errors = table[[f"{name}_error" for name in SMOOTH]].assign(own2=2 * table[own] * table[f"{own}_error"])
     return list(zip(table["alpha"], values.to_numpy(), errors.to_numpy()))
 
 
-def _end(end, symmetric, beside, values, _):
+def _end(end, symmetric, beside):
     """The node at an end: there the branch leaves the one with m = theta = 0. Its neighbour gives the slope."""
-    alpha, error = end[["alpha", "alpha_error"]].to_numpy()[0]
+    alpha, error = end[["alpha", "alpha_error"]].iloc[0]
     closest = symmetric.iloc[(symmetric["alpha"] - alpha).abs().argmin()]
     found = polynomial(symmetric["alpha"].to_numpy(), symmetric[list(SMOOTH)].to_numpy(), alpha)
-    slope = abs(values[-1] / (beside - alpha))
-    return alpha, np.append(found, 0.0), np.append(closest[[f"{name}_error" for name in SMOOTH]].to_numpy(float), slope * error)
+    slope = abs(beside[1][-1] / (beside[0] - alpha))
+    errors = closest[[f"{name}_error" for name in SMOOTH]].to_numpy(float)
+    return alpha, np.append(found, 0.0), np.append(errors, slope * error)
