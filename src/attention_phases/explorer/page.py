@@ -65,8 +65,6 @@ def _why(folder):
         "omega": f"{task.omega:g}",
         "alpha_c": with_error(*at["critical"]),
         "alpha_l": with_error(*at["linear"]),
-        "alpha_c_plain": f"{alpha_c:.2f}",
-        "alpha_l_plain": f"{alpha_l:.2f}",
         "published_alpha_c": CRITICAL_ALPHA[task.omega].text,
         "begins": with_error(begins["alpha"], begins["alpha_error"]),
         **_price_words(paid, alpha_c),
