@@ -14,7 +14,7 @@ from attention_phases import Task
 from attention_phases.analysis.prices import cavity_fields, one_sentence, prices, students_at
 from attention_phases.experiments.results import experiment
 from attention_phases.explorer import page as landing
-from attention_phases.explorer.interpolation import interpolate, left_out, polynomial
+from attention_phases.explorer.interpolation import interpolate, polynomial
 from attention_phases.explorer.nodes import OWN, Nodes, branch_nodes, with_interpolation
 from attention_phases.explorer.script import EXPERIMENTS
 from attention_phases.theory import solve
@@ -35,12 +35,12 @@ def branches():
     return {(matrix, branch): branch_nodes(some, branch) for matrix, some in lines.items() for branch in OWN}
 
 
-def made_up(values, omegas=np.arange(0.1, 0.3, 0.02)):
+def made_up(values):
     """A branch that begins at 2 omega, ends at 2 and has these values, four functions of omega and share."""
     share = np.linspace(0, 1, 9) ** 1.3
     return [
-        Nodes(omega, alpha := 2 * omega + share * (2 - 2 * omega), values(omega, share), np.ones((len(alpha), 4)))
-        for omega in omegas
+        Nodes(omega, 2 * omega + share * (2 - 2 * omega), values(omega, share), np.ones((len(share), 4)))
+        for omega in np.arange(0.1, 0.3, 0.02)
     ]
 
 
@@ -102,7 +102,9 @@ def test_the_loss_is_continuous_where_a_branch_ends(branches):
             for end, inner in ((0, slice(1, 5)), (-1, slice(-5, -1))):
                 if line.values[end, 3] == 0:
                     onward = polynomial(line.alpha[inner], line.values[inner, 0], line.alpha[end])
-                    assert onward == pytest.approx(line.values[end, 0], rel=0.1)  # the next node's is often twice as large
+                    assert onward == pytest.approx(
+                        line.values[end, 0], rel=0.1
+                    )  # the next node's is often twice as large
 
 
 # In the browser ------------------------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ def views(rng, count):
 
 
 def test_the_browser_interpolates_as_the_library_does(explorer, branches):
-    page, go = explorer
+    _, go = explorer
     compared = 0
     for view in views(np.random.default_rng(3), 25):
         shown = go(**view).evaluate(NUMBERS)
@@ -147,7 +149,9 @@ def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     assert compared > 20
 
 
-@pytest.mark.parametrize("omega, alpha, matrix", [(0.09, 0.78, "standard"), (0.33, 1.46, "standard"), (0.15, 1.13, "alternative")])
+@pytest.mark.parametrize(
+    "omega, alpha, matrix", [(0.09, 0.78, "standard"), (0.33, 1.46, "standard"), (0.15, 1.13, "alternative")]
+)
 def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega, alpha, matrix):
     _, go = explorer
     shown = go(omega=omega, alpha=alpha, matrix=matrix).evaluate(NUMBERS)
@@ -288,7 +292,11 @@ def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
     page.locator(".explorer summary").click()
     page.wait_for_timeout(300)  # colours change slowly
     found = Axe().run(page, ".bd-article", RULES).response["violations"]
-    serious = [(each["id"], [node["html"] for node in each["nodes"]]) for each in found if each["impact"] in ("serious", "critical")]
+    serious = [
+        (each["id"], [node["html"] for node in each["nodes"]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
     assert serious == []
 
 

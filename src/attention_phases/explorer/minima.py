@@ -3,6 +3,7 @@
 import json
 from hashlib import sha256
 
+import numpy as np
 import pandas as pd
 from filelock import FileLock
 
@@ -41,3 +42,11 @@ def borders(lines, points=POINTS):
             partial.write_text(json.dumps(found))
             partial.replace(kept)
     return {branch: pd.DataFrame(each).set_index("index") for branch, each in json.loads(kept.read_text()).items()}
+
+
+def is_minimum(limits, branch, omega, alpha):
+    """Whether a branch, where it is there, is a minimum at some alphas of an omega; `limits` are its `borders`."""
+    border = limits[branch]["alpha"].get(omega)
+    if border is None:
+        return np.isfinite(alpha)
+    return alpha >= border if branch == "semantic" else alpha <= border

@@ -64,7 +64,7 @@ def with_interpolation(branch):
 
 
 def _within(table, start, stop):
-    """Rows that are farther inside the branch than the error of its ends: an end is extrapolated, closer rows are noise."""
+    """Rows farther inside the branch than the error of its ends, which are extrapolated; closer ones are noise."""
     inside = table["alpha"] > -np.inf
     for end, side in ((start, 1), (stop, -1)):
         if end is not None:

@@ -50,8 +50,10 @@ def _task(matrix, lines):
 
 def _up_to_the_border(ends, nodes):
     """Where minima end, with one omega more: the first at which they go on to the last alpha computed."""
-    onward = [line for line in nodes if line.omega > ends.index.max()]
-    return pd.concat([ends, pd.DataFrame({"alpha": onward[0].alpha[-1], "alpha_error": 0.0}, [onward[0].omega])]) if onward else ends
+    onward = next((line for line in nodes if line.omega > ends.index.max()), None)
+    if onward is None:
+        return ends
+    return pd.concat([ends, pd.DataFrame({"alpha": onward.alpha[-1], "alpha_error": 0.0}, [onward.omega])])
 
 
 def _branch(nodes):
