@@ -201,7 +201,8 @@ def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     assert "No minimum" in verdict.inner_text()
     assert page.evaluate(NUMBERS) == {}
     go(omega=0.48, alpha=1.0, matrix="alternative")
-    assert "no positional minimum at this ω" in verdict.inner_text()
+    assert "no semantic minimum beyond ω = 0.44" in verdict.inner_text()
+    assert "no positional minimum beyond ω = 0.08" in verdict.inner_text()
 
 
 def test_the_winner_changes_at_the_critical_line(explorer):
@@ -236,10 +237,41 @@ def test_one_state_moves_by_keys_pointer_and_address(explorer):
     state = {name: float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")}
     assert state["omega"] > 0.3 and state["alpha"] > 1.5
     assert f"omega={state['omega']}&alpha={state['alpha']}" in page.evaluate("location.hash")
-    handle = page.locator(".explorer .handle .target").bounding_box()
+    handle = page.locator(".explorer-handle").bounding_box()
     assert handle["x"] + handle["width"] / 2 == pytest.approx(box["x"] + 0.75 * box["width"], abs=5)
     page.mouse.move(0, 0)  # with no button down the pointer moves nothing
     assert float(page.locator("[name=omega]").input_value()) == state["omega"]
+
+
+def swipe(page, start, end):
+    """A finger from one point of the window to another."""
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    for k in range(9):
+        point = {"x": start[0] + k / 8 * (end[0] - start[0]), "y": start[1] + k / 8 * (end[1] - start[1])}
+        kind = "touchMove" if k else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        page.wait_for_timeout(20)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(200)
+
+
+def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explorer):
+    page, go = explorer
+    page.set_viewport_size(PHONE)
+    go(omega=0.3, alpha=1)
+    page.locator(".explorer-map").evaluate("map => map.scrollIntoView({block: 'center'})")
+    state = lambda: [float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")]  # noqa: E731
+    scrolled = page.evaluate("scrollY")
+    box = page.locator(".explorer-handle").bounding_box()
+    x, y = box["x"] + 22, box["y"] + 22
+    swipe(page, (x, y), (x + 40, y + 60))
+    (omega, alpha), left = state(), page.evaluate("scrollY")
+    assert omega > 0.33 and alpha < 0.7 and left == scrolled
+    swipe(page, (x - 80, y + 40), (x - 80, y - 60))
+    assert state() == [omega, alpha] and page.evaluate("scrollY") > left + 50
+    swipe(page, (x - 80, y - 60), (x - 80, y - 60))
+    assert state()[0] < 0.25
 
 
 def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
@@ -254,7 +286,7 @@ def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
 def test_what_one_touches_is_large_enough(explorer, size):
     page, _ = explorer
     page.set_viewport_size(size)
-    targets = ".explorer input[type=range], .explorer fieldset label, .explorer summary, .explorer .handle .target"
+    targets = ".explorer input[type=range], .explorer fieldset label, .explorer summary, .explorer-handle"
     for each in page.locator(targets).all():
         assert min(each.bounding_box()[side] for side in ("width", "height")) >= 44
 

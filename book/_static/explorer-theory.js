@@ -59,6 +59,8 @@ window.explorerTheory = (data => {
     return {from: from.value, to: end ? end.value : lastAlpha(task), ended: Boolean(end)};
   }
 
+  const lastOmega = (task, branch) => task.branches[branch].omega.at(-1);
+
   const lastAlpha = task => Math.max(...task.branches.semantic.lines.map(line => line.last));
 
   /* One column of a branch: at the same relative place between the ends of the nearest omegas, then along omega. */
@@ -140,5 +142,5 @@ window.explorerTheory = (data => {
     return {mean, spread, error};
   }
 
-  return {tasks, along, range, trainLoss, at, teacher, student, lastAlpha};
+  return {tasks, along, range, lastOmega, trainLoss, minimum, at, teacher, student};
 })(window.explorerData);

@@ -46,12 +46,14 @@
     show();
   }
 
-  const fromAddress = () => new URLSearchParams(location.hash.slice(1));
-
-  function toAddress() {
-    const values = Object.entries(state).filter(([name, value]) => ["omega", "alpha"].includes(name) || value !== START[name]);
-    history.replaceState(null, "", `#${new URLSearchParams(values)}`);
+  /* The same by hand: the address follows, so that a view can be linked. */
+  function move(values) {
+    change(values);
+    const shown = Object.entries(state).filter(([name, value]) => ["omega", "alpha"].includes(name) || value !== START[name]);
+    history.replaceState(null, "", `#${new URLSearchParams(shown)}`);
   }
+
+  const fromAddress = () => new URLSearchParams(location.hash.slice(1));
 
   // Words ------------------------------------------------------------------------------------------------------------
 
@@ -60,11 +62,13 @@
 
   function whyNone(name) {
     const within = theory.range(task(), name, state.omega);
-    if (!within) return `no ${name} minimum at this ω`;
+    if (!within) return `no ${name} minimum beyond ω = ${fixed(theory.lastOmega(task(), name), 2)}`;
     return state.alpha < within.from
       ? `no ${name} minimum here: it begins at α = ${fixed(within.from, 2)}`
       : `no ${name} minimum here: it ends at α = ${fixed(within.to, 2)}`;
   }
+
+  const tie = ({gap}) => gap && Math.abs(gap.value) < 2 * gap.error;
 
   /* The result: {head, rest} as plain text. */
   function verdict(here) {
@@ -73,20 +77,21 @@
     const predicts = `It predicts ${test ? "better" : "worse"} than the linear model.`;
     if (!here.gap) return {head: `Only the ${here.winner} student.`, rest: `${place()} there is ${whyNone(other)}. ${predicts}`};
     const by = Math.abs(here.gap.value), share = 100 * by / here[other].train_loss.value;
-    if (by < 2 * here.gap.error) return {head: "A tie.", rest: `${place()} the two training losses differ by less than two errors.`};
+    if (tie(here)) return {head: "A tie.", rest: `${place()} the two training losses differ by less than two errors.`};
     return {head: `The ${here.winner} student wins.`, rest: `${place()} its training loss is lower by `
       + `${withError({value: by, error: here.gap.error}, 1e3)} (in 10⁻³), ${fixed(share, share < 1 ? 2 : 1)} %. ${predicts}`};
   }
 
   /* Why, here: prices of one sentence more, and what was paid before. */
-  function reason({semantic, positional, gap, winner}) {
-    if (!gap) return "";
+  function reason(here) {
+    const {semantic, positional, winner} = here;
+    if (!here.gap) return "";
     const milli = number => fixed(1e3 * number, 2);
     const saves = positional.slope - semantic.slope, price = semantic.price - positional.price;
     if (saves <= 0 || price <= 0) return "";
     return `Why: one more sentence costs the semantic student ${milli(semantic.slope)}, the positional one `
       + `${milli(positional.slope)}. It saves ${milli(saves)} a sentence, ${milli(saves * state.alpha)} in all, `
-      + `${winner === "semantic" ? "more" : "less"} than its entry price of ${milli(price)} (all in 10⁻³ per dimension).`;
+      + `${tie(here) ? "as much as" : winner === "semantic" ? "more than" : "less than"} its entry price of ${milli(price)} (all in 10⁻³ per dimension).`;
   }
 
   const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "The account, step by step"});
@@ -95,7 +100,7 @@
     const {head, rest} = verdict(words), why = reason(words);
     const strong = document.createElement("strong");
     strong.textContent = head;
-    strong.className = words.winner ?? "";
+    strong.className = tie(words) ? "" : words.winner ?? "";
     part("verdict").replaceChildren(strong, ` ${rest} ${why} `);
     if (why) part("verdict").append(more);
     clearTimeout(saying);
@@ -153,9 +158,6 @@
     drawRegions(x, y);
     drawCurves(x, y);
     map.append("path").attr("class", "crosshair");
-    const handle = map.append("g").attr("class", "handle");
-    handle.append("circle").attr("r", 22).attr("class", "target");
-    handle.append("circle").attr("r", 7);
   }
 
   function drawRegions(x, y) {
@@ -197,14 +199,30 @@
   function moveCrosshair() {
     const {x, y, width, height} = drawn, [left, top] = [x(state.omega), y(state.alpha)];
     map.select(".crosshair").attr("d", `M${left} ${MARGIN.top}V${height - MARGIN.bottom}M${MARGIN.left} ${top}H${width - MARGIN.right}`);
-    map.select(".handle").attr("transform", `translate(${left},${top})`);
+    part("handle").style.translate = `${left}px ${top}px`;
   }
 
-  /* While the pointer is down the point under it is the state; on a phone a vertical swipe beside the handle scrolls. */
-  function follow(svg, moved) {
-    const told = event => moved(event.clientX - svg.getBoundingClientRect().left, event.clientY - svg.getBoundingClientRect().top);
-    svg.addEventListener("pointerdown", event => { svg.setPointerCapture(event.pointerId); told(event); });
-    svg.addEventListener("pointermove", event => { if (svg.hasPointerCapture(event.pointerId)) told(event); });
+  /* While the pointer is down on an element, the point of the drawing under it is the state. A finger beside the
+     handle may mean to scroll: it counts when it is lifted where it came down, or as soon as it moves sideways. */
+  function follow(element, svg, moved) {
+    let from = null;
+    const told = event => {
+      from = null;
+      moved(event.clientX - svg.getBoundingClientRect().left, event.clientY - svg.getBoundingClientRect().top);
+    };
+    element.addEventListener("pointerdown", event => {
+      element.setPointerCapture(event.pointerId);
+      if (event.pointerType !== "touch") told(event);
+      else if (element === svg) from = [event.clientX, event.clientY];
+    });
+    element.addEventListener("pointermove", event => {
+      if (!element.hasPointerCapture(event.pointerId)) return;
+      const [across, down] = from ? [Math.abs(event.clientX - from[0]), Math.abs(event.clientY - from[1])] : [1, 0];
+      if (!from || (across > 8 && across > down)) told(event);
+    });
+    element.addEventListener("pointerup", event => {
+      if (from && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < 8) told(event);
+    });
   }
 
   // Panels along alpha -----------------------------------------------------------------------------------------------
@@ -217,7 +235,7 @@
     part("panels").append(figure);
     const svg = figure.querySelector("svg");
     const shown = {...panel, figure, svg: d3.select(svg), x: null};
-    follow(svg, left => change({alpha: shown.x.invert(left)}));
+    follow(svg, svg, left => move({alpha: shown.x.invert(left)}));
     return shown;
   });
 
@@ -227,7 +245,7 @@
       const within = theory.range(task(), name, state.omega);
       if (!within || within.from >= 2) return [];
       return Array.from({length: 61}, (_, i) => within.from + i / 60 * (Math.min(within.to, 2) - within.from))
-        .map(alpha => ({alpha, ...theory.at(task(), state.omega, alpha)[name]})).filter(point => point.train_loss);
+        .map(alpha => ({alpha, ...theory.minimum(task(), name, state.omega, alpha)})).filter(point => point.train_loss);
     });
   }
 
@@ -310,18 +328,19 @@
     label.innerHTML = `<input type="radio" name="matrix" value="${name}"><span class="small-matrix">${
       A.flat().map(entry => `<span>${entry}</span>`).join(" ")}</span>`;
     part("controls").querySelector("fieldset").append(label);
-    label.firstChild.addEventListener("change", () => { change({matrix: name}); toAddress(); redraw(); });
+    label.firstChild.addEventListener("change", () => { move({matrix: name}); redraw(); });
   }
   for (const [name, input] of Object.entries(inputs)) {
     Object.assign(input, SLIDERS[name]);
-    input.addEventListener("input", () => { change({[name]: input.value}); toAddress(); });
+    input.addEventListener("input", () => move({[name]: input.value}));
   }
-  follow(map.node(), (left, top) => { change({omega: drawn.x.invert(left), alpha: drawn.y.invert(top)}); toAddress(); });
+  for (const element of [map.node(), part("handle")])
+    follow(element, map.node(), (left, top) => move({omega: drawn.x.invert(left), alpha: drawn.y.invert(top)}));
   window.addEventListener("hashchange", () => { if (fromAddress().has("omega")) { change(Object.fromEntries(fromAddress())); redraw(); } });
 
   root.hidden = false;
-  let width = 0;
-  new ResizeObserver(([{contentRect}]) => { if (contentRect.width !== width) { width = contentRect.width; redraw(); } }).observe(root);
+  let width = root.clientWidth;
   drawMap();
   change(Object.fromEntries(fromAddress()));
+  new ResizeObserver(() => { if (root.clientWidth !== width) { width = root.clientWidth; redraw(); } }).observe(root);
 })(window.explorerTheory);
