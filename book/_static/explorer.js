@@ -74,7 +74,7 @@
   function verdict(here) {
     if (!here.winner) return {head: "No minimum.", rest: `${place()} theory has ${NAMES.map(whyNone).join(", and ")}.`};
     const other = NAMES.find(name => name !== here.winner), test = here[here.winner].test_mse.value < here.baseline.value;
-    const predicts = `It predicts ${test ? "better" : "worse"} than the linear model.`;
+    const predicts = `On new sentences it does ${test ? "better" : "worse"} than the linear model.`;
     if (!here.gap) return {head: `Only the ${here.winner} student.`, rest: `${place()} there is ${whyNone(other)}. ${predicts}`};
     const by = Math.abs(here.gap.value), share = 100 * by / here[other].train_loss.value;
     if (tie(here)) return {head: "A tie.", rest: `${place()} the two training losses differ by less than two errors.`};
