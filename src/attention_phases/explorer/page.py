@@ -6,6 +6,7 @@ from hashlib import sha256
 import matplotlib.pyplot as plt
 import numpy as np
 
+from ..analysis.borders import BRANCHES, borders, is_minimum
 from ..analysis.prices import prices, students_at, usual_sentence
 from ..experiments.results import experiment
 from ..figures.prices import prices as draw
@@ -13,7 +14,6 @@ from ..paths import DATA, ROOT
 from ..sweep.provenance import code_digest
 from ..task import Task
 from . import words
-from .minima import BRANCHES, borders, is_minimum
 from .nodes import branch_nodes
 from .script import EXPERIMENTS, data_script
 

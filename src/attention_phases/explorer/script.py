@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial.hermite_e import hermegauss
 
+from ..analysis.borders import BRANCHES, borders
 from ..experiments.results import experiment
 from ..task import MATRICES, Task
-from .minima import BRANCHES, borders
 from .nodes import QUANTITIES, branch_nodes, with_interpolation
 
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A

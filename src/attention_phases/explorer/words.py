@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from ..analysis.borders import BRANCHES
 from ..analysis.instances import crossing, instance_means, training_gap
 from ..published import CRITICAL_ALPHA, with_error
 from .interpolation import left_out
-from .minima import BRANCHES
 from .nodes import QUANTITIES
 
 
