@@ -227,6 +227,7 @@ def test_one_state_moves_by_keys_pointer_and_address(explorer):
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("location.hash").startswith("#omega=0.195&alpha=1.02")
+    assert page.locator(".explorer output").all_inner_texts()[:2] == ["0.195", "1.02"]
     page.wait_for_function("() => document.querySelector('.explorer [role=status]').textContent.includes('ω = 0.195')")
 
     box = page.locator(".explorer-map > svg").bounding_box()

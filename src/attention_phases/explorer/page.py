@@ -5,6 +5,7 @@ from hashlib import sha256
 
 import matplotlib.pyplot as plt
 import numpy as np
+from filelock import FileLock
 
 from ..analysis.borders import BRANCHES, borders, is_minimum
 from ..analysis.prices import prices, students_at, usual_sentence
@@ -36,10 +37,11 @@ def pieces():
     for name in (TRAINED, *EXPERIMENTS.values()):
         digest.update((DATA / f"{name}.parquet").read_bytes())
     folder = KEPT / digest.hexdigest()[:12]
-    if not (folder / WORDS).exists():  # the last one to be written
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / SCRIPT).write_text(data_script())
-        (folder / WORDS).write_text(json.dumps(_why(folder) | _interpolation(), indent=1))
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):  # of two builds, one makes them
+        if not (folder / WORDS).exists():  # the last one to be written
+            (folder / SCRIPT).write_text(data_script())
+            (folder / WORDS).write_text(json.dumps(_why(folder) | _interpolation(), indent=1))
     return folder
 
 
