@@ -1,0 +1,92 @@
+"""What the landing page takes from the library: the explorer's script, a picture, and the numbers in its text."""
+
+import json
+from hashlib import sha256
+
+import matplotlib.pyplot as plt
+import numpy as np
+from filelock import FileLock
+
+from ..analysis.borders import BRANCHES, borders, is_minimum
+from ..analysis.prices import prices, students_at, usual_sentence
+from ..experiments.results import experiment
+from ..figures.prices import prices as draw
+from ..paths import DATA, ROOT
+from ..sweep.provenance import code_digest
+from ..task import Task
+from . import words
+from .nodes import branch_nodes
+from .script import EXPERIMENTS, data_script
+
+KEPT = ROOT / "_build" / "explorer"
+TRAINED = "fig02"
+POINTS = 2**11  # quadrature points a scramble, in each of several quadratures
+THEMES = ("light", "dark")
+SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why-{theme}.svg"
+
+
+def pieces():
+    """Folder with the pieces of the landing page, made unless code and data are those that made it.
+
+    Returns
+    -------
+    Path
+        Has `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE` for each of `THEMES`.
+    """
+    digest = sha256(code_digest(__name__).encode())
+    for name in (TRAINED, *EXPERIMENTS.values()):
+        digest.update((DATA / f"{name}.parquet").read_bytes())
+    folder = KEPT / digest.hexdigest()[:12]
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "lock"):  # of two builds, one makes them
+        if not (folder / WORDS).exists():  # the last one to be written
+            (folder / SCRIPT).write_text(data_script())
+            (folder / WORDS).write_text(json.dumps(_why(folder) | _interpolation(), indent=1))
+    return folder
+
+
+def _why(folder):
+    """Draw the pictures; texts about the transition at the standard omega."""
+    task = Task()
+    lines = experiment(EXPERIMENTS["standard"], "paper", quiet=True)
+    line = lines[np.isclose(lines["omega"], task.omega)]
+    thresholds = {
+        kind: tuple(line.loc[line["what"] == kind, ["alpha", "alpha_error"]].iloc[0]) for kind in ("critical", "linear")
+    }
+    alpha_c, alpha_l = (thresholds[kind][0] for kind in ("critical", "linear"))
+    solutions = students_at(task, alpha_c, POINTS)
+    paid, students = prices(solutions, alpha_c), {branch: some[0] for branch, some in solutions.items()}
+    limits = borders(lines)
+    for theme in THEMES:
+        figure = draw(_curves(line, task.omega, limits), paid, alpha_c, alpha_l, theme)
+        figure.savefig(folder / PICTURE.format(theme=theme), metadata={"Date": None})
+        plt.close(figure)
+    trained = experiment(TRAINED, "paper", quiet=True)
+    return {
+        **words.threshold_words(task, thresholds, limits["semantic"].loc[task.omega]),
+        **words.price_words(paid),
+        **words.overlap_words({branch: each.overlaps for branch, each in students.items()}, task.sigma**2),
+        **words.sentence_words(usual_sentence(task, students, np.random.default_rng(0))),
+        **words.student_words(line, trained[trained["optimizer"] == "lbfgs"]),
+    }
+
+
+def _curves(line, omega, limits):
+    """By branch, alphas at which it is a minimum and its training loss."""
+    found = {}
+    for branch in BRANCHES:
+        rows = line[line["what"] == branch].sort_values("alpha")
+        rows = rows[is_minimum(limits, branch, omega, rows["alpha"])]
+        found[branch] = rows["alpha"].to_numpy(), rows["train_loss"].to_numpy()
+    return found
+
+
+def _interpolation():
+    branches = []
+    for name in EXPERIMENTS.values():
+        lines = experiment(name, "paper", quiet=True)
+        limits = borders(lines)
+        for branch in BRANCHES:
+            minima = lambda omega, alpha, limits=limits, branch=branch: is_minimum(limits, branch, omega, alpha)  # noqa: E731
+            branches.append((branch_nodes(lines, branch), minima))
+    return words.interpolation_words(branches, Task().sigma ** 2)
