@@ -85,6 +85,24 @@ class Line(_OnTask):
     seed: int
 
 
+@dataclass(frozen=True)
+class GroundStates(_OnTask):
+    """Both thresholds with one step of replica symmetry breaking, see `theory.one_step.line.ground_states`."""
+
+    points: int
+    scrambles: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Valleys(GroundStates):
+    """The minima of one branch at several y, see `theory.one_step.line.valleys`."""
+
+    alpha: float
+    branch: str
+    ys: tuple
+
+
 class Copies(Line):
     """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
 

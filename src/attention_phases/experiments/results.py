@@ -22,8 +22,9 @@ from ..sweep.running import run as sweep
 from ..sweep.store import Store, export, import_parquet, load
 from ..theory import general_line, theory_line
 from ..theory.copies import copies_line
+from ..theory.one_step.line import ground_states, valleys
 from . import grid, other_minima
-from .cells import Cell, Copies, Line, Passing, Starts, Variant, VariantLine
+from .cells import Cell, Copies, GroundStates, Line, Passing, Starts, Valleys, Variant, VariantLine
 from .convergence import measure
 from .general_simulation import run_variant
 from .landscape import descend
@@ -50,6 +51,11 @@ OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_ms
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
 OF_LINES = (*OF_THEORY, *COLUMNS, "gain")
 LINE_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_LINES} | {f"{name}_error": (5e-2, 1e-9) for name in OF_LINES}
+# The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
+OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
+ONE_STEP_TOLERANCES = {name: (2e-3, 1e-9) for name in OF_ONE_STEP} | {"y": (0.1, 0), "complexity": (0.1, 1e-4)}
+ONE_STEP_TOLERANCES |= {"shift": (5e-2, 1e-7)}
+ONE_STEP_TOLERANCES |= {f"{name}_error": (0.3, 1e-8) for name in (*ONE_STEP_TOLERANCES,)}
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
 PASSING_TOLERANCES = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
@@ -138,6 +144,8 @@ KINDS = {
     Line: Kind(theory_line, THEORY_TOLERANCES),
     Run: Kind(run_histogram, HISTOGRAM_TOLERANCES, beginning=run_beginning, rows=BEGINNING),
     Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
+    GroundStates: Kind(ground_states, ONE_STEP_TOLERANCES),
+    Valleys: Kind(valleys, ONE_STEP_TOLERANCES),
     Passing: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
     Starts: Kind(
         descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, ends=_each_as_first
