@@ -44,6 +44,17 @@ class Cell(_OnData):
     starts: tuple
 
 
+class Controlled(Cell):
+    """The same students, and control variates of their data, see `controls.run_controlled`."""
+
+
+@dataclass(frozen=True)
+class Loop(_OnData):
+    """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
+
+    alphas: tuple
+
+
 @dataclass(frozen=True)
 class Variant(Cell):
     """Students of another architecture.

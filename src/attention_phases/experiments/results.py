@@ -24,9 +24,11 @@ from ..theory import general_line, theory_line
 from ..theory.copies import copies_line
 from ..theory.one_step.line import ground_states, valleys
 from . import grid, other_minima
-from .cells import Cell, Copies, GroundStates, Line, Passing, Starts, Valleys, Variant, VariantLine
+from .cells import Cell, Controlled, Copies, GroundStates, Line, Loop, Passing, Starts, Valleys, Variant, VariantLine
+from .controls import CONTROLS, run_controlled
 from .convergence import measure
 from .general_simulation import run_variant
+from .hysteresis import follow
 from .landscape import descend
 from .simulation import run
 
@@ -56,6 +58,8 @@ OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "ener
 ONE_STEP_TOLERANCES = {name: (2e-3, 1e-9) for name in OF_ONE_STEP} | {"y": (0.1, 0), "complexity": (0.1, 1e-4)}
 ONE_STEP_TOLERANCES |= {"shift": (5e-2, 1e-7)}
 ONE_STEP_TOLERANCES |= {f"{name}_error": (0.3, 1e-8) for name in (*ONE_STEP_TOLERANCES,)}
+# Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as for `PASSING`.
+LOOP_TOLERANCES = {"q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "excess": (0.02, 0)}
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
 PASSING_TOLERANCES = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
@@ -141,6 +145,8 @@ UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when 
 
 KINDS = {
     Cell: Kind(run, TOLERANCES, UNREPEATABLE, ends=_displaced(run)),
+    Controlled: Kind(run_controlled, TOLERANCES | dict.fromkeys(CONTROLS, (0, 1e-9)), UNREPEATABLE),
+    Loop: Kind(follow, LOOP_TOLERANCES, ("grad_norm",)),
     Line: Kind(theory_line, THEORY_TOLERANCES),
     Run: Kind(run_histogram, HISTOGRAM_TOLERANCES, beginning=run_beginning, rows=BEGINNING),
     Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),

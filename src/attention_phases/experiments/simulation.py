@@ -28,8 +28,13 @@ def run(cell, device="cpu", displaced=0.0):
         One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
         The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
     """
-    task, rng = cell.task(), _rng(cell)
-    data = sample(task, cell.alpha, cell.d, rng, device)
+    rng = data_rng(cell)
+    return train(cell, sample(cell.task(), cell.alpha, cell.d, rng, device), rng, displaced)
+
+
+def train(cell, data, rng, displaced=0.0):
+    """The rows of `run` on a training set that `rng` has drawn."""
+    task = cell.task()
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
     starts = displace(starts, displaced, rng)
     return [
@@ -51,7 +56,7 @@ def linear_baselines(cell):
         Test error by what the model reads: "tokens", "tokens and positions" (see `rank_one.fit_both_linear`).
     """
     task = cell.task()
-    teacher, fits = fit_both_linear(task, cell.alpha, cell.d, _rng(cell))
+    teacher, fits = fit_both_linear(task, cell.alpha, cell.d, data_rng(cell))
     length = (teacher.double() @ teacher.double()).item() / cell.d
     return {
         name: linear_test_error(task, attention, cell.d, length, positions=name != "tokens", nodes=40)
@@ -59,8 +64,8 @@ def linear_baselines(cell):
     }
 
 
-def _rng(cell):
-    """What draws a cell's data."""
+def data_rng(cell):
+    """What draws a cell's data: teacher, sentences, then displacements of the starts."""
     check_count("seed", cell.seed, at_least=0)
     drawn = {"task": vars(cell.task()), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
     return np.random.default_rng(seed_sequence(drawn))

@@ -1,0 +1,45 @@
+"""The cells of trained students around alpha_c: many data sets at the crossing, and loops along alpha."""
+
+from ..task import Task
+from .cells import Controlled, Loop
+
+# omega: alphas around where students cross, close enough for a straight line.
+CROSSED = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
+DATA_SETS = {
+    "paper": {250: 300, 500: 200, 1000: 120, 2000: 50},
+    "laptop": {250: 60, 500: 30},
+    "smoke": {50: 12, 100: 8},
+}
+LOOP_ALPHAS = {
+    "paper": tuple(round(0.05 * k, 2) for k in range(4, 20)) + tuple(round(1 + 0.1 * k, 1) for k in range(21)),
+    "laptop": tuple(round(0.2 * k, 1) for k in range(1, 16)),
+    "smoke": (0.4, 1.0, 1.6, 2.2),
+}
+
+
+def crossing(profile):
+    """Both starts around the crossing of the training losses, with control variates, in growing dimension."""
+    return [
+        Controlled(
+            "crossing", alpha=alpha, d=d, seed=seed, optimizer="lbfgs", starts=("semantic", "positional"),
+            **vars(Task(omega=omega)),
+        )
+        for d, seeds in DATA_SETS[profile].items()
+        for seed in range(seeds)
+        for omega, alphas in CROSSED.items()
+        for alpha in alphas
+    ]  # fmt: skip
+
+
+def hysteresis(profile):
+    """Students followed up and down in alpha, each start from the last minimum."""
+    seeds, d = {"paper": (8, 1000), "laptop": (3, 400), "smoke": (2, 60)}[profile]
+    alphas = LOOP_ALPHAS[profile]
+    return [
+        Loop("hysteresis", alpha=alphas[-1], d=d, seed=seed, alphas=alphas, **vars(Task(omega=omega)))
+        for seed in range(seeds)
+        for omega in CROSSED
+    ]
+
+
+ALL = (crossing, hysteresis)
