@@ -12,6 +12,7 @@ from filelock import FileLock
 
 from ..errors import StoreError, SweepError, check_count
 from ..histogram.cells import Run
+from ..histogram.lost_letters import Exchanged, run_exchanged
 from ..histogram.training import BEGINNING, run_beginning
 from ..histogram.training import run as run_histogram
 from ..paths import BUILT, DATA
@@ -149,6 +150,7 @@ KINDS = {
     Loop: Kind(follow, LOOP_TOLERANCES, ("grad_norm",)),
     Line: Kind(theory_line, THEORY_TOLERANCES),
     Run: Kind(run_histogram, HISTOGRAM_TOLERANCES, beginning=run_beginning, rows=BEGINNING),
+    Exchanged: Kind(run_exchanged, HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)}, ("letter",)),
     Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
     GroundStates: Kind(ground_states, ONE_STEP_TOLERANCES),
     Valleys: Kind(valleys, ONE_STEP_TOLERANCES),

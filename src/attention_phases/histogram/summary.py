@@ -79,6 +79,50 @@ def tensors(table):
     return rows.set_index(["variant", "seed", "span", "tensor"])[["distance", "of_zeros"]]
 
 
+def published_distances(table):
+    """The distances of Table 1 as the published numbers were made.
+
+    The former zeros of the two embeddings are set back to zero before the model after SGD is measured, those of Q and
+    K are not. "Former zeros" are those of Q and K alone.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by variant and seed: "start to trained", "trained to final", `of_zeros`, sums over tensors.
+    """
+    moved = tensors(table).reset_index("tensor")
+    embedding = moved["tensor"].isin(["token", "position"])
+    left_out = moved["of_zeros"].where(embedding, 0.0)
+    moved["kept"] = np.sqrt(np.maximum(moved["distance"] ** 2 - left_out**2, 0.0))
+    moved["of_zeros"] = moved["of_zeros"].where(moved["tensor"].isin(["query", "key"]), 0.0)
+    sums = moved.groupby(["variant", "seed", "span"])[["kept", "of_zeros"]].sum()
+    found = sums["kept"].unstack("span")[["start to trained", "trained to final"]]
+    return found.assign(of_zeros=sums["of_zeros"].xs("trained to final", level="span"))
+
+
+LOST = (
+    0.01  # share of the positions told wrong: a letter is one fifteenth of them, and a run that has all, 0.1 to 0.3 %
+)
+
+
+def lost(table, epoch):
+    """Which runs tell more than `LOST` of the test positions wrong after an epoch: those that have lost a letter.
+
+    The median of that epoch and the four before is taken, as single epochs fluctuate.
+
+    Returns
+    -------
+    pandas.Series of bool
+        By variant and seed.
+    """
+    epochs = curves(table)
+    near = epochs[epochs["epoch"].between(epoch - AROUND, epoch) & (epochs["epoch"] <= epochs["adam_epochs"])]
+    return 1 - near.groupby(["variant", "seed"])["accuracy"].median() > LOST
+
+
+AROUND = 4  # epochs
+
+
 def by_count(table, after="adam"):
     """Share of the positions told wrong, for each count that occurs, over all runs.
 
