@@ -6,32 +6,36 @@ from .cells import GroundStates, Valleys
 # Beyond omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
 MANY = 2**14
 OMEGAS = {
-    "paper": {
-        2**12: (0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2),
-        MANY: (0.3, 0.24, 0.36, 0.42),
-    },
+    "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.2, 0.14), MANY: (0.3,)},
     "laptop": {2**10: (0.02, 0.1, 0.2), 2**12: (0.3,)},
     "smoke": {2**9: (0.1,)},
 }
-ALTERNATIVE_OMEGAS = {"paper": (0.02, 0.06, 0.1, 0.14, 0.18), "laptop": (0.1,), "smoke": ()}
+ALTERNATIVE = {"paper": ((0.02, 0.06), 2**12), "laptop": ((0.06,), 2**10), "smoke": ((0.06,), 2**9)}
 SHOWN = ((0.1, 0.75), (0.3, 1.25))  # omega, alpha
 # y, conjugate to the risk: around the inverse of the training loss, that is some hundreds.
-YS = {"paper": (50.0, 100.0, 200.0, 400.0, 800.0, 1600.0), "laptop": (100.0, 300.0, 900.0), "smoke": (200.0, 600.0)}
+YS = {"paper": (100.0, 200.0, 400.0, 800.0, 1600.0), "laptop": (100.0, 300.0, 900.0), "smoke": (200.0, 600.0)}
 
 
 def one_step(profile):
-    """Both thresholds with one step of breaking over omega: standard A, then alternative A at small omega."""
-    by_points = OMEGAS[profile]
-    tasks = [(points, Task(omega=omega)) for points, omegas in by_points.items() for omega in omegas]
-    few = min(by_points)
-    tasks += [(few, Task(omega=omega, matrix="alternative")) for omega in ALTERNATIVE_OMEGAS[profile]]
-    return [_ground_states("one_step", task, points, profile) for points, task in tasks]
+    """Both thresholds with one step of breaking over omega."""
+    return [
+        _ground_states("one_step", Task(omega=omega), points, profile)
+        for points, omegas in OMEGAS[profile].items()
+        for omega in omegas
+    ]
+
+
+def one_step_alternative(profile):
+    """The same with the alternative A, at small omega."""
+    omegas, points = ALTERNATIVE[profile]
+    tasks = [Task(omega=omega, matrix="alternative") for omega in omegas]
+    return [_ground_states("one_step_alternative", task, points, profile) for task in tasks]
 
 
 def one_step_valleys(profile):
     """Phi, e and Sigma along y, and the ground state, of both branches at two points close to the transition."""
     shown, points = {
-        "paper": (SHOWN, {0.1: 2**12, 0.3: MANY}),
+        "paper": (SHOWN, {0.1: 2**12, 0.3: 2**13}),
         "laptop": (SHOWN, {0.1: 2**10, 0.3: 2**12}),
         "smoke": (SHOWN[:1], {0.1: 2**9}),
     }[profile]
@@ -52,4 +56,4 @@ def _ground_states(experiment, task, points, profile):
     return GroundStates(experiment, points=points, scrambles=SCRAMBLES[profile], seed=0, **vars(task))
 
 
-ALL = (one_step, one_step_valleys)
+ALL = (one_step, one_step_alternative, one_step_valleys)
