@@ -1,7 +1,7 @@
 """The cells of trained students around alpha_c: many data sets at the crossing, and loops along alpha."""
 
 from ..task import Task
-from .cells import Controlled, Loop
+from .cells import Controlled, Loop, Starts
 
 # omega: alphas around where students cross, close enough for a straight line.
 CROSSED = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
@@ -42,4 +42,25 @@ def hysteresis(profile):
     ]
 
 
-ALL = (crossing, hysteresis)
+# omega, alpha: close to where theory has alpha_c; the noise of the starts around the teacher is of the size of Q*.
+SEARCHED = ((0.1, 0.75), (0.2, 0.95), (0.3, 1.25))
+NOISE = {"semantic": 1.0, "positional": 0.1}
+
+
+def lowest(profile):
+    """Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?"""
+    dimensions, seeds, count = {"paper": ((500, 1000), 12, 50), "laptop": ((250,), 4, 20), "smoke": ((60,), 3, 6)}[
+        profile
+    ]
+    return [
+        Starts(
+            "lowest", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, **vars(Task(omega=omega))
+        )
+        for d in dimensions
+        for seed in range(seeds)
+        for omega, alpha in SEARCHED
+        for valley, noise in NOISE.items()
+    ]
+
+
+ALL = (crossing, hysteresis, lowest)

@@ -35,8 +35,8 @@ class Exchanged:
 def lost_letters(profile):
     """Every start of some semantic runs on some data sets of theirs."""
     data_sets, starts, sequences, epochs = {
-        "paper": (4, 10, 50_000, 6),
-        "laptop": (2, 3, 50_000, 6),
+        "paper": (3, 10, 50_000, 4),
+        "laptop": (2, 3, 50_000, 4),
         "smoke": (2, 2, 2_000, 2),
     }[profile]
     return [
