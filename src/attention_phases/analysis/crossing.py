@@ -168,3 +168,35 @@ def stored(table, omega, around, controls=("length",)):
     """
     here = table[(table["omega"] == omega) & table["alpha"].between(*around)]
     return {name: crossing(gaps(each), controls, degree=2) for name, each in here.groupby("optimizer", observed=True)}
+
+
+def losses(table, controls=CONTROLS):
+    """Training loss of each start over omega and alpha, at infinite d.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The experiment "crossing".
+    controls : sequence of str
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, alpha and start: the fields of `Limit`, of the mean loss in the place of alpha.
+    """
+    found = {}
+    for (omega, alpha, start), rows in table.groupby(["omega", "alpha", "start"], observed=True):
+        means = {d: _mean(each, controls) for d, each in rows.groupby("d")}
+        found[omega, alpha, str(start)] = limit(means)
+    index = pd.MultiIndex.from_tuples(found, names=["omega", "alpha", "start"])
+    return pd.DataFrame(list(found.values()), index=index, columns=["loss", *Limit._fields[1:]])
+
+
+def _mean(rows, controls):
+    """Mean training loss of some data sets, as a `Crossing` for `limit`."""
+    design = np.column_stack([np.ones(len(rows)), *(rows[name] for name in controls)])
+    found, *_ = np.linalg.lstsq(design, rows["train_loss"].to_numpy(), rcond=None)
+    residuals = rows["train_loss"].to_numpy() - design @ found
+    scatter = np.sqrt(residuals @ residuals / (len(rows) - design.shape[1]))
+    error = scatter * np.sqrt(np.linalg.inv(design.T @ design)[0, 0])
+    return Crossing(found[0], error, np.nan, scatter)

@@ -4,6 +4,7 @@ Most of the scatter between data sets is common to trained students and to stude
 the same sentences has a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.crossing`).
 """
 
+from functools import cache
 from math import sqrt
 
 import numpy as np
@@ -67,9 +68,7 @@ def expected_misfits(task, spread, lean, size, shift):
     lean, shift : float
         Overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
     """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    grid = torch.from_numpy(np.stack(np.meshgrid(nodes, nodes)).reshape(2, -1))
-    weights = np.outer(weights, weights).ravel() / weights.sum() ** 2
+    grid, weights = _normal_plane()
     sides = torch.tensor([[1.0], [-1.0]])
     y, encoded = spread * grid, _attention(size * grid + shift * sides)
     target = _target(task, y)
@@ -78,6 +77,14 @@ def expected_misfits(task, spread, lean, size, shift):
     mean = lambda values: values.numpy() @ weights  # noqa: E731
     apart = mean(encoded**2) - 2 * mean(encoded) * mean(target) + mean(target**2)
     return mean(blind).sum(), mean(aligned).sum(), apart.sum()
+
+
+@cache
+def _normal_plane():
+    """Points of two independent normal numbers, (2, N), and their weights, (N,)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    grid = torch.from_numpy(np.stack(np.meshgrid(nodes, nodes)).reshape(2, -1))
+    return grid, np.outer(weights, weights).ravel() / weights.sum() ** 2
 
 
 def _misfit(task, y, h):

@@ -33,7 +33,7 @@ def crossing(profile):
 
 def hysteresis(profile):
     """Students followed up and down in alpha, each start from the last minimum."""
-    seeds, d = {"paper": (8, 1000), "laptop": (3, 400), "smoke": (2, 60)}[profile]
+    seeds, d = {"paper": (4, 1000), "laptop": (3, 400), "smoke": (2, 60)}[profile]
     alphas = LOOP_ALPHAS[profile]
     return [
         Loop("hysteresis", alpha=alphas[-1], d=d, seed=seed, alphas=alphas, **vars(Task(omega=omega)))
