@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attention_phases import BadInput, Task, cli
-from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, variant
+from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, architecture_cell
 from attention_phases.experiments.general_simulation import teacher_length
 from attention_phases.experiments.results import work
 from attention_phases.model import rank_one, students
@@ -289,7 +289,11 @@ def test_the_linear_baseline(tokens, correlation):
 def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
-    cells = [variant("test", architecture, alpha, d, seed, ("semantic",)) for d in (60, 120, 240) for seed in range(12)]
+    cells = [
+        architecture_cell("test", architecture, alpha, d, seed, ("semantic",))
+        for d in (60, 120, 240)
+        for seed in range(12)
+    ]
     rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
     found = general_solve(TASK, architecture, alpha, "semantic", 2**6, 8)
     assert found.converged
@@ -303,7 +307,9 @@ def test_theory_and_students_agree(name):
 
 
 def test_forms_share_their_sentences_and_say_what_they_reached():
-    one, two = (work(variant("test", Architecture(form), 1.0, 60, 3, ("semantic",)))[0] for form in ("tied", "untied"))
+    one, two = (
+        work(architecture_cell("test", Architecture(form), 1.0, 60, 3, ("semantic",)))[0] for form in ("tied", "untied")
+    )
     assert one["linear_mse"] == pytest.approx(two["linear_mse"], rel=4e-3)  # the quadrature of its test error
     assert {"q_11", "q_12", "theta_1", "m_2"} <= two.keys() and "q_11" not in one
     # What the score sees of Q and K is their product: the penalty makes them equally long.
@@ -312,7 +318,7 @@ def test_forms_share_their_sentences_and_say_what_they_reached():
 
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    cell, seen = variant("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
+    cell, seen = architecture_cell("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
     sample = students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     work(cell)

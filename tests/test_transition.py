@@ -11,9 +11,9 @@ from attention_phases import Task
 from attention_phases.analysis.crossing import Crossing, crossing, gaps, limit, losses
 from attention_phases.analysis.lowest import excess, expected_minimum, later
 from attention_phases.experiments import grid
-from attention_phases.experiments.controls import CONTROLS, controls, run_controlled
+from attention_phases.experiments.controls import CONTROLS, controls, train_controlled
 from attention_phases.experiments.hysteresis import follow
-from attention_phases.experiments.simulation import data_rng, run
+from attention_phases.experiments.simulation import train_students
 from attention_phases.model.rank_one import overlaps, risk, sample
 from attention_phases.paths import DATA
 from attention_phases.sweep.identity import canonical
@@ -56,12 +56,12 @@ def _misfit(task, data, size):
 
 def test_controlled_students_are_those_of_a_plain_cell():
     cell = grid("crossing", "smoke")[0]
-    for ours, plain in zip(run_controlled(cell), run(cell), strict=True):
+    for ours, plain in zip(train_controlled(cell), train_students(cell), strict=True):
         assert all(ours[name] == plain[name] for name in plain if name != "seconds")
-    table = pd.DataFrame([{**vars(cell), "cell": canonical(cell), **row} for row in run_controlled(cell)])
+    table = pd.DataFrame([{**vars(cell), "cell": canonical(cell), **row} for row in train_controlled(cell)])
     (length,) = gaps(table)["length"]
     (again,) = gaps(table.drop(columns=list(CONTROLS)))["length"]  # from the cell's random numbers alone
-    teacher = sample(cell.task(), cell.alpha, cell.d, data_rng(cell)).teacher.double()
+    teacher = sample(cell.task(), cell.alpha, cell.d, cell.rng()).teacher.double()
     assert length == again == pytest.approx(float(teacher @ teacher) / cell.d - 1, abs=1e-6)
 
 
@@ -157,7 +157,7 @@ def test_a_loop_starts_each_student_at_the_last_minimum():
     assert (rows["grad_norm"] < 1e-3).all()
     # The first of the way down is the informed student on the whole data set; the others are other minima than it.
     task = cell.task()
-    data = sample(task, cell.alpha, cell.d, data_rng(cell))
+    data = sample(task, cell.alpha, cell.d, cell.rng())
     informed = fit(data, task.lam, data.teacher[None])[0]
     assert down["excess"].iloc[0] == pytest.approx(informed.train_loss - data.floor / data.d, abs=1e-7)
     assert down["theta"].iloc[0] == pytest.approx(overlaps(task, informed.weights, data.teacher)["theta"], abs=1e-3)

@@ -154,8 +154,8 @@ def baseline(options):
 
 def simulate(options):
     """Train one student on each of several data sets."""
-    from .experiments.architecture_grids import variant
-    from .experiments.cells import cell
+    from .experiments.architecture_grids import architecture_cell
+    from .experiments.cells import student_cell
     from .experiments.results import work
     from .model.rank_one import sentences
     from .sweep.running import process_pool
@@ -166,9 +166,11 @@ def simulate(options):
     sentences(options.alpha, options.d, copies=workers)
     size, starts, optimizer = (options.alpha, options.d), (options.init,), options.optimizer
     if architecture := _architecture(options):
-        cells = [variant("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)]
+        cells = [
+            architecture_cell("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)
+        ]
     else:
-        cells = [cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
+        cells = [student_cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
     cells = [replace(each, seed=first + each.seed) for each in cells]
     if workers == 1:
         rows = [row for each in cells for row in work(each)]
@@ -187,7 +189,7 @@ def simulate(options):
 def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
     from .model.rank_one import sample, sentences
-    from .training.message_passing import limiting, run, start_state
+    from .training.message_passing import iterate, limiting, start_state
     from .training.optimizers import start_weights
 
     task = _task(options)
@@ -196,7 +198,7 @@ def gamp(options):
     drawn = sample(task, options.alpha, options.d, rng)
     data = limiting(task, drawn)
     start = start_state(task, data, start_weights(options.init, drawn.teacher, rng))
-    found = run(task, data, start, options.damping, options.steps)
+    found = iterate(task, data, start, options.damping, options.steps)
     last = found.history.iloc[-1]
     change = found.history["change"].tolist()[1:]
     problem = None

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from ..experiments.cells import Cell
+from ..experiments.cells import StudentCell
 from ..experiments.controls import CONTROLS
-from ..experiments.simulation import data_rng
 from ..sweep.identity import restore
 
 
@@ -51,13 +50,13 @@ def gaps(table):
     losses = table.pivot(index="cell", columns="start", values="train_loss")
     rows["gap"] = losses["semantic"] - losses["positional"]
     if "length" not in rows:
-        rows["length"] = [_length(restore(Cell, text)) for text in rows.index]
+        rows["length"] = [_length(restore(StudentCell, text)) for text in rows.index]
     return rows
 
 
 def _length(cell):
     """|Q*|^2/d - 1 of the teacher, which is drawn first."""
-    teacher = data_rng(cell).standard_normal(cell.d, dtype=np.float32).astype(float)
+    teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
     return teacher @ teacher / cell.d - 1
 
 

@@ -36,7 +36,7 @@ def baseline_means(cells):
 
     Parameters
     ----------
-    cells : iterable of cells.Cell
+    cells : iterable of cells.StudentCell
 
     Returns
     -------

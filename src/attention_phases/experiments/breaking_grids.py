@@ -1,7 +1,7 @@
 """The cells of one step of replica symmetry breaking: thresholds over omega, and the minima of two points along y."""
 
 from ..task import Task
-from .cells import GroundStates, Valleys
+from .cells import OneStepCell, OneStepThresholdsCell
 
 # Beyond omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
 MANY = 2**14
@@ -40,7 +40,7 @@ def one_step_valleys(profile):
         "smoke": (SHOWN[:1], {0.1: 2**9}),
     }[profile]
     return [
-        Valleys(
+        OneStepCell(
             "one_step_valleys", alpha=alpha, branch=branch, ys=YS[profile], points=points[omega],
             scrambles=SCRAMBLES[profile], seed=0, **vars(Task(omega=omega)),
         )
@@ -53,7 +53,7 @@ SCRAMBLES = {"paper": 16, "laptop": 16, "smoke": 4}
 
 
 def _ground_states(experiment, task, points, profile):
-    return GroundStates(experiment, points=points, scrambles=SCRAMBLES[profile], seed=0, **vars(task))
+    return OneStepThresholdsCell(experiment, points=points, scrambles=SCRAMBLES[profile], seed=0, **vars(task))
 
 
 ALL = (one_step, one_step_alternative, one_step_valleys)

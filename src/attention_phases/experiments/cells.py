@@ -6,7 +6,11 @@ lam and matrix, and `Architecture` for form, tokens and correlation.
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..errors import check_count
 from ..model.architectures import Architecture
+from ..sweep.identity import seed_sequence
 from ..task import Task
 
 
@@ -30,9 +34,24 @@ class _OnData(_OnTask):
     d: int
     seed: int
 
+    def sentences(self):
+        """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
+        return {"task": vars(self.task()), "alpha": self.alpha, "d": self.d, "seed": self.seed}
+
+    def rng(self):
+        """The generator that draws the teacher, the sentences and then the starts.
+
+        Raises
+        ------
+        BadInput
+            The seed is negative.
+        """
+        check_count("seed", self.seed, at_least=0)
+        return np.random.default_rng(seed_sequence(self.sentences()))
+
 
 @dataclass(frozen=True)
-class Cell(_OnData):
+class StudentCell(_OnData):
     """Students trained from several starts.
 
     The starts share one data set, so that their difference is not blurred by the draw of the data and
@@ -44,22 +63,23 @@ class Cell(_OnData):
     starts: tuple
 
 
-class Controlled(Cell):
-    """The same students, and control variates of their data, see `controls.run_controlled`."""
+class ControlledCell(StudentCell):
+    """The same students, and control variates of their data, see `controls.train_controlled`."""
 
 
 @dataclass(frozen=True)
-class Loop(_OnData):
+class LoopCell(_OnData):
     """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
 
     alphas: tuple
 
 
 @dataclass(frozen=True)
-class Variant(Cell):
+class ArchitectureCell(StudentCell):
     """Students of another architecture.
 
-    The form does not enter the seed: all forms meet on the same sentences, for two independent tokens those of `Cell`.
+    The form does not enter the seed: all forms meet on the same sentences. Two independent tokens are the sentences
+    of `StudentCell`.
     """
 
     form: str
@@ -69,9 +89,13 @@ class Variant(Cell):
     def architecture(self):
         return Architecture(self.form, self.tokens, self.correlation)
 
+    def sentences(self):
+        usual = (self.tokens, self.correlation) == (2, 0.0)
+        return super().sentences() | ({} if usual else {"tokens": self.tokens, "correlation": self.correlation})
+
 
 @dataclass(frozen=True)
-class Starts(_OnData):
+class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
     valley: str
@@ -80,14 +104,14 @@ class Starts(_OnData):
 
 
 @dataclass(frozen=True)
-class Passing(_OnData):
+class MessagePassingCell(_OnData):
     """Message passing from one start."""
 
     start: str
 
 
 @dataclass(frozen=True)
-class Line(_OnTask):
+class LineCell(_OnTask):
     """A line of theory along alpha, see `theory.theory_line`; without alphas the thresholds alone."""
 
     alphas: tuple
@@ -97,7 +121,7 @@ class Line(_OnTask):
 
 
 @dataclass(frozen=True)
-class GroundStates(_OnTask):
+class OneStepThresholdsCell(_OnTask):
     """Both thresholds with one step of replica symmetry breaking, see `theory.one_step.line.ground_states`."""
 
     points: int
@@ -106,20 +130,20 @@ class GroundStates(_OnTask):
 
 
 @dataclass(frozen=True)
-class Valleys(GroundStates):
-    """The minima of one branch at several y, see `theory.one_step.line.valleys`."""
+class OneStepCell(OneStepThresholdsCell):
+    """The minima of one branch at several y, see `theory.one_step.line.along_y`."""
 
     alpha: float
     branch: str
     ys: tuple
 
 
-class Copies(Line):
+class CopiesCell(LineCell):
     """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
 
 
 @dataclass(frozen=True)
-class VariantLine(Line):
+class ArchitectureLineCell(LineCell):
     """A line of theory for another architecture, see `theory.general.lines.general_line`."""
 
     form: str
@@ -127,14 +151,14 @@ class VariantLine(Line):
     correlation: float
     branches: tuple
 
-    architecture = Variant.architecture
+    architecture = ArchitectureCell.architecture
 
 
-def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
+def student_cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
     """The cell of one task at one alpha."""
-    return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
+    return StudentCell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
 
 
-def line(experiment, task, alphas, points, scrambles, seed=0):
-    """The line of one task."""
-    return Line(experiment, alphas=tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))
+def line_cell(experiment, task, alphas, points, scrambles, seed=0, cell_type=LineCell):
+    """The line of one task; a `CopiesCell` where that is the `cell_type`."""
+    return cell_type(experiment, alphas=tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))

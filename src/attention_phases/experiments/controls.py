@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from ..model.rank_one import sample, teacher_attention
-from .simulation import data_rng, train
+from .simulation import train_on
 
 # Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
 ALIGNED, ENCODED = 0.4, 0.22
@@ -19,12 +19,12 @@ NODES = 60  # of Gauss and Hermite's rule, for each of two fields
 CONTROLS = ("length", "blind", "aligned", "encoded")
 
 
-def run_controlled(cell):
-    """Train from every start of a cell, see `simulation.run`; with the `controls` of its data in each row."""
-    task, rng = cell.task(), data_rng(cell)
+def train_controlled(cell):
+    """The rows of `simulation.train_students`, each with the `controls` of its data."""
+    task, rng = cell.task(), cell.rng()
     data = sample(task, cell.alpha, cell.d, rng)
     known = controls(task, data)
-    return [{**row, **known} for row in train(cell, data, rng)]
+    return [{**row, **known} for row in train_on(cell, data, rng)]
 
 
 def controls(task, data):

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 from ..model.rank_one import overlaps, sample, sentences
 from ..training.optimizers import fit, start_weights
-from .simulation import data_rng
 
 
 def follow(cell):
-    """Rows of a `cells.Loop`.
+    """Rows of a `cells.LoopCell`.
 
     One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
     "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest.
@@ -19,7 +18,7 @@ def follow(cell):
         For each `way` and `at` (alpha): q, m, theta, `excess` (training loss without the part that no student can
         fit), grad_norm.
     """
-    task, rng = cell.task(), data_rng(cell)
+    task, rng = cell.task(), cell.rng()
     whole = sample(task, cell.alpha, cell.d, rng)
     rows = []
     for way, start, alphas in (

@@ -11,10 +11,9 @@ import torch
 from filelock import FileLock
 
 from ..errors import StoreError, SweepError, check_count
-from ..histogram.cells import Run
-from ..histogram.lost_letters import Exchanged, run_exchanged
-from ..histogram.training import BEGINNING, run_beginning
-from ..histogram.training import run as run_histogram
+from ..histogram.cells import CountingCell
+from ..histogram.lost_letters import ExchangedCell, train_exchanged
+from ..histogram.training import BEGINNING, train_and_measure, train_beginning
 from ..paths import BUILT, DATA
 from ..sweep import provenance
 from ..sweep.identity import canonical, restore
@@ -23,15 +22,27 @@ from ..sweep.running import run as sweep
 from ..sweep.store import Store, export, import_parquet, load
 from ..theory import general_line, theory_line
 from ..theory.copies import copies_line
-from ..theory.one_step.line import ground_states, valleys
+from ..theory.one_step.line import along_y, ground_states
 from . import grid, other_minima
-from .cells import Cell, Controlled, Copies, GroundStates, Line, Loop, Passing, Starts, Valleys, Variant, VariantLine
-from .controls import CONTROLS, run_controlled
+from .cells import (
+    ArchitectureCell,
+    ArchitectureLineCell,
+    ControlledCell,
+    CopiesCell,
+    LineCell,
+    LoopCell,
+    MessagePassingCell,
+    OneStepCell,
+    OneStepThresholdsCell,
+    StudentCell,
+    ValleyCell,
+)
+from .controls import CONTROLS, train_controlled
 from .convergence import measure
-from .general_simulation import run_variant
+from .general_simulation import train_architecture
 from .hysteresis import follow
 from .landscape import descend
-from .simulation import run
+from .simulation import train_students
 
 # (relative, absolute) as `sweep.verify` takes them. Two runs of one cell whose sums are rounded in another order end
 # in points that differ by |grad R| over the softest curvature: up to 3e-5 in the overlaps at d = 1000, and 3e-10 in the
@@ -48,7 +59,7 @@ TOLERANCES = {
 # to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
 LINEAR_TERM = 1e-12
 COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
-VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
+ARCHITECTURE_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
@@ -137,7 +148,7 @@ def _displaced(work):
 
 
 def _each_as_first(cell):
-    """The ends of a `Starts` cell as runs: its starts are displaced already, and each end is one of the others."""
+    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
@@ -145,21 +156,25 @@ def _each_as_first(cell):
 UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when L-BFGS stops
 
 KINDS = {
-    Cell: Kind(run, TOLERANCES, UNREPEATABLE, ends=_displaced(run)),
-    Controlled: Kind(run_controlled, TOLERANCES | dict.fromkeys(CONTROLS, (0, 1e-9)), UNREPEATABLE),
-    Loop: Kind(follow, LOOP_TOLERANCES, ("grad_norm",)),
-    Line: Kind(theory_line, THEORY_TOLERANCES),
-    Run: Kind(run_histogram, HISTOGRAM_TOLERANCES, beginning=run_beginning, rows=BEGINNING),
-    Exchanged: Kind(run_exchanged, HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)}, ("letter",)),
-    Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
-    GroundStates: Kind(ground_states, ONE_STEP_TOLERANCES),
-    Valleys: Kind(valleys, ONE_STEP_TOLERANCES),
-    Passing: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
-    Starts: Kind(
+    StudentCell: Kind(train_students, TOLERANCES, UNREPEATABLE, ends=_displaced(train_students)),
+    ControlledCell: Kind(train_controlled, TOLERANCES | dict.fromkeys(CONTROLS, (0, 1e-9)), UNREPEATABLE),
+    LoopCell: Kind(follow, LOOP_TOLERANCES, ("grad_norm",)),
+    LineCell: Kind(theory_line, THEORY_TOLERANCES),
+    CountingCell: Kind(train_and_measure, HISTOGRAM_TOLERANCES, beginning=train_beginning, rows=BEGINNING),
+    ExchangedCell: Kind(
+        train_exchanged, HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)}, ("letter",)
+    ),
+    OneStepThresholdsCell: Kind(ground_states, ONE_STEP_TOLERANCES),
+    OneStepCell: Kind(along_y, ONE_STEP_TOLERANCES),
+    CopiesCell: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
+    MessagePassingCell: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
+    ValleyCell: Kind(
         descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, ends=_each_as_first
     ),
-    VariantLine: Kind(general_line, LINE_TOLERANCES),
-    Variant: Kind(run_variant, VARIANT_TOLERANCES, UNREPEATABLE, ends=_displaced(run_variant)),
+    ArchitectureLineCell: Kind(general_line, LINE_TOLERANCES),
+    ArchitectureCell: Kind(
+        train_architecture, ARCHITECTURE_TOLERANCES, UNREPEATABLE, ends=_displaced(train_architecture)
+    ),
 }
 
 

@@ -1,7 +1,7 @@
 """The cells of trained students around alpha_c: many data sets at the crossing, and loops along alpha."""
 
 from ..task import Task
-from .cells import Controlled, Loop, Starts
+from .cells import ControlledCell, LoopCell, ValleyCell
 
 # omega: alphas around where students cross, close enough for a straight line.
 CROSSED = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
@@ -20,7 +20,7 @@ LOOP_ALPHAS = {
 def crossing(profile):
     """Both starts around the crossing of the training losses, with control variates, in growing dimension."""
     return [
-        Controlled(
+        ControlledCell(
             "crossing", alpha=alpha, d=d, seed=seed, optimizer="lbfgs", starts=("semantic", "positional"),
             **vars(Task(omega=omega)),
         )
@@ -36,7 +36,7 @@ def hysteresis(profile):
     seeds, d = {"paper": (4, 1000), "laptop": (3, 400), "smoke": (2, 60)}[profile]
     alphas = LOOP_ALPHAS[profile]
     return [
-        Loop("hysteresis", alpha=alphas[-1], d=d, seed=seed, alphas=alphas, **vars(Task(omega=omega)))
+        LoopCell("hysteresis", alpha=alphas[-1], d=d, seed=seed, alphas=alphas, **vars(Task(omega=omega)))
         for seed in range(seeds)
         for omega in CROSSED
     ]
@@ -53,7 +53,7 @@ def lowest(profile):
         profile
     ]
     return [
-        Starts(
+        ValleyCell(
             "lowest", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, **vars(Task(omega=omega))
         )
         for d in dimensions

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .cells import Run
+from .cells import CountingCell
 from .counting import LETTERS
 from .measures import by_letter
 from .step import train_epoch
-from .training import ADAM, BATCH, data, seeds
-from .transformer import SIZE, free, start, views
+from .training import ADAM, BATCH, data, seeds, trainable
+from .transformer import free, start
 
 
 @dataclass(frozen=True)
-class Exchanged:
+class ExchangedCell:
     """The start of one run on the data of another one, trained by Adam for some epochs."""
 
     experiment: str
@@ -29,7 +29,7 @@ class Exchanged:
 
     def run(self, seed):
         """The run of the experiment "histogram" with a seed, at the paper's size but for the sequences."""
-        return Run("histogram", self.variant, seed, self.sequences, 200, 100)
+        return CountingCell("histogram", self.variant, seed, self.sequences, 200, 100)
 
 
 def lost_letters(profile):
@@ -40,13 +40,13 @@ def lost_letters(profile):
         "smoke": (2, 2, 2_000, 2),
     }[profile]
     return [
-        Exchanged("lost_letters", "semantic", data_seed, start_seed, sequences, epochs)
+        ExchangedCell("lost_letters", "semantic", data_seed, start_seed, sequences, epochs)
         for data_seed in range(data_sets)
         for start_seed in range(starts)
     ]
 
 
-def run_exchanged(cell):
+def train_exchanged(cell):
     """Rows of a cell.
 
     Returns
@@ -59,14 +59,11 @@ def run_exchanged(cell):
     orders = seeds(cell.run(cell.data_seed))[3:]
     mask = free(cell.variant)
     current = start(np.random.default_rng(seeds(cell.run(cell.start_seed))[1])) * mask
-    moments, gradient, rows = np.zeros((2, SIZE), np.float32), np.empty(SIZE, np.float32), []
+    model, rows = trainable(current, mask), []
     for epoch in range(1, cell.epochs + 1):
         order = np.random.default_rng(orders[epoch - 1]).permutation(len(training.tokens))
         batches = -(-len(order) // BATCH)
-        train_epoch(
-            views(current), current, views(gradient), gradient, mask, moments, (epoch - 1) * batches, *training, order,
-            BATCH, ADAM,
-        )  # fmt: skip
+        train_epoch(model, training, order, BATCH, ADAM, (epoch - 1) * batches)
         wrong = by_letter(current, test)
         worst = int(wrong.argmax())
         row = {"letter": LETTERS[worst], "there": wrong[worst], "elsewhere": np.delete(wrong, worst).mean()}

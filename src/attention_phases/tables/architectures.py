@@ -6,7 +6,7 @@ from scipy.interpolate import CubicSpline
 
 from ..analysis.instances import GAPS, crossing, crossings, curve
 from ..experiments.architecture_grids import COMPARED, MAPPED
-from ..experiments.cells import Variant
+from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
 from ..published import with_error
 from ..sweep.identity import restore
@@ -76,7 +76,7 @@ def compared(table, lines):
         error, theory and its error, and `errors`: the difference of the two over both errors in quadrature.
     """
     rows = []
-    lengths = {text: teacher_length(restore(Variant, text)) for text in table["cell"].astype(str).unique()}
+    lengths = {text: teacher_length(restore(ArchitectureCell, text)) for text in table["cell"].astype(str).unique()}
     table = table.assign(length=table["cell"].astype(str).map(lengths))
     for title, architecture in COMPARED.items():
         here, theory = select(table, architecture), select(lines, architecture)

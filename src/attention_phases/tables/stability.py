@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..analysis.instances import curve
-from ..experiments.cells import line
+from ..experiments.cells import line_cell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
 from ..figures import NEUTRAL, SEMANTIC
@@ -27,7 +27,7 @@ def theory_lines(profile, omegas):
         return every[[bool(np.isclose(each, omegas).any()) for each in every["omega"]]]
     found = []
     for omega in omegas:
-        each = line("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
+        each = line_cell("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
         fields = {name: flat(value) for name, value in vars(each).items()}
         found.append(pd.DataFrame([{**fields, **row} for row in theory_line(each)]))
     return pd.concat(found)

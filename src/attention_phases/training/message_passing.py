@@ -130,7 +130,7 @@ def damped(old, new, damping):
     return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
-def run(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE, width=0.0):
+def iterate(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE, width=0.0):
     """Iterate until the weights stand still.
 
     Parameters

@@ -15,11 +15,11 @@ SAID = ("train_loss", "test_mse", "gain")
 
 
 def general_line(line):
-    """Rows of a `cells.VariantLine`.
+    """Rows of a `cells.ArchitectureLineCell`.
 
     Parameters
     ----------
-    line : VariantLine
+    line : ArchitectureLineCell
 
     Returns
     -------

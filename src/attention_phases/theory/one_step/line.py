@@ -2,6 +2,8 @@
 
 from math import hypot, isfinite, sqrt
 
+import numpy as np
+
 from ..prediction_error import test_error
 from ..thresholds import threshold
 from .solution import one_step
@@ -11,11 +13,11 @@ ERRORS = ("q0", "q1", "m", "theta", "V", "y", "phi", "energy", "complexity", "sh
 
 
 def ground_states(cell):
-    """Rows of a `cells.GroundStates`.
+    """Rows of a `cells.OneStepThresholdsCell`.
 
     Parameters
     ----------
-    cell : cells.GroundStates
+    cell : cells.OneStepThresholdsCell
 
     Returns
     -------
@@ -42,13 +44,21 @@ def _ground_states(cell):
         symmetric = found.alpha - found.shift
         rows[0] |= _moved(symmetric, sqrt(found.stderr**2 - found.shift_error**2), found.shift, found.shift_error)
         rows += [{"what": branch, "alpha": symmetric, **as_row(each)} for branch, each in found.solutions.items()]
-    linear = threshold(task, "linear", 2 * cell.points, **quadrature)
+    return [*rows, *_at_linear(task, cell.points, quadrature)]
+
+
+def _at_linear(task, points, quadrature):
+    """The rows "linear" and "semantic at linear"."""
+    linear = threshold(task, "linear", 2 * points, **quadrature)
     if not linear.converged:
-        return [*rows, {"what": "linear", "reason": "no replica-symmetric threshold"}]
-    ground, typical = (one_step(task, linear.alpha, "semantic", y, cell.points, **quadrature) for y in (None, 0.0))
+        return [{"what": "linear", "reason": "no replica-symmetric threshold"}]
+    try:
+        ground, typical = (one_step(task, linear.alpha, "semantic", y, points, **quadrature) for y in (None, 0.0))
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
+        return [{"what": "linear", "reason": f"no ground state: {error}"}]
     shift = linear_shift(task, linear.solutions["semantic"].test_slope, ground, typical)
     return [
-        *rows,
         {"what": "linear", "reason": ground.reason, **_moved(linear.alpha, linear.stderr, *shift)},
         {"what": "semantic at linear", "alpha": linear.alpha, **as_row(ground)},
     ]
@@ -89,8 +99,8 @@ def _test_error(task, found):
     return value, abs(at(q0 + gap + up, theta) - value) + abs(at(q0 + gap, theta + over) - value)
 
 
-def valleys(cell):
-    """Rows of a `cells.Valleys`: "solution" at each y of the cell, then the "ground state", see `as_row`."""
+def along_y(cell):
+    """Rows of a `cells.OneStepCell`: "solution" at each y of the cell, then the "ground state", see `as_row`."""
     task, quadrature = cell.task(), {"points": cell.points, "scrambles": cell.scrambles, "seed": cell.seed}
     wanted = [("solution", y) for y in cell.ys] + [("ground state", None)]
     return [{"what": what, **as_row(one_step(task, cell.alpha, cell.branch, y, **quadrature))} for what, y in wanted]
