@@ -9,6 +9,7 @@ stored results or the pinned versions have changed.
 import argparse
 import hashlib
 import json
+import re
 import shutil
 import sys
 import time
@@ -22,9 +23,14 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
+from . import figures
 from .errors import BadInput, check_choice, check_count
 from .experiments.rank_one_grids import PROFILES
 from .paths import DATA, ROOT
+from .sweep.provenance import environment
+from .tables import scorecard
+from .tables.markup import COMPARISON
+from .tables.verdicts import LIMIT
 
 TEXTS = ROOT / "notebooks"
 KEPT = ROOT / "_build" / "executed"  # a folder for each profile
@@ -170,10 +176,10 @@ def _without_run(notebook, inputs):
 
 
 def show(kept, profile):
-    """Copy executed notebooks to the book, with the page of their times and the tables of the scorecard."""
+    """Copy executed notebooks to the book, with the page of their times and the scorecard."""
     shutil.rmtree(SHOWN, ignore_errors=True)
     SHOWN.mkdir(parents=True)
-    times, tables = [], []
+    times, pages = [], []
     for path in sorted(kept.glob("*.ipynb")):
         if path.stem.endswith(".failed"):
             continue
@@ -181,18 +187,40 @@ def show(kept, profile):
         notebook = nbformat.read(path, 4)
         title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
         times.append(f"| {title} | {(kept / f'{path.stem}.seconds').read_text()} |")
-        if outputs := _scorecard_outputs(notebook):
-            tables += [f"### [{title}](_executed/{path.name})", *outputs]
+        pages.append(_page(path.stem, title, notebook))
     page = ["# Execution times", f"Profile `{profile}`, in seconds on the machine that built this book.", "",
             "| notebook | seconds |", "|---|---|", *times]  # fmt: skip
     (SHOWN / "times.md").write_text("\n".join(page) + "\n")
-    (SHOWN / "scorecard.txt").write_text("\n\n".join(tables) + "\n")
+    write_scorecard(pages, profile)
 
 
-def _scorecard_outputs(notebook):
-    """HTML of the comparison tables: the outputs of the cells with the tag "scorecard"."""
-    tagged = [cell for cell in notebook.cells if "scorecard" in cell.metadata.get("tags", ())]
-    return [output.data["text/html"] for cell in tagged for output in cell.outputs]
+def _page(name, title, notebook):
+    """What the scorecard takes from an executed notebook: its comparisons, and where they stand."""
+    label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return {
+        "figure": label[1] if label else name,
+        "title": title,
+        "page": f"_executed/{name}.html",
+        "inputs": notebook.metadata["inputs"],
+        "tables": [output.data[COMPARISON] for output in outputs if COMPARISON in output.get("data", {})],
+    }
+
+
+def write_scorecard(pages, profile):
+    """Put the scorecard where its page takes it from: as data, the picture of all differences, tables, sentences."""
+    frame = scorecard.gathered(pages)
+    data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(DATA.glob("*.parquet")))).hexdigest()
+    found = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
+    (SHOWN / "scorecard.json").write_text(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    figures.forest(scorecard.strips(frame), LIMIT).savefig(SHOWN / "scorecard.svg", metadata={"Date": None})
+    for name, text in {
+        "summary": scorecard.sentence(frame),
+        "counts": scorecard.summary(frame),
+        "reasons": scorecard.reasons(),
+        "tables": scorecard.sections(frame),
+    }.items():
+        (SHOWN / f"scorecard_{name}.txt").write_text(text + "\n")
 
 
 if __name__ == "__main__":
