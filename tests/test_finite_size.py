@@ -26,7 +26,9 @@ def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     seen = []
     name = "attention_phases.experiments.simulation.sample"
     monkeypatch.setattr(name, lambda *given: seen.append(sample(*given)) or seen[0])
-    cell = StudentCell("test", alpha=1.5, d=20, seed=0, starts=("semantic", "positional"), optimizer="lbfgs", **vars(Task()))
+    cell = StudentCell(
+        "test", alpha=1.5, d=20, seed=0, starts=("semantic", "positional"), optimizer="lbfgs", **vars(Task())
+    )
     for row in run(cell):
         teacher = seen[0].teacher.double()
         here, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())

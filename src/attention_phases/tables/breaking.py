@@ -1,0 +1,178 @@
+"""What one step of replica symmetry breaking explains of the students, as frames of numbers."""
+
+import numpy as np
+import pandas as pd
+
+from .. import published
+from ..analysis import crossing, lowest
+
+BRANCHES = ("semantic", "positional")
+
+
+def moved(table, what="critical"):
+    """A threshold with one step of breaking, by omega.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The experiment "one_step".
+    what : {"critical", "linear"}
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature, and `model_error`, what further
+        steps of breaking are allowed to add: as much as the first one. Without the omega where the search did not
+        converge, unless it did at none.
+    """
+    rows = table[(table["what"] == what) & table["alpha"].notna()].set_index("omega").sort_index()
+    rows = rows[rows["reason"] == ""] if (rows["reason"] == "").any() else rows
+    rows = rows[["symmetric", "symmetric_error", "shift", "shift_error", "alpha", "alpha_error"]].astype(float)
+    return rows.assign(model_error=rows["shift"].abs())
+
+
+def ground_states(table):
+    """The lowest minima of both branches, at the replica-symmetric alpha_c of each omega.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega and branch: alpha, `apart` (the share (q1 - q0)/q1 by which two of them differ), y, phi and shift with
+        their errors, and `gained`, the shift over phi.
+    """
+    rows = table[table["what"].isin(BRANCHES)].rename(columns={"what": "branch"})
+    rows = rows.astype({"branch": str}).set_index(["omega", "branch"]).sort_index()
+    rows = rows.assign(apart=1 - rows["q0"] / rows["q1"], gained=rows["shift"] / rows["phi"])
+    rows["gained_error"] = rows["shift_error"] / rows["phi"]
+    return rows[["alpha", "apart", "y", "phi", "phi_error", "shift", "shift_error", "gained", "gained_error", "reason"]]
+
+
+def students(table, starts, count=None):
+    """Where the losses of trained students cross: by informed descent, and with the lowest minima of many starts.
+
+    Parameters
+    ----------
+    table, starts : pandas.DataFrame
+        The experiments "crossing" and "lowest".
+    count : int, optional
+        Displaced starts in each valley; as many as there are by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega: `informed` at infinite d with its error and `chance` (see `crossing.Limit`); `later`, by how much the
+        lowest of `count` + 1 starts cross later in the largest d searched; `searched`, the sum of the two.
+    """
+    crossings, limits = crossing.by_dimension(table)
+    largest = crossings.reset_index("d").groupby("omega").tail(1)
+    found = lowest.later(starts, largest["slope"].to_dict())
+    found = found.reset_index(["d", "count"])
+    found = found[found["d"] == found["d"].max()]
+    found = found[found["count"] == (count or found["count"].max())]
+    both = limits.join(found, how="inner")
+    return pd.DataFrame({
+        "informed": both["alpha"], "informed_error": both["stderr"], "chance": both["chance"],
+        "later": both["later"], "later_error": both["later_error"],
+        "searched": both["alpha"] + both["later"],
+        "searched_error": np.hypot(both["stderr"], both["later_error"]),
+        "d": both["d"], "count": both["count"],
+    })  # fmt: skip
+
+
+def three_ways(theory, trained):
+    """alpha_c published, replica symmetric, with one step of breaking, and of students, by omega.
+
+    Parameters
+    ----------
+    theory : pandas.DataFrame
+        From `moved`.
+    trained : pandas.DataFrame
+        From `students`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, where students were trained; `informed_off` and `searched_off`: students less one step of breaking,
+        over both errors.
+    """
+    both = trained.join(theory, how="inner")
+    known = [published.CRITICAL_ALPHA[omega].text if omega in published.CRITICAL_ALPHA else "" for omega in both.index]
+    away = {name: both[name] - both["alpha"] for name in ("informed", "searched")}
+    errors = {name: np.hypot(both[f"{name}_error"], both["alpha_error"]) for name in away}
+    return both.assign(published=known, **{f"{name}_off": away[name] / errors[name] for name in away})
+
+
+def against_theory(losses, theory):
+    """Training loss of informed students at infinite d less that of theory.
+
+    Parameters
+    ----------
+    losses : pandas.DataFrame
+        From `crossing.losses`.
+    theory : dict
+        (omega, alpha, start) to (loss, error) of the replica-symmetric solution.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, alpha and branch: both losses with their errors, and `above`, their difference over the loss.
+    """
+    rows = []
+    for (omega, alpha, start), (loss, error) in theory.items():
+        ours = losses.loc[(omega, alpha, start)]
+        rows.append({
+            "omega": omega, "alpha": alpha, "branch": start,
+            "trained": ours["loss"], "trained_error": ours["stderr"], "theory": loss, "theory_error": error,
+            "above": ours["loss"] / loss - 1, "above_error": np.hypot(ours["stderr"], error) / loss,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def loops(table, sigma=0.5):
+    """Students followed up and down in alpha: means over data sets with their errors.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The experiment "hysteresis".
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, way and `at` (alpha): `semantic` and `positional`, |cosine| of the weights with the teacher and with
+        1_d, as root mean squares over data sets, their errors, and the mean `excess`.
+    """
+    squares = pd.DataFrame({
+        "semantic": table["theta"] ** 2 / (sigma**2 * table["q"]),
+        "positional": sigma**2 * table["m"] ** 2 / table["q"],
+    })  # fmt: skip
+    rows = table[["omega", "way", "at", "excess"]].astype({"way": str}).join(squares)
+    groups = rows.groupby(["omega", "way", "at"])
+    means, errors = groups.mean(), groups.sem()
+    found = means[["excess"]].copy()
+    for name in squares:
+        found[name] = np.sqrt(means[name])
+        found[f"{name}_error"] = errors[name] / (2 * found[name])
+    return found
+
+
+def meeting(table):
+    """Where the losses of the two ways cross: mean alpha over data sets, with its error, by omega.
+
+    Each data set's own crossing is by linear interpolation of the loss of the way down less that of the way up.
+    """
+    wide = table.assign(way=table["way"].astype(str)).pivot(
+        index=["omega", "seed", "at"], columns="way", values="excess"
+    )
+    gap = (wide["down"] - wide["up"]).unstack("at")
+    found = gap.apply(_first_fall, axis=1).dropna().groupby("omega")
+    return pd.DataFrame({"alpha": found.mean(), "alpha_error": found.sem(), "data_sets": found.size()})
+
+
+def _first_fall(gap):
+    values, alphas = gap.to_numpy(), gap.index.to_numpy()
+    falls = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
+    if not len(falls):
+        return np.nan
+    i = falls[-1]
+    return alphas[i] + values[i] / (values[i] - values[i + 1]) * (alphas[i + 1] - alphas[i])
