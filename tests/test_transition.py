@@ -165,7 +165,17 @@ def test_a_loop_starts_each_student_at_the_last_minimum():
 
 
 @pytest.mark.parametrize(
-    "name", ["crossing", "hysteresis", "lowest", "lost_letters", "one_step", "one_step_valleys", "one_step_alternative"]
+    "name",
+    [
+        "crossing",
+        "hysteresis",
+        "lowest",
+        "lost_letters",
+        "one_step",
+        "one_step_valleys",
+        "one_step_alternative",
+        "published_rule",
+    ],
 )
 def test_stored_results_are_those_of_the_grid(name):
     path = DATA / f"{name}.parquet"

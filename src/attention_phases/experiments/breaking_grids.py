@@ -1,7 +1,8 @@
-"""The cells of one step of replica symmetry breaking: thresholds over omega, and the minima of two points along y."""
+"""The cells of what theory may lack: one step of replica symmetry breaking, and the published quadrature."""
 
+from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
 from ..task import Task
-from .cells import OneStepCell, OneStepThresholdsCell
+from .cells import OneStepCell, OneStepThresholdsCell, RuleCell
 
 # Beyond omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
 MANY = 2**13
@@ -56,4 +57,15 @@ def _ground_states(experiment, task, points, profile):
     return OneStepThresholdsCell(experiment, points=points, scrambles=SCRAMBLES[profile], seed=0, **vars(task))
 
 
-ALL = (one_step, one_step_alternative, one_step_valleys)
+def published_rule(profile):
+    """Both thresholds on the 144 points, at the published omega."""
+    omegas, points = {
+        "paper": (sorted({*CRITICAL_ALPHA, *LINEAR_ALPHA}), 2**11),
+        "laptop": ((0.1, 0.3), 2**10),
+        "smoke": ((0.3,), 2**8),
+    }[profile]
+    size = {"points": points, "scrambles": SCRAMBLES[profile], "seed": 0}
+    return [RuleCell("published_rule", **size, **vars(Task(omega=omega))) for omega in omegas]
+
+
+ALL = (published_rule, one_step, one_step_alternative, one_step_valleys)

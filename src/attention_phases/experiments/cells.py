@@ -121,16 +121,24 @@ class LineCell(_OnTask):
 
 
 @dataclass(frozen=True)
-class OneStepThresholdsCell(_OnTask):
-    """Both thresholds with one step of replica symmetry breaking, see `theory.one_step.line.ground_states`."""
+class _OnNets(_OnTask):
+    """Thresholds of one task, by a quadrature."""
 
     points: int
     scrambles: int
     seed: int
 
 
+class RuleCell(_OnNets):
+    """Both thresholds on the published kind of quadrature, see `theory.published_rule.coarse_line`."""
+
+
+class OneStepThresholdsCell(_OnNets):
+    """Both thresholds with one step of replica symmetry breaking, see `theory.one_step.line.ground_states`."""
+
+
 @dataclass(frozen=True)
-class OneStepCell(OneStepThresholdsCell):
+class OneStepCell(_OnNets):
     """The minima of one branch at several y, see `theory.one_step.line.along_y`."""
 
     alpha: float

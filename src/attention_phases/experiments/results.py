@@ -23,6 +23,7 @@ from ..sweep.store import Store, export, import_parquet, load
 from ..theory import general_line, theory_line
 from ..theory.copies import copies_line
 from ..theory.one_step.line import along_y, ground_states
+from ..theory.published_rule import coarse_line
 from . import grid, other_minima
 from .cells import (
     ArchitectureCell,
@@ -34,6 +35,7 @@ from .cells import (
     MessagePassingCell,
     OneStepCell,
     OneStepThresholdsCell,
+    RuleCell,
     StudentCell,
     ValleyCell,
 )
@@ -165,6 +167,7 @@ KINDS = {
         train_exchanged, HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)}, ("letter",)
     ),
     OneStepThresholdsCell: Kind(ground_states, ONE_STEP_TOLERANCES),
+    RuleCell: Kind(coarse_line, THEORY_TOLERANCES | dict.fromkeys(("rule", "exact"), (5e-3, 0))),
     OneStepCell: Kind(along_y, ONE_STEP_TOLERANCES),
     CopiesCell: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
     MessagePassingCell: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),

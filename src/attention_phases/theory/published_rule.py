@@ -6,13 +6,14 @@ published overlaps at alpha = 2, omega = 0.3 to two parts in a thousand.
 """
 
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 
 import numpy as np
 
 from .baseline import linear_baseline
 from .quadrature import gaussian_points
 from .rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
+from .thresholds import KINDS, threshold
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
 MANY = (2**12, 8)  # points and scrambles of the exact losses
@@ -136,6 +137,25 @@ def coarse_threshold(task, kind, converged):
         else:
             gaps.append(np.subtract((semantic.test_mse, semantic.exact_test_mse), linear_baseline(task)))
     return tuple(_fall(alphas, each) for each in np.transpose(gaps))
+
+
+def coarse_line(cell):
+    """Rows of a `cells.RuleCell`.
+
+    Returns
+    -------
+    list of dict
+        For each threshold that exists, `what`: "critical" or "linear", `alpha` and `alpha_error` on many points, `rule`
+        and `exact` as `coarse_threshold` gives them, where there is a crossing.
+    """
+    task, rows = cell.task(), []
+    for kind in KINDS:
+        converged = threshold(task, kind, cell.points, cell.scrambles, cell.seed)
+        if converged.converged:
+            found = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged)))
+            row = {"what": kind, "alpha": converged.alpha, "alpha_error": converged.stderr}
+            rows.append(row | {name: value for name, value in found.items() if isfinite(value)})
+    return rows
 
 
 def _fall(alphas, gaps):
