@@ -159,7 +159,8 @@ def loops(table, sigma=0.5):
 def meeting(table):
     """Where the losses of the two ways cross: mean alpha over data sets, with its error, by omega.
 
-    Each data set's own crossing is by linear interpolation of the loss of the way down less that of the way up.
+    Each data set's own crossing, the first, is by linear interpolation of the loss of the way down less that of the
+    way up; at large alpha the two ways can end in one minimum.
     """
     wide = table.assign(way=table["way"].astype(str)).pivot(
         index=["omega", "seed", "at"], columns="way", values="excess"
@@ -174,5 +175,5 @@ def _first_fall(gap):
     falls = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
     if not len(falls):
         return np.nan
-    i = falls[-1]
+    i = falls[0]
     return alphas[i] + values[i] / (values[i] - values[i + 1]) * (alphas[i + 1] - alphas[i])
