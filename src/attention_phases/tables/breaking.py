@@ -156,6 +156,27 @@ def loops(table, sigma=0.5):
     return found
 
 
+def turned(table, sigma=0.5):
+    """Where followed students turn over: the first alpha on their way at which the other mechanism's cosine is larger.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega and way: `data_sets`, how many of them `turned`, the `first` and the `last` alpha of these.
+    """
+    rows = table.astype({"way": str})
+    semantic = rows["theta"].abs() / sigma**2 > rows["m"].abs()
+    rows = rows.assign(over=np.where(rows["way"] == "up", semantic, ~semantic))
+    found = {}
+    for (omega, way), each in rows.groupby(["omega", "way"]):
+        over = each[each["over"]].groupby("seed")["at"]
+        ends = over.min() if way == "up" else over.max()
+        found[omega, way] = {
+            "data_sets": each["seed"].nunique(), "turned": len(ends), "first": ends.min(), "last": ends.max(),
+        }  # fmt: skip
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis(["omega", "way"])
+
+
 def meeting(table):
     """Where the losses of the two ways cross: mean alpha over data sets, with its error, by omega.
 
