@@ -14,7 +14,7 @@ OMEGAS = {
 ALTERNATIVE = {"paper": ((0.02, 0.06), 2**12), "laptop": ((0.06,), 2**10), "smoke": ((0.06,), 2**9)}
 SHOWN = ((0.1, 0.75), (0.02, 0.64))  # omega, alpha
 # y, conjugate to the risk: around the inverse of the training loss, that is some hundreds.
-YS = {"paper": (100.0, 200.0, 400.0, 800.0, 1600.0), "laptop": (100.0, 300.0, 900.0), "smoke": (200.0, 600.0)}
+YS = {"paper": (100.0, 200.0, 400.0, 800.0, 1600.0), "laptop": (100.0, 300.0, 900.0), "smoke": (300.0,)}
 
 
 def one_step(profile):
@@ -38,7 +38,7 @@ def one_step_valleys(profile):
     shown, points = {
         "paper": (SHOWN, 2**12),
         "laptop": (SHOWN, 2**10),
-        "smoke": (SHOWN[:1], 2**9),
+        "smoke": (SHOWN[:1], 2**8),
     }[profile]
     return [
         OneStepCell(
