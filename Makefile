@@ -24,6 +24,7 @@ test: export NUMBA_NUM_THREADS = 1
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/ruff check src tests benchmarks book
 	$(BIN)/ruff format --check src tests benchmarks book
+	$(BIN)/basedpyright
 	$(BIN)/python tests/browser.py
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going

@@ -121,7 +121,7 @@ def test_a_single_run_has_no_error_bar(answer):
 def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
     cell = cells.student_cell("any", Task(), 2.0, 10, 0, optimizer, (init,))
-    (row,) = results.run(cell)
+    (row,) = results.work(cell)
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
 

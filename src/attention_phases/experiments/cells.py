@@ -4,6 +4,7 @@ The values of a cell name its results (`identity.canonical`) and seed its random
 lam and matrix, and `Architecture` for form, tokens and correlation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ class _OnTask:
     lam: float
     matrix: tuple
 
-    def task(self):
+    def task(self) -> Task:
         return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
 
 
@@ -34,11 +35,11 @@ class _OnData(_OnTask):
     d: int
     seed: int
 
-    def sentences(self):
+    def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
         return {"task": vars(self.task()), "alpha": self.alpha, "d": self.d, "seed": self.seed}
 
-    def rng(self):
+    def rng(self) -> np.random.Generator:
         """The generator that draws the teacher, the sentences and then the starts.
 
         Raises
@@ -86,10 +87,10 @@ class ArchitectureCell(StudentCell):
     tokens: int
     correlation: float
 
-    def architecture(self):
+    def architecture(self) -> Architecture:
         return Architecture(self.form, self.tokens, self.correlation)
 
-    def sentences(self):
+    def sentences(self) -> dict:
         usual = (self.tokens, self.correlation) == (2, 0.0)
         return super().sentences() | ({} if usual else {"tokens": self.tokens, "correlation": self.correlation})
 
@@ -162,11 +163,27 @@ class ArchitectureLineCell(LineCell):
     architecture = ArchitectureCell.architecture
 
 
-def student_cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
+def student_cell(
+    experiment: str,
+    task: Task,
+    alpha: float,
+    d: int,
+    seed: int,
+    optimizer: str,
+    starts: tuple[str, ...] = ("semantic", "positional"),
+) -> StudentCell:
     """The cell of one task at one alpha."""
     return StudentCell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
 
 
-def line_cell(experiment, task, alphas, points, scrambles, seed=0, cell_type=LineCell):
+def line_cell(
+    experiment: str,
+    task: Task,
+    alphas: Sequence[float],
+    points: int,
+    scrambles: int,
+    seed: int = 0,
+    cell_type: type[LineCell] = LineCell,
+) -> LineCell:
     """The line of one task; a `CopiesCell` where that is the `cell_type`."""
     return cell_type(experiment, alphas=tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))
