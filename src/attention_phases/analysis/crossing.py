@@ -107,12 +107,16 @@ def limit(found):
     Parameters
     ----------
     found : dict
-        d to `Crossing`.
+        d to `Crossing`; those that are NaN are left out.
 
     Returns
     -------
     Limit
+        NaN where fewer than two are left; no `chi2` of two.
     """
+    found = {d: each for d, each in found.items() if np.isfinite(each.stderr)}
+    if len(found) < 2:
+        return Limit(*[np.nan] * 6)
     d = np.array(list(found), dtype=float)
     alphas, errors = (np.array([getattr(each, name) for each in found.values()]) for name in ("alpha", "stderr"))
     design = np.stack([np.ones(len(d)), 1 / d], axis=1) / errors[:, None]

@@ -128,6 +128,44 @@ def against_theory(losses, theory):
     return pd.DataFrame(rows)
 
 
+def sizes(trained, starts, lines):
+    """How much smaller than in theory students are, and how much larger the lowest of many starts is.
+
+    Parameters
+    ----------
+    trained, starts, lines : pandas.DataFrame
+        The experiments "crossing", "lowest" and "fig03_theory".
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega and branch: `smaller`, q of informed students at infinite d over that of theory, less 1 (mean over
+        alpha), with the error of the students; `grows`, q of the lowest minimum found over that of the informed one on
+        the same data, less 1, in the largest d searched.
+    """
+    rows = []
+    largest = starts[starts["d"] == starts["d"].max()]
+    for (omega, branch), each in trained.astype({"start": str}).groupby(["omega", "start"]):
+        line = lines[(lines["omega"] == omega) & (lines["what"] == branch)].sort_values("alpha")
+        ratios = each["q"] / np.interp(each["alpha"], line["alpha"], line["q"]) if len(line) else np.nan * each["q"]
+        groups = ratios.groupby(each["d"])
+        means = {d: crossing.Crossing(mean, error, np.nan, np.nan) for d, mean, error in
+                 zip(groups.mean().index, groups.mean(), groups.sem())}  # fmt: skip
+        far = crossing.limit(means)
+        here = largest[(largest["omega"] == omega) & (largest["valley"] == branch)].sort_values("number")
+        grown = here.groupby("seed").apply(_grown, include_groups=False)
+        rows.append({
+            "omega": omega, "branch": branch, "smaller": far.alpha - 1, "smaller_error": far.stderr,
+            "grows": grown.mean(), "grows_error": grown.sem(),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _grown(ends):
+    """q of the lowest of some ends over that of the first, less 1."""
+    return ends["q"].to_numpy()[ends["train_loss"].to_numpy().argmin()] / ends["q"].iloc[0] - 1
+
+
 def loops(table, sigma=0.5):
     """Students followed up and down in alpha: means over data sets with their errors.
 

@@ -175,6 +175,8 @@ COLUMNS = {
     "y": Column("y", form=".0f"),
     "gained": Column("loss raised by", unit="%", size=0.01),
     "above": Column("students above", unit="%", size=0.01),
+    "smaller": Column("students' q over theory's, less 1", unit="%", size=0.01),
+    "grows": Column("q of the lowest of many starts over that, less 1", unit="%", size=0.01),
     # stability
     "semantic_start": Column("semantic minimum from α ="),
     "positional_stop": Column("positional minimum to α =", missing="beyond the grid"),
