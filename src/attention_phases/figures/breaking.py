@@ -131,7 +131,7 @@ def loops(found, lines, borders):
             plt.Line2D([], [], color=colour, label=f"{name}: with the {of}")
             for (name, colour), of in zip(COLOURS.items(), ("teacher", "positions"))
         ]
-        rows[0, 0].legend(handles=marks, loc="upper right", ncols=2, fontsize=10)
+        figure.legend(handles=marks, loc="outside upper center", ncols=2, fontsize=11)
     return figure
 
 
