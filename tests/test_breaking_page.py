@@ -99,6 +99,35 @@ def test_the_two_ways_meet_where_their_losses_cross():
     assert cosines["positional"] == pytest.approx(0.5 * 0.2 / 0.2)
 
 
+def test_a_student_has_turned_where_the_other_mechanism_is_larger():
+    """Up: at 0.8 on one data set, nowhere on the other. Down: at 0.4, from larger alpha."""
+    semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
+    table = pd.DataFrame([
+        {"omega": 0.2, "seed": seed, "way": way, "at": a, "theta": -0.25 * share, "m": 0.5}
+        for (seed, way), shares in semantic.items()
+        for a, share in zip((0.4, 0.8, 1.2), shares)
+    ])  # fmt: skip
+    found = breaking.turned(table, sigma=0.5)
+    assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
+    assert found.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
+
+
+def test_sizes_are_taken_against_theory_and_against_the_informed_end():
+    lines = pd.DataFrame({"omega": 0.1, "what": "positional", "alpha": [0.6, 0.8], "q": [0.04, 0.06]})
+    rng, rows = np.random.default_rng(0), []
+    for d in (250, 500):
+        q = 0.05 * (0.9 + 10 / d) * (1 + 1e-3 * rng.standard_normal(200))
+        rows.append(pd.DataFrame({"omega": 0.1, "start": "positional", "alpha": 0.7, "d": d, "q": q}))
+    starts = pd.DataFrame([
+        {"omega": 0.1, "d": 500, "valley": "positional", "seed": seed, "number": k, "train_loss": loss, "q": q}
+        for seed in (0, 1)
+        for k, (loss, q) in enumerate([(2.0, 0.04), (1.0, 0.044), (3.0, 0.08)])
+    ])  # fmt: skip
+    (found,) = breaking.sizes(pd.concat(rows), starts, lines).to_dict("records")
+    assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
+    assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)
+
+
 def test_a_run_has_lost_a_letter_where_it_stays_behind():
     """Single epochs fluctuate: the median of five decides; SGD does not count."""
     rows = [
