@@ -58,12 +58,14 @@ def test_thresholds_that_did_not_converge_are_left_out():
     table = pd.DataFrame([
         {"what": "critical", "omega": 0.2, "reason": "", "shift": -0.004, **each},
         {"what": "critical", "omega": 0.1, "reason": "", "shift": -0.006, **each},
-        {"what": "critical", "omega": 0.3, "reason": "no maximum of Phi", "shift": 0.1, **each},
+        {"what": "critical", "omega": 0.3, "reason": "positional: residual 0.2; semantic: no maximum of Phi found up to y = 9",
+         "shift": 0.1, **each},
+        {"what": "critical", "omega": 0.25, "reason": "semantic: no maximum of Phi found up to y = 9", "shift": -0.001, **each},
         {"what": "linear", "omega": 0.1, "reason": "", "shift": 0.5, **each},
     ])  # fmt: skip
     found = breaking.moved(table)
-    assert found.index.tolist() == [0.1, 0.2]
-    assert found["model_error"].tolist() == [0.006, 0.004]
+    assert found.index.tolist() == [0.1, 0.2, 0.25] and found["resolved"].tolist() == [True, True, False]
+    assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
 
 
 def test_students_are_told_from_theory_in_errors_of_both():

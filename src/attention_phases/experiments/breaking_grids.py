@@ -7,7 +7,7 @@ from .cells import OneStepCell, OneStepThresholdsCell, RuleCell
 # Beyond omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
 MANY = 2**13
 OMEGAS = {
-    "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.2), MANY: (0.3,)},
+    "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.14, 0.2), MANY: (0.3,)},
     "laptop": {2**10: (0.02, 0.1, 0.2), 2**12: (0.3,)},
     "smoke": {2**9: (0.1,)},
 }

@@ -9,6 +9,9 @@ from ..analysis import crossing, lowest
 BRANCHES = ("semantic", "positional")
 
 
+FLAT = "no maximum of Phi"  # how the reason begins where Phi is too flat for its maximum to be seen
+
+
 def moved(table, what="critical"):
     """A threshold with one step of breaking, by omega.
 
@@ -21,14 +24,19 @@ def moved(table, what="critical"):
     Returns
     -------
     pandas.DataFrame
-        By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature, and `model_error`, what further
-        steps of breaking are allowed to add: as much as the first one. Without the omega where the search did not
-        converge, unless it did at none.
+        By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature; `model_error`, what further
+        steps of breaking are allowed to add: as much as the first one; `resolved`, whether the maximum of Phi was seen
+        on both branches: where it was not, Phi hardly changes up to the largest y tried, and the shift is the one there.
+        Without the omega where the search failed for another reason, unless it did at all.
     """
     rows = table[(table["what"] == what) & table["alpha"].notna()].set_index("omega").sort_index()
-    rows = rows[rows["reason"] == ""] if (rows["reason"] == "").any() else rows
+    reasons = rows["reason"].astype(str)
+    flat = reasons.map(lambda text: all(part.split(": ")[-1].startswith(FLAT) for part in text.split("; ")))
+    usable = (reasons == "") | flat
+    rows = rows[usable] if usable.any() else rows
+    resolved = rows["reason"].astype(str) == ""
     rows = rows[["symmetric", "symmetric_error", "shift", "shift_error", "alpha", "alpha_error"]].astype(float)
-    return rows.assign(model_error=rows["shift"].abs())
+    return rows.assign(model_error=rows["shift"].abs(), resolved=resolved)
 
 
 def ground_states(table):

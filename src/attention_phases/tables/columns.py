@@ -167,6 +167,7 @@ COLUMNS = {
     "one_step": Column("one step of breaking"),
     "shift": Column("moved by"),
     "model_error": Column("model error", form=".4f"),
+    "resolved": Column("maximum seen"),
     "informed": Column("students, d → ∞"),
     "informed_off": Column("in errors", form="+.1f"),
     "searched": Column("students, lowest of many starts"),
