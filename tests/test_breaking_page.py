@@ -55,12 +55,12 @@ def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
 
 def test_thresholds_that_did_not_converge_are_left_out():
     each = {"symmetric": 0.7, "symmetric_error": 1e-3, "alpha": 0.69, "alpha_error": 1e-3, "shift_error": 1e-4}
+    flat = "semantic: no maximum of Phi found up to y = 9"
     table = pd.DataFrame([
         {"what": "critical", "omega": 0.2, "reason": "", "shift": -0.004, **each},
         {"what": "critical", "omega": 0.1, "reason": "", "shift": -0.006, **each},
-        {"what": "critical", "omega": 0.3, "reason": "positional: residual 0.2; semantic: no maximum of Phi found up to y = 9",
-         "shift": 0.1, **each},
-        {"what": "critical", "omega": 0.25, "reason": "semantic: no maximum of Phi found up to y = 9", "shift": -0.001, **each},
+        {"what": "critical", "omega": 0.3, "reason": f"positional: residual 0.2; {flat}", "shift": 0.1, **each},
+        {"what": "critical", "omega": 0.25, "reason": flat, "shift": -0.001, **each},
         {"what": "linear", "omega": 0.1, "reason": "", "shift": 0.5, **each},
     ])  # fmt: skip
     found = breaking.moved(table)

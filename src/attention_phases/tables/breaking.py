@@ -26,7 +26,7 @@ def moved(table, what="critical"):
     pandas.DataFrame
         By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature; `model_error`, what further
         steps of breaking are allowed to add: as much as the first one; `resolved`, whether the maximum of Phi was seen
-        on both branches: where it was not, Phi hardly changes up to the largest y tried, and the shift is the one there.
+        on both branches. Where it was not, Phi hardly changes up to the largest y tried: the shift is the one there.
         Without the omega where the search failed for another reason, unless it did at all.
     """
     rows = table[(table["what"] == what) & table["alpha"].notna()].set_index("omega").sort_index()
