@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 
 from .style import BASELINE, COLOURS, NEUTRAL, STYLE
 
+ASIDE = 0.003  # in omega, so that marks of one omega can be told apart
 WAYS = {"up": ("v", "up: sentences added"), "down": ("^", "down: sentences removed")}
 
 
@@ -74,17 +75,19 @@ def thresholds(theory, trained, published):
         )
         reference = theory["symmetric"]
         shown = [omega for omega in trained.index if omega in reference.index]
-        for name, marker, colour, label in (
-            ("informed", "o", "black", "students, informed descent, $d\\to\\infty$"),
-            ("searched", "D", "#8a6fb0", "students, lowest of many starts"),
+        for name, marker, colour, label, aside in (
+            ("informed", "o", "black", "students, informed descent, $d\\to\\infty$", -ASIDE),
+            ("searched", "D", "#8a6fb0", "students, lowest of many starts", ASIDE),
         ):
             away = trained.loc[shown, name] - reference[shown]
-            axes.errorbar(shown, away, trained.loc[shown, f"{name}_error"], fmt=marker, color=colour, label=label,
-                          markersize=7)  # fmt: skip
+            at = [omega + aside for omega in shown]
+            axes.errorbar(
+                at, away, trained.loc[shown, f"{name}_error"], fmt=marker, color=colour, label=label, markersize=7
+            )
         known = {omega: float(each.text) - reference[omega] for omega, each in published.items() if omega in reference}
         axes.plot(list(known), list(known.values()), "x", color=NEUTRAL, markersize=8, label="published theory")
         axes.set(xlabel=r"$\omega$", ylabel=r"$\alpha_c$ less the replica-symmetric one")
-        axes.legend(loc="lower right")
+        figure.legend(loc="outside upper center", ncols=2, fontsize=11)
     return figure
 
 
