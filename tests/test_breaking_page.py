@@ -68,6 +68,22 @@ def test_thresholds_that_did_not_converge_are_left_out():
     assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
 
 
+def test_complexity_is_the_slope_of_phi():
+    """A cubic in log y with its maximum at y = 500: what is fitted is found again, and ends where the loss turns."""
+    top, ys = np.log(500.0), np.array([100.0, 200.0, 400.0, 800.0, 1600.0])
+    phi = lambda x: 4e-6 - 1e-6 * (x - top) ** 2 + 1e-7 * (x - top) ** 3  # noqa: E731
+    table = pd.DataFrame({"y": ys, "shift": phi(np.log(ys)), "shift_error": 1e-8, "q0": 0.04, "q1": 0.05, "reason": ""})
+    found = breaking.complexity(table)
+    x = np.log(found["y"])
+    slope = -2e-6 * (x - top) + 3e-7 * (x - top) ** 2
+    assert found["complexity"].to_numpy() == pytest.approx((found["y"] * slope).to_numpy(), abs=1e-9)
+    assert found["above"].to_numpy() == pytest.approx((phi(x) + slope - 4e-6).to_numpy(), abs=1e-12)
+    assert found["above"].iloc[0] == pytest.approx(0, abs=1e-12) and found["above"].is_monotonic_increasing
+    assert 100 < found["y"].iloc[-1] < 400  # de/dlog y vanishes there, not at the smallest y
+    assert breaking.complexity(table.assign(reason="residual")).empty
+    assert breaking.complexity(table.assign(shift=1e-6 * np.log(ys))).empty
+
+
 def test_students_are_told_from_theory_in_errors_of_both():
     theory = pd.DataFrame(
         {"alpha": [0.745], "alpha_error": [0.003], "shift": [-0.007], "shift_error": [2e-4]}, index=[0.1]

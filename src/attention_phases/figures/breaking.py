@@ -3,19 +3,21 @@
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-from .style import BASELINE, COLOURS, NEUTRAL, STYLE
+from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line
 
 ASIDE = 0.003  # in omega, so that marks of one omega can be told apart
 WAYS = {"up": ("v", "up: sentences added"), "down": ("^", "down: sentences removed")}
 
 
-def minima_by_loss(tables):
+def minima_by_loss(tables, curves):
     """Phi(y) of several points, and the complexity of the minima by their loss.
 
     Parameters
     ----------
     tables : dict
         Title to the rows of the experiment "one_step_valleys" at one omega and alpha.
+    curves : dict
+        Title and branch to the complexity, as from `tables.breaking.complexity`.
 
     Returns
     -------
@@ -33,17 +35,15 @@ def minima_by_loss(tables):
                 left.errorbar(
                     line["y"], 1e6 * line["shift"], 1e6 * line["shift_error"], fmt="o-", color=colour, label=branch
                 )
-                lowest = float(ground["energy"].iloc[0]) if len(ground) else float(line["energy"].iloc[-1])
-                right.errorbar(
-                    1e6 * (line["energy"] - lowest), 1e3 * line["complexity"], 1e3 * line["complexity_error"],
-                    fmt="o-", color=colour, label=branch,
-                )  # fmt: skip
-                for axes, x, y in ((left, "y", "shift"), (right, None, None)):
-                    if len(ground) and x:
-                        axes.plot(ground[x], 1e6 * ground[y], "*", color=colour, markersize=13)
+                left.plot(ground["y"], 1e6 * ground["shift"], "*", color=colour, markersize=13)
+                curve = curves[title, branch]
+                draw_line(
+                    right, 1e6 * curve["above"], 1e3 * curve["complexity"], 1e3 * curve["complexity_error"], colour
+                )
             left.set(xscale="log", xlabel="$y$", ylabel=r"$10^6\,(\Phi(y) - \epsilon_t^{\rm RS})$", title=title)
             right.axhline(0, color=NEUTRAL, linewidth=0.8)
-            right.set(xlabel=r"$10^6\,(e - e_0)$", ylabel=r"$10^3\,\Sigma(e)$", title=title)
+            right.set(xlabel=r"$10^6\,(e - e_0)$, above the lowest", ylabel=r"$10^3\,\Sigma(e)$", title=title)
+            right.locator_params(axis="x", nbins=5)
             left.legend()
     return figure
 

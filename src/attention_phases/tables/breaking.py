@@ -39,6 +39,50 @@ def moved(table, what="critical"):
     return rows.assign(model_error=rows["shift"].abs(), resolved=resolved)
 
 
+def complexity(rows, points=60):
+    """Complexity of the minima of one branch by their loss, from the slope of a cubic in log y through Phi.
+
+    Sigma = dPhi/dlog y times y, much better known so than from its own formula. Shown is the part from the lowest
+    minima, at the maximum of Phi, up to where the loss stops rising as y falls: beyond, the solutions are no minima.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Of the experiment "one_step_valleys": one branch at one omega and alpha, with at least five solutions that
+        converged.
+    points : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        y, `above` (loss less that of the lowest), `complexity` with its error; empty where Phi has no maximum.
+    """
+    known = rows[(rows["q1"] > rows["q0"]) & (rows["reason"].astype(str) == "")].astype({"shift": float})
+    if len(known) < DEGREE + 1:
+        return pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"])
+    x = np.log(known["y"].to_numpy(float))
+    weights = 1 / known["shift_error"].to_numpy(float)
+    fit = np.vander(x, DEGREE + 1)
+    covariance = np.linalg.inv((fit * weights[:, None] ** 2).T @ fit)
+    phi = np.poly1d(covariance @ (fit * weights[:, None] ** 2).T @ known["shift"].to_numpy())
+    slope = phi.deriv()
+    tops = [root.real for root in slope.roots if abs(root.imag) < 1e-9 and slope.deriv()(root.real) < 0]
+    tops = [root for root in tops if x.min() < root < x.max()]
+    if not tops:
+        return pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"])
+    grid = np.linspace(tops[0], x.min(), points)
+    powers = np.stack([k * grid ** max(k - 1, 0) for k in range(DEGREE, -1, -1)], axis=1)
+    errors = np.sqrt(np.einsum("ai,ij,aj->a", powers, covariance, powers))
+    found = pd.DataFrame({
+        "y": np.exp(grid), "above": phi(grid) + slope(grid) - phi(tops[0]),
+        "complexity": np.exp(grid) * slope(grid), "complexity_error": np.exp(grid) * errors,
+    })  # fmt: skip
+    return found.iloc[: int(found["above"].argmax()) + 1]
+
+
+DEGREE = 3
+
+
 def ground_states(table):
     """The lowest minima of both branches, at the replica-symmetric alpha_c of each omega.
 
