@@ -57,9 +57,10 @@ def complexity(rows, points=60):
     pandas.DataFrame
         y, `above` (loss less that of the lowest), `complexity` with its error; empty where Phi has no maximum.
     """
+    nothing = pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"], dtype=float)
     known = rows[(rows["q1"] > rows["q0"]) & (rows["reason"].astype(str) == "")].astype({"shift": float})
     if len(known) < DEGREE + 1:
-        return pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"])
+        return nothing
     x = np.log(known["y"].to_numpy(float))
     weights = 1 / known["shift_error"].to_numpy(float)
     fit = np.vander(x, DEGREE + 1)
@@ -69,7 +70,7 @@ def complexity(rows, points=60):
     tops = [root.real for root in slope.roots if abs(root.imag) < 1e-9 and slope.deriv()(root.real) < 0]
     tops = [root for root in tops if x.min() < root < x.max()]
     if not tops:
-        return pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"])
+        return nothing
     grid = np.linspace(tops[0], x.min(), points)
     powers = np.stack([k * grid ** max(k - 1, 0) for k in range(DEGREE, -1, -1)], axis=1)
     errors = np.sqrt(np.einsum("ai,ij,aj->a", powers, covariance, powers))
