@@ -2,11 +2,16 @@
 
 from ..errors import check_choice
 from ..histogram.cells import histogram
-from . import architecture_grids, open_question_grids, rank_one_grids
+from ..histogram.lost_letters import lost_letters
+from . import architecture_grids, breaking_grids, open_question_grids, rank_one_grids, transition_grids
 from .rank_one_grids import PROFILES
 
 GRIDS = {
-    each.__name__: each for each in (*rank_one_grids.ALL, *architecture_grids.ALL, histogram, *open_question_grids.ALL)
+    each.__name__: each
+    for each in (
+        *(*rank_one_grids.ALL, *architecture_grids.ALL, histogram, lost_letters),
+        *(*open_question_grids.ALL, *breaking_grids.ALL, *transition_grids.ALL),
+    )
 }
 
 

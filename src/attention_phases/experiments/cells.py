@@ -64,6 +64,17 @@ class StudentCell(_OnData):
     starts: tuple
 
 
+class ControlledCell(StudentCell):
+    """The same students, and control variates of their data, see `controls.train_controlled`."""
+
+
+@dataclass(frozen=True)
+class LoopCell(_OnData):
+    """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
+
+    alphas: tuple
+
+
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
     """Students of another architecture.
@@ -108,6 +119,32 @@ class LineCell(_OnTask):
     points: int
     scrambles: int
     seed: int
+
+
+@dataclass(frozen=True)
+class _OnNets(_OnTask):
+    """Thresholds of one task, by a quadrature."""
+
+    points: int
+    scrambles: int
+    seed: int
+
+
+class RuleCell(_OnNets):
+    """Both thresholds on the published kind of quadrature, see `theory.published_rule.coarse_line`."""
+
+
+class OneStepThresholdsCell(_OnNets):
+    """Both thresholds with one step of replica symmetry breaking, see `theory.one_step.line.ground_states`."""
+
+
+@dataclass(frozen=True)
+class OneStepCell(_OnNets):
+    """The minima of one branch at several y, see `theory.one_step.line.along_y`."""
+
+    alpha: float
+    branch: str
+    ys: tuple
 
 
 class CopiesCell(LineCell):

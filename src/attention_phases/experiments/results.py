@@ -12,6 +12,7 @@ from filelock import FileLock
 
 from ..errors import StoreError, SweepError, check_count
 from ..histogram.cells import CountingCell
+from ..histogram.lost_letters import ExchangedCell, train_exchanged
 from ..histogram.training import BEGINNING, train_and_measure, train_beginning
 from ..paths import BUILT, DATA
 from ..progress import progress
@@ -22,18 +23,27 @@ from ..sweep.running import run as sweep
 from ..sweep.store import Store, export, import_parquet, load
 from ..theory import theory_line
 from ..theory.copies import copies_line
+from ..theory.one_step.line import along_y, ground_states
+from ..theory.published_rule import coarse_line
 from . import grid, other_minima
 from .cells import (
     ArchitectureCell,
     ArchitectureLineCell,
+    ControlledCell,
     CopiesCell,
     LineCell,
+    LoopCell,
     MessagePassingCell,
+    OneStepCell,
+    OneStepThresholdsCell,
+    RuleCell,
     StudentCell,
     ValleyCell,
 )
+from .controls import CONTROLS, train_controlled
 from .convergence import measure
 from .general_simulation import train_architecture
+from .hysteresis import follow
 from .landscape import descend
 from .simulation import train_students
 
@@ -58,6 +68,13 @@ OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_ms
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
 OF_LINES = (*OF_THEORY, *COLUMNS, "gain")
 LINE_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_LINES} | {f"{name}_error": (5e-2, 1e-9) for name in OF_LINES}
+# The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
+OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
+ONE_STEP_TOLERANCES = {name: (2e-3, 1e-9) for name in OF_ONE_STEP} | {"y": (0.1, 0), "complexity": (0.1, 1e-4)}
+ONE_STEP_TOLERANCES |= {"shift": (5e-2, 1e-7)}
+ONE_STEP_TOLERANCES |= {f"{name}_error": (0.3, 1e-8) for name in (*ONE_STEP_TOLERANCES,)}
+# Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as for `PASSING`.
+LOOP_TOLERANCES = {"q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "excess": (0.02, 0)}
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
 PASSING_TOLERANCES = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
@@ -143,8 +160,16 @@ UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when 
 
 KINDS = {
     StudentCell: Kind(train_students, TOLERANCES, UNREPEATABLE, ends=_displaced(train_students)),
+    ControlledCell: Kind(train_controlled, TOLERANCES | dict.fromkeys(CONTROLS, (0, 1e-9)), UNREPEATABLE),
+    LoopCell: Kind(follow, LOOP_TOLERANCES, ("grad_norm",)),
     LineCell: Kind(theory_line, THEORY_TOLERANCES),
     CountingCell: Kind(train_and_measure, HISTOGRAM_TOLERANCES, beginning=train_beginning, rows=BEGINNING),
+    ExchangedCell: Kind(
+        train_exchanged, HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)}, ("letter",)
+    ),
+    OneStepThresholdsCell: Kind(ground_states, ONE_STEP_TOLERANCES),
+    RuleCell: Kind(coarse_line, THEORY_TOLERANCES | dict.fromkeys(("rule", "exact"), (5e-3, 0))),
+    OneStepCell: Kind(along_y, ONE_STEP_TOLERANCES),
     CopiesCell: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
     MessagePassingCell: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
     ValleyCell: Kind(

@@ -25,8 +25,13 @@ def train_students(cell, device="cpu", displaced=0.0):
         One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
         The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
     """
-    task, rng = cell.task(), cell.rng()
-    data = sample(task, cell.alpha, cell.d, rng, device)
+    rng = cell.rng()
+    return train_on(cell, sample(cell.task(), cell.alpha, cell.d, rng, device), rng, displaced)
+
+
+def train_on(cell, data, rng, displaced=0.0):
+    """The rows of `train_students` on a training set that `rng` has drawn."""
+    task = cell.task()
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
     starts = displace(starts, displaced, rng)
     return [

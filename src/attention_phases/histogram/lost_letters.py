@@ -1,0 +1,71 @@
+"""Does the start or do the data decide whether a semantic run loses a letter?
+
+Both are exchanged between the runs of the experiment "histogram": every start sees every data set, in its order. A
+letter that is lost is lost within the first epochs, so that these are enough.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .cells import CountingCell
+from .counting import LETTERS
+from .measures import by_letter
+from .step import train_epoch
+from .training import ADAM, BATCH, data, seeds, trainable
+from .transformer import free, start
+
+
+@dataclass(frozen=True)
+class ExchangedCell:
+    """The start of one run on the data of another one, trained by Adam for some epochs."""
+
+    experiment: str
+    variant: str
+    data_seed: int
+    start_seed: int
+    sequences: int
+    epochs: int
+
+    def run(self, seed):
+        """The run of the experiment "histogram" with a seed, at the paper's size but for the sequences."""
+        return CountingCell("histogram", self.variant, seed, self.sequences, 200, 100)
+
+
+def lost_letters(profile):
+    """Every start of some semantic runs on some data sets of theirs."""
+    data_sets, starts, sequences, epochs = {
+        "paper": (3, 10, 50_000, 4),
+        "laptop": (2, 3, 50_000, 4),
+        "smoke": (2, 2, 2_000, 2),
+    }[profile]
+    return [
+        ExchangedCell("lost_letters", "semantic", data_seed, start_seed, sequences, epochs)
+        for data_seed in range(data_sets)
+        for start_seed in range(starts)
+    ]
+
+
+def train_exchanged(cell):
+    """Rows of a cell.
+
+    Returns
+    -------
+    list of dict
+        After each `epoch`: the `letter` told worst on the test set, the share told wrong `there` and `elsewhere` (mean
+        over the other letters).
+    """
+    training, test = data(cell.run(cell.data_seed))
+    orders = seeds(cell.run(cell.data_seed))[3:]
+    mask = free(cell.variant)
+    current = start(np.random.default_rng(seeds(cell.run(cell.start_seed))[1])) * mask
+    model, rows = trainable(current, mask), []
+    for epoch in range(1, cell.epochs + 1):
+        order = np.random.default_rng(orders[epoch - 1]).permutation(len(training.tokens))
+        batches = -(-len(order) // BATCH)
+        train_epoch(model, training, order, BATCH, ADAM, (epoch - 1) * batches)
+        wrong = by_letter(current, test)
+        worst = int(wrong.argmax())
+        row = {"letter": LETTERS[worst], "there": wrong[worst], "elsewhere": np.delete(wrong, worst).mean()}
+        rows.append({"epoch": epoch, **row})
+    return rows

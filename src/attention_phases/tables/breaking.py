@@ -1,0 +1,291 @@
+"""What one step of replica symmetry breaking explains of the students, as frames of numbers."""
+
+import numpy as np
+import pandas as pd
+
+from .. import published
+from ..analysis import crossing, lowest
+
+BRANCHES = ("semantic", "positional")
+
+
+FLAT = "no maximum of Phi"  # how the reason begins where Phi is too flat for its maximum to be seen
+
+
+def moved(table, what="critical"):
+    """A threshold with one step of breaking, by omega.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The experiment "one_step".
+    what : {"critical", "linear"}
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature; `model_error`, what further
+        steps of breaking are allowed to add: as much as the first one; `resolved`, whether the maximum of Phi was seen
+        on both branches. Where it was not, Phi hardly changes up to the largest y tried: the shift is the one there.
+        Without the omega where the search failed for another reason, unless it did at all.
+    """
+    rows = table[(table["what"] == what) & table["alpha"].notna()].set_index("omega").sort_index()
+    reasons = rows["reason"].astype(str)
+    flat = reasons.map(lambda text: all(part.split(": ")[-1].startswith(FLAT) for part in text.split("; ")))
+    usable = (reasons == "") | flat
+    rows = rows[usable] if usable.any() else rows
+    resolved = rows["reason"].astype(str) == ""
+    rows = rows[["symmetric", "symmetric_error", "shift", "shift_error", "alpha", "alpha_error"]].astype(float)
+    return rows.assign(model_error=rows["shift"].abs(), resolved=resolved)
+
+
+def complexity(rows, points=60):
+    """Complexity of the minima of one branch by their loss, from the slope of a cubic in log y through Phi.
+
+    Sigma = dPhi/dlog y times y, much better known so than from its own formula. Shown is the part from the lowest
+    minima, at the maximum of Phi, up to where the loss stops rising as y falls: beyond, the solutions are no minima.
+
+    Parameters
+    ----------
+    rows : pandas.DataFrame
+        Of the experiment "one_step_valleys": one branch at one omega and alpha, with at least five solutions that
+        converged.
+    points : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        y, `above` (loss less that of the lowest), `complexity` with its error; empty where Phi has no maximum.
+    """
+    nothing = pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"], dtype=float)
+    known = rows[(rows["q1"] > rows["q0"]) & (rows["reason"].astype(str) == "")].astype({"shift": float})
+    if len(known) < DEGREE + 1:
+        return nothing
+    x = np.log(known["y"].to_numpy(float))
+    weights = 1 / known["shift_error"].to_numpy(float)
+    fit = np.vander(x, DEGREE + 1)
+    covariance = np.linalg.inv((fit * weights[:, None] ** 2).T @ fit)
+    phi = np.poly1d(covariance @ (fit * weights[:, None] ** 2).T @ known["shift"].to_numpy())
+    slope = phi.deriv()
+    tops = [root.real for root in slope.roots if abs(root.imag) < 1e-9 and slope.deriv()(root.real) < 0]
+    tops = [root for root in tops if x.min() < root < x.max()]
+    if not tops:
+        return nothing
+    grid = np.linspace(tops[0], x.min(), points)
+    powers = np.stack([k * grid ** max(k - 1, 0) for k in range(DEGREE, -1, -1)], axis=1)
+    errors = np.sqrt(np.einsum("ai,ij,aj->a", powers, covariance, powers))
+    found = pd.DataFrame({
+        "y": np.exp(grid), "above": phi(grid) + slope(grid) - phi(tops[0]),
+        "complexity": np.exp(grid) * slope(grid), "complexity_error": np.exp(grid) * errors,
+    })  # fmt: skip
+    return found.iloc[: int(found["above"].argmax()) + 1]
+
+
+DEGREE = 3
+
+
+def ground_states(table):
+    """The lowest minima of both branches, at the replica-symmetric alpha_c of each omega.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega and branch: alpha, `apart` (the share (q1 - q0)/q1 by which two of them differ), y, phi and shift with
+        their errors, and `gained`, the shift over phi.
+    """
+    rows = table[table["what"].isin(BRANCHES)].rename(columns={"what": "branch"})
+    rows = rows.astype({"branch": str}).set_index(["omega", "branch"]).sort_index()
+    rows = rows.assign(apart=1 - rows["q0"] / rows["q1"], gained=rows["shift"] / rows["phi"])
+    rows["gained_error"] = rows["shift_error"] / rows["phi"]
+    return rows[["alpha", "apart", "y", "phi", "phi_error", "shift", "shift_error", "gained", "gained_error", "reason"]]
+
+
+def students(table, starts, count=None):
+    """Where the losses of trained students cross: by informed descent, and with the lowest minima of many starts.
+
+    Parameters
+    ----------
+    table, starts : pandas.DataFrame
+        The experiments "crossing" and "lowest".
+    count : int, optional
+        Displaced starts in each valley; as many as there are by default.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega: `informed` at infinite d with its error and `chance` (see `crossing.Limit`); `later`, by how much the
+        lowest of `count` + 1 starts cross later in the largest d searched; `searched`, the sum of the two.
+    """
+    crossings, limits = crossing.by_dimension(table)
+    largest = crossings.reset_index("d").groupby("omega").tail(1)
+    found = lowest.later(starts, largest["slope"].to_dict())
+    found = found.reset_index(["d", "count"])
+    found = found[found["d"] == found["d"].max()]
+    found = found[found["count"] == (count or found["count"].max())]
+    both = limits.join(found, how="inner")
+    return pd.DataFrame({
+        "informed": both["alpha"], "informed_error": both["stderr"], "chance": both["chance"],
+        "later": both["later"], "later_error": both["later_error"],
+        "searched": both["alpha"] + both["later"],
+        "searched_error": np.hypot(both["stderr"], both["later_error"]),
+        "d": both["d"], "count": both["count"],
+    })  # fmt: skip
+
+
+def three_ways(theory, trained):
+    """alpha_c published, replica symmetric, with one step of breaking, and of students, by omega.
+
+    Parameters
+    ----------
+    theory : pandas.DataFrame
+        From `moved`.
+    trained : pandas.DataFrame
+        From `students`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, where students were trained; `informed_off` and `searched_off`: students less one step of breaking,
+        over both errors.
+    """
+    both = trained.join(theory, how="inner")
+    known = [published.CRITICAL_ALPHA[omega].text if omega in published.CRITICAL_ALPHA else "" for omega in both.index]
+    away = {name: both[name] - both["alpha"] for name in ("informed", "searched")}
+    errors = {name: np.hypot(both[f"{name}_error"], both["alpha_error"]) for name in away}
+    return both.assign(published=known, **{f"{name}_off": away[name] / errors[name] for name in away})
+
+
+def against_theory(losses, theory):
+    """Training loss of informed students at infinite d less that of theory.
+
+    Parameters
+    ----------
+    losses : pandas.DataFrame
+        From `crossing.losses`.
+    theory : dict
+        (omega, alpha, start) to (loss, error) of the replica-symmetric solution.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, alpha and branch: both losses with their errors, and `above`, their difference over the loss.
+    """
+    rows = []
+    for (omega, alpha, start), (loss, error) in theory.items():
+        ours = losses.loc[(omega, alpha, start)]
+        rows.append({
+            "omega": omega, "alpha": alpha, "branch": start,
+            "trained": ours["loss"], "trained_error": ours["stderr"], "theory": loss, "theory_error": error,
+            "above": ours["loss"] / loss - 1, "above_error": np.hypot(ours["stderr"], error) / loss,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def sizes(trained, starts, lines):
+    """How much smaller than in theory students are, and how much larger the lowest of many starts is.
+
+    Parameters
+    ----------
+    trained, starts, lines : pandas.DataFrame
+        The experiments "crossing", "lowest" and "fig03_theory".
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega and branch: `smaller`, q of informed students at infinite d over that of theory, less 1 (mean over
+        alpha), with the error of the students; `grows`, q of the lowest minimum found over that of the informed one on
+        the same data, less 1, in the largest d searched.
+    """
+    rows = []
+    largest = starts[starts["d"] == starts["d"].max()]
+    for (omega, branch), each in trained.astype({"start": str}).groupby(["omega", "start"]):
+        line = lines[(lines["omega"] == omega) & (lines["what"] == branch)].sort_values("alpha")
+        ratios = each["q"] / np.interp(each["alpha"], line["alpha"], line["q"]) if len(line) else np.nan * each["q"]
+        groups = ratios.groupby(each["d"])
+        means = {d: crossing.Crossing(mean, error, np.nan, np.nan) for d, mean, error in
+                 zip(groups.mean().index, groups.mean(), groups.sem())}  # fmt: skip
+        far = crossing.limit(means)
+        here = largest[(largest["omega"] == omega) & (largest["valley"] == branch)].sort_values("number")
+        grown = here.groupby("seed").apply(_grown, include_groups=False)
+        rows.append({
+            "omega": omega, "branch": branch, "smaller": far.alpha - 1, "smaller_error": far.stderr,
+            "grows": grown.mean(), "grows_error": grown.sem(),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _grown(ends):
+    """q of the lowest of some ends over that of the first, less 1."""
+    return ends["q"].to_numpy()[ends["train_loss"].to_numpy().argmin()] / ends["q"].iloc[0] - 1
+
+
+def loops(table, sigma=0.5):
+    """Students followed up and down in alpha: means over data sets with their errors.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The experiment "hysteresis".
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, way and `at` (alpha): `semantic` and `positional`, |cosine| of the weights with the teacher and with
+        1_d, as root mean squares over data sets, their errors, and the mean `excess`.
+    """
+    squares = pd.DataFrame({
+        "semantic": table["theta"] ** 2 / (sigma**2 * table["q"]),
+        "positional": sigma**2 * table["m"] ** 2 / table["q"],
+    })  # fmt: skip
+    rows = table[["omega", "way", "at", "excess"]].astype({"way": str}).join(squares)
+    groups = rows.groupby(["omega", "way", "at"])
+    means, errors = groups.mean(), groups.sem()
+    found = means[["excess"]].copy()
+    for name in squares:
+        found[name] = np.sqrt(means[name])
+        found[f"{name}_error"] = errors[name] / (2 * found[name])
+    return found
+
+
+def turned(table, sigma=0.5):
+    """Where followed students turn over: the first alpha on their way at which the other mechanism's cosine is larger.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega and way: `data_sets`, how many of them `turned`, the `first` and the `last` alpha of these.
+    """
+    rows = table.astype({"way": str})
+    semantic = rows["theta"].abs() / sigma**2 > rows["m"].abs()
+    rows = rows.assign(over=np.where(rows["way"] == "up", semantic, ~semantic))
+    found = {}
+    for (omega, way), each in rows.groupby(["omega", "way"]):
+        over = each[each["over"]].groupby("seed")["at"]
+        ends = over.min() if way == "up" else over.max()
+        found[omega, way] = {
+            "data_sets": each["seed"].nunique(), "turned": len(ends), "first": ends.min(), "last": ends.max(),
+        }  # fmt: skip
+    return pd.DataFrame.from_dict(found, orient="index").rename_axis(["omega", "way"])
+
+
+def meeting(table):
+    """Where the losses of the two ways cross: mean alpha over data sets, with its error, by omega.
+
+    Each data set's own crossing, the first, is by linear interpolation of the loss of the way down less that of the
+    way up; at large alpha the two ways can end in one minimum.
+    """
+    wide = table.assign(way=table["way"].astype(str)).pivot(
+        index=["omega", "seed", "at"], columns="way", values="excess"
+    )
+    gap = (wide["down"] - wide["up"]).unstack("at")
+    found = gap.apply(_first_fall, axis=1).dropna().groupby("omega")
+    return pd.DataFrame({"alpha": found.mean(), "alpha_error": found.sem(), "data_sets": found.size()})
+
+
+def _first_fall(gap):
+    values, alphas = gap.to_numpy(), gap.index.to_numpy()
+    falls = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
+    if not len(falls):
+        return np.nan
+    i = falls[0]
+    return alphas[i] + values[i] / (values[i] - values[i + 1]) * (alphas[i + 1] - alphas[i])

@@ -1,0 +1,158 @@
+"""What the page on one step of breaking says, on frames computed by hand; and the shift of alpha_l."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_phases import Task
+from attention_phases.histogram import summary
+from attention_phases.tables import breaking
+from attention_phases.theory.one_step import line
+from attention_phases.theory.one_step.state_evolution import Valley
+from attention_phases.theory.prediction_error import test_error as prediction_error
+
+
+def solution(q0, gap, theta, q1_error=0.0, theta_error=0.0):
+    return SimpleNamespace(
+        valley=Valley(q0, gap, 0.0, theta, 20.0, 100.0), stderr={"q1": q1_error, "theta": theta_error}
+    )
+
+
+def at(task, q, theta):
+    overlaps = {"q": q, "m": 0.0, "theta": theta, "rho": task.sigma**2, "m_teacher": 0.0}
+    return prediction_error(task, overlaps)[0]
+
+
+def test_alpha_l_moves_with_the_test_error_of_a_minimum():
+    """A minimum predicts with its size q1, whatever the overlap of two of them."""
+    task, slope = Task(omega=0.1), -2e-3
+    ground, typical = solution(0.06, 0.003, 0.09, 1e-4, 2e-4), solution(0.058, 0.004, 0.088)
+    shift, error = line.linear_shift(task, slope, ground, typical)
+    change = at(task, 0.063, 0.09) - at(task, 0.062, 0.088)
+    assert shift == pytest.approx(change / 2e-3) and change < 0  # predicts better: needs fewer data
+    steps = at(task, 0.0631, 0.09) - at(task, 0.063, 0.09), at(task, 0.063, 0.0902) - at(task, 0.063, 0.09)
+    assert error == pytest.approx(np.abs(steps).sum() / 2e-3)
+    assert line.linear_shift(task, slope, solution(0.06, 0.0, 0.09), typical) == (0.0, 0.0)
+
+
+def test_rows_hold_no_number_that_is_not_finite(monkeypatch):
+    rows = [{"what": "critical", "reason": "no maximum", "alpha": np.nan, "shift": 1.0, "alpha_error": np.inf}]
+    monkeypatch.setattr(line, "_ground_states", lambda cell: rows)
+    assert line.ground_states(None) == [{"what": "critical", "reason": "no maximum", "shift": 1.0}]
+
+
+def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
+    def fails(*_, **__):
+        raise ZeroDivisionError("division by zero")
+
+    found = SimpleNamespace(converged=True, alpha=0.9, stderr=0.01, solutions={})
+    monkeypatch.setattr(line, "threshold", lambda *_, **__: found)
+    monkeypatch.setattr(line, "one_step", fails)
+    assert line._at_linear(Task(), 64, {}) == [{"what": "linear", "reason": "no ground state: division by zero"}]
+
+
+def test_thresholds_that_did_not_converge_are_left_out():
+    each = {"symmetric": 0.7, "symmetric_error": 1e-3, "alpha": 0.69, "alpha_error": 1e-3, "shift_error": 1e-4}
+    flat = "semantic: no maximum of Phi found up to y = 9"
+    table = pd.DataFrame([
+        {"what": "critical", "omega": 0.2, "reason": "", "shift": -0.004, **each},
+        {"what": "critical", "omega": 0.1, "reason": "", "shift": -0.006, **each},
+        {"what": "critical", "omega": 0.3, "reason": f"positional: residual 0.2; {flat}", "shift": 0.1, **each},
+        {"what": "critical", "omega": 0.25, "reason": flat, "shift": -0.001, **each},
+        {"what": "linear", "omega": 0.1, "reason": "", "shift": 0.5, **each},
+    ])  # fmt: skip
+    found = breaking.moved(table)
+    assert found.index.tolist() == [0.1, 0.2, 0.25] and found["resolved"].tolist() == [True, True, False]
+    assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
+
+
+def test_complexity_is_the_slope_of_phi():
+    """A cubic in log y with its maximum at y = 500: what is fitted is found again, and ends where the loss turns."""
+    top, ys = np.log(500.0), np.array([100.0, 200.0, 400.0, 800.0, 1600.0])
+    phi = lambda x: 4e-6 - 1e-6 * (x - top) ** 2 + 1e-7 * (x - top) ** 3  # noqa: E731
+    table = pd.DataFrame({"y": ys, "shift": phi(np.log(ys)), "shift_error": 1e-8, "q0": 0.04, "q1": 0.05, "reason": ""})
+    found = breaking.complexity(table)
+    x = np.log(found["y"])
+    slope = -2e-6 * (x - top) + 3e-7 * (x - top) ** 2
+    assert found["complexity"].to_numpy() == pytest.approx((found["y"] * slope).to_numpy(), abs=1e-9)
+    assert found["above"].to_numpy() == pytest.approx((phi(x) + slope - 4e-6).to_numpy(), abs=1e-12)
+    assert found["above"].iloc[0] == pytest.approx(0, abs=1e-12) and found["above"].is_monotonic_increasing
+    assert 100 < found["y"].iloc[-1] < 400  # de/dlog y vanishes there, not at the smallest y
+    assert breaking.complexity(table.assign(reason="residual")).empty
+    assert breaking.complexity(table.assign(shift=1e-6 * np.log(ys))).empty
+
+
+def test_students_are_told_from_theory_in_errors_of_both():
+    theory = pd.DataFrame(
+        {"alpha": [0.745], "alpha_error": [0.003], "shift": [-0.007], "shift_error": [2e-4]}, index=[0.1]
+    )
+    trained = pd.DataFrame(
+        {"informed": [0.705], "informed_error": [0.004], "searched": [0.735], "searched_error": [0.004]}, index=[0.1]
+    )
+    found = breaking.three_ways(theory, trained).loc[0.1]
+    assert found["informed_off"] == pytest.approx(-8.0) and found["searched_off"] == pytest.approx(-2.0)
+    assert found["published"] == "0.707"
+
+
+def loop(seed, crosses):
+    """Two ways whose losses cross at `crosses`."""
+    at = np.array([0.4, 0.8, 1.2])
+    ways = {"up": 1e-3 * at, "down": 1e-3 * at - 5e-4 * (at - crosses)}
+    return [
+        {"omega": 0.2, "seed": seed, "way": way, "at": a, "excess": e, "q": 0.04, "m": 0.2, "theta": -0.03}
+        for way, excess in ways.items()
+        for a, e in zip(at, excess)
+    ]
+
+
+def test_the_two_ways_meet_where_their_losses_cross():
+    table = pd.DataFrame([*loop(0, 0.7), *loop(1, 0.9)])
+    found = breaking.meeting(table).loc[0.2]
+    assert found["alpha"] == pytest.approx(0.8) and found["alpha_error"] == pytest.approx(0.1)
+    assert found["data_sets"] == 2
+    cosines = breaking.loops(table, sigma=0.5).loc[(0.2, "up", 0.8)]
+    assert cosines["semantic"] == pytest.approx(0.03 / (0.5 * 0.2))  # sigma^2 Q.Q*/d over sigma^2 |Q||Q*|/d
+    assert cosines["positional"] == pytest.approx(0.5 * 0.2 / 0.2)
+
+
+def test_a_student_has_turned_where_the_other_mechanism_is_larger():
+    """Up: at 0.8 on one data set, nowhere on the other. Down: at 0.4, from larger alpha."""
+    semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
+    table = pd.DataFrame([
+        {"omega": 0.2, "seed": seed, "way": way, "at": a, "theta": -0.25 * share, "m": 0.5}
+        for (seed, way), shares in semantic.items()
+        for a, share in zip((0.4, 0.8, 1.2), shares)
+    ])  # fmt: skip
+    found = breaking.turned(table, sigma=0.5)
+    assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
+    assert found.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
+
+
+def test_sizes_are_taken_against_theory_and_against_the_informed_end():
+    lines = pd.DataFrame({"omega": 0.1, "what": "positional", "alpha": [0.6, 0.8], "q": [0.04, 0.06]})
+    rng, rows = np.random.default_rng(0), []
+    for d in (250, 500):
+        q = 0.05 * (0.9 + 10 / d) * (1 + 1e-3 * rng.standard_normal(200))
+        rows.append(pd.DataFrame({"omega": 0.1, "start": "positional", "alpha": 0.7, "d": d, "q": q}))
+    starts = pd.DataFrame([
+        {"omega": 0.1, "d": 500, "valley": "positional", "seed": seed, "number": k, "train_loss": loss, "q": q}
+        for seed in (0, 1)
+        for k, (loss, q) in enumerate([(2.0, 0.04), (1.0, 0.044), (3.0, 0.08)])
+    ])  # fmt: skip
+    (found,) = breaking.sizes(pd.concat(rows), starts, lines).to_dict("records")
+    assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
+    assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)
+
+
+def test_a_run_has_lost_a_letter_where_it_stays_behind():
+    """Single epochs fluctuate: the median of five decides; SGD does not count."""
+    rows = [
+        {"what": "epoch", "variant": "semantic", "seed": seed, "adam_epochs": 10, "epoch": epoch, "accuracy": accuracy,
+         "train_loss": 0.0, "test_loss": 0.0}
+        for seed, usual in ((0, 0.999), (1, 0.97))
+        for epoch in range(15)
+        for accuracy in [0.9 if epoch == 9 or epoch > 10 else usual]
+    ]  # fmt: skip
+    assert summary.lost(pd.DataFrame(rows), 10).tolist() == [False, True]
