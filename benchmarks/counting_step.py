@@ -33,12 +33,8 @@ def plain(flat, mask, sequences):
 
 def compiled(flat, mask, sequences):
     """The same pass by `step.train_epoch`."""
-    flat, gradient, moments = flat.copy(), np.empty_like(flat), np.zeros((2, tf.SIZE), np.float32)
     order = np.random.default_rng(0).permutation(len(sequences.tokens))
-    step.train_epoch(
-        tf.views(flat), flat, tf.views(gradient), gradient, mask, moments, 0, *sequences, order, training.BATCH,
-        training.ADAM,
-    )  # fmt: skip
+    step.train_epoch(training.trainable(flat.copy(), mask), sequences, order, training.BATCH, training.ADAM)
 
 
 def milliseconds(work, *arguments):

@@ -16,7 +16,7 @@ from pathlib import Path
 from distributed.deploy.subprocess import SubprocessCluster
 
 from attention_phases import sweep
-from attention_phases.experiments.cells import cell
+from attention_phases.experiments.cells import student_cell
 from attention_phases.experiments.results import work
 from attention_phases.sweep.cluster import cluster
 from attention_phases.sweep.store import Store
@@ -35,7 +35,7 @@ def local_cluster(workers):
 
 def rate(place, workers, count):
     """Cells a second, once the workers have loaded what they need."""
-    cells = [cell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
+    cells = [student_cell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, place(workers) as executor:
         sweep.run(cells[count:], work, store, executor, quiet=True)
         start = time.perf_counter()

@@ -1,21 +1,20 @@
 """Other architectures: their risk by its definition, exact test errors, the general theory against the solved case."""
 
-import itertools
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
+from frames import students as students_on_a_line
 
 from attention_phases import BadInput, Task, cli
-from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, variant
+from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, architecture_cell
 from attention_phases.experiments.general_simulation import teacher_length
 from attention_phases.experiments.results import work
 from attention_phases.model import rank_one, students
 from attention_phases.model.architectures import SCORES, Architecture
 from attention_phases.tables import architectures as tables
-from attention_phases.tables import comparisons
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branches import as_row
 from attention_phases.theory.general import prox
@@ -289,7 +288,11 @@ def test_the_linear_baseline(tokens, correlation):
 def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
-    cells = [variant("test", architecture, alpha, d, seed, ("semantic",)) for d in (60, 120, 240) for seed in range(12)]
+    cells = [
+        architecture_cell("test", architecture, alpha, d, seed, ("semantic",))
+        for d in (60, 120, 240)
+        for seed in range(12)
+    ]
     rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
     found = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert found.converged
@@ -303,7 +306,9 @@ def test_theory_and_students_agree(name):
 
 
 def test_forms_share_their_sentences_and_say_what_they_reached():
-    one, two = (work(variant("test", Architecture(form), 1.0, 60, 3, ("semantic",)))[0] for form in ("tied", "untied"))
+    one, two = (
+        work(architecture_cell("test", Architecture(form), 1.0, 60, 3, ("semantic",)))[0] for form in ("tied", "untied")
+    )
     assert one["linear_mse"] == pytest.approx(two["linear_mse"], rel=4e-3)  # the quadrature of its test error
     assert {"q_11", "q_12", "theta_1", "m_2"} <= two.keys() and "q_11" not in one
     # What the score sees of Q and K is their product: the penalty makes them equally long.
@@ -312,7 +317,7 @@ def test_forms_share_their_sentences_and_say_what_they_reached():
 
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    cell, seen = variant("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
+    cell, seen = architecture_cell("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
     sample = students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     work(cell)
@@ -329,31 +334,106 @@ def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
     assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
 
 
-def falling(critical, linear, rng):
-    """Results of 8 seeds whose losses cross at `critical` and whose test errors at `linear`, by omega."""
-    rows = []
-    for omega, alpha, seed in itertools.product(critical, np.linspace(0, 2, 25), range(8)):
-        here = {"omega": omega, "alpha": alpha, "seed": seed, "linear_mse": 0.0}
-        loss, error = 0.01 * rng.standard_normal(2) - alpha + (critical[omega], linear[omega])
-        rows.append(here | {"start": "semantic", "train_loss": loss, "test_mse": error})
-        rows.append(here | {"start": "positional", "train_loss": 0.0, "test_mse": 0.0})
-    return pd.DataFrame(rows)
+def test_theory_against_students_of_every_architecture(monkeypatch):
+    """Students at d and 2 d on the line 0.5 + 3/d, teachers of length 1 but for one: the limit is 0.5."""
+    rows = [
+        {"cell": f"{d} {seed}", "d": d, "form": "tied", "tokens": 2, "correlation": 0.3, "alpha": 3.0,
+         **dict.fromkeys(tables.ONE, 0.5 + 3 / d + away)}
+        for d in (100, 200) for seed, away in enumerate((0.02, -0.02, 0.0))
+    ]  # fmt: skip
+    theory = {name: 0.49 for name in tables.ONE} | {f"{name}_error": 0.03 for name in tables.ONE}
+    theory |= {"m": -0.49, "q_error": 0.0, "what": "semantic", "alpha": 3.0}
+    lines = pd.DataFrame([theory | {"form": "tied", "tokens": 2, "correlation": 0.3}])
+    monkeypatch.setattr(tables, "COMPARED", {"correlated": Architecture(correlation=0.3)})
+    monkeypatch.setattr(tables, "restore", lambda kind, text: text)
+    monkeypatch.setattr(tables, "teacher_length", lambda text: 1.1 if text == "100 2" else 1.0)
+    found = tables.compared(pd.DataFrame(rows), lines).set_index("quantity")
+    assert list(found.index) == ["m", "theta", "train_loss", "test_mse"]  # q has no error: held by the branch
+    assert set(found["architecture"]) == {"correlated tokens"} and set(found["alpha"]) == {3.0}
+    assert found.loc["m", "theory"] == 0.49  # a student and its mirror image are one
+    row = found.loc["theta"]
+    assert row["limit"] == pytest.approx(0.5) and row["at_size"] == pytest.approx(0.515)
+    assert row["at_size_error"] == pytest.approx(0.02 / 3**0.5)
+    assert row["sigma_off"] == pytest.approx(0.01 / (row["limit_error"] ** 2 + 0.03**2) ** 0.5)
 
 
-def test_shifts_stand_in_the_table_with_their_mean():
-    rng = np.random.default_rng(0)
-    control = falling({0.1: 0.7, 0.3: 1.2, 0.5: 9.0}, {0.1: 0.9, 0.3: 9.0, 0.5: 9.0}, rng)
-    table = falling({0.1: 0.8, 0.3: 1.4, 0.5: 9.0}, {0.1: 1.0, 0.3: 9.0, 0.5: 9.0}, rng)
-    found = comparisons.later(table, control).set_index("ω")
-    assert list(found.index) == ["0.1", "0.3", "mean"]
-    expected = {"α<sub>c</sub> later by": (0.1, 0.2, 0.15), "α<sub>l</sub> later by": (0.1, None, None)}
-    for name, values in expected.items():
-        for text, value in zip(found[name], values):
-            assert bool(text) == (value is not None)
-            if text:
-                decimal, digits = text.rstrip(")").split("(")
-                error = int(digits) * 10.0 ** -len(decimal.split(".")[1])
-                assert float(decimal) == pytest.approx(value, abs=4 * error) and error < 0.006
+def test_thresholds_moved_by_an_architecture():
+    found = tables.moved({
+        "standard": {"critical": (1.25, 0.01), "linear": (1.5, 0.02)},
+        "untied": {"critical": (2.25, 0.03), "linear": None},
+    })  # fmt: skip
+    first, second = found.to_dict("records")
+    assert (first["student"], first["critical"], first["critical_error"], first["linear"]) == (
+        "standard",
+        1.25,
+        0.01,
+        1.5,
+    )
+    assert np.isnan(first["critical_moves"]) and np.isnan(first["linear_moves"])
+    assert (second["critical"], second["critical_error"], second["critical_moves"]) == (2.25, 0.03, 1.0)
+    assert np.isnan(second["linear"]) and np.isnan(second["linear_moves"])
+
+
+def line(kind, **values):
+    return pd.DataFrame(values).assign(what=kind)
+
+
+def slice_of_theory():
+    """Losses that cross at 0.55 by chance, and for good at 1.25; test errors that meet the baseline at 1.5."""
+    alphas = np.linspace(0.5, 2, 16)
+    gap = np.where(alphas < 0.8, 0.55 - alphas, 1.25 - alphas)
+    return pd.concat([
+        line("semantic", alpha=alphas, train_loss=3 + gap, test_mse=0.5 + 1.5 - alphas),
+        line("positional", alpha=alphas, train_loss=3.0, test_mse=9.0),
+        line("baseline", alpha=[np.nan], test_mse=[0.5]),
+        pd.DataFrame([{"what": "critical", "alpha": 1.26, "alpha_error": 0.001},
+                      {"what": "semantic limit", "alpha": 0.9, "alpha_error": 0.1}]),
+    ])  # fmt: skip
+
+
+def test_theory_interpolated_as_students_are():
+    alphas = np.array([0.5, 0.6, 1.0, 1.5, 2.0, 2.5])
+    found = tables.interpolated(slice_of_theory(), "critical", alphas)
+    assert found == pytest.approx(1.25, abs=1e-3)  # the last fall, not the one at 0.55
+    assert tables.interpolated(slice_of_theory(), "linear", alphas) == pytest.approx(1.5)
+    none = slice_of_theory().query("what != 'semantic'")
+    assert np.isnan(tables.interpolated(none, "critical", alphas))
+
+
+def test_trained_thresholds_beside_theory_both_ways():
+    table = students_on_a_line(0.3, critical=1.3, linear=9.0)
+    found = tables.trained_thresholds({"critical": (1.26, 0.04)}, table, slice_of_theory(), np.random.default_rng(0))
+    (row,) = found.to_dict("records")
+    assert (row["threshold"], row["exact_theory"], row["exact_theory_error"]) == ("critical", 1.26, 0.04)
+    assert row["trained"] == pytest.approx(1.3) and row["theory_alike"] == pytest.approx(1.25, abs=2e-3)
+    off = (row["trained"] - row["theory_alike"]) / (row["trained_error"] ** 2 + 0.04**2) ** 0.5
+    assert row["sigma_off"] == pytest.approx(off)
+
+
+def test_single_values_of_a_line():
+    lines = slice_of_theory()
+    assert tables.limit(lines, "semantic limit") == (0.9, 0.1)
+    assert np.isnan(tables.limit(lines, "positional limit")).all()
+    assert tables.thresholds(lines) == {"critical": (1.26, 0.001)}
+    assert tables.by_branch(lines)["positional"]["test_mse"].to_list() == [9.0] * 16
+    found = tables.trained(students_on_a_line(0.3, critical=1.3, linear=9.0), np.random.default_rng(0))
+    assert list(found) == ["critical"] and found["critical"][0] == pytest.approx(1.3)
+
+
+def test_maps_of_students_beside_theory(monkeypatch):
+    monkeypatch.setattr(tables, "MAPPED", {"untied": Architecture("untied")})
+    rows = (("critical", 0.1, 0.8), ("critical", 0.3, 1.2), ("critical", 0.5, 9.0), ("linear", 0.3, 1.5))
+    lines = pd.DataFrame(rows, columns=["what", "omega", "alpha"])
+    lines = lines.assign(alpha_error=0.03, form="untied", tokens=2, correlation=0.0)
+    table = pd.concat(
+        [students_on_a_line(0.1, 0.7, 9.0), students_on_a_line(0.3, 1.3, 1.6), students_on_a_line(0.5, 1.0, 1.0)]
+    )
+    found = tables.mapped({"untied": table}, lines, np.random.default_rng(0))
+    assert list(zip(found["student"], found["threshold"], found["omega"])) == [
+        ("Q and K apart", "critical", 0.1), ("Q and K apart", "critical", 0.3), ("Q and K apart", "linear", 0.3),
+    ]  # fmt: skip
+    assert found["trained"].to_list() == pytest.approx([0.7, 1.3, 1.6])
+    assert np.sign(found["sigma_off"]).to_list() == [-1, 1, 1]
 
 
 def test_the_command_line(capsys):

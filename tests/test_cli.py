@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import product
@@ -120,8 +121,8 @@ def test_a_single_run_has_no_error_bar(answer):
 @pytest.mark.parametrize("init", ["semantic", "positional", "random"])
 def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
-    cell = cells.cell("any", Task(), 2.0, 10, 0, optimizer, (init,))
-    (row,) = results.run(cell)
+    cell = cells.student_cell("any", Task(), 2.0, 10, 0, optimizer, (init,))
+    (row,) = results.work(cell)
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
 
@@ -305,7 +306,7 @@ def tiny(monkeypatch):
     """Figure 2 with three cells, the same for every profile."""
 
     def fig02(profile, omega=0.3):
-        return [cells.cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
+        return [cells.student_cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
 
     monkeypatch.setitem(experiments.GRIDS, "fig02", fig02)
     return fig02("smoke")
@@ -339,7 +340,7 @@ def test_a_sweep_goes_on_from_a_part(swept, answer, tmp_path, monkeypatch):
     path = tmp_path / "data/fig02.parquet"
     before = load(path)
     wanted = experiments.grid("fig02", "smoke")
-    wanted.append(cells.cell("fig02", Task(), 2.0, 20, 0, "lbfgs"))
+    wanted.append(cells.student_cell("fig02", Task(), 2.0, 20, 0, "lbfgs"))
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     (tmp_path / "s.sqlite").unlink()
     assert counts(answer(*swept)) == (1, 3, 0)
@@ -349,11 +350,26 @@ def test_a_sweep_goes_on_from_a_part(swept, answer, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(kept.astype(object), before.astype(object))  # the seconds too: not computed again
 
 
-def test_progress_goes_to_stderr(tiny, run, tmp_path):
-    code, out, err = run("sweep", "fig02", "--profile", "smoke", "--workers", 1, "--json",
-                         "--store", tmp_path / "s.sqlite", "--data", tmp_path / "data")  # fmt: skip
-    assert code == 0 and counts(only_object(out)) == (3, 0, 0)
-    assert "3/3" in err
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])
+@pytest.mark.parametrize(
+    ("arguments", "unit"),
+    [
+        (("sweep", "fig02", "--profile", "smoke", "--workers", 1), "cell"),
+        (("simulate", "--alpha", 1, "--d", 20, "--init", "semantic", "--seeds", 3), "data set"),
+        (("gamp", "--alpha", 2, "--d", 100, "--init", "semantic"), "iteration"),
+        (THRESHOLD, "point"),
+        (("verify", "--experiment", "fig02", "--sample", 2), "cell"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[0],
+)
+def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, monkeypatch, arguments, unit, quiet):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    if arguments[0] == "sweep":
+        arguments = (*arguments, "--store", tmp_path / "s.sqlite", "--data", tmp_path / "data")
+    code, out, err = run(*arguments, "--json", *quiet)
+    assert code == 0 and only_object(out)
+    assert bool(re.search(rf"\d+/\d+ \[\d\d:\d\d<[\d:?]+, .*{unit}", err)) is not bool(quiet)
+    assert not quiet or err == ""
 
 
 def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, run, tmp_path):
@@ -441,7 +457,7 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(swept, tmp
     monkeypatch.setattr(results, "DATA", path.parent)
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     before, stored = path.read_bytes(), load(path)
-    wanted = [*experiments.grid("fig02", "paper")[:2], cells.cell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
+    wanted = [*experiments.grid("fig02", "paper")[:2], cells.student_cell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     table = results.experiment("fig02", "paper", workers=1, quiet=True)
     assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
@@ -471,9 +487,9 @@ def test_other_profiles_compute_all_once_and_leave_data_alone(swept, profile, tm
 
 def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
-    wanted = [cells.cell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
+    wanted = [cells.student_cell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
-    work, calls = results.KINDS[cells.Cell].work, []
+    work, calls = results.KINDS[cells.StudentCell].work, []
 
     def failing(cell):
         calls.append(cell.alpha)
@@ -481,7 +497,7 @@ def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
             raise ArithmeticError("stopped here")
         return work(cell)
 
-    monkeypatch.setitem(results.KINDS, cells.Cell, results.KINDS[cells.Cell]._replace(work=failing))
+    monkeypatch.setitem(results.KINDS, cells.StudentCell, results.KINDS[cells.StudentCell]._replace(work=failing))
     with pytest.raises(SweepError, match="1 of 3 cells failed"):
         results.experiment("fig02", "smoke", quiet=True)
     table = results.experiment("fig02", "smoke", quiet=True)
@@ -491,5 +507,5 @@ def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
 def test_the_digest_of_code_follows_imports():
     found = provenance._sources("attention_phases.experiments.simulation", {})
     assert {"attention_phases.model.one_pass", "attention_phases.theory.quadrature"} <= found.keys()
-    above = {"attention_phases.figures", "attention_phases.tables.comparisons", "attention_phases.cli"}
+    above = {"attention_phases.figures", "attention_phases.tables.markup", "attention_phases.cli"}
     assert not above & found.keys()

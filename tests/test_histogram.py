@@ -17,11 +17,11 @@ from attention_phases import BadInput, figures
 from attention_phases.experiments import results
 from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
-from attention_phases.histogram.cells import Run, histogram
+from attention_phases.histogram.cells import CountingCell, histogram
 from attention_phases.sweep import provenance
 from attention_phases.sweep.store import Store, export
 
-CELL = Run("histogram", "semantic", 3, 400, 3, 2)
+CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +77,9 @@ def test_gradient_is_that_of_torch(model, sequences):
     flat, _ = model
     gradient = np.full_like(flat, np.nan)
     chosen = np.array([5, 2, 17, 100, 3, 2])
-    weights, space = tf.views(flat), step.workspace(8, tf.views(flat))
-    loss, right = step.forward(weights, *sequences, chosen, space)
-    step.backward(weights, *sequences, chosen, space, tf.views(gradient))
+    weights, space = tf.views(flat), step.workspace(80, tf.views(flat))
+    loss, right = step.forward(weights, sequences, chosen, space)
+    step.backward(weights, sequences, chosen, space, tf.views(gradient))
     tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
     tokens, counts = (torch.from_numpy(each[chosen]) for each in sequences)
     reference = tf.loss(tensors, tokens, counts)
@@ -91,11 +91,11 @@ def test_gradient_is_that_of_torch(model, sequences):
         assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has 1.2e-7
 
 
-@pytest.mark.parametrize("settings", [training.ADAM, training.SGD], ids=["adam", "sgd"])
-def test_an_epoch_is_that_of_torch(model, sequences, settings):
+@pytest.mark.parametrize("rule", [training.ADAM, training.SGD], ids=["adam", "sgd"])
+def test_an_epoch_is_that_of_torch(model, sequences, rule):
     flat, mask = model
     tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
-    if settings is training.ADAM:
+    if rule is training.ADAM:
         optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     else:
         optimizer = torch.optim.SGD(tensors, lr=1e-3)
@@ -109,10 +109,8 @@ def test_an_epoch_is_that_of_torch(model, sequences, settings):
             each.grad *= torch.from_numpy(free)
         optimizer.step()
         losses.append(value.item() * len(chosen))
-    ours, gradient, moments = flat.copy(), np.empty_like(flat), np.zeros((2, tf.SIZE), np.float32)
-    loss = step.train_epoch(
-        tf.views(ours), ours, tf.views(gradient), gradient, mask, moments, 0, *sequences, order, 32, settings
-    )
+    ours = flat.copy()
+    loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule)
     assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
     theirs = np.concatenate([each.detach().numpy().ravel() for each in tensors])
     # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.
@@ -173,7 +171,7 @@ def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
     """The first process compiles, the second loads from Numba's cache."""
     command = (
         "import sys; from attention_phases.histogram.training import train; "
-        "from attention_phases.histogram.cells import Run; "
+        "from attention_phases.histogram.cells import CountingCell; "
         f"sys.stdout.buffer.write(train({CELL!r})[0]['final'].tobytes())"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
@@ -193,17 +191,17 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 
 def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
-    rows = training.run(CELL)
+    rows = training.train_and_measure(CELL)
     assert list(tmp_path.iterdir()) == []
     by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
     assert {what: len(each) for what, each in by.items()} == {
         "epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2,
     }  # fmt: skip
-    assert training.run_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
+    assert training.train_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
     kept, _ = training.train(CELL)
     assert (training.decode(by["weights"][1]["weights"]) == kept["final"]).all()
     test = training.data(CELL)[1]
-    loss, accuracy = step.evaluate(tf.views(kept["final"]), *test, 32)
+    loss, accuracy = step.evaluate(tf.views(kept["final"]), test, 32)
     right = sum(row["right"] for row in by["count"] if row["after"] == "sgd")
     assert right / test.tokens.size == pytest.approx(accuracy) and by["epoch"][-1]["test_loss"] == loss
     assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
@@ -221,7 +219,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
 def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
     monkeypatch.setattr(results, "DATA", tmp_path)
-    rows = training.run(CELL)
+    rows = training.train_and_measure(CELL)
     origin = dict.fromkeys(provenance.COLUMNS, "here")
     for changed, expected in ((0, []), (1e-2, ["train_loss"])):
         rows[1]["train_loss"] *= 1 + changed
@@ -248,7 +246,7 @@ def test_line_between_solutions_ends_at_them(sequences):
     at, losses, accuracies = measures.along_line(one, other, sequences, steps=3)
     assert at.tolist() == [0, 0.5, 1]
     for flat, loss, accuracy in zip((one, (one + other) / 2, other), losses, accuracies):
-        assert (loss, accuracy) == pytest.approx(step.evaluate(tf.views(flat), *sequences, 32), rel=1e-6)
+        assert (loss, accuracy) == pytest.approx(step.evaluate(tf.views(flat), sequences, 32), rel=1e-6)
 
 
 def test_the_panel_carries_the_weights_exactly():

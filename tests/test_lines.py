@@ -31,7 +31,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(theory_line(cells.line("line", TASK, ALPHAS, 2**8, 8)))
+    return pd.DataFrame(theory_line(cells.line_cell("line", TASK, ALPHAS, 2**8, 8)))
 
 
 # Branches
@@ -148,18 +148,18 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = theory_line(cells.line("line", TASK, (), 2**6, 8))
+    rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
     assert [each["what"] for each in rows] == ["baseline", "critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = theory_line(cells.line("line", task, (0.5, 1.0), 2**6, 8))
+    rows = theory_line(cells.line_cell("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
 
 
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
-    cell = cells.line("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
+    cell = cells.line_cell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(results, "DATA", tmp_path)
     with store.Store(tmp_path / "s.sqlite") as kept:
         kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))

@@ -17,7 +17,7 @@ from attention_phases.theory.dynamics import trajectory
 from attention_phases.theory.rank_one.state_evolution import Overlaps
 from attention_phases.theory.stability import contraction, modes, tail
 from attention_phases.training import message_passing
-from attention_phases.training.message_passing import limiting, run, start_state, step
+from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit
 
 TASK = Task(omega=0.3)
@@ -33,7 +33,7 @@ def drawn(alpha, d, seed, task=TASK):
 def settled():
     """Message passing from the teacher at d = 2000, with its data."""
     whole, data, _ = drawn(2.0, 2000, 0)
-    return whole, data, run(TASK, data, start_state(TASK, data, data.teacher.numpy()))
+    return whole, data, iterate(TASK, data, start_state(TASK, data, data.teacher.numpy()))
 
 
 def test_it_settles_where_the_gradient_of_the_limiting_risk_is_zero(settled):
@@ -73,7 +73,7 @@ def test_its_course_is_the_state_evolution():
         _, data, rng = drawn(alpha, d, seed, task)
         weights = data.teacher.numpy() + rng.standard_normal(d)
         start = start_state(task, data, weights - weights.mean())  # a small m would grow
-        courses.append(run(task, data, start, damping=0.0, steps=steps).history[["q", "m", "theta", "V"]])
+        courses.append(iterate(task, data, start, damping=0.0, steps=steps).history[["q", "m", "theta", "V"]])
     theory = trajectory(task, alpha, Overlaps(0.5, 0.0, 0.25, start.V), steps, 2**10, 8)
     mean, error = np.mean(courses, axis=0), np.std(courses, axis=0, ddof=1) / 6**0.5
     for k, name in enumerate(("q", "m", "theta", "V")):
@@ -91,7 +91,7 @@ def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
     ratios = []
     for seed in range(4):
         _, data, _ = drawn(1.5, 1000, seed, task)
-        fixed = run(task, data, start_state(task, data, data.teacher.numpy()), tolerance=1e-8).state
+        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy()), tolerance=1e-8).state
         moved = fixed._replace(weights=fixed.weights + 1e-3)
         after = step(task, data, moved)
         ratios.append((after.weights - fixed.weights).mean() / 1e-3)
@@ -127,7 +127,7 @@ def test_a_perturbation_of_the_data_contracts_as_the_replicon_says(omega, alpha)
     logs = []
     for seed in range(4):
         _, data, rng = drawn(alpha, 600, seed, task)
-        fixed = run(task, data, start_state(task, data, data.teacher.numpy()))
+        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy()))
         assert fixed.converged
         logs.append(np.log(measured_contraction(task, data, fixed.state, rng.standard_normal(600), steps)))
     expected = np.log(contraction(found.replicon, message_passing.DAMPING, steps))
@@ -217,4 +217,4 @@ def test_a_rate_is_compared_over_the_same_iterations():
 def test_bad_damping_is_named():
     _, data, _ = drawn(1.0, 20, 0)
     with pytest.raises(BadInput, match="damping = 1"):
-        run(TASK, data, start_state(TASK, data, np.zeros(20)), damping=1)
+        iterate(TASK, data, start_state(TASK, data, np.zeros(20)), damping=1)

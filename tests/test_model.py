@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_phases import BadInput, Task
-from attention_phases.experiments.cells import cell
-from attention_phases.experiments.simulation import linear_baselines, run
+from attention_phases.experiments.cells import student_cell
+from attention_phases.experiments.simulation import linear_baselines, train_students
 from attention_phases.model import rank_one, students
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import baseline as linear
@@ -219,14 +219,14 @@ def test_both_linear_fits_are_those_of_the_data_set():
 
 def test_the_two_linear_baselines_differ_by_the_encoding_and_are_those_stored():
     d, task, count = 60, Task(), 100
-    each = [cell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
+    each = [student_cell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
     found = [linear_baselines(one) for one in each]
     differences = np.array([one["tokens and positions"] - one["tokens"] for one in found])
     # The best W that reads positions passes on less along (1, -1), to which they add 2/d to sigma^2.
     expected = linear.encoding_error(linear.mean_attention(task), d) / (1 + 2 / (d * task.sigma**2))
     error = differences.std(ddof=1) / count**0.5
     assert abs(differences.mean() - expected) < 4 * error < 0.1 * expected
-    stored = run(each[0])[0]["linear_mse"]
+    stored = train_students(each[0])[0]["linear_mse"]
     assert found[0]["tokens and positions"] == pytest.approx(stored, rel=5e-3)  # its quadrature
 
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import binom
 
 from attention_phases import cli
-from attention_phases.experiments import other_minima, results, simulation
-from attention_phases.experiments.cells import cell
+from attention_phases.experiments import cells, other_minima, results, simulation
+from attention_phases.experiments.cells import student_cell
 from attention_phases.experiments.open_question_grids import landscape
 from attention_phases.sweep.provenance import COLUMNS
 from attention_phases.sweep.store import Store, export
@@ -18,8 +18,8 @@ from attention_phases.training import optimizers
 
 # Starts displaced by 0.4 and more end in a minimum with a loss 4 % above that of the others. Students whose ends one
 # rounding parts take minutes.
-TWO_ENDS = cell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
-ONE_END = [cell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
+TWO_ENDS = student_cell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
+ONE_END = [student_cell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
 AWAY = 0.5
 
 
@@ -45,13 +45,13 @@ def stored(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def honest():
     """Rows of the cells as they should be."""
-    return {each: simulation.run(each) for each in ONE_END}
+    return {each: simulation.train_students(each) for each in ONE_END}
 
 
 @pytest.fixture(scope="module")
 def elsewhere():
     """The student of `TWO_ENDS` in the other minimum."""
-    return simulation.run(TWO_ENDS, displaced=AWAY)[0]
+    return simulation.train_students(TWO_ENDS, displaced=AWAY)[0]
 
 
 def test_another_minimum_passes_and_is_counted_apart(stored, capsys, honest, elsewhere):
@@ -60,7 +60,7 @@ def test_another_minimum_passes_and_is_counted_apart(stored, capsys, honest, els
     (other,) = found["other_minima"]
     assert json.loads(other["cell"])["alpha"] == 0.75 and other["row"] == 0
     assert other["stored"] == elsewhere["train_loss"] > 1.03 * other["recomputed"]
-    assert other["recomputed"] == pytest.approx(simulation.run(TWO_ENDS)[0]["train_loss"], abs=1e-8)
+    assert other["recomputed"] == pytest.approx(simulation.train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
     assert set(found["expected_other_minima"]) == {"cells", "error", "chance"}
 
 
@@ -89,7 +89,7 @@ def test_a_wrong_student_between_many_minima_is_caught(stored, capsys, elsewhere
 
 @pytest.mark.parametrize("name", ["train_loss", "test_mse"])
 def test_a_student_found_again_has_the_same_losses(stored, capsys, name):
-    (row,) = simulation.run(TWO_ENDS)
+    (row,) = simulation.train_students(TWO_ENDS)
     wrong = {"train_loss": 1e-5, "test_mse": 2e-3}[name]  # far inside the scatter of the ends
     code, found = stored(capsys, {TWO_ENDS: [row | {name: row[name] * (1 + wrong)}]})
     assert code == 1 and [each["column"] for each in found["mismatches"]] == [name]
@@ -112,8 +112,8 @@ def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, sli
             simulation, "overlaps", lambda *given: (point := overlaps(*given)) | {"theta": -point["theta"]}
         )
     elif slip == "seed":
-        seeds = simulation.seed_sequence
-        monkeypatch.setattr(simulation, "seed_sequence", lambda drawn: seeds(drawn | {"seed": drawn["seed"] + 1}))
+        seeds = cells.seed_sequence
+        monkeypatch.setattr(cells, "seed_sequence", lambda drawn: seeds(drawn | {"seed": drawn["seed"] + 1}))
     else:
         monkeypatch.setitem(optimizers.OPTIMIZERS, "lbfgs", _stopped_early)
     code, found = stored(capsys, honest)
@@ -128,7 +128,7 @@ def test_too_many_other_minima_are_an_error(stored, capsys, monkeypatch, elsewhe
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored, capsys):
-    """The ends of a `Starts` cell scatter by themselves: an end among them passes, one far above them does not."""
+    """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
     valley = replace(landscape("smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
     rows = results.work(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]

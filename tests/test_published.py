@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_phases import BadInput
 from attention_phases import published as paper
 
 
@@ -71,38 +70,64 @@ def test_rounding_never_moves_a_value_by_more_than_a_nineteenth_of_its_error(val
     assert abs(shown - value) <= 0.0503 * error + 1e-12  # half a place; the error is at least 9.95 places
 
 
-def test_compare_measures_the_difference_in_error_bars():
-    exact = paper.Published("1.241", "Fig. 3")
-    noisy = paper.Published("2.0", "Table 1", stderr=0.3)
-    table = paper.compare([("alpha_c", exact, 1.236, 0.002), ("distance", noisy, 3.0, 0.4)])
-    assert table.to_dict("records") == [
-        {
-            "quantity": "alpha_c",
-            "published": "1.241",
-            "ours (error)": "1.2360(20)",
-            "difference": "-0.4 %",
-            "in errors": "-2.5",
-            "source": "Fig. 3",
-        },
-        {
-            "quantity": "distance",
-            "published": "2.00(30)",
-            "ours (error)": "3.00(40)",
-            "difference": "+50.0 %",
-            "in errors": "+2.0",
-            "source": "Table 1",
-        },
-    ]
-
-
-@pytest.mark.parametrize("value, error", [(1.0, 0.0), (1.0, -0.1), (1.0, float("nan")), (float("nan"), 0.1)])
-def test_a_comparison_needs_a_value_and_an_error_bar(value, error):
-    with pytest.raises(BadInput):
-        paper.compare([("q", paper.THEORY["semantic"]["q"], value, error)])
-
-
 def test_the_last_printed_digit_tells_the_rounding():
     number = paper.Published("0.0500", "somewhere")
     assert number.value == 0.05 and number.rounding == pytest.approx(1e-4 / 12**0.5)
-    (row,) = paper.compare([("q", number, 0.0501, 1e-9)]).to_dict("records")
-    assert row["published"] == "0.0500" and row["in errors"] == f"{12**0.5:+.1f}"
+    assert paper.Published("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
+
+
+# Transcribed a second time from the paper and its result tables, in another order and form.
+AGAIN = """
+alpha_l 0.38 1.993 | alpha_l 0.35 1.750 | alpha_l 0.325 1.584 | alpha_l 0.3 1.451 | alpha_l 0.275 1.327
+alpha_l 0.25 1.225 | alpha_l 0.2 1.071 | alpha_l 0.15 0.942 | alpha_l 0.1 0.851 | alpha_l 0.075 0.808
+alpha_l 0.05 0.765 | alpha_l 0 0.722 | alpha_c 0.425 1.939 | alpha_c 0.4 1.751 | alpha_c 0.35 1.454
+alpha_c 0.3 1.241 | alpha_c 0.25 1.06 | alpha_c 0.2 0.928 | alpha_c 0.15 0.818 | alpha_c 0.1 0.707 | alpha_c 0 0.548
+theory semantic.test_mse 0.001397 | theory semantic.train_loss 0.003599 | theory semantic.theta 0.1586
+theory semantic.V 12.33 | theory semantic.q 0.1142 | theory positional.test_mse 0.003490
+theory positional.train_loss 0.004515 | theory positional.V 11.04 | theory positional.m 0.2586
+theory positional.q 0.0500 | experiment 2.0.m/sigma^2 1.047 | experiment 2.0.train_loss 0.004585
+experiment 2.0.linear_mse 0.00201 | experiment 2.0.test_mse 0.00349 | experiment 1.5025.m/sigma^2 1.040
+experiment 1.5025.train_loss 0.003311 | experiment 1.5025.linear_mse 0.00195 | experiment 1.5025.test_mse 0.00338
+experiment 1.005.m/sigma^2 1.008 | experiment 1.005.train_loss 0.002200 | experiment 1.005.linear_mse 0.00195
+experiment 1.005.test_mse 0.00328 | experiment 0.5075.m/sigma^2 0.899 | experiment 0.5075.train_loss 0.001162
+experiment 0.5075.linear_mse 0.00197 | experiment 0.5075.test_mse 0.00322 | scaling theta/sigma^2.500 0.534
+scaling theta/sigma^2.209 0.522 | scaling theta/sigma^2.87 0.489 | scaling theta/sigma^2.36 0.444
+scaling theta/sigma^2.10 0.381 | scaling test_mse.500 0.00202 | scaling test_mse.209 0.00208
+scaling test_mse.87 0.00220 | scaling test_mse.36 0.00263 | scaling test_mse.10 0.00424 | scaling m/sigma^2.500 1.03
+scaling m/sigma^2.209 1.01 | scaling m/sigma^2.87 0.96 | scaling m/sigma^2.36 0.86 | scaling m/sigma^2.10 0.68
+counting semantic.of_zeros 0.103 0.019 | counting semantic.trained_to_final 0.465 0.237
+counting semantic.start_to_trained 163.7 8.9 | counting semantic.accuracy 0.99894 0.00117
+counting positional.of_zeros 0.115 0.009 | counting positional.trained_to_final 0.612 0.126
+counting positional.start_to_trained 158.9 4.4 | counting positional.accuracy 0.99885 0.00045
+"""
+
+
+def all_numbers():
+    """Every published number as words: table, key, text, and the text of the spread."""
+    for name, known in (("alpha_c", paper.CRITICAL_ALPHA), ("alpha_l", paper.LINEAR_ALPHA)):
+        yield from ((name, f"{omega:g}", each.text) for omega, each in known.items())
+    nested = {"theory": paper.THEORY, "experiment": paper.EXPERIMENT, "scaling": paper.SCALING}
+    for name, known in nested.items():
+        for outer, rows in known.items():
+            yield from ((name, f"{outer}.{inner}", each.text) for inner, each in rows.items())
+    for variant, rows in paper.HISTOGRAM.items():
+        for name, (mean, spread) in rows.items():
+            yield "counting", f"{variant}.{name.replace(' ', '_')}", mean.text, spread.text
+
+
+def test_a_second_transcription_is_the_same():
+    again = {tuple(entry.split()) for line in AGAIN.strip().splitlines() for entry in line.split("|")}
+    found = list(all_numbers())
+    assert len(found) == len(set(found)) == 70
+    assert set(found) == again
+
+
+def test_published_means_say_over_how_many_runs():
+    assert {each.n for rows in paper.EXPERIMENT.values() for each in rows.values()} == {24}
+    assert {each.n for rows in paper.SCALING.values() for each in rows.values()} == {30}
+    assert {each.n for each in (*paper.CRITICAL_ALPHA.values(), *paper.LINEAR_ALPHA.values())} == {None}
+    mean, spread = paper.HISTOGRAM["semantic"]["start to trained"]
+    assert mean.n == spread.n == 10
+    assert mean.stderr == pytest.approx(8.9 / 10**0.5) and spread.stderr == pytest.approx(8.9 / 18**0.5)
+    # The accuracies' standard deviation has n in the denominator.
+    assert paper.HISTOGRAM["semantic"]["accuracy"][0].stderr == pytest.approx(0.00117 / 3)

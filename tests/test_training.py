@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from attention_phases import BadInput, Task
-from attention_phases.experiments.cells import cell
-from attention_phases.experiments.simulation import run
+from attention_phases.experiments.cells import student_cell
+from attention_phases.experiments.simulation import train_students
 from attention_phases.model import rank_one
 from attention_phases.training import optimizers
 
@@ -95,9 +95,9 @@ def test_unknown_names_are_refused(data, starts):
 
 
 def test_cells_that_differ_in_optimizer_or_start_share_their_data():
-    both = run(cell("test", TASK, 1.0, 100, 7, "lbfgs"))
-    one = run(cell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))
-    other = run(cell("test", TASK, 1.0, 100, 8, "lbfgs"))
+    both = train_students(student_cell("test", TASK, 1.0, 100, 7, "lbfgs"))
+    one = train_students(student_cell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))
+    other = train_students(student_cell("test", TASK, 1.0, 100, 8, "lbfgs"))
     assert [row["start"] for row in both] == ["semantic", "positional"]
     # The linear fit depends on nothing but the data; its test error is known to about 1e-3 of its value.
     assert both[0]["linear_mse"] == pytest.approx(one[0]["linear_mse"], rel=4e-3)

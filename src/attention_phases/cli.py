@@ -8,15 +8,17 @@ import argparse
 import json
 import sys
 from concurrent.futures import BrokenExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import psutil
 
-from .errors import BadInput, StoreError, SweepError, check_count
+from .errors import BadInput, NotebookError, StoreError, SweepError, check_count
 from .experiments import GRIDS, PROFILES, grid
 from .model.architectures import SCORES, Architecture
+from .progress import progress
 from .task import Task
 
 
@@ -40,7 +42,7 @@ def main(arguments=None):
     except BadInput as error:
         print(_line(error), file=sys.stderr)
         return 2
-    except (Failed, StoreError, SweepError) as error:
+    except (Failed, NotebookError, StoreError, SweepError) as error:
         print(_line(error), file=sys.stderr)
         return 1
     except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
@@ -111,10 +113,13 @@ def _plain(value):
 def threshold(options):
     """alpha_c or alpha_l."""
     from .theory import threshold
+    from .theory.thresholds import MIDDLE_POINTS, ROUGH_POINTS
 
     task, architecture = _task(options), _architecture(options)
     quadrature = _quadrature(options, "threshold", architecture)
-    found = threshold(task, options.kind, *quadrature, architecture=architecture)
+    search = 8 * min(quadrature[0], ROUGH_POINTS) + 3 * min(quadrature[0], MIDDLE_POINTS)  # about: points evaluated
+    with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
+        found = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
     if not found.converged:
         raise Failed(f"no {options.kind} threshold found at omega = {task.omega}")
     return {"alpha": found.alpha, "stderr": found.stderr, "kind": options.kind, "omega": task.omega}
@@ -129,8 +134,8 @@ def baseline(options):
 
 def simulate(options):
     """Train one student on each of several data sets."""
-    from .experiments.architecture_grids import variant
-    from .experiments.cells import cell
+    from .experiments.architecture_grids import architecture_cell
+    from .experiments.cells import student_cell
     from .experiments.results import work
     from .model.rank_one import sentences
     from .sweep.running import process_pool
@@ -141,15 +146,18 @@ def simulate(options):
     sentences(options.alpha, options.d, copies=workers)
     size, starts, optimizer = (options.alpha, options.d), (options.init,), options.optimizer
     if architecture := _architecture(options):
-        cells = [variant("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)]
+        cells = [
+            architecture_cell("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)
+        ]
     else:
-        cells = [cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
+        cells = [student_cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
     cells = [replace(each, seed=first + each.seed) for each in cells]
-    if workers == 1:
-        rows = [row for each in cells for row in work(each)]
-    else:
-        with process_pool(workers) as executor:
-            rows = [row for rows in executor.map(work, cells) for row in rows]
+    rows = []
+    pool = process_pool(workers) if workers > 1 else nullcontext()
+    with pool as executor, progress(seeds, "data set", options.quiet) as bar:
+        for found in executor.map(work, cells) if executor else map(work, cells):
+            rows += found
+            bar.update()
     measured = [name for name in rows[0] if name != "start"]
     columns = {name: [row[name] for row in rows] for name in measured}
     return {
@@ -162,7 +170,7 @@ def simulate(options):
 def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
     from .model.rank_one import sample, sentences
-    from .training.message_passing import limiting, run, start_state
+    from .training.message_passing import TOLERANCE, iterate, limiting, start_state
     from .training.optimizers import start_weights
 
     task = _task(options)
@@ -171,7 +179,14 @@ def gamp(options):
     drawn = sample(task, options.alpha, options.d, rng)
     data = limiting(task, drawn)
     start = start_state(task, data, start_weights(options.init, drawn.teacher, rng))
-    found = run(task, data, start, options.damping, options.steps)
+    with progress(options.steps, "iteration", options.quiet) as bar:
+
+        def report(done, change):
+            share = np.log(min(change, 0.9)) / np.log(TOLERANCE)  # the change shrinks by about a factor each time
+            bar.total = min(options.steps, max(done, round(done / share)))
+            bar.update()
+
+        found = iterate(task, data, start, options.damping, options.steps, report=report)
     last = found.history.iloc[-1]
     change = found.history["change"].tolist()[1:]
     problem = None
@@ -197,7 +212,7 @@ def verify(options):
     """Recompute stored cells."""
     from .experiments.results import check
 
-    checked = check(options.sample, options.seed, options.experiment)
+    checked = check(options.sample, options.seed, options.experiment, options.quiet)
     return {
         "cells": checked.cells,
         "mismatches": [each._asdict() for each in checked.mismatches],
@@ -205,6 +220,14 @@ def verify(options):
         "expected_other_minima": checked.expected._asdict(),
         "problem": checked.problem,
     }
+
+
+def figure(options):
+    """Compute one figure with parameters of your own."""
+    from .notebooks.figure import run_figure
+
+    folder = options.out or Path("_build", "figures", options.name)
+    return run_figure(options.name, options.profile, options.set, folder, options.quiet)
 
 
 def figures(options):
@@ -281,6 +304,7 @@ def _parser():
 
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    common.add_argument("--quiet", action="store_true", help="no progress on stderr")
     task = argparse.ArgumentParser(add_help=False)
     task.add_argument("--omega", type=float, default=Task.omega, help="weight of the positional part, in [0, 1]")
     task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
@@ -336,11 +360,15 @@ def _parser():
     where.add_argument("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
     added.add_argument("--store", type=Path, help="SQLite file that keeps results as they come")
     added.add_argument("--data", type=Path, help="folder of the exported tables")
-    added.add_argument("--quiet", action="store_true", help="no progress bar")
     added = add(verify)
     added.add_argument("--sample", type=int, default=20, help="cells to recompute")
     added.add_argument("--seed", type=int, default=0, help="chooses the cells")
     added.add_argument("--experiment", choices=tuple(GRIDS), help="of one experiment only")
+    added = add(figure)
+    added.add_argument("name", help="such as fig02, or the name of a notebook")
+    added.add_argument("--profile", choices=PROFILES, default="paper", help="at which size")
+    added.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
+    added.add_argument("--out", type=Path, help="folder of what is written (_build/figures/NAME)")
     add(figures).add_argument("--list", action="store_true", help="list them")
     return parser
 

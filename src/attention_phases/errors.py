@@ -3,16 +3,20 @@
 And one for results that cannot be read or written.
 """
 
+from collections.abc import Callable, Collection
 from numbers import Integral, Real
+from typing import TypeVar
+
+Choice = TypeVar("Choice")
 
 
 class BadInput(ValueError):
     """A parameter has a value outside its allowed range."""
 
-    def __init__(self, name, value, allowed):
+    def __init__(self, name: str, value: object, allowed: str):
         super().__init__(name, value, allowed)  # as they are, for an error that comes from another process
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "{} = {}: must be {}".format(*self.args)
 
 
@@ -24,28 +28,35 @@ class SweepError(RuntimeError):
     """The sweep had to stop; the message is one line. Results reported before are stored."""
 
 
-def check_real(name, value, allowed, holds):
+class NotebookError(RuntimeError):
+    """A notebook failed, or is not as it should be; the message is one line."""
+
+
+def check_real(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> float:
     """Return `value` as a finite float for which ``holds(value)``, else raise `BadInput`."""
     # NaN fails every comparison and infinity is no parameter of anything here.
-    if isinstance(value, bool) or not isinstance(value, Real) or not abs(value) < float("inf") or not holds(value):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise BadInput(name, value, allowed)
-    return float(value)
+    number = float(value)
+    if not abs(number) < float("inf") or not holds(number):
+        raise BadInput(name, value, allowed)
+    return number
 
 
-def check_positive(name, value):
+def check_positive(name: str, value: object) -> float:
     """Return `value` as a float if it is finite and > 0, else raise `BadInput`."""
     return check_real(name, value, "a finite number > 0", lambda v: v > 0)
 
 
-def check_count(name, value, at_least=1):
+def check_count(name: str, value: object, at_least: int = 1) -> int:
     """Return `value` as an int if it is whole and >= `at_least`, else raise `BadInput`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise BadInput(name, value, f"a whole number >= {at_least}")
     return int(value)
 
 
-def check_choice(name, value, choices):
+def check_choice(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """Return `value` if it is one of `choices`, else raise `BadInput`."""
     if value not in choices:
-        raise BadInput(name, value, "one of " + ", ".join(choices))
+        raise BadInput(name, value, "one of " + ", ".join(map(str, choices)))
     return value

@@ -38,7 +38,7 @@ class Task:
     lam: float = 0.01
     matrix: tuple = MATRICES["standard"]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         within = check_real("omega", self.omega, "in [0, 1]", lambda v: 0 <= v <= 1)
         object.__setattr__(self, "omega", within)
         object.__setattr__(self, "sigma", check_positive("sigma", self.sigma))
@@ -46,7 +46,7 @@ class Task:
         object.__setattr__(self, "matrix", _matrix(self.matrix))
 
 
-def _matrix(value):
+def _matrix(value: object) -> tuple:
     """A 2x2 tuple of finite floats from a name or from nested sequences."""
     if isinstance(value, str):
         if value not in MATRICES:
@@ -58,4 +58,5 @@ def _matrix(value):
         entries = np.empty(0)
     if entries.shape != (2, 2) or not np.isfinite(entries).all():
         raise BadInput("matrix", value, "a 2x2 matrix of finite numbers")
-    return tuple(map(tuple, entries.tolist()))
+    rows: list[list[float]] = entries.tolist()  # pyright: ignore
+    return tuple(map(tuple, rows))

@@ -92,14 +92,3 @@ def _within(hits, share, size):
         return 1.0
     between = hits.mean().var(ddof=1)
     return float(np.clip((between / total - 1 / size) / (1 - 1 / size), 0.0, 1.0))
-
-
-def as_table(found):
-    """`fractions` as a table to read."""
-    texts = [f"{f:.2f} ({low:.2f} to {high:.2f})" for f, low, high in found[["fraction", "low", "high"]].to_numpy()]
-    wide = found.assign(text=texts).pivot(index=["optimizer", "d", "alpha"], columns="basin", values="text")
-    names = {"adam": "Adam", "gd": "gradient descent"}
-    wide = wide[[*BASINS, "neither"]].reset_index().rename_axis(columns=None)
-    return wide.assign(optimizer=wide["optimizer"].map(names), alpha=wide["alpha"].map("{:g}".format)).rename(
-        columns={"alpha": "α"}
-    )

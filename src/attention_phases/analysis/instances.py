@@ -36,7 +36,7 @@ def baseline_means(cells):
 
     Parameters
     ----------
-    cells : iterable of cells.Cell
+    cells : iterable of cells.StudentCell
 
     Returns
     -------
@@ -234,7 +234,7 @@ def theory_advantage(semantic, positional, baseline):
 
 
 def crossing(gaps, rng, resamples=2000):
-    """Where the mean over instances falls through zero, with its bootstrap error.
+    """Where the mean over instances falls through zero for good, with its bootstrap error.
 
     Parameters
     ----------
@@ -247,14 +247,14 @@ def crossing(gaps, rng, resamples=2000):
     Returns
     -------
     alpha, stderr : float
-        By linear interpolation between the alphas computed; (nan, nan) if the mean does not fall through zero.
+        The last fall (`last_fall`); (nan, nan) if the mean does not fall through zero.
     """
     alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
     drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
     means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
-    roots = np.array([_last_fall(alphas, each) for each in means])
+    roots = np.array([last_fall(alphas, each) for each in means])
     roots = roots[np.isfinite(roots)]
-    return _last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
+    return last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
 
 
 def shift(gaps, control):
@@ -275,7 +275,7 @@ def shift(gaps, control):
     """
     usual = control.loc[gaps.index, gaps.columns].to_numpy()  # (A, S)
     alphas = gaps.index.to_numpy()
-    at = _last_fall(alphas, usual.mean(1))
+    at = last_fall(alphas, usual.mean(1))
     if np.isnan(at):
         return np.nan, np.nan
     near = np.argsort(np.abs(alphas - at))[:NEAR]
@@ -317,7 +317,17 @@ def mean_shift(found):
     return away.mean(), np.linalg.norm(errors) / len(errors)
 
 
-def _last_fall(alphas, means):
+def last_fall(alphas, means):
+    """Where values fall through zero for the last time, by linear interpolation; NaN where they do not fall.
+
+    The last, as below a threshold the two students that are compared may be the same one: their difference is then zero
+    but for noise, and falls through zero by chance. Beyond the threshold it does not come back.
+
+    Parameters
+    ----------
+    alphas, means : (A,) arrays
+        Growing alphas.
+    """
     falls = np.flatnonzero((means[:-1] > 0) & (means[1:] <= 0))
     if not len(falls):
         return np.nan

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..model.architectures import CORRELATION, Architecture
 from ..task import Task
-from .cells import Variant, VariantLine, cell
+from .cells import ArchitectureCell, ArchitectureLineCell, student_cell
 from .rank_one_grids import ALPHAS, MAP_OMEGAS, descended
 
 FURTHER_ALPHAS = (2.25, 2.5, 2.75, 3.0)  # where some of the transitions lie, beyond the published grid
@@ -28,10 +28,10 @@ CROSSING = {"rank2": ("semantic",)}  # has no alpha_c to search for
 MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 
 
-def variant(experiment, architecture, alpha, d, seed, starts=STANDARD_STARTS, task=None, optimizer="lbfgs"):
+def architecture_cell(experiment, architecture, alpha, d, seed, starts=STANDARD_STARTS, task=None, optimizer="lbfgs"):
     """The cell of one architecture at one alpha."""
     task = task or Task()
-    return Variant(
+    return ArchitectureCell(
         experiment, **vars(architecture), alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task)
     )
 
@@ -42,7 +42,9 @@ def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000, fu
         "laptop": (ALPHAS[::4] + further[1::2], 4, min(d, 300)),
         "smoke": (ALPHAS[8::8], 3, 40),
     }[profile]
-    return [variant(experiment, architecture, alpha, d, seed, starts) for seed in range(seeds) for alpha in alphas]
+    return [
+        architecture_cell(experiment, architecture, alpha, d, seed, starts) for seed in range(seeds) for alpha in alphas
+    ]
 
 
 def fig10(profile):
@@ -91,7 +93,7 @@ def _maps(experiment, profile, architectures):
     omegas = MAP_OMEGAS[profile]
     step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 3, 200), "smoke": (12, 2, 60)}[profile]
     return [
-        variant(experiment, architecture, alpha, d, seed, task=Task(omega=omega))
+        architecture_cell(experiment, architecture, alpha, d, seed, task=Task(omega=omega))
         for seed in range(seeds)
         for name, architecture in architectures.items()
         for omega in omegas
@@ -124,7 +126,9 @@ def fig14_theory(profile):
 
 def _line(experiment, architecture, task, alphas, points, scrambles, branches=STANDARD_STARTS):
     size = {"points": points, "scrambles": scrambles, "seed": 0}
-    return VariantLine(experiment, **vars(architecture), branches=branches, alphas=alphas, **size, **vars(task))
+    return ArchitectureLineCell(
+        experiment, **vars(architecture), branches=branches, alphas=alphas, **size, **vars(task)
+    )
 
 
 def fig15(profile):
@@ -138,7 +142,7 @@ def fig15(profile):
         "smoke": (8, 30, 3, 60),
     }[profile]
     searches = [each for seed in range(seeds) for each in _searches("fig15", 2.0, d, seed, ("adam",), 1)]
-    return searches + [cell("fig15", Task(), 2.0, large, seed, "lbfgs") for seed in range(some)]
+    return searches + [student_cell("fig15", Task(), 2.0, large, seed, "lbfgs") for seed in range(some)]
 
 
 def fig15_fractions(profile):
@@ -159,7 +163,7 @@ def fig15_fractions(profile):
 
 def _searches(experiment, alpha, d, seed, optimizers, runs):
     """The informed minima of one data set, and runs from random starts on it."""
-    informed = cell(experiment, Task(), alpha, d, seed, "lbfgs")
+    informed = student_cell(experiment, Task(), alpha, d, seed, "lbfgs")
     return [informed] + [replace(informed, optimizer=each, starts=("random",) * runs) for each in optimizers]
 
 
@@ -171,7 +175,7 @@ def variants_size(profile):
         "smoke": ((50, 100), 4),
     }[profile]
     return [
-        variant("variants_size", architecture, COMPARED_ALPHA[name], d, seed, ("semantic",))
+        architecture_cell("variants_size", architecture, COMPARED_ALPHA[name], d, seed, ("semantic",))
         for d in dimensions
         for seed in range(seeds)
         for name, architecture in COMPARED.items()

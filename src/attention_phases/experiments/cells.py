@@ -4,9 +4,14 @@ The values of a cell name its results (`identity.canonical`) and seed its random
 lam and matrix, and `Architecture` for form, tokens and correlation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..errors import check_count
 from ..model.architectures import Architecture
+from ..sweep.identity import seed_sequence
 from ..task import Task
 
 
@@ -18,7 +23,7 @@ class _OnTask:
     lam: float
     matrix: tuple
 
-    def task(self):
+    def task(self) -> Task:
         return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
 
 
@@ -30,9 +35,24 @@ class _OnData(_OnTask):
     d: int
     seed: int
 
+    def sentences(self) -> dict:
+        """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
+        return {"task": vars(self.task()), "alpha": self.alpha, "d": self.d, "seed": self.seed}
+
+    def rng(self) -> np.random.Generator:
+        """The generator that draws the teacher, the sentences and then the starts.
+
+        Raises
+        ------
+        BadInput
+            The seed is negative.
+        """
+        check_count("seed", self.seed, at_least=0)
+        return np.random.default_rng(seed_sequence(self.sentences()))
+
 
 @dataclass(frozen=True)
-class Cell(_OnData):
+class StudentCell(_OnData):
     """Students trained from several starts.
 
     The starts share one data set, so that their difference is not blurred by the draw of the data and
@@ -45,22 +65,27 @@ class Cell(_OnData):
 
 
 @dataclass(frozen=True)
-class Variant(Cell):
+class ArchitectureCell(StudentCell):
     """Students of another architecture.
 
-    The form does not enter the seed: all forms meet on the same sentences, for two independent tokens those of `Cell`.
+    The form does not enter the seed: all forms meet on the same sentences. Two independent tokens are the sentences
+    of `StudentCell`.
     """
 
     form: str
     tokens: int
     correlation: float
 
-    def architecture(self):
+    def architecture(self) -> Architecture:
         return Architecture(self.form, self.tokens, self.correlation)
+
+    def sentences(self) -> dict:
+        usual = (self.tokens, self.correlation) == (2, 0.0)
+        return super().sentences() | ({} if usual else {"tokens": self.tokens, "correlation": self.correlation})
 
 
 @dataclass(frozen=True)
-class Starts(_OnData):
+class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
     valley: str
@@ -69,14 +94,14 @@ class Starts(_OnData):
 
 
 @dataclass(frozen=True)
-class Passing(_OnData):
+class MessagePassingCell(_OnData):
     """Message passing from one start."""
 
     start: str
 
 
 @dataclass(frozen=True)
-class Line(_OnTask):
+class LineCell(_OnTask):
     """A line of theory along alpha, see `theory.theory_line`; without alphas the thresholds alone."""
 
     alphas: tuple
@@ -85,12 +110,12 @@ class Line(_OnTask):
     seed: int
 
 
-class Copies(Line):
+class CopiesCell(LineCell):
     """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
 
 
 @dataclass(frozen=True)
-class VariantLine(Line):
+class ArchitectureLineCell(LineCell):
     """A line of theory for another architecture, see `theory.theory_line`."""
 
     form: str
@@ -98,14 +123,30 @@ class VariantLine(Line):
     correlation: float
     branches: tuple
 
-    architecture = Variant.architecture
+    architecture = ArchitectureCell.architecture
 
 
-def cell(experiment, task, alpha, d, seed, optimizer, starts=("semantic", "positional")):
+def student_cell(
+    experiment: str,
+    task: Task,
+    alpha: float,
+    d: int,
+    seed: int,
+    optimizer: str,
+    starts: tuple[str, ...] = ("semantic", "positional"),
+) -> StudentCell:
     """The cell of one task at one alpha."""
-    return Cell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
+    return StudentCell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
 
 
-def line(experiment, task, alphas, points, scrambles, seed=0):
-    """The line of one task."""
-    return Line(experiment, alphas=tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))
+def line_cell(
+    experiment: str,
+    task: Task,
+    alphas: Sequence[float],
+    points: int,
+    scrambles: int,
+    seed: int = 0,
+    cell_type: type[LineCell] = LineCell,
+) -> LineCell:
+    """The line of one task; a `CopiesCell` where that is the `cell_type`."""
+    return cell_type(experiment, alphas=tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))

@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from ..model.rank_one import overlaps, sample
-from ..sweep.identity import seed_sequence
-from ..training.message_passing import DAMPING, damped, limiting, run, start_state, step
+from ..training.message_passing import DAMPING, damped, iterate, limiting, start_state, step
 
 SETTLING = 300  # iterations to the fixed point, at most
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
@@ -18,7 +17,7 @@ APART = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second 
 
 
 def measure(cell):
-    """Rows of a `cells.Passing`.
+    """Rows of a `cells.MessagePassingCell`.
 
     Returns
     -------
@@ -29,15 +28,13 @@ def measure(cell):
         far `apart` over the size of Q, the `change` in an iteration, and the overlaps, means over late iterations.
         Copies whose overlaps run away have no row.
     """
-    task = cell.task()
-    drawn = {"task": vars(task), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
-    rng = np.random.default_rng(seed_sequence(drawn))
+    task, rng = cell.task(), cell.rng()
     data = limiting(task, sample(task, cell.alpha, cell.d, rng))
     first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
     second = first + APART[cell.start] * rng.standard_normal(cell.d)
     starts = [start_state(task, data, weights) for weights in (first, second)]
 
-    found = run(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
+    found = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
     rows = [{"what": "settled", "settled": found.converged, "change": found.history["change"].iloc[-1]}]
     if found.converged:
         noise = rng.standard_normal(cell.d)

@@ -3,31 +3,30 @@
 import numpy as np
 import torch
 
-from ..errors import check_count
 from ..model import rank_one, students
-from ..sweep.identity import seed_sequence
 from ..theory.general.prediction_error import general_test_error, project
 from ..theory.general.state_evolution import flat_overlaps
 from ..training.optimizers import displace, fit
 
 
-def run_variant(cell, device="cpu", displaced=0.0):
+def train_architecture(cell, device="cpu", displaced=0.0):
     """Train from every start of a cell.
 
     Parameters
     ----------
-    cell : Variant
+    cell : ArchitectureCell
     device : str
     displaced : float
-        As for `simulation.run`.
+        As for `simulation.train_students`.
 
     Returns
     -------
     list of dict
-        One for each start, as from `simulation.run`. With several columns of fields q is ``sigma^2 tr(q)``, and m and
-        theta are norms over the columns; the overlaps themselves follow without sigma^2, as q_11, q_12, m_1 and so on.
+        One for each start, as from `simulation.train_students`. With several columns of fields q is ``sigma^2 tr(q)``,
+        and m and theta are norms over the columns; the overlaps themselves follow without sigma^2, as q_11, q_12, m_1
+        and so on.
     """
-    task, architecture, rng = cell.task(), cell.architecture(), _rng(cell)
+    task, architecture, rng = cell.task(), cell.architecture(), cell.rng()
     if architecture.reducible:  # the same sentences, and a gradient in half the time
         data, kind = rank_one.sample(task, cell.alpha, cell.d, rng, device), rank_one
     else:
@@ -43,16 +42,8 @@ def run_variant(cell, device="cpu", displaced=0.0):
 
 def teacher_length(cell):
     """``|Q*|^2/d`` of a cell's teacher, the first that is drawn: 1 in the mean and at infinite d."""
-    teacher = _rng(cell).standard_normal(cell.d, dtype=np.float32).astype(float)
+    teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
     return float(teacher @ teacher) / cell.d
-
-
-def _rng(cell):
-    check_count("seed", cell.seed, at_least=0)
-    drawn = {"task": vars(cell.task()), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
-    if (cell.tokens, cell.correlation) != (2, 0.0):
-        drawn |= {"tokens": cell.tokens, "correlation": cell.correlation}
-    return np.random.default_rng(seed_sequence(drawn))
 
 
 def _measure(task, architecture, teacher, linear, start, trained):
@@ -80,7 +71,7 @@ def _measure(task, architecture, teacher, linear, start, trained):
 
 
 def overlaps(task, columns, teacher):
-    """Overlaps of weights (r, d), as `run_variant` returns them."""
+    """Overlaps of weights (r, d), as `train_architecture` returns them."""
     d = columns.shape[1]
     q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
     return {name: float(each) for name, each in flat_overlaps(task.sigma**2, q, m[None], theta).items()}

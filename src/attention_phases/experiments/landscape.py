@@ -6,15 +6,14 @@ import numpy as np
 import torch
 
 from ..model.rank_one import overlaps, risk, sample
-from ..sweep.identity import seed_sequence
 from ..training.optimizers import fit, start_weights
-from .cells import cell
+from .cells import student_cell
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
 
 
 def descend(cell):
-    """Where each start of a `Starts` ends by L-BFGS.
+    """Where each start of a `ValleyCell` ends by L-BFGS.
 
     Returns
     -------
@@ -45,11 +44,9 @@ def descend(cell):
 
 
 def _draw(cell):
-    """Training set and random numbers, as `simulation.run` draws them."""
-    task = cell.task()
-    drawn = {"task": vars(task), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
-    rng = np.random.default_rng(seed_sequence(drawn))
-    return sample(task, cell.alpha, cell.d, rng), rng
+    """Training set and random numbers, as `simulation.train_students` draws them."""
+    rng = cell.rng()
+    return sample(cell.task(), cell.alpha, cell.d, rng), rng
 
 
 def _cosines(weights):
@@ -95,7 +92,7 @@ def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
     -------
     Surface
     """
-    pair = cell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
+    pair = student_cell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
     data, rng = _draw(pair)
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in pair.starts])
     corners = torch.stack([each.weights for each in fit(data, task.lam, starts)])  # (2, d)

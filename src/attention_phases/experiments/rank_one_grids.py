@@ -6,7 +6,7 @@ import numpy as np
 
 from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
 from ..task import Task
-from .cells import Copies, cell, line
+from .cells import CopiesCell, line_cell, student_cell
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
@@ -23,15 +23,16 @@ DESCENDED = {"fig08": 2, "fig11": 10}  # instances that it repeats, run as publi
 THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**9, 16), "smoke": (ALPHAS[::8], 2**5, 8)}
 
 
-def fig02(profile, omega=0.3):
-    """Slice at one omega: both starts over alpha, by L-BFGS and by the published gradient descent."""
+def fig02(profile, **task):
+    """Slice of one task: both starts over alpha, by L-BFGS and by the published gradient descent."""
+    task = Task(**task)
     alphas, seeds, d, optimizers = {
         "paper": (ALPHAS, 24, 1000, ("lbfgs", "gd")),
         "laptop": (ALPHAS[::2], 8, 1000, ("lbfgs",)),
         "smoke": (ALPHAS[::8], 3, 200, ("lbfgs",)),
     }[profile]
     return [
-        cell("fig02", Task(omega=omega), alpha, d, seed, optimizer)
+        student_cell("fig02", task, alpha, d, seed, optimizer)
         for optimizer in optimizers
         for seed in range(seeds)
         for alpha in alphas
@@ -56,7 +57,7 @@ def fig07(profile):
         "smoke": (DIMENSIONS[:7:3], 4, ("gd",)),
     }[profile]
     return [
-        cell("fig07", Task(), 1.5, d, seed, optimizer)
+        student_cell("fig07", Task(), 1.5, d, seed, optimizer)
         for optimizer in optimizers
         for seed in range(seeds)
         for d in dimensions
@@ -67,7 +68,7 @@ def fig08(profile):
     """Slices over alpha with one parameter of the task changed, by both optimisers."""
     alphas, seeds, d = _size(profile)
     cells = [
-        cell("fig08", task, alpha, d, seed, "lbfgs")
+        student_cell("fig08", task, alpha, d, seed, "lbfgs")
         for seed in range(seeds)
         for task in _changed_tasks()
         for alpha in alphas
@@ -98,7 +99,7 @@ def fig03_size(profile):
         "smoke": ((50, 100), 3, ALPHAS[4:16:4]),
     }[profile]
     return [
-        cell("fig03_size", Task(omega=0.1), alpha, d, seed, "lbfgs")
+        student_cell("fig03_size", Task(omega=0.1), alpha, d, seed, "lbfgs")
         for d in dimensions
         for seed in range(seeds)
         for alpha in alphas
@@ -114,7 +115,7 @@ def fig03_minima(profile):
     }[profile]
     starts = ("semantic", *["near_semantic"] * near, "positional", *["near_positional"] * near)
     return [
-        cell("fig03_minima", Task(omega=omega), alpha, d, seed, "lbfgs", starts)
+        student_cell("fig03_minima", Task(omega=omega), alpha, d, seed, "lbfgs", starts)
         for seed in range(seeds)
         for omega, alpha in where
     ]
@@ -128,7 +129,7 @@ def memory(profile):
         "smoke": ((50,), 3, ALPHAS[8]),
     }[profile]
     return [
-        cell("memory", task, alpha, d, seed, "lbfgs", ("semantic", "positional", "random", "random", "random"))
+        student_cell("memory", task, alpha, d, seed, "lbfgs", ("semantic", "positional", "random", "random", "random"))
         for d in dimensions
         for seed in range(seeds)
         for task in REMEMBERED
@@ -143,7 +144,7 @@ def fig03_theory(profile):
 def fig08_theory(profile):
     """Theory of Figure 8."""
     alphas, points, scrambles = THEORY_SIZE[profile]
-    return [line("fig08_theory", task, alphas, points, scrambles) for task in _changed_tasks()]
+    return [line_cell("fig08_theory", task, alphas, points, scrambles) for task in _changed_tasks()]
 
 
 def fig09_theory(profile):
@@ -158,23 +159,22 @@ def copies(profile):
         "laptop": (ALPHAS[6::3], OMEGAS[4::10], 2**8),
         "smoke": (ALPHAS[12::12], OMEGAS[14:15], 2**6),
     }[profile]
-    lines = [line("copies", Task(omega=omega), alphas, points, 16) for omega in omegas]
-    return [Copies(**vars(each)) for each in lines]
+    return [line_cell("copies", Task(omega=omega), alphas, points, 16, cell_type=CopiesCell) for omega in omegas]
 
 
 def _lines(experiment, profile, matrix, more):
     alphas, points, scrambles = THEORY_SIZE[profile]
     omegas = MAP_OMEGAS[profile]
-    lines = [line(experiment, Task(omega=omega, matrix=matrix), alphas, points, scrambles) for omega in omegas]
+    lines = [line_cell(experiment, Task(omega=omega, matrix=matrix), alphas, points, scrambles) for omega in omegas]
     others = sorted(set(more) - set(omegas))
-    return lines + [line(experiment, Task(omega=omega, matrix=matrix), (), points, scrambles) for omega in others]
+    return lines + [line_cell(experiment, Task(omega=omega, matrix=matrix), (), points, scrambles) for omega in others]
 
 
 def _map(experiment, profile, matrix, seeds):
     """Cells of a map, one instance of all of it after the other, so that a part of the work is a whole map."""
     alphas, _, d = _size(profile)
     return [
-        cell(experiment, Task(omega=omega, matrix=matrix), alpha, d, seed, "lbfgs")
+        student_cell(experiment, Task(omega=omega, matrix=matrix), alpha, d, seed, "lbfgs")
         for seed in range(seeds)
         for omega in MAP_OMEGAS[profile]
         for alpha in alphas

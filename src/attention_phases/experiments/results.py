@@ -11,10 +11,10 @@ import torch
 from filelock import FileLock
 
 from ..errors import StoreError, SweepError, check_count
-from ..histogram.cells import Run
-from ..histogram.training import BEGINNING, run_beginning
-from ..histogram.training import run as run_histogram
+from ..histogram.cells import CountingCell
+from ..histogram.training import BEGINNING, train_and_measure, train_beginning
 from ..paths import BUILT, DATA
+from ..progress import progress
 from ..sweep import provenance
 from ..sweep.identity import canonical, restore
 from ..sweep.running import process_pool, verify
@@ -23,11 +23,19 @@ from ..sweep.store import Store, export, import_parquet, load
 from ..theory import theory_line
 from ..theory.copies import copies_line
 from . import grid, other_minima
-from .cells import Cell, Copies, Line, Passing, Starts, Variant, VariantLine
+from .cells import (
+    ArchitectureCell,
+    ArchitectureLineCell,
+    CopiesCell,
+    LineCell,
+    MessagePassingCell,
+    StudentCell,
+    ValleyCell,
+)
 from .convergence import measure
-from .general_simulation import run_variant
+from .general_simulation import train_architecture
 from .landscape import descend
-from .simulation import run
+from .simulation import train_students
 
 # (relative, absolute) as `sweep.verify` takes them. Two runs of one cell whose sums are rounded in another order end
 # in points that differ by |grad R| over the softest curvature: up to 3e-5 in the overlaps at d = 1000, and 3e-10 in the
@@ -44,7 +52,7 @@ TOLERANCES = {
 # to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
 LINEAR_TERM = 1e-12
 COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
-VARIANT_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
+ARCHITECTURE_TOLERANCES = TOLERANCES | dict.fromkeys(COLUMNS, (0, 1e-3))
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY_TOLERANCES = {name: (1e-3, 1e-9) for name in OF_THEORY} | {f"{name}_error": (5e-2, 1e-9) for name in OF_THEORY}
@@ -126,7 +134,7 @@ def _displaced(work):
 
 
 def _each_as_first(cell):
-    """The ends of a `Starts` cell as runs: its starts are displaced already, and each end is one of the others."""
+    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
@@ -134,16 +142,18 @@ def _each_as_first(cell):
 UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when L-BFGS stops
 
 KINDS = {
-    Cell: Kind(run, TOLERANCES, UNREPEATABLE, ends=_displaced(run)),
-    Line: Kind(theory_line, THEORY_TOLERANCES),
-    Run: Kind(run_histogram, HISTOGRAM_TOLERANCES, beginning=run_beginning, rows=BEGINNING),
-    Copies: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
-    Passing: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
-    Starts: Kind(
+    StudentCell: Kind(train_students, TOLERANCES, UNREPEATABLE, ends=_displaced(train_students)),
+    LineCell: Kind(theory_line, THEORY_TOLERANCES),
+    CountingCell: Kind(train_and_measure, HISTOGRAM_TOLERANCES, beginning=train_beginning, rows=BEGINNING),
+    CopiesCell: Kind(copies_line, THEORY_TOLERANCES | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}),
+    MessagePassingCell: Kind(measure, PASSING_TOLERANCES, ("change", "apart")),
+    ValleyCell: Kind(
         descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, ends=_each_as_first
     ),
-    VariantLine: Kind(theory_line, LINE_TOLERANCES),
-    Variant: Kind(run_variant, VARIANT_TOLERANCES, UNREPEATABLE, ends=_displaced(run_variant)),
+    ArchitectureLineCell: Kind(theory_line, LINE_TOLERANCES),
+    ArchitectureCell: Kind(
+        train_architecture, ARCHITECTURE_TOLERANCES, UNREPEATABLE, ends=_displaced(train_architecture)
+    ),
 }
 
 
@@ -221,8 +231,10 @@ class Checked(NamedTuple):
         return None
 
 
-def check(sample, seed=0, name=None):
+def check(sample, seed=0, name=None, quiet=True):
     """Recompute `sample` random cells of the stored results, or of those of the experiment `name`.
+
+    Progress is shown on stderr unless `quiet`.
 
     Returns
     -------
@@ -238,6 +250,7 @@ def check(sample, seed=0, name=None):
     chosen = pd.concat(cells).sort_values().reset_index(drop=True)
     chosen = set(chosen.sample(min(sample, len(chosen)), random_state=seed))
     mismatches, others, drawn = [], [], []
+    bar = progress(len(chosen), "cell", quiet)
     for path, table in zip(files, tables):
         cell_type = type(grid(path.stem, "smoke")[0])
         kind = KINDS[cell_type]
@@ -251,6 +264,8 @@ def check(sample, seed=0, name=None):
             passed = _other_minima(restore(cell_type, text), rows, found, kind.ends, tolerances)
             others += passed
             mismatches += [] if passed else found
+            bar.update()
+    bar.close()
     expected = other_minima.expected(drawn, len({each.cell for each in others}))
     return Checked(len(chosen), mismatches, others, expected)
 

@@ -1,22 +1,19 @@
 """One cell of an experiment: draw a training set, train from each start, measure (paper, Section 5)."""
 
-import numpy as np
 import torch
 
-from ..errors import check_count
 from ..model.rank_one import fit_both_linear, fit_linear, overlaps, sample
-from ..sweep.identity import seed_sequence
 from ..theory.baseline import linear_test_error
 from ..theory.prediction_error import test_error
 from ..training.optimizers import displace, fit, start_weights
 
 
-def run(cell, device="cpu", displaced=0.0):
+def train_students(cell, device="cpu", displaced=0.0):
     """Train from every start of a cell.
 
     Parameters
     ----------
-    cell : Cell
+    cell : StudentCell
     device : str
         Where to train: the numbers agree between devices to float32 accuracy.
     displaced : float
@@ -28,7 +25,7 @@ def run(cell, device="cpu", displaced=0.0):
         One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
         The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
     """
-    task, rng = cell.task(), _rng(cell)
+    task, rng = cell.task(), cell.rng()
     data = sample(task, cell.alpha, cell.d, rng, device)
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
     starts = displace(starts, displaced, rng)
@@ -43,7 +40,7 @@ def linear_baselines(cell):
 
     Parameters
     ----------
-    cell : Cell
+    cell : StudentCell
 
     Returns
     -------
@@ -51,19 +48,12 @@ def linear_baselines(cell):
         Test error by what the model reads: "tokens", "tokens and positions" (see `rank_one.fit_both_linear`).
     """
     task = cell.task()
-    teacher, fits = fit_both_linear(task, cell.alpha, cell.d, _rng(cell))
+    teacher, fits = fit_both_linear(task, cell.alpha, cell.d, cell.rng())
     length = (teacher.double() @ teacher.double()).item() / cell.d
     return {
         name: linear_test_error(task, attention, cell.d, length, positions=name != "tokens", nodes=40)
         for name, attention in fits.items()
     }
-
-
-def _rng(cell):
-    """What draws a cell's data."""
-    check_count("seed", cell.seed, at_least=0)
-    drawn = {"task": vars(cell.task()), "alpha": cell.alpha, "d": cell.d, "seed": cell.seed}
-    return np.random.default_rng(seed_sequence(drawn))
 
 
 def _measure(task, data, start, trained):

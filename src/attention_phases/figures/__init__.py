@@ -3,6 +3,7 @@
 from . import landscape, stability
 from .architectures import architecture_slice, found_minima, fractions, rank_two
 from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
+from .forest import forest
 from .panel import attention_panel
 from .phases import fig02, fig07, fig08, overlap_plane, phase_map
 from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
@@ -41,6 +42,7 @@ __all__ = [
     "fig02",
     "fig07",
     "fig08",
+    "forest",
     "found_minima",
     "fractions",
     "landscape",

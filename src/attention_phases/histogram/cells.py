@@ -8,7 +8,7 @@ VARIANTS = ("positional", "semantic")
 
 
 @dataclass(frozen=True)
-class Run:
+class CountingCell:
     """What fixes the outcome of a run.
 
     The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
@@ -31,7 +31,7 @@ def histogram(profile, runs=None, variants=VARIANTS):
         "smoke": (2, 2_000, 4, 2),
     }[profile]
     return [
-        Run("histogram", variant, seed, sequences, adam_epochs, sgd_epochs)
+        CountingCell("histogram", variant, seed, sequences, adam_epochs, sgd_epochs)
         for seed in range(all_runs if runs is None else check_count("runs", runs))
         for variant in variants
     ]

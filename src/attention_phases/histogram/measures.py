@@ -120,5 +120,5 @@ def along_line(one, other, sequences, steps=21):
     """
     sequences = Sequences(*map(np.ascontiguousarray, sequences))
     at = np.linspace(0, 1, steps)
-    found = [evaluate(views(((1 - t) * one + t * other).astype(np.float32)), *sequences, BATCH) for t in at]
+    found = [evaluate(views(((1 - t) * one + t * other).astype(np.float32)), sequences, BATCH) for t in at]
     return at, *np.transpose(found)

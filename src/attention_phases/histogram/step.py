@@ -8,6 +8,7 @@ All compiled code is in this one file: Numba's cache notices a change only in th
 """
 
 from math import exp, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -34,22 +35,61 @@ def total(a):
     return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 
 
+class Rule(NamedTuple):
+    """How a step is taken: Adam, or plain gradient descent where beta2 is 0."""
+
+    rate: float
+    beta1: float = 0.0
+    beta2: float = 0.0
+    epsilon: float = 0.0
+
+
+class Trainable(NamedTuple):
+    """The parameters while they are trained, all changed in place."""
+
+    named: tuple  # transformer.Weights, views into `flat`
+    flat: np.ndarray  # (SIZE,) float32
+    slopes: tuple  # transformer.Weights, views into `gradient`
+    gradient: np.ndarray  # (SIZE,) float32
+    free: np.ndarray  # (SIZE,) float32, one where a parameter is trained, else zero
+    moments: np.ndarray  # (2, SIZE) float32, Adam's averages
+
+
+class Space(NamedTuple):
+    """Room for a batch. The tables have a row for each of the 25 embeddings, the others one for each position."""
+
+    inputs: np.ndarray  # (25, width), and so are the tables below
+    queries: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    part: np.ndarray
+    by_inputs: np.ndarray
+    scores: np.ndarray  # (25, 25)
+    by_scores: np.ndarray
+    attention: np.ndarray  # (rows, length)
+    by_kind: np.ndarray  # (rows, 25), attention summed by row of the tables
+    kind_slopes: np.ndarray
+    normed: np.ndarray  # (rows, width)
+    scaled: np.ndarray
+    by_scaled: np.ndarray
+    inverse: np.ndarray  # (rows,), 1 / standard deviation
+    hidden: np.ndarray  # (rows, hidden units)
+    by_hidden: np.ndarray
+    logits: np.ndarray  # (rows, classes); then their softmax, then their gradient
+
+
 @njit(**COMPILED)
-def workspace(batch, w):
-    """Arrays for a batch: tables of 25 rows (inputs, queries, keys, values, scores), then rows for each position."""
-    kinds, rows = len(w.token) + len(w.position), batch * len(w.position)
-    width = w.token.shape[1]
-    f = np.float32
-    return (
-        np.empty((6, kinds, width), f),  # inputs, queries, keys, values; two for gradients
-        np.empty((2, kinds, kinds), f),  # scores, their gradient
-        np.empty((rows, len(w.position)), f),  # attention
-        np.empty((2, rows, kinds), f),  # attention by row of the tables, its gradient
-        np.empty((3, rows, width), f),  # normed, scaled, their gradient
-        np.empty(rows, f),  # 1 / standard deviation
-        np.empty((2, rows, len(w.hidden)), f),  # hidden layer, its gradient
-        np.empty((rows, len(w.output)), f),  # logits, their softmax, their gradient
-    )
+def workspace(rows, w):
+    """Room for `rows` positions, with the contents left open."""
+    kinds, width, f = len(w.token) + len(w.position), w.token.shape[1], np.float32
+    table, square, by_kind = (kinds, width), (kinds, kinds), (rows, kinds)
+    wide, hidden = (rows, width), (rows, len(w.hidden))
+    return Space(
+        np.empty(table, f), np.empty(table, f), np.empty(table, f), np.empty(table, f), np.empty(table, f),
+        np.empty(table, f), np.empty(square, f), np.empty(square, f), np.empty((rows, len(w.position)), f),
+        np.empty(by_kind, f), np.empty(by_kind, f), np.empty(wide, f), np.empty(wide, f), np.empty(wide, f),
+        np.empty(rows, f), np.empty(hidden, f), np.empty(hidden, f), np.empty((rows, len(w.output)), f),
+    )  # fmt: skip
 
 
 @njit(**COMPILED)
@@ -192,64 +232,63 @@ def compare_back(logits, dbias, counts, chosen):
 
 
 @njit(**COMPILED)
-def forward(w, tokens, counts, chosen, space):
+def forward(w, sequences, chosen, space):
     """Sum of the cross-entropy over the sequences `chosen`, and the positions told right; fills `space`."""
-    tables, scores, attention, by_kind, wide, inverse, hidden, logits = space
     known, rows = len(w.token), len(chosen) * len(w.position)
-    inputs, queries, keys, values = tables[0], tables[1], tables[2], tables[3]
-    inputs[:known] = w.token
-    inputs[known:] = w.position
-    np.dot(inputs, w.query.T, queries)
-    np.dot(inputs, w.key.T, keys)
-    np.dot(inputs, w.value.T, values)
-    np.dot(queries, keys.T, scores[0])
+    s, tokens, counts = space, sequences.tokens, sequences.counts
+    s.inputs[:known] = w.token
+    s.inputs[known:] = w.position
+    np.dot(s.inputs, w.query.T, s.queries)
+    np.dot(s.inputs, w.key.T, s.keys)
+    np.dot(s.inputs, w.value.T, s.values)
+    np.dot(s.queries, s.keys.T, s.scores)
     scale = np.float32(1 / sqrt(w.token.shape[1]))
-    attend(tokens, chosen, scores[0], attention, by_kind[0], known, scale)
-    np.dot(by_kind[0, :rows], values, wide[0, :rows])
-    norm(wide[0, :rows], wide[1], inverse, w.norm_scale, w.norm_shift)
-    np.dot(wide[1, :rows], w.hidden.T, hidden[0, :rows])
-    rectify(hidden[0, :rows], w.hidden_bias)
-    np.dot(hidden[0, :rows], w.output.T, logits[:rows])
-    return compare(logits[:rows], w.output_bias, counts, chosen)
+    attend(tokens, chosen, s.scores, s.attention, s.by_kind, known, scale)
+    np.dot(s.by_kind[:rows], s.values, s.normed[:rows])
+    norm(s.normed[:rows], s.scaled, s.inverse, w.norm_scale, w.norm_shift)
+    np.dot(s.scaled[:rows], w.hidden.T, s.hidden[:rows])
+    rectify(s.hidden[:rows], w.hidden_bias)
+    np.dot(s.hidden[:rows], w.output.T, s.logits[:rows])
+    return compare(s.logits[:rows], w.output_bias, counts, chosen)
 
 
 @njit(**COMPILED)
-def backward(w, tokens, counts, chosen, space, d):
+def backward(w, sequences, chosen, space, d):
     """Gradient of the mean cross-entropy, written into the views `d`; after `forward` on the same sequences."""
-    tables, scores, attention, by_kind, wide, inverse, hidden, logits = space
     known, rows = len(w.token), len(chosen) * len(w.position)
-    inputs, queries, keys, values, part, dinputs = tables[0], tables[1], tables[2], tables[3], tables[4], tables[5]
-    compare_back(logits[:rows], d.output_bias, counts, chosen)
-    np.dot(logits[:rows].T, hidden[0, :rows], d.output)
-    np.dot(logits[:rows], w.output, hidden[1, :rows])
-    rectify_back(hidden[0, :rows], hidden[1], d.hidden_bias)
-    np.dot(hidden[1, :rows].T, wide[1, :rows], d.hidden)
-    np.dot(hidden[1, :rows], w.hidden, wide[2, :rows])
-    norm_back(wide[0, :rows], wide[2], inverse, w.norm_scale, d.norm_scale, d.norm_shift)
-    np.dot(wide[2, :rows], values.T, by_kind[1, :rows])
+    s, tokens, counts = space, sequences.tokens, sequences.counts
+    compare_back(s.logits[:rows], d.output_bias, counts, chosen)
+    np.dot(s.logits[:rows].T, s.hidden[:rows], d.output)
+    np.dot(s.logits[:rows], w.output, s.by_hidden[:rows])
+    rectify_back(s.hidden[:rows], s.by_hidden, d.hidden_bias)
+    np.dot(s.by_hidden[:rows].T, s.scaled[:rows], d.hidden)
+    np.dot(s.by_hidden[:rows], w.hidden, s.by_scaled[:rows])
+    norm_back(s.normed[:rows], s.by_scaled, s.inverse, w.norm_scale, d.norm_scale, d.norm_shift)
+    np.dot(s.by_scaled[:rows], s.values.T, s.kind_slopes[:rows])
     scale = np.float32(1 / sqrt(w.token.shape[1]))
-    attend_back(tokens, chosen, scores[1], attention, by_kind[1], known, scale)
+    attend_back(tokens, chosen, s.by_scores, s.attention, s.kind_slopes, known, scale)
 
-    np.dot(by_kind[0, :rows].T, wide[2, :rows], part)
-    np.dot(part.T, inputs, d.value)
-    np.dot(part, w.value, dinputs)
-    np.dot(scores[1], keys, part)
-    np.dot(part.T, inputs, d.query)
-    dinputs += np.dot(part, w.query)
-    np.dot(scores[1].T, queries, part)
-    np.dot(part.T, inputs, d.key)
-    dinputs += np.dot(part, w.key)
-    d.token[:] = dinputs[:known]
-    d.position[:] = dinputs[known:]
+    np.dot(s.by_kind[:rows].T, s.by_scaled[:rows], s.part)
+    np.dot(s.part.T, s.inputs, d.value)
+    np.dot(s.part, w.value, s.by_inputs)
+    np.dot(s.by_scores, s.keys, s.part)
+    np.dot(s.part.T, s.inputs, d.query)
+    s.by_inputs[:] += np.dot(s.part, w.query)
+    np.dot(s.by_scores.T, s.queries, s.part)
+    np.dot(s.part.T, s.inputs, d.key)
+    s.by_inputs[:] += np.dot(s.part, w.key)
+    d.token[:] = s.by_inputs[:known]
+    d.position[:] = s.by_inputs[known:]
 
 
 @njit(**COMPILED)
-def adam(flat, gradient, free, first, second, step, rate, beta1, beta2, epsilon):
+def adam(flat, gradient, free, moments, step, rule):
     """One step of Adam, as PyTorch takes it, on the free parameters."""
-    size = np.float32(rate / (1 - beta1**step))
-    root = np.float32(1 / sqrt(1 - beta2**step))
-    small = np.float32(epsilon)
-    b1, b2, c1, c2 = np.float32(beta1), np.float32(beta2), np.float32(1 - beta1), np.float32(1 - beta2)
+    first, second = moments[0], moments[1]
+    size = np.float32(rule.rate / (1 - rule.beta1**step))
+    root = np.float32(1 / sqrt(1 - rule.beta2**step))
+    b1, b2, small = np.float32(rule.beta1), np.float32(rule.beta2), np.float32(rule.epsilon)
+    c1, c2 = np.float32(1 - rule.beta1), np.float32(1 - rule.beta2)
     for i in range(len(flat)):
         slope = free[i] * gradient[i]
         mean = b1 * first[i] + c1 * slope
@@ -267,52 +306,47 @@ def sgd(flat, gradient, free, rate):
 
 
 @njit(**COMPILED)
-def train_epoch(w, flat, d, gradient, free, moments, step, tokens, counts, order, batch, settings):
+def train_epoch(model, sequences, order, batch, rule, step=0):
     """One pass over the training sequences in the given order, in batches; the last one may be smaller.
 
     Parameters
     ----------
-    w, d : Weights
-        Views into `flat` and `gradient`.
-    flat, gradient, free : (size,) float32
-        Parameters, changed in place; room for their gradient; one where a parameter is trained, else zero.
-    moments : (2, size) float32
-        Adam's averages, changed in place.
-    step : int
-        Steps of Adam done before.
-    tokens, counts : (n, 10) int64
+    model : Trainable
+    sequences : counting.Sequences
+        n of them.
     order : (n,) int64
     batch : int
-    settings : (4,) float64
-        Rate, beta1, beta2, epsilon of Adam; a beta2 of 0 stands for plain gradient descent.
+    rule : Rule
+    step : int
+        Steps of Adam done before.
 
     Returns
     -------
     float
         Mean cross-entropy along the way.
     """
-    space = workspace(batch, w)
+    space = workspace(batch * len(model.named.position), model.named)
     loss = 0.0
     for begin in range(0, len(order), batch):
         chosen = order[begin : begin + batch]
-        loss += forward(w, tokens, counts, chosen, space)[0]
-        backward(w, tokens, counts, chosen, space, d)
-        if settings[2] > 0:
+        loss += forward(model.named, sequences, chosen, space)[0]
+        backward(model.named, sequences, chosen, space, model.slopes)
+        if rule.beta2 > 0:
             step += 1
-            adam(flat, gradient, free, moments[0], moments[1], step, settings[0], settings[1], settings[2], settings[3])
+            adam(model.flat, model.gradient, model.free, model.moments, step, rule)
         else:
-            sgd(flat, gradient, free, settings[0])
-    return loss / (len(order) * tokens.shape[1])
+            sgd(model.flat, model.gradient, model.free, rule.rate)
+    return loss / (len(order) * sequences.tokens.shape[1])
 
 
 @njit(**COMPILED)
-def evaluate(w, tokens, counts, batch):
+def evaluate(w, sequences, batch):
     """Mean cross-entropy over all positions, and the share of them told right."""
-    space = workspace(batch, w)
-    every = np.arange(len(tokens))
+    space = workspace(batch * len(w.position), w)
+    every = np.arange(len(sequences.tokens))
     loss, right = 0.0, 0
     for begin in range(0, len(every), batch):
-        more, told = forward(w, tokens, counts, every[begin : begin + batch], space)
+        more, told = forward(w, sequences, every[begin : begin + batch], space)
         loss += more
         right += told
-    return loss / tokens.size, right / tokens.size
+    return loss / sequences.tokens.size, right / sequences.tokens.size

@@ -133,7 +133,7 @@ def matrix_differences(table, cells, sequences):
     Parameters
     ----------
     table : pandas.DataFrame
-    cells : iterable of cells.Run
+    cells : iterable of cells.CountingCell
     sequences : int
         At most so many of the test sequences.
 
@@ -167,7 +167,7 @@ def lines(table, cells, after, sequences):
     Parameters
     ----------
     table : pandas.DataFrame
-    cells : iterable of cells.Run
+    cells : iterable of cells.CountingCell
     after : {"adam", "sgd"}
     sequences : int
         At most so many of the test sequences.

@@ -11,15 +11,15 @@ from ..paths import CHECKPOINTS
 from ..sweep.identity import canonical, key, seed_sequence
 from . import checkpoint, measures
 from .counting import draw
-from .step import evaluate, train_epoch
+from .step import Rule, Trainable, evaluate, train_epoch
 from .transformer import ATTENTION, SIZE, free, start, views
 
 BATCH = 32
-ADAM = np.array([1e-3, 0.9, 0.98, 1e-9])  # rate, beta1, beta2, epsilon
-SGD = np.array([1e-3, 0, 0, 0])
+ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
+SGD = Rule(rate=1e-3)
 NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 SAVED_EVERY = 20  # epochs
-BEGINNING = 2  # rows, those of `run_beginning`
+BEGINNING = 2  # rows, those of `train_beginning`
 
 
 def seeds(cell):
@@ -38,7 +38,7 @@ def train(cell, epochs=None, path=None):
 
     Parameters
     ----------
-    cell : cells.Run
+    cell : cells.CountingCell
     epochs : int, optional
         Stop after so many, counted through both phases; all by default.
     path : path-like, optional
@@ -57,7 +57,7 @@ def train(cell, epochs=None, path=None):
     training, test = draw(cell.sequences, np.random.default_rng(streams[0]))
     last = cell.adam_epochs + cell.sgd_epochs
     epochs = last if epochs is None else epochs
-    mask, gradient = free(cell.variant), np.empty(SIZE, np.float32)
+    mask = free(cell.variant)
     kept, state = (path and checkpoint.load(path)) or ({}, {"curve": []})
     curve = state["curve"]
     if not kept:
@@ -65,17 +65,18 @@ def train(cell, epochs=None, path=None):
         kept = {"start": current.copy(), "current": current, "moments": np.zeros((2, SIZE), np.float32)}
         curve.append({"epoch": 0, **_tested(current, training, "train_loss"), **_tested(current, test)})
     current = kept["current"]
+    model = trainable(current, mask, kept["moments"])
     for epoch in range(len(curve), epochs + 1):
         by_adam = epoch <= cell.adam_epochs
         if epoch == cell.adam_epochs + 1:
             displace(current, np.random.default_rng(streams[2]))
             kept["displaced"] = current.copy()
+        if not by_adam:
+            model = model._replace(free=np.ones_like(mask))
         order = np.random.default_rng(streams[2 + epoch]).permutation(len(training.tokens))
         batches = -(-len(order) // BATCH)
-        loss = train_epoch(
-            views(current), current, views(gradient), gradient, mask if by_adam else np.ones_like(mask),
-            kept["moments"], (epoch - 1) * batches, *training, order, BATCH, ADAM if by_adam else SGD,
-        )  # fmt: skip
+        rule = ADAM if by_adam else SGD
+        loss = train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)
         curve.append({"epoch": epoch, "train_loss": loss, **_tested(current, test)})
         if epoch == cell.adam_epochs:
             kept["trained"] = current.copy()
@@ -86,8 +87,15 @@ def train(cell, epochs=None, path=None):
     return kept, curve
 
 
+def trainable(flat, free, moments=None):
+    """The parameters (SIZE,) ready for `step.train_epoch`, which changes them in place."""
+    gradient = np.empty_like(flat)
+    moments = np.zeros((2, SIZE), np.float32) if moments is None else moments
+    return Trainable(views(flat), flat, views(gradient), gradient, free, moments)
+
+
 def _tested(flat, sequences, *names):
-    loss_and_accuracy = evaluate(views(flat), *sequences, BATCH)
+    loss_and_accuracy = evaluate(views(flat), sequences, BATCH)
     return dict(zip(names or ("test_loss", "accuracy"), loss_and_accuracy))
 
 
@@ -98,12 +106,12 @@ def displace(flat, rng):
         each += np.float32(NOISE) * rng.standard_normal(each.shape, dtype=np.float32)
 
 
-def run(cell):
+def train_and_measure(cell):
     """Rows of a cell, each with `what` it is.
 
     Parameters
     ----------
-    cell : cells.Run
+    cell : cells.CountingCell
 
     Returns
     -------
@@ -125,9 +133,9 @@ def run(cell):
     return rows
 
 
-def run_beginning(cell):
-    """The first rows of `run`, those of the start and of one epoch: what is cheap to compute again, before rounding has
-    grown."""
+def train_beginning(cell):
+    """The first rows of `train_and_measure`, those of the start and of one epoch: cheap to compute again, and rounding
+    has not grown yet."""
     return [{"what": "epoch", **each} for each in train(cell, epochs=BEGINNING - 1)[1]]
 
 

@@ -5,11 +5,14 @@ square needs only ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``, so that all f
 nothing of size d beside the fields h = x W/sqrt(d).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from .architectures import SCORES
 from .rank_one import LINEAR_RIDGE, sentences
 
 
@@ -154,75 +157,93 @@ def risk(data, weights, lam, with_value=True):
     gradient : (k, p) tensor
     """
     k, r, d = len(weights), len(data.score), data.d
-    vectors = weights.reshape(k, -1, d)  # columns of fields; u and v, or the rows of V
-    read = vectors if data.form == "value" else vectors[:, :r]  # what sentences are multiplied with
+    output = OUTPUTS[data.form]
+    vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
+    read = vectors[:, : r + output.read]  # what sentences are multiplied with
     fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
-    h = fields[:, :r]
+    h, others = fields[:, :r], fields[:, r:]
     moved = torch.einsum("rs,ksan->kran", data.score, h)  # M h
     scores = (h[:, :, :, None] * moved[:, :, None]).sum(1)  # (k, L, L, n)
     attention = torch.softmax(scores, dim=2)
-    miss = data.attention - attention
-    if data.form == "full_value":
-        value, force, by_value = _with_full_value(data, vectors[:, r:], attention, miss)
-    else:
-        pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
-        value = (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
-        force = data.tilt - pull
-    if data.form == "value":
-        a, b = fields[:, r], fields[:, r + 1]  # x u/sqrt(d) and x v/sqrt(d)
-        added, more, by_pair, direct = _with_value(data, lam, *vectors[:, r:].unbind(1), a, b, attention, miss)
-        value, force = value + added, force + more
-    by_score = attention * (force - (attention * force).sum(2, keepdim=True))
+    found = output.risk(data, lam, vectors[:, r:], others, attention)
+    by_score = attention * (found.by_attention - (attention * found.by_attention).sum(2, keepdim=True))
     moved_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
     by_field = (by_score[:, None] * moved[:, :, None]).sum(3) + (by_score[:, None] * moved_back[:, :, :, None]).sum(2)
-    if data.form == "value":
-        by_field = torch.cat([by_field, by_pair], dim=1)
-    gradient = (by_field.reshape(read.shape[0] * read.shape[1], -1) @ data.inputs).reshape(read.shape)
-    if data.form == "value":
-        gradient[:, r:] += direct
-    if data.form == "full_value":
-        gradient = torch.cat([gradient, by_value], dim=1)
-    penalised = slice(r) if data.form == "value" else slice(None)
-    gradient[:, penalised] += lam * vectors[:, penalised]
-    size = vectors[:, penalised].reshape(k, -1).square().sum(1, dtype=torch.float64)
-    return value + 0.5 * lam * size, gradient.reshape(k, -1)
+    by_field = torch.cat([by_field, found.by_fields], dim=1)
+    by_read = (by_field.reshape(read.shape[0] * read.shape[1], -1) @ data.inputs).reshape(read.shape)
+    columns, penalty = vectors[:, :r], 0.5 * lam * vectors[:, :r].reshape(k, -1).square().sum(1, dtype=torch.float64)
+    by_rest = found.by_rest
+    if output.read:
+        by_rest = by_rest + by_read[:, r:]
+    gradient = torch.cat([by_read[:, :r] + lam * columns, by_rest], dim=1)
+    return found.value + penalty, gradient.reshape(k, -1)
 
 
-def _with_value(data, lam, u, v, a, b, attention, miss):
-    """What the output S x u v^T/d adds to the risk, penalty included, and its derivatives.
+class _Output(NamedTuple):
+    """What a form of the output adds up to, given its attention: the risk without the columns' penalty, and slopes."""
 
-    They are by S, by the fields a = x u/sqrt(d) and b = x v/sqrt(d), and by (u, v) at given fields.
-    """
+    value: torch.Tensor  # (k,), float64
+    by_attention: torch.Tensor  # (k, L, L, n)
+    by_fields: torch.Tensor  # (k, number of vectors read, L, n), by the fields of u and v
+    by_rest: torch.Tensor  # (k, vectors beyond the columns, d), at given fields
+
+
+def _without_value(data, lam, rest, fields, attention):
+    """The output S x."""
+    miss = data.attention - attention
+    pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
+    value = (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
+    return _Output(value, data.tilt - pull, fields, rest)
+
+
+def _rank_one_value(data, lam, rest, fields, attention):
+    """The output S x (1 + u v^T/d), with the penalty on u v^T/d."""
+    plain, miss = _without_value(data, lam, rest, fields, attention), data.attention - attention
+    (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
     u_size, v_size = u.square().mean(1)[:, None], v.square().mean(1)[:, None]
     size, mean = v_size[:, :, None], v.mean(1)[:, None, None]
     marked = (data.attention * data.positions[:, None]).sum(1)  # Y u of the positions
     passed = (attention * a[:, None]).sum(2)  # S x u/sqrt(d)
     left = (miss * b[:, None]).sum(2) - marked * mean  # (Y xi - S x) v/sqrt(d)
     by_passed = size * passed - left
-    value = (passed * (by_passed - left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
+    added = (passed * (by_passed - left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
     by_attention = (by_passed[:, :, None] * a[:, None] + passed[:, :, None] * b[:, None]) / data.d
-    by_fields = torch.stack([
-        (attention * by_passed[:, :, None]).sum(1),
-        -(miss * passed[:, :, None]).sum(1),
-    ], dim=1) / data.d  # fmt: skip
+    by_a, by_b = (attention * by_passed[:, :, None]).sum(1), -(miss * passed[:, :, None]).sum(1)
     by_v = v * passed.square().sum((1, 2))[:, None] + (marked * passed).sum((1, 2))[:, None]
-    direct = torch.stack([lam * v_size * u, lam * u_size * v + by_v / data.d], dim=1) / data.d
-    return value + 0.5 * lam * (u_size * v_size)[:, 0], by_attention, by_fields, direct
+    return _Output(
+        plain.value + (added + 0.5 * lam * (u_size * v_size)[:, 0]),
+        plain.by_attention + by_attention,
+        torch.stack([by_a, by_b], dim=1) / data.d,
+        torch.stack([lam * v_size * u, lam * u_size * v + by_v / data.d], dim=1) / data.d,
+    )
 
 
-def _with_full_value(data, value_matrix, attention, miss):
-    """Risk with the output S x (1 + V), its derivative by S, and that by V."""
+def _full_value(data, lam, rest, fields, attention):
+    """The output S x (1 + V), with the penalty on V."""
     x = data.inputs.reshape(len(data.positions), -1, data.d)  # x/sqrt(d)
     marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d: xi/sqrt(d) is x/sqrt(d) - u 1_d/d
-    values, forces, slopes = [], [], []
-    for each, S, E in zip(value_matrix, attention, miss):
+    values, by_attention, by_matrix = [], [], []
+    for V, S, E in zip(rest, attention, data.attention - attention):
         mixed = torch.einsum("abn,bnd->and", S, x)
-        left = torch.einsum("abn,bnd->and", E, x) - marked[:, :, None] - mixed @ each
-        values.append(0.5 * left.square().sum(dtype=torch.float64))
-        back = left + left @ each.mT  # left (1 + V)^T
-        forces.append(-torch.einsum("and,bnd->abn", back, x))
-        slopes.append(-mixed.reshape(-1, data.d).mT @ left.reshape(-1, data.d))
-    return torch.stack(values), torch.stack(forces), torch.stack(slopes)
+        left = torch.einsum("abn,bnd->and", E, x) - marked[:, :, None] - mixed @ V
+        values.append(0.5 * (left.square().sum(dtype=torch.float64) + lam * V.square().sum(dtype=torch.float64)))
+        back = left + left @ V.mT  # left (1 + V)^T
+        by_attention.append(-torch.einsum("and,bnd->abn", back, x))
+        by_matrix.append(-mixed.reshape(-1, data.d).mT @ left.reshape(-1, data.d) + lam * V)
+    return _Output(torch.stack(values), torch.stack(by_attention), fields, torch.stack(by_matrix))
+
+
+class _Form(NamedTuple):
+    """A form of the output: its risk, and how many vectors beyond the columns sentences are multiplied with."""
+
+    risk: Callable
+    read: int = 0
+
+
+OUTPUTS = dict.fromkeys(SCORES, _Form(_without_value)) | {
+    "value": _Form(_rank_one_value, read=2),
+    "full_value": _Form(_full_value),
+}
 
 
 def fit_linear(data):

@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 import warnings
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 
@@ -19,7 +20,7 @@ TIMEOUT = 5  # seconds in which the scheduler must answer
 
 
 @contextmanager
-def cluster(address):
+def cluster(address: str) -> Iterator[Executor]:
     """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
 
     Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster
@@ -47,18 +48,19 @@ def cluster(address):
         yield _Executor(client)
 
 
-async def _greet(address):
+async def _greet(address: str) -> None:
     """Fail unless a Dask scheduler answers."""
     async with rpc(address, timeout=TIMEOUT, connection_args=Security().get_connection_args("client")) as there:
         who = await asyncio.wait_for(there.identity(), TIMEOUT)
-        if who["type"] != "Scheduler":
-            raise ConnectionError(f"this is a {who['type']}")
+        kind = (who or {}).get("type")
+        if kind != "Scheduler":
+            raise ConnectionError(f"this is a {kind}")
 
 
 class _Executor(Executor):
     """Dask's own one leaves a future open for ever when its result is lost on the way here."""
 
-    def __init__(self, client):
+    def __init__(self, client: Client):
         self._client = client
 
     def submit(self, call, *arguments):
@@ -67,10 +69,10 @@ class _Executor(Executor):
         async def result():
             return await task
 
-        return asyncio.run_coroutine_threadsafe(result(), self._client.loop.asyncio_loop)
+        return asyncio.run_coroutine_threadsafe(result(), self._client.loop.asyncio_loop)  # pyright: ignore
 
 
-def _alone(call, *arguments):
+def _alone(call: Callable, *arguments):
     """The call's result, from a worker that uses one thread as those of `processes.process_pool` do."""
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
     worker = get_worker()
@@ -81,14 +83,14 @@ def _alone(call, *arguments):
     return call(*arguments)
 
 
-def _look_at_workers(client, address):
+def _look_at_workers(client: Client, address: str) -> None:
     """Refuse a cluster without this package; say in a line if workers are missing, or if their versions are not ours.
 
     Another version may change the last digits of a result, or disturb the connection.
     """
     try:
         client.run_on_scheduler(_versions)  # it reads what it passes on
-        workers = client.run(_versions)
+        workers: dict = client.run(_versions)  # pyright: ignore
     except Exception as error:  # Dask hides the type of theirs
         raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
     if not workers:
@@ -104,6 +106,6 @@ def _look_at_workers(client, address):
         print(f"scheduler {address}: workers with other versions: {', '.join(sorted(found))}", file=sys.stderr)
 
 
-def _versions():
+def _versions() -> dict:
     origin = provenance.environment()
     return get_versions()["packages"] | {name: origin[name] for name in ("version", "commit", "python", "torch")}

@@ -2,15 +2,20 @@
 
 import json
 import math
+from collections.abc import Collection, Iterable
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import BadInput
 
+CellType = TypeVar("CellType")
+Row = dict[str, Any]  # one result of a cell: names to strings, booleans, integers or finite floats
 
-def canonical(record):
+
+def canonical(record: Any) -> str:
     """Return the one JSON text of a record.
 
     Parameters
@@ -39,17 +44,17 @@ def canonical(record):
         raise BadInput("cell", record, f"made of finite JSON values ({error})") from None
 
 
-def restore(cell_type, text):
+def restore(cell_type: type[CellType], text: str) -> CellType:
     """Return the `cell_type` whose canonical JSON is `text`; every JSON list becomes a tuple."""
     return cell_type(**{name: _tuples(value) for name, value in json.loads(text).items()})
 
 
-def key(text):
+def key(text: str) -> str:
     """Return 32 hexadecimal digits that name the cell with canonical JSON `text`."""
     return sha256(text.encode()).hexdigest()[:32]
 
 
-def seed_sequence(record):
+def seed_sequence(record: Any) -> np.random.SeedSequence:
     """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
 
     The order of a run, the worker and the machine play no part, so one worker and forty draw the same
@@ -58,7 +63,7 @@ def seed_sequence(record):
     return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
 
 
-def check_rows(rows, taken=()):
+def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
     """Return a cell's results with NumPy scalars as Python numbers.
 
     Parameters
@@ -87,14 +92,14 @@ def check_rows(rows, taken=()):
     return rows
 
 
-def _check_integer(name, value):
+def _check_integer(name: str, value: object) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise BadInput(name, value, "an integer of 64 bits")
 
 
-def _number(value, kind):
+def _number(value: Any, kind: object) -> Any:
     return float(value) if kind in (float, "float") and isinstance(value, int) else value
 
 
-def _tuples(value):
+def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value

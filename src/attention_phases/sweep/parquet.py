@@ -1,10 +1,15 @@
 """Results as Parquet files, one per experiment: to keep, to share and to continue from."""
 
+from __future__ import annotations
+
 import json
 import os
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -12,10 +17,13 @@ from .. import __version__
 from ..errors import StoreError
 from . import provenance
 
+if TYPE_CHECKING:
+    from .store import Store
+
 SCHEMA = 1
 
 
-def export(store, folder):
+def export(store: Store, folder: os.PathLike | str) -> list[Path]:
     """Write `folder`/EXPERIMENT.parquet for each experiment in the store; return the paths.
 
     A file holds a row per cell and start, sorted by the cell's fields: the fields (nested ones as JSON),
@@ -32,7 +40,7 @@ def export(store, folder):
     return paths
 
 
-def _write(path, items):
+def _write(path: Path, items: list) -> Path:
     fields = sorted({name for cell, *_ in items for name in cell})
     items.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
     records = [
@@ -62,23 +70,23 @@ def _write(path, items):
     return path
 
 
-def _order(value):
+def _order(value: Any) -> tuple:
     """A key that sorts numbers by size and everything else by its JSON."""
     number = isinstance(value, (int, float))
     return (0, value, "") if number else (1, 0, json.dumps(value))
 
 
-def flat(value):
+def flat(value: Any) -> Any:
     """Return a cell's field as it stands in a column: nested tuples and lists as JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
 
 
-def _column(values):
+def _column(values: list) -> pa.Array:
     column = pa.array(values, pa.string() if all(v is None for v in values) else None)
     return column.dictionary_encode() if pa.types.is_string(column.type) else column
 
 
-def _read(path):
+def _read(path: os.PathLike | str) -> pa.Table:
     try:
         table = pq.read_table(path)
         about = json.loads((table.schema.metadata or {}).get(b"attention_phases", b"{}"))
@@ -89,10 +97,10 @@ def _read(path):
     return table
 
 
-def import_parquet(store, path):
+def import_parquet(store: Store, path: os.PathLike | str) -> None:
     """Take the cells of an exported file that the store has not; values are kept bit for bit."""
 
-    def items():
+    def items() -> Iterator[tuple]:
         for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
             records, known = list(group), {"cell", *provenance.COLUMNS, *json.loads(text)}
             rows = [
@@ -104,6 +112,6 @@ def import_parquet(store, path):
     store.add(items())
 
 
-def load(path):
+def load(path: os.PathLike | str) -> pd.DataFrame:
     """Return an exported file as a `pandas.DataFrame`, strings as categories."""
     return _read(path).to_pandas()

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import connection, get_context, parent_process
@@ -14,7 +15,7 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 
 
 @contextmanager
-def process_pool(workers=None):
+def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """Context of a `ProcessPoolExecutor` whose workers use one thread each, all cores by default.
 
     Workers are spawned, not forked: torch and numba threads do not survive a fork. Leaving the context
@@ -41,12 +42,13 @@ def process_pool(workers=None):
                 os.environ[name] = value
 
 
-def _guard():
+def _guard() -> None:
     """Leave Ctrl-C to the parent, and end when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def follow():
-        connection.wait([parent_process().sentinel])
+    def follow(parent: int) -> None:
+        connection.wait([parent])
         os._exit(1)
 
-    threading.Thread(target=follow, daemon=True).start()
+    if parent := parent_process():
+        threading.Thread(target=follow, args=(parent.sentinel,), daemon=True).start()

@@ -25,13 +25,13 @@ COLUMNS = (
 )
 
 
-def environment():
+def environment() -> dict:
     """Return the code's version and commit, the versions below it and the machine, as a flat dict."""
     return {**_fixed(), "accelerator": _accelerator()}
 
 
 @cache
-def _fixed():
+def _fixed() -> dict:
     return {
         "version": __version__,
         "commit": _commit(),
@@ -44,7 +44,7 @@ def _fixed():
 
 
 @cache
-def code_digest(module):
+def code_digest(module: str) -> str:
     """Return 12 hexadecimal digits that change with the source of a module of this package or of any that it imports.
 
     Parameters
@@ -58,7 +58,7 @@ def code_digest(module):
     return digest.hexdigest()[:12]
 
 
-def _sources(module, found):
+def _sources(module: str, found: dict[str, bytes]) -> dict[str, bytes]:
     """Source by name of a module of this package and of those that it imports, added to `found`."""
     place = Path(__file__).resolve().parents[2].joinpath(*module.split("."))
     path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
@@ -75,18 +75,18 @@ def _sources(module, found):
     return found
 
 
-def _version(package):
+def _version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
         return None
 
 
-def _commit():
+def _commit() -> str | None:
     """The commit of the checkout this file is tracked in, "+changes" where the code differs from it."""
     here = Path(__file__).resolve().parents[1]
 
-    def git(*words):
+    def git(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["git", "-C", here, *words], capture_output=True, text=True, check=False)
 
     try:
@@ -99,7 +99,7 @@ def _commit():
         return None
 
 
-def _cpu():
+def _cpu() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
@@ -108,7 +108,7 @@ def _cpu():
     return next(named, platform.processor() or platform.machine())
 
 
-def _accelerator():
+def _accelerator() -> str | None:
     """Name of the GPU, where this process has used one."""
     torch = sys.modules.get("torch")
     return torch.cuda.get_device_name() if torch and torch.cuda.is_initialized() else None

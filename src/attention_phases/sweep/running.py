@@ -5,20 +5,22 @@ A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict 
 
 import sys
 import time
-from concurrent.futures import BrokenExecutor, CancelledError, Future
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from datetime import UTC, datetime
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ..errors import StoreError, SweepError, check_count
+from ..progress import progress
 from . import provenance
-from .identity import canonical, check_rows, key, restore, seed_sequence
+from .identity import Row, canonical, check_rows, key, restore, seed_sequence
 from .parquet import flat
 from .processes import process_pool
+from .store import Store
 
 __all__ = ["Failure", "Mismatch", "Summary", "SweepError", "agree", "process_pool", "run", "seed_sequence", "verify"]
 
@@ -39,7 +41,14 @@ class Summary(NamedTuple):
     failed: list
 
 
-def run(cells, work, store, executor, quiet=False, ahead=1024):
+def run(
+    cells: Iterable,
+    work: Callable[[Any], list[Row]],
+    store: Store,
+    executor: Executor,
+    quiet: bool = False,
+    ahead: int = 1024,
+) -> Summary:
     """Compute the cells that the store lacks.
 
     Parameters
@@ -71,7 +80,7 @@ def run(cells, work, store, executor, quiet=False, ahead=1024):
     todo = iter([item for item in by_key.items() if item[0] not in known])
     skipped = sum(name in known for name in by_key)
     done, failed, pending, finished = 0, [], {}, SimpleQueue()
-    bar = tqdm(total=len(by_key), initial=skipped, unit="cell", smoothing=0, file=sys.stderr, disable=quiet)
+    bar = progress(len(by_key), "cell", quiet, done=skipped)
     try:
         while True:
             while len(pending) < ahead and (item := next(todo, None)):
@@ -105,7 +114,7 @@ def run(cells, work, store, executor, quiet=False, ahead=1024):
         bar.close()
 
 
-def _submit(executor, *call):
+def _submit(executor: Executor, *call: Any) -> Future:
     """A future in any case, so that results that came before a pool broke are still stored first."""
     try:
         return executor.submit(*call)
@@ -115,7 +124,7 @@ def _submit(executor, *call):
         return future
 
 
-def _compute(work, cell):
+def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
     """Rows and provenance of a cell; runs in the worker."""
     start = time.perf_counter()
     rows = work(cell)
@@ -126,7 +135,7 @@ def _compute(work, cell):
     }
 
 
-def _one_line(error):
+def _one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
@@ -145,7 +154,15 @@ class Mismatch(NamedTuple):
     row: int | None = None
 
 
-def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)):
+def verify(
+    frame: pd.DataFrame,
+    work: Callable[[Any], list[Row]],
+    cell_type: type,
+    sample: int,
+    seed: int,
+    tolerances: dict[str, tuple[float, float]],
+    ignore: Collection[str] = ("seconds",),
+) -> list[Mismatch]:
     """Recompute a random sample of stored cells and compare every column.
 
     Parameters
@@ -176,7 +193,7 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
     left_out = {"cell", *provenance.COLUMNS, *ignore}
     mismatches = []
     for text in chosen:
-        stored = frame[frame["cell"] == text].to_dict("records")
+        stored = frame.loc[frame["cell"] == text].to_dict("records")
         try:
             cell = restore(cell_type, text)
             rows = check_rows(work(cell))
@@ -196,9 +213,10 @@ def verify(frame, work, cell_type, sample, seed, tolerances, ignore=("seconds",)
     return mismatches
 
 
-def agree(stored, recomputed, relative, absolute):
+def agree(stored: object, recomputed: object, relative: float, absolute: float) -> bool:
     """Whether two values are equal, or numbers as close as `verify` asks."""
     if stored == recomputed:
         return True
-    numbers = isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))
-    return numbers and abs(stored - recomputed) <= absolute + relative * abs(recomputed)
+    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
+        return False
+    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)

@@ -6,14 +6,17 @@ from them as well as from the store.
 """
 
 import json
+import os
 import re
 import sqlite3
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..errors import BadInput, StoreError
 from . import provenance
-from .identity import canonical, check_rows, key
+from .identity import Row, canonical, check_rows, key
 from .parquet import export, import_parquet, load
 
 __all__ = ["Store", "StoreError", "export", "import_parquet", "load"]
@@ -39,7 +42,7 @@ class Store:
         It is then left as it was.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: os.PathLike | str):
         self.path = Path(path)
         with self._reporting():
             self._db = sqlite3.connect(self.path, timeout=0)  # a held lock is an error at once
@@ -50,7 +53,7 @@ class Store:
             self._db.close()
             raise
 
-    def _open(self):
+    def _open(self) -> None:
         # Exclusive: the lock lasts until close, and no shared memory is needed (network file systems).
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         application, schema = (
@@ -79,7 +82,7 @@ class Store:
                 self._db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self._db.execute(f"PRAGMA user_version = {SCHEMA}")
 
-    def _whole(self):
+    def _whole(self) -> bool:
         """Whether the file has all its pages; SQLite reads the cut end of a last page as zeros."""
         log = Path(f"{self.path}-wal")
         if log.exists() and log.stat().st_size:  # left by a kill: pages may still be in there
@@ -88,7 +91,7 @@ class Store:
         return self.path.stat().st_size >= pages * size
 
     @contextmanager
-    def _reporting(self):
+    def _reporting(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
@@ -100,22 +103,22 @@ class Store:
                 reason = f"damaged or not a results store ({reason}); it was left as it is"
             raise StoreError(f"store {self.path}: {reason}") from error
 
-    def __enter__(self):
+    def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         """Release the file."""
         self._db.close()
 
-    def keys(self):
+    def keys(self) -> set[str]:
         """Return the set of keys (`identity.key`) of all stored cells."""
         with self._reporting():
             return {found for (found,) in self._db.execute("SELECT key FROM cells")}
 
-    def put(self, cell, rows, origin):
+    def put(self, cell: Any, rows: Iterable[Row], origin: Row) -> None:
         """Store the results of a cell, durable on return.
 
         Parameters
@@ -142,13 +145,13 @@ class Store:
         with self._reporting(), self._db:
             self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)", (key(text), text, results, json.dumps(origin)))
 
-    def experiments(self):
+    def experiments(self) -> list[str]:
         """Return the sorted names of the experiments that stored cells belong to."""
         with self._reporting():
             found = self._db.execute("SELECT DISTINCT json_extract(cell, '$.experiment') FROM cells")
             return sorted(name for (name,) in found)
 
-    def items(self, experiment):
+    def items(self, experiment: str) -> Iterator[tuple[str, list[Row], Row]]:
         """Yield (canonical JSON of the cell, list of its rows, provenance dict), in order of the keys."""
         with self._reporting():
             for text, rows, origin in self._db.execute(
@@ -157,7 +160,7 @@ class Store:
             ):
                 yield text, json.loads(rows), json.loads(origin)
 
-    def add(self, items):
+    def add(self, items: Iterable[tuple[str, list[Row], Row]]) -> None:
         """Store those of `items` (as from `Store.items`) whose cell is missing, in one transaction."""
         with self._reporting(), self._db:
             self._db.executemany(

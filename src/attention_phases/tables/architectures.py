@@ -4,23 +4,19 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicSpline
 
-from ..analysis.instances import GAPS, crossing, crossings, curve
+from ..analysis.differences import in_errors
+from ..analysis.instances import GAPS, crossing, crossings, curve, last_fall
 from ..experiments.architecture_grids import COMPARED, MAPPED
-from ..experiments.cells import Variant
+from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
-from ..published import with_error
 from ..sweep.identity import restore
 from ..task import Task
 from ..theory.branches import MINIMA
-from .comparisons import SYMBOLS, checked
 from .stability import theory_lines
+from .thresholds import against_theory, by_name
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
-NAMES = SYMBOLS | {
-    f"{name}_{index}": f"{SYMBOLS[name]}<sub>{index}</sub>"
-    for name, index in (("q", "11"), ("q", "12"), ("q", "22"), ("m", "2"), ("theta", "1"), ("theta", "2"))
-}
 TITLES = {
     "correlated": "correlated tokens",
     "untied": "Q and K apart",
@@ -72,11 +68,11 @@ def compared(table, lines):
     Returns
     -------
     pandas.DataFrame
-        Numbers: architecture, quantity, size (largest d), at_size and its error, students (at infinite d) and their
-        error, theory and its error, and `errors`: the difference of the two over both errors in quadrature.
+        `architecture`, `alpha`, `quantity`; `theory`, `limit` (students at infinite d) and `at_size` (at the largest d)
+        with their errors; `sigma_off`: students less theory at infinite d, over both errors in quadrature.
     """
     rows = []
-    lengths = {text: teacher_length(restore(Variant, text)) for text in table["cell"].astype(str).unique()}
+    lengths = {text: teacher_length(restore(ArchitectureCell, text)) for text in table["cell"].astype(str).unique()}
     table = table.assign(length=table["cell"].astype(str).map(lengths))
     for title, architecture in COMPARED.items():
         here, theory = select(table, architecture), select(lines, architecture)
@@ -88,27 +84,13 @@ def compared(table, lines):
             sign = np.sign(theory[name]) if name.startswith("m") else 1.0  # a student and its mirror image are one
             value, error = extrapolate(here, name)
             rows.append({
-                "architecture": f"{TITLES[title]}, α = {theory['alpha']:g}", "quantity": NAMES[name],
-                "size": int(largest["d"].iloc[0]),
-                "at_size": largest[name].mean(), "at_size_error": largest[name].sem(),
-                "students": value, "students_error": error,
+                "architecture": TITLES[title], "alpha": theory["alpha"], "quantity": name,
                 "theory": sign * theory[name], "theory_error": theory[f"{name}_error"],
-                "errors": (value - sign * theory[name]) / np.hypot(error, theory[f"{name}_error"]),
+                "limit": value, "limit_error": error,
+                "sigma_off": in_errors(value - sign * theory[name], error, theory[f"{name}_error"]),
+                "at_size": largest[name].mean(), "at_size_error": largest[name].sem(),
             })  # fmt: skip
     return pd.DataFrame(rows)
-
-
-def compared_as_table(rows):
-    """`compared` as a table to read."""
-    size = f"students, d = {rows['size'].iloc[0]}"
-    return pd.DataFrame({
-        "": rows["architecture"].where(~rows["architecture"].duplicated(), ""),
-        " ": rows["quantity"],
-        "theory": list(map(with_error, rows["theory"], rows["theory_error"])),
-        "students, d → ∞": list(map(with_error, rows["students"], rows["students_error"])),
-        "in errors": rows["errors"].map("{:+.1f}".format),
-        size: list(map(with_error, rows["at_size"], rows["at_size_error"])),
-    })  # fmt: skip
 
 
 def standard(profile):
@@ -139,10 +121,10 @@ def thresholds(lines):
     return {row.what: (row.alpha, row.alpha_error) for row in rows.itertuples()}
 
 
-def said(lines, what):
-    """Alpha with its error of a single row such as "semantic limit", as text."""
-    rows = lines[lines["what"] == what]
-    return with_error(rows["alpha"].iloc[0], rows["alpha_error"].iloc[0]) if len(rows) else "none"
+def limit(lines, what):
+    """Alpha and its error of a single row such as "semantic limit"; NaN where there is none."""
+    rows = lines.loc[lines["what"] == what, ["alpha", "alpha_error"]].to_numpy()
+    return tuple(map(float, rows[0])) if len(rows) else (np.nan, np.nan)
 
 
 def thresholds_by_name(lines):
@@ -152,7 +134,7 @@ def thresholds_by_name(lines):
 
 
 def trained(table, rng):
-    """The same of trained students, where their means cross."""
+    """ "critical" and "linear" of trained students, alpha and alpha_error, where their means cross."""
     found = {kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}
     return {kind: each for kind, each in found.items() if np.isfinite(each).all() and each[1] > 0}
 
@@ -175,36 +157,18 @@ def mapped(maps, lines, rng):
     Returns
     -------
     pandas.DataFrame
-        As from `comparisons.checked`, with the architecture and the threshold in front.
+        As from `thresholds.against_theory`, with `student` and `threshold` in front.
     """
     parts = []
     for name, table in maps.items():
         for kind, gap in GAPS.items():
             theory = curve(select(lines, MAPPED[name]), kind)
             inside = theory.index[theory["alpha"] < table["alpha"].max()]
-            rows = checked(crossings(table, gap, rng), theory, inside)
+            rows = against_theory(crossings(table, gap, rng), theory, inside)
             rows.insert(0, "student", TITLES[name])
-            rows.insert(1, "threshold", SYMBOLS[kind])
+            rows.insert(1, "threshold", kind)
             parts.append(rows)
     return pd.concat(parts, ignore_index=True)
-
-
-def between_starts(table):
-    """How often each start ends above the lowest training loss on its data set, as a table to read.
-
-    Above means: by more than a tenth of the spread of the lowest loss between data sets.
-    """
-    losses = table.pivot_table(index=["alpha", "seed"], columns="start", values="train_loss", observed=True)
-    lowest = losses.min(axis=1)
-    spread = lowest.groupby("alpha").std()
-    above = losses.sub(lowest, axis=0).gt(spread / 10, axis=0, level="alpha").groupby("alpha").sum()
-    apart = (losses.max(axis=1) - lowest).groupby("alpha").median()
-    return pd.DataFrame({
-        "α": [f"{alpha:.2f}" for alpha in spread.index],
-        **{f"{start} start above": above[start].to_list() for start in above},
-        "median difference of the losses": apart.map("{:.0e}".format).to_list(),
-        "spread between data sets": spread.map("{:.1e}".format).to_list(),
-    })  # fmt: skip
 
 
 def trained_thresholds(found, table, lines, rng):
@@ -224,47 +188,18 @@ def trained_thresholds(found, table, lines, rng):
     Returns
     -------
     pandas.DataFrame
-        As from `comparisons.checked`. Students are interpolated linearly between their alphas; theory is given exactly
-        and, for the comparison, with the same interpolation.
+        `threshold`; `exact_theory`; `trained` and `theory_alike`, both interpolated linearly between the alphas of the
+        students; and `sigma_off`, the difference of the last two over their errors.
     """
-    alphas, names = np.unique(table["alpha"]), ["alpha", "alpha_error"]
-    students = {SYMBOLS[kind]: crossing(GAPS[kind](table), rng) for kind in found}
-    alike = {SYMBOLS[kind]: (interpolated(lines, kind, alphas), error) for kind, (_, error) in found.items()}
-    both = [pd.DataFrame.from_dict(each, orient="index", columns=names, dtype=float) for each in (students, alike)]
-    rows = checked(*(each.dropna() for each in both), of="threshold")
-    rows = rows.rename(columns={"theory": "theory, interpolated alike"})
-    exact = {SYMBOLS[kind]: with_error(*each) for kind, each in found.items()}
-    rows.insert(2, "theory", rows["threshold"].map(exact))
+    alphas = np.unique(table["alpha"])
+    students = {kind: crossing(GAPS[kind](table), rng) for kind in found}
+    alike = {kind: (interpolated(lines, kind, alphas), error) for kind, (_, error) in found.items()}
+    rows = against_theory(*(by_name(each, ["threshold"]).dropna() for each in (students, alike)))
+    rows = rows.rename(columns={"theory": "theory_alike", "theory_error": "theory_alike_error"})
+    exact = rows["threshold"].map(dict(found))
+    rows.insert(1, "exact_theory", [value for value, _ in exact])
+    rows.insert(2, "exact_theory_error", [error for _, error in exact])
     return rows
-
-
-def against_informed(informed, random):
-    """Students of rank 2 from random starts beside the informed ones with the lowest loss, to read.
-
-    Parameters
-    ----------
-    informed, random : pandas.DataFrame
-        Results of informed starts by L-BFGS, and of the start "random" by gradient descent on some of the data sets.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Differences at several alpha, random less informed on the same data, in per cent of the informed mean: training
-        loss, overlap with the teacher, test error.
-    """
-    where = ["alpha", "seed"]
-    best = informed.loc[informed.groupby(where)["train_loss"].idxmin()].set_index(where)
-    other = random.set_index(where)
-    best = best.loc[other.index]
-    rows = []
-    for alpha in sorted(random["alpha"].unique())[4::5]:
-        row = {"α": f"{alpha:.2f}"}
-        for name in ("train_loss", "theta", "test_mse"):
-            one, two = best.loc[alpha, name], other.loc[alpha, name]
-            share = 100 * (two - one) / one.mean()
-            row[f"{SYMBOLS[name]}, per cent"] = with_error(share.mean(), share.sem())
-        rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def interpolated(lines, kind, alphas):
@@ -277,33 +212,30 @@ def interpolated(lines, kind, alphas):
     if len(gap) < 2:
         return np.nan
     inside = alphas[(alphas >= gap.index.min()) & (alphas <= gap.index.max())]
-    values = CubicSpline(gap.index, gap)(inside)
-    for left in np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0)):
-        return np.interp(0, -values[left : left + 2], inside[left : left + 2])
-    return np.nan
+    return last_fall(inside, CubicSpline(gap.index, gap)(inside))
 
 
 def moved(found):
-    """By how much an architecture moves both thresholds, as a table to read.
+    """By how much an architecture moves both thresholds.
 
     Parameters
     ----------
     found : dict
         Student's name to "critical" and "linear", each alpha and error; None where there is none. The first
         is what the others are compared with.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, NaN for the first.
     """
     first = next(iter(found.values()))
     rows = []
     for name, thresholds in found.items():
         row = {"student": name}
-        for kind in ("critical", "linear"):
-            if thresholds[kind] is None:
-                row[SYMBOLS[kind]] = "none"
-                row[f"{SYMBOLS[kind]} moves by"] = ""
-                continue
-            alpha, error = thresholds[kind]
-            row[SYMBOLS[kind]] = with_error(alpha, error)
-            away = alpha - first[kind][0]
-            row[f"{SYMBOLS[kind]} moves by"] = "" if thresholds is first else f"{away:+.2f}"
+        for kind in GAPS:
+            alpha, error = thresholds[kind] or (np.nan, np.nan)
+            away = np.nan if thresholds is first else alpha - (first[kind] or (np.nan,))[0]
+            row |= {kind: alpha, f"{kind}_error": error, f"{kind}_moves": away}
         rows.append(row)
     return pd.DataFrame(rows)

@@ -1,21 +1,19 @@
 """Tables of the landscape and of message passing: theory beside what students and iterations do."""
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
+from ..analysis.differences import in_errors
 from ..analysis.instances import curve
-from ..experiments.cells import line
+from ..experiments.cells import line_cell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
 from ..figures import NEUTRAL, SEMANTIC
-from ..published import with_error
 from ..sweep.parquet import flat
 from ..task import Task
 from ..theory import border, theory_line
 from ..theory.stability import contraction, tail
-from .comparisons import SYMBOLS
+from .thresholds import broken
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
 
@@ -27,7 +25,7 @@ def theory_lines(profile, omegas):
         return every[[bool(np.isclose(each, omegas).any()) for each in every["omega"]]]
     found = []
     for omega in omegas:
-        each = line("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
+        each = line_cell("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
         fields = {name: flat(value) for name, value in vars(each).items()}
         found.append(pd.DataFrame([{**fields, **row} for row in theory_line(each)]))
     return pd.concat(found)
@@ -59,20 +57,27 @@ def metastable(chosen, **quadrature):
     }  # fmt: skip
 
 
-def metastable_table(by_omega):
-    """`metastable` as a table to read."""
+def ranges(by_omega):
+    """`metastable` as numbers: where the semantic minimum begins, alpha_c, and where the positional one ends.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `omega`; `semantic_start`, `critical`, `critical_broken` (what one step of replica symmetry breaking adds, where
+        known) and `positional_stop`, with errors; NaN where a border is not within the alphas.
+    """
     rows = []
-    for omega, (lines, ranges, errors) in by_omega.items():
+    for omega, (lines, borders, errors) in by_omega.items():
         critical = lines[lines["what"] == "critical"].iloc[0]
-        last = lines.loc[lines["what"] == "positional", "alpha"].max()
-        begins, ends = ranges["semantic"][0], ranges["positional"][1]
+        shift, shift_error = broken("critical", omega)
+        ends = borders["positional"][1]
         rows.append({
-            "ω": f"{omega:g}",
-            "semantic minimum from α =": with_error(begins, errors["semantic"]) if begins else "none",
-            SYMBOLS["critical"]: with_error(critical["alpha"], critical["alpha_error"]),
-            "positional minimum to α =": (
-                with_error(ends, errors["positional"]) if np.isfinite(ends) else f"beyond {last:g}"
-            ),
+            "omega": omega,
+            "semantic_start": borders["semantic"][0] or np.nan, "semantic_start_error": errors["semantic"] or np.nan,
+            "critical": critical["alpha"], "critical_error": critical["alpha_error"],
+            "critical_broken": shift, "critical_broken_error": shift_error,
+            "positional_stop": ends if np.isfinite(ends) else np.nan,
+            "positional_stop_error": errors["positional"] or np.nan,
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -124,19 +129,13 @@ def rates(table, replicons, damping):
     return pd.DataFrame(rows)
 
 
-def rates_table(found, replicons):
-    """`rates` as a table to read, with the replicon and its tail."""
-    errors = np.hypot(found["measured_error"], found["predicted_error"])
-    of = [replicons[key] for key in zip(found["omega"], found["alpha"])]
-    return pd.DataFrame({
-        "ω": found["omega"].map("{:g}".format),
-        "α": found["alpha"].map("{:g}".format),
-        "Λ": [with_error(each["replicon"], each["replicon_error"]) for each in of],
-        "tail index": [with_error(each["index"], each["index_error"]) for each in of],
-        "predicted": list(map(with_error, found["predicted"], found["predicted_error"])),
-        "measured": list(map(with_error, found["measured"], found["measured_error"])),
-        "in errors": [f"{each:+.1f}" for each in (found["measured"] - found["predicted"]) / errors],
-    })  # fmt: skip
+def rates_and_replicons(found, replicons):
+    """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`."""
+    columns = ["replicon", "replicon_error", "index", "index_error"]
+    of = pd.DataFrame([{name: replicons[key][name] for name in columns} for key in zip(found["omega"], found["alpha"])])
+    off = in_errors(found["measured"] - found["predicted"], found["measured_error"], found["predicted_error"])
+    shown = ["predicted", "predicted_error", "measured", "measured_error"]
+    return pd.concat([found[["omega", "alpha"]], of, found[shown]], axis=1).assign(sigma_off=off)
 
 
 def settled(table, apart):
@@ -152,91 +151,24 @@ def settled(table, apart):
     Returns
     -------
     pandas.DataFrame
-        A table to read; distances on data are medians over data sets, with the smallest and the largest.
+        `omega`, `alpha`, `branch`; `distance` of theory with its error; `copies` and `copies_jumping`, medians over
+        data sets with the smallest and the largest as a range, without and with jumps in the response; `settled`, on
+        how many `data_sets` it settles.
     """
     rows = []
     for (omega, alpha, start), (distance, error) in apart.items():
         here = table[np.isclose(table["omega"], omega) & np.isclose(table["alpha"], alpha) & (table["start"] == start)]
         ends = here[here["what"] == "settled"]
-        row = {"ω": f"{omega:g}", "α": f"{alpha:g}", "branch": start,
-               "theory": with_error(distance, error) if distance else "0"}  # fmt: skip
-        for width, name in ((0.0, "derivative"), (here["width"].max(), "with jumps")):
+        row = {"omega": omega, "alpha": alpha, "branch": start, "distance": distance, "distance_error": error}
+        for width, name in ((0.0, "copies"), (here["width"].max(), "copies_jumping")):
             copies = here[(here["what"] == "copies") & (here["damping"] > 0) & (here["width"] == width)]["apart"]
-            row[f"copies, {name}"] = _range(copies)
-        rows.append(row | {"settles": f"{int(ends['settled'].sum())} of {len(ends)}"})
-    return pd.DataFrame(rows)
-
-
-def _range(values):
-    if values.median() < 1e-3:
-        return f"0 to {values.max():.2f}" if values.max() > 5e-3 else "0"
-    return f"{values.median():.2f} ({values.min():.2f} to {values.max():.2f})"
-
-
-def minima(table):
-    """How many minima the starts in one valley lead to, and how they differ.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The experiment "landscape".
-
-    Returns
-    -------
-    pandas.DataFrame
-        A table to read: means over data sets, with the fewest and the most.
-    """
-    rows = []
-    for (omega, alpha, valley, noise), each in table.groupby(["omega", "alpha", "valley", "noise"], observed=True):
-        counts = each.groupby("seed")["minimum"].nunique()
-        scatter = each.groupby("seed")["train_loss"].agg(lambda losses: losses.std() / losses.min())
-        rows.append({
-            "ω": f"{omega:g}",
-            "α": f"{alpha:g}",
-            "valley": valley,
-            "noise": f"{noise:g}",
-            "starts": len(each) // each["seed"].nunique(),
-            "minima": f"{counts.mean():.0f} ({counts.min()} to {counts.max()})",
-            "scatter of ε<sub>t</sub>": f"{100 * scatter.mean():.2g} %" if scatter.mean() > 1e-6 else "none",
-            "overlap": f"{each['aligned'].mean():.3f} ± {each['aligned'].std():.3f}",
-        })  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def nearest(table, edges=(0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 2)):
-    """How many ends have their nearest other end at which distance over their size, as a table to read."""
-    counts = np.histogram(table["nearest"], edges)[0]
-    return pd.DataFrame({
-        "nearest other end": [f"{low:g} to {high:g}" for low, high in pairwise(edges)],
-        "ends": counts,
-    })  # fmt: skip
-
-
-def levels(table, limits):
-    """Losses of the ends beside the replica-symmetric one: `limits` has theory.Solution by (omega, alpha, valley).
-
-    Returns
-    -------
-    pandas.DataFrame
-        A table to read: mean over data sets, with its standard error, of the lowest and of the mean loss.
-    """
-    rows = []
-    for (omega, alpha, valley, noise), each in table.groupby(["omega", "alpha", "valley", "noise"], observed=True):
-        found = limits[omega, alpha, valley]
-        losses = 1e3 * each.groupby("seed")["train_loss"].agg(["min", "mean"])
-        rows.append({
-            "ω": f"{omega:g}",
-            "valley": valley,
-            "noise": f"{noise:g}",
-            "lowest": with_error(losses["min"].mean(), losses["min"].sem()),
-            "mean": with_error(losses["mean"].mean(), losses["mean"].sem()),
-            "theory": with_error(1e3 * found.train_loss, 1e3 * found.stderr["train_loss"]),
-        })  # fmt: skip
+            row |= {name: copies.median(), f"{name}_low": copies.min(), f"{name}_high": copies.max()}
+        rows.append(row | {"settled": int(ends["settled"].sum()), "data_sets": len(ends)})
     return pd.DataFrame(rows)
 
 
 def by_points(solutions, sizes, scrambles):
-    """The sample mean of the replicon against the number of quadrature points, and the tail, as a table to read.
+    """The sample mean of the replicon, and its tail, against the number of quadrature points.
 
     Parameters
     ----------
@@ -245,16 +177,18 @@ def by_points(solutions, sizes, scrambles):
     sizes : list of int
         Points a scramble.
     scrambles : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        `branch`, `omega`, `alpha`, `points`; `replicon` and `index` with their errors.
     """
     rows = []
     for (omega, alpha, branch), overlaps in solutions.items():
-        each = [tail(Task(omega=omega), alpha, overlaps, points, scrambles) for points in sizes]
-        means = [with_error(one["replicon"], one["replicon_error"]) for one in each]
-        rows.append({
-            "branch": branch, "ω": f"{omega:g}", "α": f"{alpha:g}",
-            **{f"{points:,} points": mean for points, mean in zip(sizes, means)},
-            "tail index": with_error(each[-1]["index"], each[-1]["index_error"]),
-        })  # fmt: skip
+        for points in sizes:
+            found = tail(Task(omega=omega), alpha, overlaps, points, scrambles)
+            where = {"branch": branch, "omega": omega, "alpha": alpha, "points": points}
+            rows.append(where | {name: found[name] for name in ("replicon", "replicon_error", "index", "index_error")})
     return pd.DataFrame(rows)
 
 

@@ -95,11 +95,11 @@ def _root(distances, gain):
 
 
 def copies_line(line) -> list[dict]:
-    """Return the rows of a `cells.Copies`: along both branches, how close two copies come.
+    """Return the rows of a `cells.CopiesCell`: along both branches, how close two copies come.
 
     Parameters
     ----------
-    line : cells.Copies
+    line : cells.CopiesCell
 
     Returns
     -------

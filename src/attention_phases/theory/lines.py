@@ -12,11 +12,11 @@ OF_THRESHOLD, OF_END = 4, 2
 
 
 def theory_line(line) -> list[dict]:
-    """Return the rows of a `cells.Line`, or of a `cells.VariantLine`, which is of another architecture.
+    """Return the rows of a `cells.LineCell`, or of a `cells.ArchitectureLineCell`, which is of another architecture.
 
     Parameters
     ----------
-    line : cells.Line or cells.VariantLine
+    line : cells.LineCell or cells.ArchitectureLineCell
 
     Returns
     -------

@@ -77,7 +77,7 @@ class Gap(NamedTuple):
 
 def threshold(
     task: Task, kind: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, near: Threshold | None = None,
-    architecture: Architecture | None = None,
+    architecture: Architecture | None = None, report: Callable[[int], object] | None = None,
 ) -> Threshold:  # fmt: skip
     """Return the sample complexity of a transition.
 
@@ -93,6 +93,8 @@ def threshold(
         The same transition of a similar task, from which to start instead of a search.
     architecture : Architecture, optional
         As for `solve`.
+    report : callable, optional
+        Called with the points of each evaluation, which cost about as much time.
 
     Returns
     -------
@@ -110,6 +112,8 @@ def threshold(
 
     def at(alpha: float, points: int, near: Mapping[str, Solution]) -> Gap:
         """The gap at alpha, from the solutions `near`."""
+        if report:
+            report(points)
         found = {each: solve_from(near.get(each), task, alpha, each, points=points, **options) for each in branches}
         return Gap.of(found, baseline)
 
@@ -130,7 +134,7 @@ def threshold(
                 break
     converged = bool(settled and here.exists)
     if near is not None and not converged:
-        return threshold(task, kind, points, **options)
+        return threshold(task, kind, points, **options, report=report)
     return Threshold(float(alpha), float(here.stderr / abs(here.slope)), converged, solutions)
 
 

@@ -1,0 +1,77 @@
+"""Tables of the landscape and of message passing, by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_phases.tables import stability as tables
+
+
+def test_where_minima_begin_and_end():
+    lines = pd.DataFrame({"what": ["critical", "positional"], "alpha": [1.25, 2.0], "alpha_error": [0.01, np.nan]})
+    by_omega = {
+        0.3: (lines, {"semantic": (0.8, np.inf), "positional": (0.1, np.inf)}, {"semantic": 0.02, "positional": None}),
+        0.2: (lines, {"semantic": (0.0, np.inf), "positional": (0.1, 1.9)}, {"semantic": None, "positional": 0.03}),
+    }
+    one, two = tables.ranges(by_omega).to_dict("records")
+    assert (one["omega"], one["semantic_start"], one["semantic_start_error"]) == (0.3, 0.8, 0.02)
+    assert (one["critical"], one["critical_error"]) == (1.25, 0.01)
+    assert (one["critical_broken"], one["critical_broken_error"]) == (-0.00044, 0.00004)
+    assert np.isnan(one["positional_stop"]) and np.isnan(two["semantic_start"]) and np.isnan(two["critical_broken"])
+    assert (two["positional_stop"], two["positional_stop_error"]) == (1.9, 0.03)
+
+
+def test_metastable_ranges(monkeypatch):
+    chosen = pd.DataFrame({"omega": [0.1, 0.1, 0.3, 0.3], "what": "positional", "alpha": [0.2, 1.0, 0.1, 2.0]})
+    borders = {
+        "semantic": pd.DataFrame({"alpha": [0.8], "alpha_error": [0.02]}, [0.3]),
+        "positional": pd.DataFrame({"alpha": [1.4], "alpha_error": [0.03]}, [0.1]),
+    }
+    monkeypatch.setattr(tables, "border", lambda lines, branch, **quadrature: borders[branch])
+    found = tables.metastable(chosen)
+    rows, ranges, errors = found[0.1]
+    assert rows["alpha"].to_list() == [0.2, 1.0] and errors == {"semantic": None, "positional": 0.03}
+    assert ranges == {"semantic": (0.0, np.inf), "positional": (0.2, 1.4)}
+    assert found[0.3][1] == {"semantic": (0.8, np.inf), "positional": (0.1, np.inf)}
+
+
+def test_rates_beside_the_prediction():
+    found = pd.DataFrame([
+        {"omega": 0.3, "alpha": 2.0, "measured": 0.52, "measured_error": 0.03,
+         "predicted": 0.5, "predicted_error": 0.04}
+    ])  # fmt: skip
+    replicon = {"replicon": 0.24, "replicon_error": 0.01, "index": 3.0, "index_error": 0.5, "settled": True}
+    (row,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon}).to_dict("records")
+    assert row["sigma_off"] == pytest.approx(0.02 / 0.05)
+    assert (row["replicon"], row["replicon_error"], row["index"], row["index_error"]) == (0.24, 0.01, 3.0, 0.5)
+    assert (row["measured"], row["predicted"]) == (0.52, 0.50)
+
+
+def test_distances_that_copies_keep():
+    def row(what, seed, **values):
+        return {"omega": 0.3, "alpha": 2.0, "start": "semantic", "what": what, "seed": seed} | values
+
+    copies = [
+        row("copies", seed, damping=damping, width=width, apart=apart)
+        for width, values in ((0.0, (0.0, 0.1, 0.3)), (0.1, (0.4, 0.2, 0.6)))
+        for damping in (0.7, 0.0)
+        for seed, apart in enumerate(values if damping else (9.0, 9.0, 9.0))
+    ]
+    table = pd.DataFrame([*copies, *(row("settled", seed, settled=settled) for seed, settled in enumerate((1, 0, 1)))])
+    (found,) = tables.settled(table, {(0.3, 2.0, "semantic"): (0.25, 0.01)}).to_dict("records")
+    assert (found["branch"], found["distance"], found["distance_error"]) == ("semantic", 0.25, 0.01)
+    assert (found["copies"], found["copies_low"], found["copies_high"]) == (0.1, 0.0, 0.3)
+    assert (found["copies_jumping"], found["copies_jumping_low"], found["copies_jumping_high"]) == (0.4, 0.2, 0.6)
+    assert (found["settled"], found["data_sets"]) == (2, 3)
+
+
+def test_replicons_by_number_of_points(monkeypatch):
+    def tail(task, alpha, overlaps, points, scrambles):
+        replicon = task.omega + alpha + 1 / points
+        return {"replicon": replicon, "replicon_error": 1 / scrambles, "index": points, "index_error": 0.5, "more": 0}
+
+    monkeypatch.setattr(tables, "tail", tail)
+    one, two = tables.by_points({(0.3, 2.0, "semantic"): None}, [4, 8], 16).to_dict("records")
+    where = {"branch": "semantic", "omega": 0.3, "alpha": 2.0}
+    assert one == where | {"points": 4, "replicon": 2.55, "replicon_error": 1 / 16, "index": 4, "index_error": 0.5}
+    assert (two["points"], two["replicon"]) == (8, 2.425)
