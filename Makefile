@@ -3,13 +3,17 @@ PROFILE ?= paper
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LAB := $(VENV)/.lab
 TORCH := $(shell grep '^torch==' constraints.txt)
+NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
+LABCONFIG := $(VENV)/etc/jupyter/labconfig
+LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
 # Notebook kernels show figures through matplotlib's inline backend; a backend set here would drop them silently.
 unexport MPLBACKEND
 export PYTHONDONTWRITEBYTECODE = 1
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 12
 
 install: $(READY)  ## make .venv with the pinned versions
 
@@ -28,9 +32,23 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python tests/browser.py
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider _build/executed/smoke
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/executed/smoke
 	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/test_sweep.py
 	$(BIN)/python -m pytest tests/test_sweep.py  # alone: it asks that Ctrl-C acts within two seconds
+
+validate: PROFILE := smoke
+validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)
+	$(BIN)/python -m attention_phases.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
+	$(BIN)/python -m pytest $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
+
+notebooks: $(READY)  ## write the .ipynb of each text that has none, or another one
+	$(BIN)/python -m attention_phases.notebooks --pairs
+
+lab: $(LAB) notebooks  ## open the notebooks in JupyterLab, each paired with its text
+	$(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
+
+test-lab: $(LAB)  ## the tests that need JupyterLab
+	$(BIN)/python -m pytest -p no:cacheprovider tests/lab.py
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
 	for name in $$($(BIN)/python -c 'from attention_phases.experiments import GRIDS; print(*GRIDS)'); do \
@@ -49,4 +67,9 @@ $(READY): constraints.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[book,test]'
 	@touch $@
 
-.PHONY: help install book test data verify clean
+$(LAB): $(READY) notebooks/lab_settings.json
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[lab]'
+	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
+	@touch $@
+
+.PHONY: help install book test validate notebooks lab test-lab data verify clean

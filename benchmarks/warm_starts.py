@@ -12,14 +12,14 @@ import numpy as np
 
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import branch_along, general_solve, solve, threshold, warm
+from attention_phases.theory import branch_along, solve, threshold, warm
 
 TASK = Task(omega=0.3)
 ALPHAS = (0.06, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
 
 
 def general(architecture, branch):
-    return lambda: loss(general_solve(TASK, architecture, 2.0, branch, 2**9))
+    return lambda: loss(solve(TASK, 2.0, branch, 2**9, architecture=architecture))
 
 
 def loss(found):
@@ -60,7 +60,7 @@ def timed(case):
 def main(repeats):
     solve(TASK, 2.0, "semantic", 2**5)  # compiles
     for form in ("tied", "untied"):
-        general_solve(TASK, Architecture(form), 2.0, "semantic", 2**4)
+        solve(TASK, 2.0, "semantic", 2**4, architecture=Architecture(form))
     for name, case in CASES.items():
         seconds = []
         for _ in range(repeats):

@@ -15,10 +15,10 @@ from attention_phases.experiments.results import work
 from attention_phases.model import rank_one, students
 from attention_phases.model.architectures import SCORES, Architecture
 from attention_phases.tables import architectures as tables
-from attention_phases.theory import general_linear_baseline, general_solve, linear_baseline, solve
+from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory.branches import as_row
 from attention_phases.theory.general import prox
 from attention_phases.theory.general import state_evolution as general
-from attention_phases.theory.general.lines import general_row
 from attention_phases.theory.general.prediction_error import general_test_error, project
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
@@ -139,18 +139,18 @@ def random_problem(rng, tokens, form):
 @pytest.mark.parametrize(("tokens", "form"), [(2, "tied"), (2, "untied"), (2, "rank2"), (3, "untied"), (4, "tied")])
 def test_gradient_and_hessian_of_the_loss(tokens, form):
     rng = np.random.default_rng(0)
-    h, Y, C, M, _, _ = random_problem(rng, tokens, form)
+    h, Y, C, M, A, _ = random_problem(rng, tokens, form)
     size, step = len(h), 1e-5
-    S, u, curvature, D, gradient, hessian, gauss, _, _ = prox.workspace(tokens, size)
+    problem, (space, _) = prox.Problem(h, Y, C, M, A, h), prox.spaces(tokens, size)
 
     def derivatives(h):
-        prox.attention(h, M, S)
-        prox.loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
-        return gradient.copy(), hessian.copy(), gauss.copy()
+        prox.attention(h, M, space.S)
+        prox.loss_derivatives(h, problem, space)
+        return space.gradient.copy(), space.hessian.copy(), space.gauss.copy()
 
     slope, bend, positive = derivatives(h)
     for i, shift in enumerate(step * np.eye(size)):
-        ahead, behind = (prox.loss(h + side, Y, C, M, S) for side in (shift, -shift))
+        ahead, behind = (prox.loss(h + side, problem, space.S) for side in (shift, -shift))
         assert (ahead - behind) / (2 * step) == pytest.approx(slope[i], abs=1e-9)
         ahead, behind = (derivatives(h + side)[0] for side in (shift, -shift))
         assert (ahead - behind) / (2 * step) == pytest.approx(bend[i], abs=1e-8)
@@ -159,14 +159,13 @@ def test_gradient_and_hessian_of_the_loss(tokens, form):
 
 def lowest(w, Y, C, M, A, chi, starts=()):
     """Moreau envelope and proximal point, from the solver's own starts or from given ones."""
-    tokens = len(C)
-    work_space, minima, values = prox.workspace(tokens, len(w)), np.zeros((2, len(w))), np.zeros(2)
+    space, found = prox.spaces(len(C), len(w))
+    problem = prox.Problem(w, Y, C, M, A, np.sqrt(np.outer(np.diag(C), np.diag(chi)).ravel()))
     if not len(starts):
-        reach = np.sqrt(np.outer(np.diag(C), np.diag(chi)).ravel())
-        prox.prox(w, Y, C, M, A, reach, minima, values, np.zeros_like(w), work_space)
-        return values[0], minima[0]
+        prox.prox(problem, found, space)
+        return found.values[0], found.minima[0]
     unknown = np.full(len(w), np.nan)
-    ends = [(prox.descend(h := start.copy(), unknown, w, Y, C, M, A, work_space), tuple(h)) for start in starts]
+    ends = [(prox.descend(h := start.copy(), unknown, problem, space), tuple(h)) for start in starts]
     return min(ends)
 
 
@@ -215,7 +214,7 @@ def test_averages_of_the_standard_student(overlaps):
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
 def test_the_solved_case_is_a_special_case(branch):
-    theirs, ours = solve(TASK, 2.0, branch, 2**8, 8), general_solve(TASK, Architecture(), 2.0, branch, 2**8, 8)
+    theirs, ours = (solve(TASK, 2.0, branch, 2**8, 8, architecture=each) for each in (None, Architecture()))
     assert ours.converged
     found = (0.25 * ours.overlaps.q, ours.overlaps.mu, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.chi)
     for each, value in zip(found, theirs.overlaps):
@@ -265,7 +264,7 @@ def test_gains_are_the_slopes_of_the_map(held):
     ],
 )
 def test_the_free_energy_of_a_fixed_point_is_its_training_loss(architecture, branch):
-    found = general_solve(TASK, architecture, 2.0, branch, 2**5, 8)
+    found = solve(TASK, 2.0, branch, 2**5, 8, architecture=architecture)
     assert found.converged
     assert found.free_energy == pytest.approx(found.train_loss, rel=1e-6)
 
@@ -273,7 +272,7 @@ def test_the_free_energy_of_a_fixed_point_is_its_training_loss(architecture, bra
 @pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.0), (3, 0.3)])
 def test_the_linear_baseline(tokens, correlation):
     architecture = Architecture(tokens=tokens, correlation=correlation)
-    value = general_linear_baseline(TASK, architecture)
+    value = linear_baseline(TASK, architecture)
     if tokens == 2:
         assert value == pytest.approx(linear_baseline(TASK), rel=1e-6)
     C = architecture.covariance(TASK)
@@ -294,9 +293,9 @@ def test_theory_and_students_agree(name):
         for seed in range(12)
     ]
     rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
-    found = general_solve(TASK, architecture, alpha, "semantic", 2**6, 8)
+    found = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert found.converged
-    theory = general_row(TASK, found)
+    theory = as_row(TASK, found)
     for each in tables.TWO if architecture.rank == 2 else tables.ONE:
         if theory[f"{each}_error"] > 0:
             value, error = tables.extrapolate(rows, each)

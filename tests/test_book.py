@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import browser
+import jsonschema
 import numpy as np
 import pytest
 import torch
@@ -176,3 +177,42 @@ def test_the_panel_is_worked_by_keyboard_and_fits_a_phone(open_page):
     for table in page.locator(".attention-panel table").all():
         box = table.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+
+
+SCORECARD = HTML / "book/scorecard.html"
+
+
+def test_the_scorecard_shows_its_data(open_page):
+    page = open_page(SCORECARD)
+    data = json.loads((HTML / "book/scorecard.json").read_text())
+    schema = json.loads((HTML / "_static/scorecard.schema.json").read_text())
+    jsonschema.validate(data, schema)
+    assert page.locator("section.comparisons tbody tr").count() == len(data["rows"]) > 0
+    shown = page.locator("section.comparisons tbody tr").all_inner_texts()
+    verdicts = [row["verdict"] for row in data["rows"]]
+    assert sorted(next(each for each in set(verdicts) if each in text) for text in shown) == sorted(verdicts)
+    for row in data["rows"]:
+        address, anchor = urldefrag(row["page"])
+        assert f'id="{anchor}"' in (SCORECARD.parent / address).read_text(), row["id"]
+
+
+def test_the_scorecard_is_filtered_by_figure(open_page):
+    page = open_page(SCORECARD)
+    sections, choice = page.locator("section.comparisons"), page.get_by_label("Show")
+    figures = [each.get_attribute("data-figure") for each in sections.all()]
+    choice.select_option(figures[0])
+    assert [each.is_visible() for each in sections.all()] == [figure == figures[0] for figure in figures]
+    rows = page.locator(f'section[data-figure="{figures[0]}"] tbody tr').count()
+    assert page.get_by_role("status").filter(has_text="comparisons").inner_text().strip() == f"{rows} comparisons"
+    choice.select_option("")
+    assert all(each.is_visible() for each in sections.all())
+
+
+def test_tables_are_reached_by_keyboard_and_fit_a_phone(open_page):
+    page = open_page(SCORECARD)
+    page.set_viewport_size(PHONE)
+    for region in page.locator(".scrolled").all():
+        box = region.bounding_box()
+        assert region.get_attribute("tabindex") == "0" and box["x"] + box["width"] <= PHONE["width"]
+    assert page.locator("table.comparison th:empty").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from itertools import product
@@ -68,7 +69,7 @@ def answer(run):
 
 def test_theory(answer):
     found = answer(*THEORY)
-    more = {"free_energy", "replicon", "gain", "residual", "converged", "iterations", "stderr"}
+    more = {"free_energy", "replicon", "gain", "residual", "converged", "reason", "iterations", "stderr"}
     assert set(found) == ESTIMATES | more
     assert set(found["stderr"]) == ESTIMATES | {"replicon", "gain"}
     expected = solve(Task(), 2.0, "semantic", 256, 4, 0)
@@ -349,11 +350,26 @@ def test_a_sweep_goes_on_from_a_part(swept, answer, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(kept.astype(object), before.astype(object))  # the seconds too: not computed again
 
 
-def test_progress_goes_to_stderr(tiny, run, tmp_path):
-    code, out, err = run("sweep", "fig02", "--profile", "smoke", "--workers", 1, "--json",
-                         "--store", tmp_path / "s.sqlite", "--data", tmp_path / "data")  # fmt: skip
-    assert code == 0 and counts(only_object(out)) == (3, 0, 0)
-    assert "3/3" in err
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])
+@pytest.mark.parametrize(
+    ("arguments", "unit"),
+    [
+        (("sweep", "fig02", "--profile", "smoke", "--workers", 1), "cell"),
+        (("simulate", "--alpha", 1, "--d", 20, "--init", "semantic", "--seeds", 3), "data set"),
+        (("gamp", "--alpha", 2, "--d", 100, "--init", "semantic"), "iteration"),
+        (THRESHOLD, "point"),
+        (("verify", "--experiment", "fig02", "--sample", 2), "cell"),
+    ],
+    ids=lambda each: each if isinstance(each, str) else each[0],
+)
+def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, monkeypatch, arguments, unit, quiet):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    if arguments[0] == "sweep":
+        arguments = (*arguments, "--store", tmp_path / "s.sqlite", "--data", tmp_path / "data")
+    code, out, err = run(*arguments, "--json", *quiet)
+    assert code == 0 and only_object(out)
+    assert bool(re.search(rf"\d+/\d+ \[\d\d:\d\d<[\d:?]+, .*{unit}", err)) is not bool(quiet)
+    assert not quiet or err == ""
 
 
 def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, run, tmp_path):

@@ -10,7 +10,7 @@ from frames import students
 from attention_phases import Task, figures
 from attention_phases.analysis import instances
 from attention_phases.experiments.cells import StudentCell
-from attention_phases.experiments.simulation import run
+from attention_phases.experiments.simulation import train_students
 from attention_phases.model.rank_one import sample
 from attention_phases.paths import DATA
 from attention_phases.theory.prediction_error import test_error as expected_error
@@ -29,7 +29,7 @@ def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     cell = StudentCell(
         "test", alpha=1.5, d=20, seed=0, starts=("semantic", "positional"), optimizer="lbfgs", **vars(Task())
     )
-    for row in run(cell):
+    for row in train_students(cell):
         teacher = seen[0].teacher.double()
         here, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())
         assert row["test_mse"] == pytest.approx(here, rel=1e-9) != limit

@@ -19,9 +19,10 @@ from attention_phases.theory import (
     theory_line,
     threshold,
 )
-from attention_phases.theory.branches import branch_end, follow
-from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
+from attention_phases.theory.branches import follow
+from attention_phases.theory.ends import branch_end
+from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -30,7 +31,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(theory_line(cells.line("line", TASK, ALPHAS, 2**8, 8)))
+    return pd.DataFrame(theory_line(cells.line_cell("line", TASK, ALPHAS, 2**8, 8)))
 
 
 # Branches
@@ -67,7 +68,7 @@ def instability(task, branch, alpha):
             "semantic": Overlaps(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
             "positional": Overlaps(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
         }[branch]
-        pooled = Averages(*(each.mean() for each in average(task, point, nets)))
+        pooled = pool(average(task, point, nets))
         new = update(task, conjugates(task, alpha, point, pooled))
         own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
         images.append(own / new.q**0.5)
@@ -147,18 +148,18 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = theory_line(cells.line("line", TASK, (), 2**6, 8))
+    rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
     assert [each["what"] for each in rows] == ["baseline", "critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = theory_line(cells.line("line", task, (0.5, 1.0), 2**6, 8))
+    rows = theory_line(cells.line_cell("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
 
 
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
-    cell = cells.line("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
+    cell = cells.line_cell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(results, "DATA", tmp_path)
     with store.Store(tmp_path / "s.sqlite") as kept:
         kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))

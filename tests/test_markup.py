@@ -1,6 +1,7 @@
 """How numbers of the pages become text."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -17,7 +18,7 @@ class Cells(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags, self.rows = [], []
+        self.tags, self.rows, self.inside = [], [], False
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
@@ -27,8 +28,10 @@ class Cells(HTMLParser):
         if tag in ("th", "td"):
             self.rows[-1].append("")
 
+        self.inside = tag in ("th", "td") or (self.inside and tag != "p")
+
     def handle_data(self, data):
-        if self.rows and self.rows[-1]:
+        if self.inside:
             self.rows[-1][-1] += data
 
 
@@ -63,6 +66,17 @@ def test_a_table_can_be_read_by_everybody():
     right = [tag for tag, attributes in tags if attributes.get("class") == "number"]
     assert right == ["th", "td", "td"]  # the numbers and their heading
     assert not re.search(r"<th[^>]*></th>", html)
+
+
+def test_numbers_lie_to_the_right_and_words_to_the_left_even_where_some_are_missing():
+    frame = pd.DataFrame({"verdict": ["agrees", "differs"], "reason": [np.nan, "quadrature"], "theory": [1.5, np.nan],
+                          "published": ["0.851", None]})  # fmt: skip
+    cells = [
+        attributes.get("class") for tag, attributes in Cells(markup.as_html(frame, "A caption")).tags if tag == "td"
+    ]
+    assert cells == [None, "number", "number"] * 2
+    _, first, second = Cells(markup.as_html(frame, "A caption")).rows
+    assert first == ["agrees", "–", "1.5", "0.851"] and second == ["differs", "quadrature", "none", ""]
 
 
 def test_a_folded_table_is_named_by_what_opens_it():
@@ -120,41 +134,34 @@ def test_a_comparison_on_a_page():
     html = markup.Table(compare(rows()), "Published and ours").html()
     head, first, second = Cells(html).rows
     assert head == [
-        "quantity",
-        "published",
-        "ours",
-        "ours from",
-        "n",
-        "difference, %",
-        "in errors",
-        "verdict",
-        "reason",
-    ]
-    assert first[:5] == ["αc, ω = 0.3", "1.241", "1.2500(10)", "theory", "16"]
-    assert first[5:] == ["+0.7", "+8.6", "differs", "1"]
-    assert second[0] == "εg, α = 2, positional, gradient descent"
-    assert second[1:3] == ["2.00(30)", "2.10(40)"] and second[-2:] == [
-        "agrees",
-        "–Source of the published numbers: Fig. 3; Table 1.",
-    ]
+        "quantity", "published", "ours", "difference, %", "in errors", "verdict", "reason", "ours from", "n",
+    ]  # fmt: skip
+    assert first == ["αc, ω = 0.3", "1.241", "1.2500(10)", "+0.7", "+8.6", "differs", "1", "theory", "16"]
+    assert second[:3] == ["εg, α = 2, positional, gradient descent", "2.00(30)", "2.10(40)"]
+    assert second[5:] == ["agrees", "–", "students", "10"]
+    assert html.endswith("Source of the published numbers: Fig. 3; Table 1.</p>")
     assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:2] == ["number", "number"]
 
 
 def test_the_error_of_the_model_has_its_own_column_where_it_is_known():
-    some = [each._replace(broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
+    some = [replace(each, broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
     head, first, second = Cells(markup.Table(compare(some), "Published and ours").html()).rows
     place = head.index("one step of breaking moves it by")
     assert (first[place], second[place]) == ("−0.00040(10)", "not known")
 
 
+def test_nothing_to_compare_is_said():
+    html, numbers = markup.Table(compare([]), "Published and ours")._repr_mimebundle_()
+    assert "no numbers for these parameters" in html["text/html"] and numbers[markup.COMPARISON]["rows"] == []
+
+
 def test_a_comparison_takes_its_numbers_along():
     table = markup.Table(compare(rows()), "Published and ours")
-    bundle = table._repr_mimebundle_()
-    assert bundle["text/html"] == table.html() and repr(table) == "Published and ours"
-    found = bundle[markup.COMPARISON]
+    bundle, numbers = table._repr_mimebundle_()
+    assert bundle == {"text/html": table.html()} and repr(table) == "Published and ours"
+    found = numbers[markup.COMPARISON]
     assert found["anchor"] == "table-published-and-ours" and f'id="{found["anchor"]}"' in bundle["text/html"]
     first, second = found["rows"]
     assert first["value"] == 1.25 and first["published_error"] is None and first["reason"] == "quadrature"
     assert second["reason"] is None and second["parameters"]["branch"] == "positional"
-    plain = markup.Table(pd.DataFrame({"count": [1]}), "Counts")._repr_mimebundle_()
-    assert list(plain) == ["text/html"]
+    assert markup.Table(pd.DataFrame({"count": [1]}), "Counts")._repr_mimebundle_()[1] == {}

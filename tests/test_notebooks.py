@@ -1,19 +1,25 @@
 """The notebook runner: nothing stale, nothing half-done, nothing silent."""
 
+import hashlib
+import json
 from pathlib import Path
 
-import jupytext
 import nbformat
 import pytest
 
-from attention_phases import notebooks
+from attention_phases import paths
+from attention_phases.errors import NotebookError
+from attention_phases.notebooks import __main__ as command
+from attention_phases.notebooks import book, execution
 
 TEXT = """\
 # A page
 
 ```{code-cell} python
 :tags: [parameters]
-size = 1
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+size = 1  # how much; cells; a whole number, at least 1
 ```
 
 ```{code-cell} python
@@ -28,7 +34,7 @@ def checkout(tmp_path, monkeypatch):
     """A small checkout of its own: one notebook, one library file, one data file, pins, profiles."""
     files = {
         "notebooks/page.md": TEXT,
-        "notebooks/profiles.toml": "[paper.page]\n[laptop.page]\n[smoke.page]\nsize = 3\n",
+        "notebooks/profiles.toml": "[smoke.page]\nsize = 3\n",
         "src/library.py": "VALUE = 1\n",
         "data/fig.parquet": "stored",
         "constraints.txt": "numpy==2.0.0\n",
@@ -36,15 +42,11 @@ def checkout(tmp_path, monkeypatch):
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(content)
-    places = {
-        "ROOT": tmp_path,
-        "DATA": tmp_path / "data",
-        "TEXTS": tmp_path / "notebooks",
-        "KEPT": tmp_path / "kept",
-        "SHOWN": tmp_path / "shown",
-    }
-    for name, path in places.items():
-        monkeypatch.setattr(notebooks, name, path)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "DATA", tmp_path / "data")
+    monkeypatch.setattr(command, "NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.setattr(book, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(book, "SHOWN", tmp_path / "shown")
     return tmp_path
 
 
@@ -54,20 +56,45 @@ def outputs(path):
 
 
 def run(checkout, **values):
-    return notebooks.execute(checkout / "notebooks/page.md", checkout / "kept", values)
+    return execution.execute(checkout / "notebooks/page.md", checkout / "kept", values)
 
 
 def test_parameters_of_a_profile_reach_the_notebook_and_the_book(checkout):
-    assert notebooks.main(["--profile", "smoke"]) == 0
+    assert command.main(["--profile", "smoke"]) == 0
     assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
     assert "| A page |" in (checkout / "shown/times.md").read_text()
     assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
-    assert jupytext.read(checkout / "notebooks/page.md").cells[1].source == "size = 1"  # the text stays as it was
+    assert (checkout / "notebooks/page.md").read_text() == TEXT  # it stays as it was, with nothing beside it
+    assert [path.name for path in sorted((checkout / "notebooks").iterdir())] == ["page.md", "profiles.toml"]
+
+
+def test_every_profile_reaches_a_notebook_that_no_table_names(checkout):
+    (checkout / "notebooks/profiles.toml").write_text("")
+    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", "print(profile)"))
+    assert command.main(["--profile", "laptop"]) == 0
+    assert outputs(checkout / "shown/page.ipynb") == ["laptop\n"]
+
+
+def test_a_notebook_without_a_profile_is_an_error(checkout, capsys):
+    (checkout / "notebooks/page.md").write_text(TEXT.replace('profile = "paper"', 'sort = "paper"'))
+    assert command.main(["--profile", "laptop"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "page.md" in line and "profile" in line
+
+
+def test_kernels_talk_over_sockets_in_a_folder(checkout):
+    watch = "import json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
+    ports = "print(len({each.laddr.port for each in psutil.Process().net_connections('inet')}))"
+    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"))
+    run(checkout)
+    (said,) = outputs(checkout / "kept/page.ipynb")
+    transport, count = said.split()
+    assert transport == "ipc" and int(count) <= 1  # ipykernel's own one, for what forked processes print
 
 
 def test_a_parameter_that_the_notebook_lacks_is_an_error(checkout, capsys):
     (checkout / "notebooks/profiles.toml").write_text("[smoke.page]\nsise = 3\n")
-    assert notebooks.main(["--profile", "smoke"]) == 2
+    assert command.main(["--profile", "smoke"]) == 2
     line = capsys.readouterr().err.splitlines()[-1]
     assert "sise" in line and "page" in line and "size" in line
     assert not (checkout / "shown").exists()
@@ -75,13 +102,13 @@ def test_a_parameter_that_the_notebook_lacks_is_an_error(checkout, capsys):
 
 def test_a_table_for_no_notebook_is_an_error(checkout, capsys):
     (checkout / "notebooks/profiles.toml").write_text("[smoke.pgae]\nsize = 3\n")
-    assert notebooks.main(["--profile", "smoke"]) == 2
+    assert command.main(["--profile", "smoke"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "pgae" in line and "page" in line
 
 
 def test_an_unknown_notebook_is_an_error(checkout, capsys):
-    assert notebooks.main(["pgae", "--profile", "smoke"]) == 2
+    assert command.main(["pgae", "--profile", "smoke"]) == 2
     assert "pgae" in capsys.readouterr().err
 
 
@@ -90,7 +117,7 @@ def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout, message
     run(checkout, size=3)
     before = (checkout / "kept/page.ipynb").read_bytes()
     (checkout / "notebooks/page.md").write_text(FAILING.replace("()", message))
-    with pytest.raises(notebooks.NotebookError) as caught:
+    with pytest.raises(NotebookError) as caught:
         run(checkout, size=3)
     text = str(caught.value)
     partial = checkout / "kept/page.failed.ipynb"
@@ -107,21 +134,21 @@ def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout, message
     assert (checkout / "kept/page.ipynb").read_bytes() == before  # what stood there is untouched
 
 
-def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd):
+def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd, monkeypatch):
     where = "import pathlib\nprint(pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())" % (checkout / "notebooks")
     for name in "abc":
         (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where))
     here = Path.cwd()
-    assert notebooks.main(["--profile", "smoke", "--jobs", "2"]) == 0
+    assert command.main(["--profile", "smoke", "--jobs", "2"]) == 0
     assert Path.cwd() == here
     assert [outputs(checkout / f"shown/{name}.ipynb") for name in "abc"] == [["True\n"]] * 3
-    assert "4/4" in capfd.readouterr().err
-    assert notebooks.main(["--jobs", "0"]) == 2
+    assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
+    assert command.main(["--jobs", "0"]) == 2
 
 
 def test_a_failing_cell_fails_the_command_and_shows_nothing(checkout):
     (checkout / "notebooks/page.md").write_text(FAILING)
-    assert notebooks.main(["--profile", "smoke"]) == 1
+    assert command.main(["--profile", "smoke"]) == 1
     assert not (checkout / "shown").exists()
 
 
@@ -134,15 +161,56 @@ def test_executed_again_only_when_an_input_changed(checkout):
 
 @pytest.mark.parametrize("name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"])
 def test_every_input_is_in_the_fingerprint(checkout, name):
-    before = notebooks.fingerprint(checkout / "notebooks/page.md", {"size": 3})
+    before = execution.fingerprint(checkout / "notebooks/page.md", {"size": 3})
     with (checkout / name).open("a") as file:
         file.write("# changed\n")
-    assert notebooks.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
+    assert execution.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
 
 
 def test_two_executions_give_the_same_file(checkout):
     run(checkout, size=3)
     first = (checkout / "kept/page.ipynb").read_bytes()
-    assert notebooks.execute(checkout / "notebooks/page.md", checkout / "kept", {"size": 3}, force=True)
+    assert execution.execute(checkout / "notebooks/page.md", checkout / "kept", {"size": 3}, force=True)
     assert (checkout / "kept/page.ipynb").read_bytes() == first
     assert str(checkout).encode() not in first
+
+
+COMPARING = """\
+(fig02)=
+# Figure 2: a page
+
+```{code-cell} python
+:tags: [parameters]
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+```
+
+```{code-cell} python
+from attention_phases import published
+from attention_phases.tables.markup import Table
+from attention_phases.tables.verdicts import Comparison, compare
+
+known = published.CRITICAL_ALPHA[0.3]
+row = Comparison("critical", {"omega": 0.3}, known, 1.25, 0.001, "theory", 16, "quadrature")
+Table(compare([row]), "Published and ours")
+```
+"""
+
+
+def test_the_scorecard_gathers_what_the_pages_compare(checkout):
+    (checkout / "notebooks/compared.md").write_text(COMPARING)
+    assert command.main(["--profile", "smoke"]) == 0
+    shown = checkout / "shown"
+    found = json.loads((shown / "scorecard.json").read_text())
+    (row,) = found["rows"]
+    assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")
+    assert row["page"] == "_executed/compared.html#table-published-and-ours"
+    inputs = nbformat.read(shown / "compared.ipynb", 4).metadata["inputs"]
+    assert row["provenance"]["inputs"] == inputs and row["provenance"]["profile"] == "smoke"
+    assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
+    assert found["verdicts"]["differs"] == 1
+    assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
+    assert (shown / "scorecard_summary.txt").read_text().startswith("Of 1 comparisons with")
+    assert "</svg>" in (shown / "scorecard.svg").read_text()
+    for name in ("counts", "reasons"):
+        assert (shown / f"scorecard_{name}.txt").read_text().strip()

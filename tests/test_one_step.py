@@ -11,7 +11,7 @@ from attention_phases import Task, cli
 from attention_phases.theory import Threshold, solve
 from attention_phases.theory.copies import teacher_fit
 from attention_phases.theory.one_step import threshold
-from attention_phases.theory.one_step.root import Broken, Root, pool
+from attention_phases.theory.one_step.root import Broken, Root
 from attention_phases.theory.one_step.solution import one_step
 from attention_phases.theory.one_step.state_evolution import (
     Valley,
@@ -22,7 +22,7 @@ from attention_phases.theory.one_step.state_evolution import (
     potential,
     update,
 )
-from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one import state_evolution
 from attention_phases.theory.rank_one.prox import forces
 from attention_phases.theory.rank_one.state_evolution import Overlaps
@@ -41,7 +41,7 @@ def root(branch, y, near):
     """A solution on few points, to many digits."""
     equations = Broken(TASK, ALPHA, branch, y)
     options = {"factor": 0.1, "eps": 1e-6}
-    x = scipy.optimize.root(equations.displacement, equations.coordinates(near), args=(NETS,), options=options).x
+    x = scipy.optimize.root(lambda x: equations.pooled(x, NETS)[:-2], equations.pack(near), options=options).x
     return Root(equations, x, NETS)
 
 
@@ -234,5 +234,6 @@ def test_bad_input_is_one_line(capsys, arguments, named):
 
 def test_no_solution_is_said_with_its_reason(capsys):
     code, out, err = run(capsys, "--alpha", ".2", "--branch", "semantic")
-    assert code == 1 and json.loads(out)["converged"] is False
-    assert err == "no semantic solution found at alpha = 0.2: no replica-symmetric solution to start from\n"
+    said = json.loads(out)
+    assert code == 1 and (said["converged"], said["reason"]) == (False, "branch has ended")
+    assert err.startswith("no semantic solution found at alpha = 0.2: branch has ended, residual ")

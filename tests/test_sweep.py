@@ -182,7 +182,8 @@ def test_few_cells_wait_in_the_queue(tmp_path):
         assert results.keys() == keys(grid())
 
 
-def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd):
+def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
         running.run(grid()[:30], work, results, executor, quiet=True)
         assert capfd.readouterr() == ("", "")

@@ -12,16 +12,17 @@ from attention_phases import BadInput, Task, theory, training
 from attention_phases.model import rank_one
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.prediction_error import test_error as exact
-from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.fixed_point import solve
+from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one.state_evolution import (
-    Averages,
+    Hats,
     Overlaps,
     average,
     conjugates,
     free_energy,
     update,
 )
+from attention_phases.theory.solution import ENDED, SADDLE, UNSETTLED
+from attention_phases.theory.solver import solve
 from attention_phases.theory.thresholds import threshold
 
 TASK = Task(omega=0.3)
@@ -44,7 +45,7 @@ def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch):
     q, m, theta, V = found.overlaps
     assert found.converged and q > 0 and V > 0
     assert (m, theta > 0) == (0.0, True) if branch == "semantic" else (m > 0, theta) == (True, 0.0)
-    pooled = Averages(*(each.mean() for each in average(TASK, found.overlaps, gaussian_points(**QUADRATURE))))
+    pooled = pool(average(TASK, found.overlaps, gaussian_points(**QUADRATURE)))
     image = update(TASK, conjugates(TASK, ALPHA, found.overlaps, pooled))
     # The residual is in log q, log V and an overlap over sqrt(q): relative, up to a factor of two for two of them.
     assert image == pytest.approx(found.overlaps, rel=2 * found.residual + 1e-12, abs=1e-15)
@@ -65,7 +66,7 @@ def test_free_energy_is_stationary(solutions, branch):
     overlaps = solutions[branch].overlaps
     points = gaussian_points(**QUADRATURE)
     hats = conjugates(TASK, ALPHA, overlaps, average(TASK, overlaps, points))  # of each scramble
-    pooled = Overlaps(*(float(np.mean(each)) for each in hats))
+    pooled = Hats(*(float(np.mean(each)) for each in hats))
     moreau = average(TASK, overlaps, points).moreau.mean()
     conjugate = {"q": pooled.V / 2, "V": pooled.q / 2, "m": pooled.m, "theta": pooled.theta}
     for name, overlap in overlaps._asdict().items():
@@ -135,11 +136,18 @@ def test_more_points_agree_within_error(solutions):
 # Where a branch ends, and limits
 
 
-def test_a_branch_that_does_not_exist_has_not_converged():
-    assert not solve(TASK, 0.3, "semantic", 2**10, 8).converged
-    assert not solve(Task(omega=1), ALPHA, "semantic", 2**10, 8).converged
-    assert not solve(Task(omega=0), 3.2, "positional", 2**10, 8).converged
-    assert not solve(Task(omega=0.46, matrix="alternative"), 2.0, "semantic", 2**8, 8).converged  # runs off to q = 0
+@pytest.mark.parametrize(
+    ("task", "alpha", "branch", "points", "reason"),
+    [
+        (TASK, 0.3, "semantic", 2**10, ENDED),
+        (Task(omega=1), ALPHA, "semantic", 2**10, ENDED),
+        (Task(omega=0), 3.2, "positional", 2**10, ENDED),
+        (Task(omega=0.46, matrix="alternative"), 2.0, "semantic", 2**8, UNSETTLED),  # runs off to q = 0
+    ],
+)
+def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
+    found = solve(task, alpha, branch, points, 8)
+    assert not found.converged and found.reason == reason
 
 
 @pytest.mark.parametrize("omega", [0.3, 1.0])
@@ -157,7 +165,7 @@ def test_a_saddle_between_two_branches_has_not_converged(solutions):
     near = replace(solutions["positional"], overlaps=Overlaps(q=0.0977, m=0.1494, theta=0.0, V=9.88))
     found = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
     assert found.residual < 1e-6 and 0.1 < found.overlaps.m < 0.2
-    assert not found.converged
+    assert not found.converged and found.reason == SADDLE
 
 
 def test_a_branch_along_alpha_has_the_rows_that_exist():

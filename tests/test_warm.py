@@ -5,8 +5,8 @@ import pytest
 
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import general_solve, solve, threshold, warm
-from attention_phases.theory.branches import branch_end
+from attention_phases.theory import solve, threshold, warm
+from attention_phases.theory.ends import branch_end
 from attention_phases.theory.general import state_evolution as general
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average
@@ -76,7 +76,7 @@ def test_averages_near_a_search_are_those_of_a_search(task, overlaps, jumps):
 
 def test_general_averages_near_a_search_are_those_of_a_search():
     setting = general.Setting.of(Task(omega=0.3), Architecture())
-    here = general_solve(Task(omega=0.3), Architecture(), 2.0, "positional", 2**6, 8).overlaps
+    here = solve(Task(omega=0.3), 2.0, "positional", 2**6, 8, architecture=Architecture()).overlaps
     points = gaussian_points(2**10, 8)
     minima = np.empty((8, 2**10, 2, 2))
     centre = general.average(setting, here, points, minima)
@@ -129,12 +129,12 @@ def test_what_was_known_at_the_start_does_not_show_in_the_solution(by_search, br
     ],
 )  # fmt: skip
 def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, architecture, branch, alpha):
-    given, few = (Task(omega=0.3), architecture, alpha, branch), {"points": 2**6, "scrambles": 8}
-    expected = by_search(general_solve, *given, **few)
-    assert_same(general_solve(*given, **few), expected)
+    given, few = (Task(omega=0.3), alpha, branch), {"points": 2**6, "scrambles": 8, "architecture": architecture}
+    expected = by_search(solve, *given, **few)
+    assert_same(solve(*given, **few), expected)
     if expected.converged:
         start = expected.overlaps._replace(q=np.exp(FAR) * expected.overlaps.q, chi=np.exp(FAR) * expected.overlaps.chi)
-        assert_same(general_solve(*given, **few, start=start), expected)
+        assert_same(solve(*given, **few, start=start), expected)
 
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])

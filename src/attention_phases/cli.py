@@ -8,15 +8,17 @@ import argparse
 import json
 import sys
 from concurrent.futures import BrokenExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import psutil
 
-from .errors import BadInput, StoreError, SweepError, check_count
+from .errors import BadInput, NotebookError, StoreError, SweepError, check_count
 from .experiments import GRIDS, PROFILES, grid
 from .model.architectures import SCORES, Architecture
+from .progress import progress
 from .task import Task
 
 
@@ -40,7 +42,7 @@ def main(arguments=None):
     except BadInput as error:
         print(_line(error), file=sys.stderr)
         return 2
-    except (Failed, StoreError, SweepError) as error:
+    except (Failed, NotebookError, StoreError, SweepError) as error:
         print(_line(error), file=sys.stderr)
         return 1
     except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
@@ -59,86 +61,65 @@ def theory(options):
     """One fixed point of the state evolution."""
     from .theory import solve
 
+    task, architecture = _task(options), _architecture(options)
     if options.breaking:
-        return _one_step_theory(options)
+        return _one_step_theory(options, task, architecture)
     if options.y is not None:
         raise BadInput("y", options.y, "left out without --breaking 1")
-    if architecture := _architecture(options):
-        return _general_theory(options, architecture)
-    found = solve(_task(options), options.alpha, options.branch, *_quadrature(options))
-    problem = None
-    if not found.converged:
-        problem = (
-            f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, "
-            f"m = {found.overlaps.m:.1e}, theta = {found.overlaps.theta:.1e}"
-        )
-    estimates = ("train_loss", "test_mse", "free_energy", "replicon", "gain")
-    names = (*estimates, "residual", "converged", "iterations", "stderr")
-    return {**found.overlaps._asdict(), **{name: getattr(found, name) for name in names}, "problem": problem}
+    quadrature = _quadrature(options, "solution", architecture)
+    found = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture)
+    named = found.named(task.sigma**2)
+    measured = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in found.spread]
+    return {
+        **{name: _plain(value) for name, (value, _) in named.items()},
+        **{name: getattr(found, name) for name in (*measured, "free_energy")},
+        **_outcome(options, found),
+        "stderr": {name: _plain(error) for name, (_, error) in named.items()}
+        | {name: found.stderr[name] for name in measured},
+    }
 
 
-def _one_step_theory(options):
-    """The same with one step of replica symmetry breaking: at a y, or the ground state."""
-    from .theory.one_step.solution import POINTS, one_step
+def _one_step_theory(options, task, architecture):
+    """The solution with one step of replica symmetry breaking: at a y, or the ground state."""
+    from .theory.one_step.solution import one_step
 
-    if _architecture(options):
+    if architecture:
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
-    quadrature = _quadrature(options, POINTS, rank=2)  # six dimensions
-    found = one_step(_task(options), options.alpha, options.branch, options.y, *quadrature)
+    quadrature = _quadrature(options, "one step", fields=6)
+    found = one_step(task, options.alpha, options.branch, options.y, *quadrature)
     q0, gap, m, theta, V, y = found.valley
-    names = ("phi", "energy", "complexity", "shift", "residual", "iterations", "stderr")
-    problem = found.reason and f"no {options.branch} solution found at alpha = {options.alpha}: {found.reason}"
     return {
-        **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y, "converged": not found.reason},
-        **{name: getattr(found, name) for name in names},
-        "problem": problem,
+        **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y},
+        **{name: getattr(found, name) for name in ("phi", "energy", "complexity", "shift")},
+        **_outcome(options, found),
+        "stderr": found.stderr,
     }
 
 
-def _general_theory(options, architecture):
-    """The same of another architecture: numbers with sigma^2 for one column of weights, else lists without it."""
-    from .theory import general_solve
-    from .theory.general.fixed_point import GENERAL_POINTS
+def _outcome(options, found):
+    """How the solution of a branch ended, with the line that says so if it failed."""
+    said = (
+        f"no {options.branch} solution found at alpha = {options.alpha}: {found.reason}, residual {found.residual:.1e}"
+    )
+    outcome = {name: getattr(found, name) for name in ("residual", "converged", "reason", "iterations")}
+    return outcome | {"problem": None if found.converged else said}
 
-    task = _task(options)
-    quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank)
-    found = general_solve(task, architecture, options.alpha, options.branch, *quadrature)
-    problem = None
-    if not found.converged:
-        overlaps, errors = found.overlaps, found.stderr
-        own = ", ".join(
-            f"{name} = {value.round(4).tolist()} with errors {error.round(4).tolist()}"
-            for name, value, error in (
-                ("m", overlaps.mu[0], errors["mu"][0]), ("theta", overlaps.theta, errors["theta"]),
-            )
-        )  # fmt: skip
-        problem = f"no {options.branch} solution found at alpha = {options.alpha}: residual {found.residual:.1e}, {own}"
-    one = architecture.rank == 1
-    names = {"q": "q", "m": "mu", "theta": "theta", "V": "chi"}
-    units = {name: task.sigma**2 if one and name != "m" else 1.0 for name in names}
 
-    def said(values, name):
-        scaled = units[name] * values[names[name]]
-        return float(scaled.ravel()[0]) if one else scaled[0].tolist() if name == "m" else scaled.tolist()
-
-    losses = ("train_loss", "test_mse", *(["gain"] if np.isfinite(found.gain) else []))
-    overlaps, stderr = found.overlaps._asdict(), found.stderr
-    return {
-        **{name: said(overlaps, name) for name in names},
-        **{name: getattr(found, name) for name in (*losses, "free_energy", "residual", "converged", "iterations")},
-        "stderr": {name: said(stderr, name) for name in names} | {name: float(stderr[name]) for name in losses},
-        "problem": problem,
-    }
+def _plain(value):
+    """A number or nested lists of numbers, for JSON."""
+    return np.asarray(value).tolist()
 
 
 def threshold(options):
     """alpha_c or alpha_l."""
     from .theory import threshold
-    from .theory.thresholds import GENERAL_POINTS
+    from .theory.thresholds import MIDDLE_POINTS, ROUGH_POINTS
 
     task, architecture = _task(options), _architecture(options)
-    quadrature = _quadrature(options, GENERAL_POINTS, architecture.rank) if architecture else _quadrature(options)
-    found = threshold(task, options.kind, *quadrature, architecture=architecture)
+    quadrature = _quadrature(options, "threshold", architecture)
+    search = 8 * min(quadrature[0], ROUGH_POINTS) + 3 * min(quadrature[0], MIDDLE_POINTS)  # about: points evaluated
+    with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
+        found = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
     if not found.converged:
         raise Failed(f"no {options.kind} threshold found at omega = {task.omega}")
     return {"alpha": found.alpha, "stderr": found.stderr, "kind": options.kind, "omega": task.omega}
@@ -146,10 +127,9 @@ def threshold(options):
 
 def baseline(options):
     """Test error of the linear model."""
-    from .theory import general_linear_baseline, linear_baseline
+    from .theory import linear_baseline
 
-    task, architecture = _task(options), _architecture(options)
-    return {"test_mse": general_linear_baseline(task, architecture) if architecture else linear_baseline(task)}
+    return {"test_mse": linear_baseline(_task(options), _architecture(options))}
 
 
 def simulate(options):
@@ -172,11 +152,12 @@ def simulate(options):
     else:
         cells = [student_cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
     cells = [replace(each, seed=first + each.seed) for each in cells]
-    if workers == 1:
-        rows = [row for each in cells for row in work(each)]
-    else:
-        with process_pool(workers) as executor:
-            rows = [row for rows in executor.map(work, cells) for row in rows]
+    rows = []
+    pool = process_pool(workers) if workers > 1 else nullcontext()
+    with pool as executor, progress(seeds, "data set", options.quiet) as bar:
+        for found in executor.map(work, cells) if executor else map(work, cells):
+            rows += found
+            bar.update()
     measured = [name for name in rows[0] if name != "start"]
     columns = {name: [row[name] for row in rows] for name in measured}
     return {
@@ -189,7 +170,7 @@ def simulate(options):
 def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
     from .model.rank_one import sample, sentences
-    from .training.message_passing import iterate, limiting, start_state
+    from .training.message_passing import TOLERANCE, iterate, limiting, start_state
     from .training.optimizers import start_weights
 
     task = _task(options)
@@ -198,7 +179,14 @@ def gamp(options):
     drawn = sample(task, options.alpha, options.d, rng)
     data = limiting(task, drawn)
     start = start_state(task, data, start_weights(options.init, drawn.teacher, rng))
-    found = iterate(task, data, start, options.damping, options.steps)
+    with progress(options.steps, "iteration", options.quiet) as bar:
+
+        def report(done, change):
+            share = np.log(min(change, 0.9)) / np.log(TOLERANCE)  # the change shrinks by about a factor each time
+            bar.total = min(options.steps, max(done, round(done / share)))
+            bar.update()
+
+        found = iterate(task, data, start, options.damping, options.steps, report=report)
     last = found.history.iloc[-1]
     change = found.history["change"].tolist()[1:]
     problem = None
@@ -224,7 +212,7 @@ def verify(options):
     """Recompute stored cells."""
     from .experiments.results import check
 
-    checked = check(options.sample, options.seed, options.experiment)
+    checked = check(options.sample, options.seed, options.experiment, options.quiet)
     return {
         "cells": checked.cells,
         "mismatches": [each._asdict() for each in checked.mismatches],
@@ -232,6 +220,14 @@ def verify(options):
         "expected_other_minima": checked.expected._asdict(),
         "problem": checked.problem,
     }
+
+
+def figure(options):
+    """Compute one figure with parameters of your own."""
+    from .notebooks.figure import run_figure
+
+    folder = options.out or Path("_build", "figures", options.name)
+    return run_figure(options.name, options.profile, options.set, folder, options.quiet)
 
 
 def figures(options):
@@ -254,13 +250,18 @@ def _architecture(options):
     return None if asked == Architecture() else asked
 
 
-def _quadrature(options, usual=2**14, rank=1):
+def _quadrature(options, purpose, architecture=None, fields=None):
+    """Points, scrambles and seed, by default the library's; `fields` is the number of dimensions where it is known."""
     from scipy.stats.qmc import Sobol
 
-    points, scrambles = usual if options.points is None else options.points, options.scrambles
-    dimensions = options.tokens * (rank + 1)
+    from .theory.quadrature import SCRAMBLES, usual_points
+
+    points = usual_points(purpose, architecture) if options.points is None else options.points
+    scrambles = SCRAMBLES if options.scrambles is None else options.scrambles
+    directions = architecture.rank + 1 if architecture else 2  # of a token: the student's and the teacher's
+    dimensions = fields or options.tokens * directions
     if dimensions > Sobol.MAXDIM:
-        allowed = f"at most {Sobol.MAXDIM // (rank + 1)}: Sobol points have no more dimensions"
+        allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
         raise BadInput("tokens", options.tokens, allowed)
     needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
     present = psutil.virtual_memory().total
@@ -303,6 +304,7 @@ def _parser():
 
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    common.add_argument("--quiet", action="store_true", help="no progress on stderr")
     task = argparse.ArgumentParser(add_help=False)
     task.add_argument("--omega", type=float, default=Task.omega, help="weight of the positional part, in [0, 1]")
     task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
@@ -315,7 +317,7 @@ def _parser():
                               help="of any two tokens' entries, in (-1/(L - 1), 1)")  # fmt: skip
     quadrature = argparse.ArgumentParser(add_help=False)
     quadrature.add_argument("--points", type=int, help="points a scramble, a power of two")
-    quadrature.add_argument("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
+    quadrature.add_argument("--scrambles", type=int, help="independent scrambles, for the error bar")
     quadrature.add_argument("--seed", type=int, default=0, help="of the scrambles")
     alpha = argparse.ArgumentParser(add_help=False)
     alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")
@@ -358,11 +360,15 @@ def _parser():
     where.add_argument("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
     added.add_argument("--store", type=Path, help="SQLite file that keeps results as they come")
     added.add_argument("--data", type=Path, help="folder of the exported tables")
-    added.add_argument("--quiet", action="store_true", help="no progress bar")
     added = add(verify)
     added.add_argument("--sample", type=int, default=20, help="cells to recompute")
     added.add_argument("--seed", type=int, default=0, help="chooses the cells")
     added.add_argument("--experiment", choices=tuple(GRIDS), help="of one experiment only")
+    added = add(figure)
+    added.add_argument("name", help="such as fig02, or the name of a notebook")
+    added.add_argument("--profile", choices=PROFILES, default="paper", help="at which size")
+    added.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
+    added.add_argument("--out", type=Path, help="folder of what is written (_build/figures/NAME)")
     add(figures).add_argument("--list", action="store_true", help="list them")
     return parser
 

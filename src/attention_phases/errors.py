@@ -28,6 +28,10 @@ class SweepError(RuntimeError):
     """The sweep had to stop; the message is one line. Results reported before are stored."""
 
 
+class NotebookError(RuntimeError):
+    """A notebook failed, or is not as it should be; the message is one line."""
+
+
 def check_real(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> float:
     """Return `value` as a finite float for which ``holds(value)``, else raise `BadInput`."""
     # NaN fails every comparison and infinity is no parameter of anything here.

@@ -153,7 +153,7 @@ class CopiesCell(LineCell):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A line of theory for another architecture, see `theory.general.lines.general_line`."""
+    """A line of theory for another architecture, see `theory.theory_line`."""
 
     form: str
     tokens: int

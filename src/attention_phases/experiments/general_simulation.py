@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from ..model import rank_one, students
-from ..theory.general.lines import flat_overlaps
 from ..theory.general.prediction_error import general_test_error, project
+from ..theory.general.state_evolution import flat_overlaps
 from ..training.optimizers import displace, fit
 
 
@@ -74,8 +74,7 @@ def overlaps(task, columns, teacher):
     """Overlaps of weights (r, d), as `train_architecture` returns them."""
     d = columns.shape[1]
     q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
-    found = flat_overlaps(task.sigma**2, q[None], m[None, None], theta[None])
-    return {name: float(each[0]) for name, each in found.items()}
+    return {name: float(each) for name, each in flat_overlaps(task.sigma**2, q, m[None], theta).items()}
 
 
 def _gauge(columns, teacher):

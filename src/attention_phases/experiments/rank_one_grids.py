@@ -23,15 +23,16 @@ DESCENDED = {"fig08": 2, "fig11": 10}  # instances that it repeats, run as publi
 THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**9, 16), "smoke": (ALPHAS[::8], 2**5, 8)}
 
 
-def fig02(profile, omega=0.3):
-    """Slice at one omega: both starts over alpha, by L-BFGS and by the published gradient descent."""
+def fig02(profile, **task):
+    """Slice of one task: both starts over alpha, by L-BFGS and by the published gradient descent."""
+    task = Task(**task)
     alphas, seeds, d, optimizers = {
         "paper": (ALPHAS, 24, 1000, ("lbfgs", "gd")),
         "laptop": (ALPHAS[::2], 8, 1000, ("lbfgs",)),
         "smoke": (ALPHAS[::8], 3, 200, ("lbfgs",)),
     }[profile]
     return [
-        student_cell("fig02", Task(omega=omega), alpha, d, seed, optimizer)
+        student_cell("fig02", task, alpha, d, seed, optimizer)
         for optimizer in optimizers
         for seed in range(seeds)
         for alpha in alphas

@@ -15,12 +15,13 @@ from ..histogram.cells import CountingCell
 from ..histogram.lost_letters import ExchangedCell, train_exchanged
 from ..histogram.training import BEGINNING, train_and_measure, train_beginning
 from ..paths import BUILT, DATA
+from ..progress import progress
 from ..sweep import provenance
 from ..sweep.identity import canonical, restore
 from ..sweep.running import process_pool, verify
 from ..sweep.running import run as sweep
 from ..sweep.store import Store, export, import_parquet, load
-from ..theory import general_line, theory_line
+from ..theory import theory_line
 from ..theory.copies import copies_line
 from ..theory.one_step.line import along_y, ground_states
 from ..theory.published_rule import coarse_line
@@ -174,7 +175,7 @@ KINDS = {
     ValleyCell: Kind(
         descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, ends=_each_as_first
     ),
-    ArchitectureLineCell: Kind(general_line, LINE_TOLERANCES),
+    ArchitectureLineCell: Kind(theory_line, LINE_TOLERANCES),
     ArchitectureCell: Kind(
         train_architecture, ARCHITECTURE_TOLERANCES, UNREPEATABLE, ends=_displaced(train_architecture)
     ),
@@ -255,8 +256,10 @@ class Checked(NamedTuple):
         return None
 
 
-def check(sample, seed=0, name=None):
+def check(sample, seed=0, name=None, quiet=True):
     """Recompute `sample` random cells of the stored results, or of those of the experiment `name`.
+
+    Progress is shown on stderr unless `quiet`.
 
     Returns
     -------
@@ -272,6 +275,7 @@ def check(sample, seed=0, name=None):
     chosen = pd.concat(cells).sort_values().reset_index(drop=True)
     chosen = set(chosen.sample(min(sample, len(chosen)), random_state=seed))
     mismatches, others, drawn = [], [], []
+    bar = progress(len(chosen), "cell", quiet)
     for path, table in zip(files, tables):
         cell_type = type(grid(path.stem, "smoke")[0])
         kind = KINDS[cell_type]
@@ -285,6 +289,8 @@ def check(sample, seed=0, name=None):
             passed = _other_minima(restore(cell_type, text), rows, found, kind.ends, tolerances)
             others += passed
             mismatches += [] if passed else found
+            bar.update()
+    bar.close()
     expected = other_minima.expected(drawn, len({each.cell for each in others}))
     return Checked(len(chosen), mismatches, others, expected)
 

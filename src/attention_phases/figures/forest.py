@@ -5,6 +5,7 @@ import matplotlib.pyplot as plt
 
 from .style import COLOURS, NEUTRAL, STYLE
 
+SMALL = {"font.size": 12, "legend.fontsize": 11}  # narrow, to be read on a phone
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
 LABELS = {
     "critical": r"$\alpha_c$", "linear": r"$\alpha_l$", "q": "$q$", "m": "$m$", "theta": r"$\theta$", "V": "$V$",
@@ -28,8 +29,8 @@ def forest(strips, limit):
     -------
     matplotlib Figure
     """
-    with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(6.4, 1.5 + 0.33 * (len(strips) + len(_titles(strips)))))
+    with mpl.rc_context(STYLE | SMALL):
+        figure, axes = plt.subplots(figsize=(4.8, 1.4 + 0.29 * (len(strips) + len(_titles(strips)))))
         place, ticks, names = 0.0, [], []
         for at, each in enumerate(strips):
             if at == 0 or each["figure"] != strips[at - 1]["figure"]:
@@ -53,7 +54,7 @@ def forest(strips, limit):
         axes.set_yticks(ticks, names)
         axes.set(ylim=(max(place, 1) - 0.4, -0.6), xlabel="ours less published, in errors")
         axes.tick_params(axis="y", length=0)
-        shown = [-30, -10, -3, 0, 3, 10, 30]
+        shown = [-30, -3, 0, 3, 30]
         axes.set_xticks(shown, [f"{each:+d}".replace("-", "−") if each else "0" for each in shown])
         axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
         axes.set_xlim(*_range(strips, limit))

@@ -1,10 +1,16 @@
 """What all figures share: colours, type, lines with error bands."""
 
+from math import isfinite
+
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
+
+from .drawn import as_csv
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
+NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
 STYLE = {
@@ -25,8 +31,14 @@ STYLE = {
 
 
 def use_svg():
-    """Show figures in notebooks as vector graphics, the same bytes for the same picture."""
-    set_matplotlib_formats("svg", metadata={"Date": None})
+    """Show figures in notebooks as vector graphics, the same bytes for the same picture, with their data as CSV."""
+    from IPython.core.formatters import BaseFormatter
+    from IPython.core.interactiveshell import InteractiveShell
+
+    set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
+    formatters = InteractiveShell.instance().display_formatter.formatters
+    csv = formatters.setdefault("text/csv", BaseFormatter(format_type="text/csv", print_method="_repr_csv_"))
+    csv.for_type(Figure, lambda figure: as_csv(figure, NAMED) or None)
     plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
 
 
@@ -37,8 +49,10 @@ def draw_line(axes, x, y, error, colour, style="-", label=None):
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):
-    """A vertical line at a threshold, as wide as its error at least, its name to the right or to the left."""
-    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.")
+    """A vertical line at a threshold, if there is one, its error as the width, its name to the right or to the left."""
+    if not isfinite(threshold.alpha):
+        return
+    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
     axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
     axes.annotate(
         name,

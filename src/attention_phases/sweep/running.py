@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ..errors import StoreError, SweepError, check_count
+from ..progress import progress
 from . import provenance
 from .identity import Row, canonical, check_rows, key, restore, seed_sequence
 from .parquet import flat
@@ -80,7 +80,7 @@ def run(
     todo = iter([item for item in by_key.items() if item[0] not in known])
     skipped = sum(name in known for name in by_key)
     done, failed, pending, finished = 0, [], {}, SimpleQueue()
-    bar = tqdm(total=len(by_key), initial=skipped, unit="cell", smoothing=0, file=sys.stderr, disable=quiet)
+    bar = progress(len(by_key), "cell", quiet, done=skipped)
     try:
         while True:
             while len(pending) < ahead and (item := next(todo, None)):

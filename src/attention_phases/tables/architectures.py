@@ -11,7 +11,7 @@ from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
 from ..sweep.identity import restore
 from ..task import Task
-from ..theory.lines import MINIMA
+from ..theory.branches import MINIMA
 from .stability import theory_lines
 from .thresholds import against_theory, by_name
 

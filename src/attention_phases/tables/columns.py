@@ -1,6 +1,6 @@
 """What the columns of the tables are called on the pages, in which unit and with how many digits."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 SYMBOLS = {
     "critical": "α<sub>c</sub>",
@@ -24,7 +24,7 @@ SYMBOLS = {
     "test_loss": "test loss",
     "start to trained": "distance by Adam",
     "trained to final": "distance by SGD",
-    "of_zeros": "distance by SGD, former zeros",
+    "of_zeros": "former zeros, by SGD",
     "omega": "ω",
     "alpha": "α",
     "sigma": "σ",
@@ -35,10 +35,12 @@ NAMES = {  # of values in cells, where they are not plain words
     "gd": "gradient descent",
     "lbfgs": "L-BFGS",
     "adam": "Adam",
+    "standard deviation": "st. dev.",
 }
 
 
-class Column(NamedTuple):
+@dataclass(frozen=True)
+class Column:
     """How a column is shown.
 
     Attributes

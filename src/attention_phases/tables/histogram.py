@@ -68,8 +68,8 @@ def table1(found):
             std = runs.std(ddof=published.LESS[name])
             reason = "lost letters" if (variant, name) == ("semantic", "accuracy") else "unknown"
             ours = {
-                "mean of runs": (mean, runs.mean(), runs.sem()),
-                "standard deviation of runs": (spread, std, std / (2 * (n - 1)) ** 0.5),
+                "mean": (mean, runs.mean(), runs.sem()),
+                "standard deviation": (spread, std, std / (2 * (n - 1)) ** 0.5),
             }
             for statistic, (theirs, value, error) in ours.items():
                 where = {"solution": variant, "statistic": statistic}

@@ -16,7 +16,7 @@ from ..published import with_error
 from .columns import COLUMNS, NAMES, SYMBOLS
 from .verdicts import REASONS
 
-COMPARISON = "application/vnd.attention-phases.comparison+json"  # the numbers behind a table, in an executed notebook
+COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
 
 
@@ -45,13 +45,15 @@ class Table:
         """What the page shows."""
         if "published_value" not in self.frame:
             return as_html(self.frame, self.caption, self.folded)
+        if self.frame.empty:
+            return "<p>The paper gives no numbers for these parameters.</p>"
         return as_html(readable(self.frame), self.caption, self.folded) + sources(self.frame)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if "published_value" not in self.frame:
-            return {"text/html": self.html()}
+            return {"text/html": self.html()}, {}
         rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
-        return {"text/html": self.html(), COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
+        return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
 def as_html(frame, caption, folded=False):
@@ -66,9 +68,10 @@ def as_html(frame, caption, folded=False):
     str
     """
     names = [name for name in frame if not _is_part(name, frame)]
-    head = "".join(f'<th scope="col"{_align(frame[name])}>{_heading(name)}</th>' for name in names)
+    kinds = {name: _align(frame[name]) for name in names}
+    head = "".join(f'<th scope="col"{kinds[name]}>{_heading(name)}</th>' for name in names)
     body = "".join(
-        "<tr>" + "".join(_cell(name, row, first=name == names[0]) for name in names) + "</tr>"
+        "<tr>" + "".join(_cell(name, row, kinds[name], first=name == names[0]) for name in names) + "</tr>"
         for row in frame.to_dict("records")
     )
     title = re.sub("<[^>]*>", "", caption)
@@ -94,10 +97,10 @@ def readable(comparison):
             text if isnan(error) else with_error(value, error)
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
         ],
-        "value": comparison["value"], "value_error": comparison["error"], "evidence": comparison["evidence"],
-        "n": comparison["n"], "broken": comparison["broken"], "broken_error": comparison["broken_error"],
-        "percent": comparison["percent"], "sigma_off": comparison["sigma"], "verdict": comparison["verdict"],
-        "reason_number": reasons.astype(float),
+        "value": comparison["value"], "value_error": comparison["error"], "percent": comparison["percent"],
+        "sigma_off": comparison["sigma"], "verdict": comparison["verdict"], "reason_number": reasons.astype(float),
+        "evidence": comparison["evidence"], "n": comparison["n"], "broken": comparison["broken"],
+        "broken_error": comparison["broken_error"],
     })  # fmt: skip
     return shown if shown["broken"].notna().any() else shown.drop(columns=["broken", "broken_error"])
 
@@ -151,21 +154,22 @@ def _heading(name):
     return f"{column.heading}, {column.unit}" if column.unit else column.heading
 
 
-def _align(values):
-    return ' class="number"' if any(map(_is_number, values)) else ""
-
-
 def _is_number(value):
     """Numbers, and texts of published ones."""
-    return not isinstance(value, bool) and bool(
-        isinstance(value, Number) or (isinstance(value, str) and re.fullmatch(r"-?\d[\d.]*(\([\d.]+\))?", value))
-    )
+    if isinstance(value, str):
+        return bool(re.fullmatch(r"-?\d[\d.]*(\([\d.]+\))?", value))
+    return isinstance(value, Number) and not isinstance(value, bool)
 
 
-def _cell(name, row, first):
+def _align(values):
+    """Numbers to the right, in a column that has any."""
+    return ' class="number"' if any(map(_is_number, values.dropna())) else ""
+
+
+def _cell(name, row, kind, first):
     column, value = COLUMNS[name], row[name]
     plain = isinstance(value, (str, bool)) or value is None
-    text, kind = _word(value, column) if plain else _shown(name, row, column), _align([value])
+    text = _word(value, column) if plain else _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
 
 

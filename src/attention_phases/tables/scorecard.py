@@ -99,15 +99,15 @@ def sentence(frame):
     counts = frame["verdict"].value_counts()
     agree, differ, other = (int(counts.get(verdict, 0)) for verdict in VERDICTS)
     return (
-        f"Of {len(frame)} comparisons with published numbers {agree} agree within {LIMIT:g} errors of both sides, "
-        f"{differ} differ by more, and {other} are of quantities that are not the same."
+        f"Of {len(frame)} comparisons with published numbers, {agree} agree within {LIMIT:g} errors of both sides, "
+        f"{differ} differ by more, and {other} cannot be made like for like."
     )
 
 
 def summary(frame):
     """Numbers by verdict, reason and evidence, as HTML."""
     counts = count(frame).assign(reason_place=lambda each: each["reason"].map(NUMBERS).astype(float))
-    shown = counts[["verdict", "reason", "reason_place", "evidence", "rows"]]
+    shown = counts[["verdict", "rows", "reason", "reason_place", "evidence"]]
     return Table(shown, "Numbers by verdict and reason").html()
 
 

@@ -29,9 +29,8 @@ def theory_of_slice(task, solutions, critical, linear):
     rows = []
     for kind, ours in (("critical", critical), ("linear", linear)):
         if task == Task(omega=task.omega) and (theirs := PUBLISHED[kind].get(task.omega)):
-            where = {"omega": task.omega}
-            row = Comparison(kind, where, theirs, ours.alpha, ours.stderr, "theory", SCRAMBLES, "quadrature")
-            rows.append(row._replace(**dict(zip(("broken", "broken_error"), broken(kind, task.omega)))))
+            given = {"omega": task.omega}, theirs, ours.alpha, ours.stderr, "theory", SCRAMBLES, "quadrature"
+            rows.append(Comparison(kind, *given, True, *broken(kind, task.omega)))
     for branch, found in solutions.items() if task == Task() else ():
         values = {**found.overlaps._asdict(), "train_loss": found.train_loss, "test_mse": found.test_mse}
         for name, theirs in published.THEORY[branch].items():

@@ -41,8 +41,8 @@ def of_theory(lines):
         for omega, theirs in known.items():
             if omega in ours.index:
                 nets = int(lines.loc[lines["omega"] == omega, "scrambles"].iloc[0])
-                row = Comparison(kind, {"omega": omega}, theirs, *ours.loc[omega], "theory", nets, "quadrature")
-                rows.append(row._replace(**dict(zip(("broken", "broken_error"), broken(kind, omega)))))
+                given = {"omega": omega}, theirs, *ours.loc[omega], "theory", nets, "quadrature"
+                rows.append(Comparison(kind, *given, True, *broken(kind, omega)))
     return compare(rows)
 
 

@@ -1,8 +1,8 @@
 """The paper's numbers beside ours: how far apart, whether that is more than the errors allow, and why."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from math import hypot
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,8 @@ positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` compu
 }
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True)
+class Comparison:
     """A published number, and ours for the same quantity.
 
     Attributes
@@ -111,10 +112,10 @@ def _row(each):
     difference = each.value - theirs.value
     sigma = in_errors(difference, *errors)
     not_given = each.error * (each.n / theirs.n) ** 0.5 if theirs.n and theirs.stderr is None else 0.0
-    limit = LIMIT * in_errors(hypot(*errors, not_given), *errors)
+    limit = LIMIT * hypot(1.0, in_errors(not_given, *errors))
     verdict = VERDICTS[int(abs(sigma) > limit)] if each.comparable else "not comparable"
     values = {
-        **each._asdict(),
+        **vars(each),
         "published": theirs.text, "published_value": theirs.value, "rounding": theirs.rounding,
         "published_error": np.nan if theirs.stderr is None else theirs.stderr,
         "published_n": np.nan if theirs.n is None else theirs.n, "source": theirs.source,

@@ -7,37 +7,47 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import softmax
 
+from ..model.architectures import Architecture
+from ..task import Task
+
 NODES = 80  # an axis; the integrand is smooth, and 40 nodes agree to 1e-13
 
 
-def linear_baseline(task, nodes=NODES):
-    """Test error of the best linear mixing of the tokens (Eq. 20), which no amount of data improves.
+def linear_baseline(task: Task, architecture: Architecture | None = None, nodes: int = NODES) -> float:
+    """Return the test error of the best linear mixing of the tokens (Eq. 20), which no amount of data improves.
 
-    With isotropic tokens the optimal matrix is E[Y] (Eq. 19), and the error ``(sigma^2/2) E|Y - E[Y]|_F^2``.
+    The optimal matrix is E[Y] (Eq. 19), and the error ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``; with two independent
+    tokens this is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
 
     Parameters
     ----------
     task : Task
+    architecture : Architecture, optional
+        Other sentences than the standard ones.
     nodes : int
-        Gauss-Hermite nodes for each of the two teacher fields.
+        Gauss-Hermite nodes for each teacher field of the standard sentences.
 
     Returns
     -------
     float
     """
+    if architecture is not None:
+        return _baseline_of(task, architecture)
     return linear_test_error(task, mean_attention(task, nodes), nodes=nodes)
 
 
-def mean_attention(task, nodes=NODES):
-    """The teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
+def mean_attention(task: Task, nodes: int = NODES) -> np.ndarray:
+    """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
     weight, _, target = _teacher(task, 1.0, nodes)
     return np.einsum("n,abn->ab", weight, target)
 
 
-def linear_test_error(task, attention, d=inf, length=1.0, positions=True, nodes=NODES):
-    """Test error of a fixed mixing matrix W, exact at finite d.
+def linear_test_error(
+    task: Task, attention, d: float = inf, length: float = 1.0, positions: bool = True, nodes: int = NODES
+) -> float:
+    """Return the test error of a fixed mixing matrix W, exact at finite d.
 
-    The miss (Y - W) xi is odd in xi, so that the encoding, which the model passes on where it reads positions, adds
+    The error (Y - W) xi is odd in xi. The encoding, which the model passes on if it reads positions, therefore adds
     ``|W p|^2/(2 d)`` and nothing else (`encoding_error`). Along Q* the entries of a token are the field y.
 
     Parameters
@@ -52,6 +62,7 @@ def linear_test_error(task, attention, d=inf, length=1.0, positions=True, nodes=
     positions : bool
         Whether the model reads xi + p, or xi alone.
     nodes : int
+        Gauss-Hermite nodes for each of the two teacher fields.
 
     Returns
     -------
@@ -66,8 +77,8 @@ def linear_test_error(task, attention, d=inf, length=1.0, positions=True, nodes=
     return float(own + (encoding_error(attention, d) if positions else 0))
 
 
-def encoding_error(attention, d):
-    """What passing on the encoding adds to the test error of a mixing matrix W (2, 2): ``|W p|^2/(2 d)``."""
+def encoding_error(attention, d: float) -> float:
+    """Return ``|W p|^2/(2 d)``: the test error that a mixing matrix W (2, 2) adds by passing on the encoding."""
     passed = np.asarray(attention) @ [1, -1]
     return float(passed @ passed) / (2 * d)
 
@@ -82,18 +93,8 @@ def _teacher(task, length, nodes):
     return np.outer(weight, weight).ravel() / (2 * np.pi), z, target
 
 
-def general_linear_baseline(task, architecture):
-    """The same for any number of tokens and correlation: ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]`` (Eq. 20).
-
-    Parameters
-    ----------
-    task : Task
-    architecture : Architecture
-
-    Returns
-    -------
-    float
-    """
+def _baseline_of(task, architecture):
+    """`linear_baseline` for any number of tokens and correlation."""
     count, C = architecture.tokens, architecture.covariance(task)
     x, weight = hermegauss({2: NODES, 3: 40}.get(count, 24))
     points = np.stack(np.meshgrid(*[x] * count, indexing="ij"), axis=-1).reshape(-1, count)

@@ -1,26 +1,37 @@
-"""A branch of solutions along alpha, by continuation, and where it ends."""
+"""A branch of solutions along alpha, by continuation."""
 
-from functools import partial
-from math import exp, log, sqrt, tanh
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
-from .quadrature import POINTS, SCRAMBLES, gaussian_points
-from .rank_one.fixed_point import FIELDS, STEP, Evolution, solve
-from .warm import Net, polish
+from ..model.architectures import Architecture
+from ..task import Task
+from .quadrature import SCRAMBLES
+from .solution import Solution
+from .solver import solve
 
-MEASURED = ("train_loss", "test_mse", "replicon")
+MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0), "symmetric": (1.0,)}
-APPROACH = (1.0, 0.7, 0.5, 0.4)  # a branch's own overlap on the way to its end
-NEAR_END = (0.3, 0.2, 0.15, 0.1)  # and where alpha is extrapolated from
-# What turns the fields of a branch into those of its mirror image, with the sign of its own overlap changed.
-MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
 
-def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, solve=solve):
-    """Solutions of one branch at several alpha, each started from its neighbour.
+def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
+    """Return `solve` started from the solution `near`; started from nothing if there is none or that does not converge.
+
+    A start fails at a jump of the branch, more often than at its end.
+    """
+    if near is not None and near.converged:
+        found = solve(task, alpha, branch, start=near.overlaps, **options)
+        if found.converged:
+            return found
+    return solve(task, alpha, branch, **options)
+
+
+def follow(
+    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0,
+    architecture: Architecture | None = None,
+) -> dict[float, Solution]:  # fmt: skip
+    """Return the solutions of one branch at several alpha, each started from its neighbour.
 
     Parameters
     ----------
@@ -28,10 +39,8 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, sol
     branch : {"semantic", "positional", "symmetric"}
     alphas : sequence of float
         The branch is entered at the largest, the positional one at the lower quartile, and followed from there.
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`.
-    solve : callable
-        `fixed_point.solve`, or that of another architecture from `general.fixed_point.solver`.
+    points, scrambles, seed, architecture
+        See `solve`.
 
     Returns
     -------
@@ -39,95 +48,47 @@ def follow(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0, sol
         By ascending alpha; where the branch does not exist there is no entry.
     """
     alphas = sorted(alphas)
-    found = {}
+    options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture}
     for share in ENTRIES[branch]:
         entry = round(share * (len(alphas) - 1))
-        first = solve(task, alphas[entry], branch, points, scrambles, seed)
+        first = solve(task, alphas[entry], branch, **options)
         if not first.converged:
             continue
-        found[alphas[entry]] = first
+        found = {first.alpha: first}
         for onward in (alphas[:entry][::-1], alphas[entry + 1 :]):
             last = first
             for alpha in onward:
-                last = solve(task, alpha, branch, points, scrambles, seed, start=last.overlaps)
-                if not last.converged:  # stuck at a jump, more often than at an end
-                    last = solve(task, alpha, branch, points, scrambles, seed)
+                last = solve_from(last, task, alpha, branch, **options)
                 if not last.converged:
                     break
                 found[alpha] = last
-        break
-    return dict(sorted(found.items()))
+        return dict(sorted(found.items()))
+    return {}
 
 
-def branch_along(task, branch, alphas, points=POINTS, scrambles=SCRAMBLES, seed=0):
-    """Table of one branch; the parameters are those of `follow`.
+def branch_along(
+    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0
+) -> pd.DataFrame:
+    """Return one branch of the standard student as a table; the parameters are those of `follow`.
 
     Returns
     -------
     pandas.DataFrame
-        By ascending alpha: alpha, q, m, theta, V, train_loss, test_mse, replicon, and the standard error of
-        each but alpha as "q_error" and so on. Where the branch does not exist there is no row.
+        By ascending alpha: alpha and the columns of `as_row`. Where the branch does not exist there is no row.
     """
     found = follow(task, branch, alphas, points, scrambles, seed)
-    return pd.DataFrame([{"alpha": alpha, **as_row(each)} for alpha, each in found.items()])
+    return pd.DataFrame([{"alpha": alpha, **as_row(task, each)} for alpha, each in found.items()])
 
 
-def as_row(found):
-    """Overlaps, losses and replicon of a solution, each with its standard error."""
-    values = {**found.overlaps._asdict(), **{name: getattr(found, name) for name in MEASURED}}
-    return {**values, **{f"{name}_error": found.stderr[name] for name in values}}
+def as_row(task: Task, found: Solution) -> dict[str, float]:
+    """Return overlaps, losses and one stability of a solution by name, and the standard error of each as "q_error" etc.
 
-
-def branch_end(task, branch, alpha, start, points=POINTS, scrambles=SCRAMBLES, seed=0):
-    """Where the own overlap of a branch goes to zero: there it leaves the symmetric branch.
-
-    Close to its end a branch has its overlap as the better parameter: for given
-    ``x = theta/sqrt(rho q)``, or ``m/sqrt(q)``, the fixed point is solved for q, V and alpha. By symmetry
-    alpha depends on ``x^2``, and a straight line in it, through the last few x, gives alpha at zero.
-    The points are used with their mirror image, without which their own asymmetry would be divided by x.
-
-    Parameters
-    ----------
-    task : Task
-    branch : {"semantic", "positional"}
-    alpha : float
-    start : Overlaps
-        On the branch at `alpha`, not far from the end.
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`.
-
-    Returns
-    -------
-    alpha, stderr : float
-        NaN where the solver failed.
+    For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For others they are the
+    overlaps of `flat_overlaps`, train_loss, test_mse and, where the branch has one, gain.
     """
-    nets = gaussian_points(points, scrambles, seed)
-    net = Net(np.concatenate([nets, nets * MIRROR[branch]], axis=1), FIELDS)
-    log_q, log_V, own = Evolution(task, alpha, branch).coordinates(start)
-    unknown = np.array([log_q, log_V, log(alpha)])
-
-    def at(own, unknown, anew=False):
-        """Displacement, with alpha as an unknown in the place of the own overlap: pooled, and of each scramble."""
-        evolution = Evolution(task, exp(unknown[2]), branch)
-        point = np.array([*unknown[:2], own])
-        each = evolution.step(point, evolution.averages(point, net, anew)) - point[:, None]
-        return each.mean(axis=1), each
-
-    limits = []
-    for x in (*(x for x in APPROACH if x < overlap(branch, own)), *NEAR_END):
-        own = np.arctanh(x) if branch == "semantic" else x
-        unknown, each = polish(partial(at, own), unknown, maxfev=60, xtol=1e-6, eps=STEP / 10)
-        if np.abs(each.mean(axis=1)).max() > 0.1 * x:
-            return np.nan, np.nan
-        if x in NEAR_END:
-            slopes = [at(own, unknown + shift)[0] - at(own, unknown - shift)[0] for shift in STEP * np.eye(3)]
-            moves = np.linalg.solve(-np.transpose(slopes) / (2 * STEP), each)
-            limits.append(exp(unknown[2]) * (1 + moves[2]))  # one for each scramble
-    # The errors grow like 1/x as x shrinks.
-    intercepts = np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1]
-    return float(intercepts.mean()), float(intercepts.std(ddof=1) / sqrt(scrambles))
-
-
-def overlap(branch, own):
-    """The own overlap x of a branch from its coordinate."""
-    return tanh(own) if branch == "semantic" else own
+    stability = "replicon" if "replicon" in found.spread else "gain"
+    measured = [name for name in ("train_loss", "test_mse", stability) if name in found.spread]
+    row = found.named(task.sigma**2, flat=True)
+    row |= {name: (getattr(found, name), found.stderr[name]) for name in measured}
+    errors = {f"{name}_error": float(error) for name, (_, error) in row.items()}
+    return {name: float(value) for name, (value, _) in row.items()} | errors

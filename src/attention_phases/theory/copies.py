@@ -1,4 +1,4 @@
-"""How close two copies of message passing come: replica symmetry, and its breaking where the prox jumps.
+"""The distance at which two copies of message passing settle: replica symmetry, and its breaking where the prox jumps.
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. The gain ``D'/D`` tends to
@@ -11,16 +11,20 @@ from math import sqrt
 
 import numpy as np
 
-from .branches import follow
-from .quadrature import SCRAMBLES, gaussian_points
+from ..task import Task
+from .branches import MINIMA, follow
+from .quadrature import SCRAMBLES, gaussian_points, jackknife
 from .rank_one.prox import all_targets, forces
+from .rank_one.state_evolution import Overlaps
 
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
-GAIN_POINTS = 4  # in the points of a line, which the overlaps take
+OF_GAINS = 4  # points of a gain, in units of those of the overlaps
 
 
-def gains(task, alpha, overlaps, points=2**13, scrambles=SCRAMBLES, seed=0, halvings=HALVINGS):
-    """Gain of the distance of two copies, from large distances to small ones.
+def gains(
+    task: Task, alpha: float, overlaps: Overlaps, points: int = 2**13, scrambles=SCRAMBLES, seed=0, halvings=HALVINGS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gain of the distance of two copies, from large distances to small ones.
 
     Parameters
     ----------
@@ -31,14 +35,14 @@ def gains(task, alpha, overlaps, points=2**13, scrambles=SCRAMBLES, seed=0, halv
     points, scrambles, seed : int
         Quadrature, see `gaussian_points`.
     halvings : int
-        Of the distance.
+        Number of times that the distance is halved.
 
     Returns
     -------
     distances : (halvings + 1,) array
         Root mean square difference of the copies' weights, over the size of Q; descending.
     gains : (scrambles, halvings + 1) array
-        D'/D.
+        D'/D of each scramble.
     """
     q, m, theta, V = overlaps
     variance = task.sigma**2
@@ -61,8 +65,8 @@ def gains(task, alpha, overlaps, points=2**13, scrambles=SCRAMBLES, seed=0, halv
     return sqrt(2 / q) * own * shares, np.array(found)
 
 
-def settling_distance(distances, gains):
-    """How close two copies come: where the gain falls through 1 with growing distance.
+def settling_distance(distances: np.ndarray, gains: np.ndarray) -> tuple[float, float]:
+    """Return how close two copies come: the distance at which the gain falls through 1 with growing distance.
 
     Parameters
     ----------
@@ -73,12 +77,10 @@ def settling_distance(distances, gains):
     -------
     distance, stderr : float
         Over the size of Q, by interpolation of the logarithms. The distance is 0 where the gain is below 1 at all
-        distances: nothing is then said of smaller ones. The error is the jackknife's, over the scrambles.
+        distances tried, which says nothing of smaller ones. The error is the jackknife's, over the scrambles.
     """
-    count = len(gains)
-    means = [gains.mean(axis=0), *((gains.sum(axis=0) - each) / (count - 1) for each in gains)]
-    value, *others = (_root(distances, mean) for mean in means)
-    return value, sqrt((count - 1) / count * np.sum((np.array(others) - np.mean(others)) ** 2))
+    value, stderr = jackknife(lambda gain: _root(distances, gain), gains)
+    return value, float(stderr)
 
 
 def _root(distances, gain):
@@ -92,24 +94,24 @@ def _root(distances, gain):
     return float(np.exp(x[0] - y[0] * (x[1] - x[0]) / (y[1] - y[0])))
 
 
-def copies_line(line):
-    """Rows of a `cells.Copies`: along both branches, how close two copies come.
+def copies_line(line) -> list[dict]:
+    """Return the rows of a `cells.CopiesCell`: along both branches, how close two copies come.
 
     Parameters
     ----------
-    line : cells.Copies
+    line : cells.CopiesCell
 
     Returns
     -------
     list of dict
-        `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved`, the smallest distance
-        that was tried, and the replicon between jumps with its error.
+        `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance
+        that was tried), and the replicon between jumps with its error.
     """
     task, rows = line.task(), []
     quadrature = {"scrambles": line.scrambles, "seed": line.seed}
-    for branch in ("semantic", "positional"):
+    for branch in MINIMA:
         for alpha, found in follow(task, branch, line.alphas, line.points, **quadrature).items():
-            tried = gains(task, alpha, found.overlaps, GAIN_POINTS * line.points, **quadrature)
+            tried = gains(task, alpha, found.overlaps, OF_GAINS * line.points, **quadrature)
             apart, error = settling_distance(*tried)
             rows.append({
                 "what": branch, "alpha": alpha, "apart": apart, "apart_error": error, "resolved": tried[0][-1],
@@ -118,7 +120,7 @@ def copies_line(line):
     return rows
 
 
-def teacher_fit(task, y):
-    """What S_11 and S_22 should be, (2, N), for teacher fields y (2, N)."""
+def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
+    """Return the values T_1 and T_2 (2, N) that S_11 and S_22 should have, for teacher fields y (2, N)."""
     (a11, a12), (a21, a22) = task.matrix
     return all_targets(y, task.omega, a11 - a12, a22 - a21)

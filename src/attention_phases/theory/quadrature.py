@@ -1,12 +1,16 @@
-"""Gaussian averages with error bars: independent scrambles of a Sobol net in four dimensions.
+"""Gaussian averages with error bars: independent scrambles of a Sobol net.
 
-The fields enter through xi_1, xi_2, zeta_1, zeta_2 ~ N(0, 1). Antithetic pairs are not used: at equal
-cost plain scrambles have the smaller spread here (`benchmarks/quadrature.py`), for half the terms of the
-integrands are even already and a pair then spends two points on one value.
+An average is taken on each scramble alone: the mean over the scrambles is the result, their spread gives its error.
+For two tokens and a rank-one student a net has four dimensions: xi_1, xi_2, zeta_1 and zeta_2, all N(0, 1). Antithetic
+pairs are not used: at equal cost plain scrambles have the smaller spread here (`benchmarks/quadrature.py`), because
+half the terms of the integrands are even already and a pair then spends two points on one value.
 """
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
+from math import sqrt
+from typing import TypeVar
 
 import numpy as np
 from numba import config
@@ -14,15 +18,25 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from ..errors import BadInput, check_count
+from ..model.architectures import Architecture
 
-DIMENSIONS = 4
-POINTS = 2**14
 SCRAMBLES = 16
+# Points a scramble where the caller names no number: for the standard student, and for any other, whose kernel is
+# slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`lines`).
+USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
+TEST_ERROR_NET = (2**11, 8)  # for test errors of given weights: about 1e-3 of the value, far below its spread
+
+AnyAverages = TypeVar("AnyAverages", bound=tuple)
+
+
+def usual_points(purpose: str, architecture: Architecture | None = None) -> int:
+    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`; None is the standard student."""
+    return USUAL_POINTS[purpose][architecture is not None]
 
 
 @lru_cache(maxsize=4)
-def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMENSIONS):
-    """Independent scrambles of a Sobol net, mapped to the standard normal law.
+def gaussian_points(points: int, scrambles=SCRAMBLES, seed=0, dimensions=4) -> np.ndarray:
+    """Return independent scrambles of a Sobol net, mapped to the standard normal law.
 
     Parameters
     ----------
@@ -30,14 +44,17 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMEN
         Points a scramble, a power of two (so that every scramble is a balanced net), >= 16.
     scrambles : int
         Independent scrambles, >= 4: their spread gives the error bar.
-    seed : int
-    dimensions : int
-        Four for two tokens and a rank-one student.
+    seed, dimensions : int
 
     Returns
     -------
     (scrambles, points, dimensions) read-only array
         The first 2^k points of each scramble are a net again.
+
+    Raises
+    ------
+    BadInput
+        A number is outside its range.
     """
     points = check_count("points", points, at_least=16)
     if points & (points - 1):
@@ -50,15 +67,36 @@ def gaussian_points(points=POINTS, scrambles=SCRAMBLES, seed=0, dimensions=DIMEN
     return normal
 
 
-def over_scrambles(means, scrambles, *arguments):
-    """``means(*scramble, *arguments)`` of each scramble, shared out over threads, as rows of an array.
-
-    `means` is compiled and lets other threads run meanwhile.
-    """
-    return np.array(list(_threads().map(lambda scramble: means(*scramble, *arguments), scrambles)))
+def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> list:
+    """Return ``means(*scramble, *arguments)`` of each scramble, by threads; `means` releases Python's lock."""
+    return list(_threads().map(lambda scramble: means(*scramble, *arguments), scrambles))
 
 
 @cache
 def _threads():
-    """Kept from one average to the next: to start threads takes longer than a small average."""
+    """The threads, kept from one average to the next: starting them takes longer than a small average."""
     return ThreadPoolExecutor(config.NUMBA_NUM_THREADS)
+
+
+def pool(averages: AnyAverages) -> AnyAverages:
+    """Return the mean over scrambles, the first axis, of every entry of a named tuple of averages."""
+    means = (each.mean(axis=0) for each in averages)
+    return type(averages)(*(each.item() if each.ndim == 0 else each for each in means))
+
+
+def standard_error(values):
+    """Return the standard error of the mean over scrambles, the first axis: a float, or an array of the other axes."""
+    error = np.std(values, axis=0, ddof=1) / sqrt(len(values))
+    return error.item() if error.ndim == 0 else error
+
+
+def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
+    """Return an estimate from the mean over scrambles, the first axis of `samples`, and its jackknife error.
+
+    `estimate` maps a mean to a number or an array, real or complex; value and error have the shape of what it returns.
+    """
+    count = len(samples)
+    means = [samples.mean(axis=0), *((samples.sum(axis=0) - each) / (count - 1) for each in samples)]
+    value, *others = map(estimate, means)
+    deviations = np.abs(np.array(others) - np.mean(others, axis=0)) ** 2
+    return value, np.sqrt((count - 1) / count * deviations.sum(axis=0))

@@ -1,20 +1,23 @@
-"""Linear stability of message passing: the replicon's tail, collective modes, and how a perturbation contracts."""
+"""Linear stability of message passing: tail of the replicon, collective modes, contraction of a perturbation."""
 
 from math import comb, sqrt
 
 import numpy as np
 
+from ..task import Task
 from .copies import teacher_fit
-from .quadrature import SCRAMBLES, gaussian_points
-from .rank_one.fixed_point import FIELDS, STEP, Evolution
+from .quadrature import SCRAMBLES, gaussian_points, jackknife, standard_error
+from .rank_one.branch import RankOneBranch
 from .rank_one.prox import forces
+from .rank_one.state_evolution import Overlaps
+from .solver import derivatives
 from .warm import Net
 
-TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay tells the tail
+TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay shows the tail
 
 
-def tail(task, alpha, overlaps, points, scrambles=SCRAMBLES, seed=0):
-    """Sample mean of the replicon at a number of points, and how heavy its tail is.
+def tail(task: Task, alpha: float, overlaps: Overlaps, points: int, scrambles=SCRAMBLES, seed=0) -> dict[str, float]:
+    """Return the sample mean of the replicon at a number of points, and the index of its tail.
 
     Parameters
     ----------
@@ -27,9 +30,9 @@ def tail(task, alpha, overlaps, points, scrambles=SCRAMBLES, seed=0):
     Returns
     -------
     dict
-        `replicon` and `index`, each with its error: the mean of ``alpha V^2 |dr/dw|_F^2`` between jumps, and Hill's
-        estimate of b in ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble. The variance
-        exists for b > 2, the mean for b > 1.
+        `replicon` and `index`, with `replicon_error` and `index_error`: the mean of ``alpha V^2 |dr/dw|_F^2`` between
+        jumps, and Hill's estimate of b in ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble.
+        The variance exists for b > 2, the mean for b > 1.
     """
     q, m, theta, V = overlaps
     means, indices = [], []
@@ -42,12 +45,14 @@ def tail(task, alpha, overlaps, points, scrambles=SCRAMBLES, seed=0):
         means.append(alpha * V**2 * square.mean())
         indices.append(1 / np.mean(np.log(largest[1:] / largest[0])))
     both = {"replicon": means, "index": indices}
-    errors = {f"{name}_error": np.std(each, ddof=1) / sqrt(scrambles) for name, each in both.items()}
+    errors = {f"{name}_error": standard_error(each) for name, each in both.items()}
     return {name: float(np.mean(each)) for name, each in both.items()} | errors
 
 
-def modes(task, alpha, branch, overlaps, points=2**12, scrambles=SCRAMBLES, seed=0):
-    """Eigenvalues of the state-evolution map within its branch: what a step multiplies collective deviations by.
+def modes(
+    task: Task, alpha: float, branch: str, overlaps: Overlaps, points: int = 2**12, scrambles=SCRAMBLES, seed=0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues of the state-evolution map within its branch: the factors of collective deviations.
 
     Parameters
     ----------
@@ -62,25 +67,19 @@ def modes(task, alpha, branch, overlaps, points=2**12, scrambles=SCRAMBLES, seed
     Returns
     -------
     values, errors : (3,) arrays
-        The largest modulus first. The overlap that the branch holds at zero has its own, `Solution.gain`.
+        The largest modulus first. The overlap that the branch holds at zero has its own factor, `Solution.gain`.
     """
-    evolution = Evolution(task, alpha, branch)
-    x, net = evolution.coordinates(overlaps), Net(gaussian_points(points, scrambles, seed), FIELDS)
-    evolution.averages(x, net)
-    slopes = [
-        (evolution.step(x + shift, evolution.averages(x + shift, net))
-         - evolution.step(x - shift, evolution.averages(x - shift, net))) / (2 * STEP)
-        for shift in STEP * np.eye(3)
-    ]  # fmt: skip
-    jacobians = np.array(slopes).transpose(2, 1, 0)  # (scrambles, to, from)
-    whole = [jacobians.mean(axis=0), *((jacobians.sum(axis=0) - each) / (scrambles - 1) for each in jacobians)]
-    value, *others = ([*sorted(np.linalg.eigvals(each), key=lambda v: (-abs(v), -v.imag))] for each in whole)
-    deviations = np.abs(np.array(others) - np.mean(others, axis=0)) ** 2
-    return np.array(value), np.sqrt((scrambles - 1) / scrambles * deviations.sum(axis=0))
+    model = RankOneBranch(task, alpha, branch)
+    x, net = model.pack(overlaps), Net(gaussian_points(points, scrambles, seed), model.fields)
+    net.averages(model, x)  # searches in the middle
+    jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
+    return jackknife(
+        lambda each: np.array(sorted(np.linalg.eigvals(each), key=lambda v: (-abs(v), -v.imag))), jacobians
+    )
 
 
-def contraction(replicon, damping, steps):
-    """Size of a small random perturbation of message passing, over that at the start.
+def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
+    """Return the size of a small random perturbation of message passing, over that at the start, by iteration.
 
     Undamped steps turn a random perturbation into fresh ones, orthogonal to each other, of squared sizes Lambda^k.
     After t damped steps it is the sum over k of binomial(t, k) kappa^(t-k) (1-kappa)^k times the k-th, so that its
@@ -89,8 +88,9 @@ def contraction(replicon, damping, steps):
     Parameters
     ----------
     replicon : float
+        Lambda.
     damping : float
-        kappa.
+        kappa, the share of the old state that is kept.
     steps : int
 
     Returns

@@ -1,11 +1,14 @@
-"""Averages from known minima: what a search has found at one point of the iteration serves the points around it.
+"""Averages from known minima: what a search found at one point of the iteration serves the points around it.
 
-To search for all proximal points takes some ten times as long as to descend from minima that are nearly right. Hence
-averages start from the minima of the last search as long as the coordinates are near it. Beside the lowest minimum of
-each point the lowest other one is kept: where the prox jumps, the two change their order. In a valley so flat that a
-minimum may have been born since, the point is searched all the same. The fixed point that the iteration comes to is
-searched once more in any case, and the iteration goes on where the search does not agree.
+A search for all proximal points takes about ten times as long as a descent from minima that are nearly right.
+Averages therefore start from the minima of the last search as long as the coordinates stay near it. Beside the lowest
+minimum of each point the second lowest is kept: where the prox jumps, the two change their order. Where the valley is
+so flat that a new minimum may have appeared, the point is searched anyway. The fixed point is always confirmed by one
+more search, and the iteration goes on if that search disagrees.
 """
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import scipy.optimize
@@ -14,55 +17,74 @@ REACH = 0.05  # in any coordinate
 ROUNDS = 6
 
 
+class Rough(NamedTuple):
+    """How the damped iteration comes near a fixed point."""
+
+    points: int  # a scramble
+    kept: float  # share of the old coordinates
+    near: float  # largest change of a coordinate at which Powell's method takes over
+    scrambles: int = 16
+
+
 class Net:
-    """Points of a quadrature, and their minima at the coordinates of the last search.
+    """Points of a quadrature, with the minima found at the coordinates of the last search.
 
     Parameters
     ----------
     points : (scrambles, N, dimensions) array
     fields : int
-        Of a sentence.
+        Number of fields of a sentence.
     """
 
-    def __init__(self, points, fields):
-        self.points, self.minima, self.searched = points, np.empty((*points.shape[:2], 2, fields)), None
+    def __init__(self, points: np.ndarray, fields: int):
+        self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))  # the two lowest minima of each
+        self.searched, self.calls = None, 0
 
     def __len__(self):
         return len(self.points)
 
-    def search_at(self, x, anew):
-        """Whether an average at the coordinates `x` is to search, which is then noted; it must if `anew`."""
+    def averages(self, model, x: np.ndarray, anew: bool = False):
+        """Return averages of a `solver.Model` at x for each scramble, by a search if `anew` or far from the last."""
+        self.calls += 1
+        return model.average(x, self.points, self.lowest, self.search_at(x, anew))
+
+    def search_at(self, x: np.ndarray, anew: bool) -> bool:
+        """Return whether an average at the coordinates x has to search; if so, x counts as searched."""
         anew = anew or self.searched is None or not np.abs(x - self.searched).max() <= REACH
         if anew:
             self.searched = x.copy()
         return anew
 
 
-def polish(at, x, maxfev, xtol, eps=1e-6):
-    """Where a map does not move its argument: Powell's hybrid method on warm starts, until a search agrees.
+def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
+    """Return scipy's result of Powell's hybrid method for ``displacement(x) = 0``."""
+    # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
+    options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
+    return scipy.optimize.root(displacement, x, method="hybr", options=options)
+
+
+def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
+    """Return where a map does not move its argument, by Powell's method on warm starts, confirmed by a search.
 
     Parameters
     ----------
     at : callable
-        ``at(x, anew)``, with or without a search, gives the displacement of x and what else is to be kept of it.
-    x : array
-        To start from.
-    maxfev : int
-    xtol, eps : float
-        Of the method, and on the displacement that a search finds; step of its finite differences.
+        ``at(x, anew)`` returns the displacement of x, with or without a search, and something to keep.
+    x : (n,) array
+        Where to start.
+    maxfev, xtol, eps : int, float, float
+        Evaluations in one round; tolerance, also of the displacement after a search; step of finite differences.
 
     Returns
     -------
     x, kept
-        Where the last search was made, and what `at` gave of it.
+        Where the last search was made, and what `at` returned beside the displacement there.
     """
-    # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
-    options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
     for _ in range(ROUNDS):
-        root = scipy.optimize.root(lambda x: at(x, False)[0], x, method="hybr", options=options)
+        root = powell(lambda x: at(x, False)[0], x, maxfev, xtol, eps)
         x = root.x
         displacement, kept = at(x, True)
-        # What exceeds that of the warm starts comes from points whose minimum is another one.
+        # A larger displacement than on warm starts comes from points whose lowest minimum is another one.
         if not np.abs(displacement).max() > max(xtol, 2 * np.abs(root.fun).max()):
             break
     return x, kept

@@ -130,7 +130,7 @@ def damped(old, new, damping):
     return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
-def iterate(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE, width=0.0):
+def iterate(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE, width=0.0, report=None):
     """Iterate until the weights stand still.
 
     Parameters
@@ -148,6 +148,8 @@ def iterate(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE
         On the relative change of Q in one iteration.
     width : float
         Of `step`.
+    report : callable, optional
+        Called after each iteration with the number of iterations and the change.
 
     Returns
     -------
@@ -167,4 +169,6 @@ def iterate(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))
+        if report:
+            report(len(history) - 1, float(change))
     return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= tolerance)

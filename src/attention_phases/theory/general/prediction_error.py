@@ -1,7 +1,7 @@
-"""Test error of given weights of any form, exact at finite d: `test_error` for every architecture.
+"""Test error of given weights of any form, exact at finite d: `prediction_error` for every architecture.
 
 The attention of student and teacher sees a test sentence through its components along r + 1 directions, the columns of
-weights and Q*. All others average out in closed form, and what is left is an average over these components, z.
+weights and Q*. All others average out in closed form, which leaves an average over these components, z.
 """
 
 from math import sqrt
@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
-from ..quadrature import gaussian_points
-
-POINTS, SCRAMBLES = 2**11, 8  # error about 1e-3 of the value
+from ...model.architectures import Architecture
+from ...task import Task
+from ..quadrature import TEST_ERROR_NET, gaussian_points, standard_error
 
 
 class Student(NamedTuple):
@@ -30,8 +30,8 @@ class Student(NamedTuple):
     d: int
 
 
-def project(columns, teacher, value=None, pair=None):
-    """The `Student` of given weights.
+def project(columns: np.ndarray, teacher: np.ndarray, value=None, pair=None) -> Student:
+    """Return the `Student` of given weights.
 
     Parameters
     ----------
@@ -41,6 +41,10 @@ def project(columns, teacher, value=None, pair=None):
         V of a full value matrix.
     pair : (2, d) array, optional
         u and v of V = u v^T/d.
+
+    Returns
+    -------
+    Student
     """
     d = len(teacher)
     more = np.empty((0, d)) if pair is None else pair
@@ -60,8 +64,8 @@ def project(columns, teacher, value=None, pair=None):
     return Student(basis @ columns.T / sqrt(d), basis @ teacher / sqrt(d), basis @ encoding, small, square, traces, d)
 
 
-def general_test_error(task, architecture, student, attention=None):
-    """Test error ``E|Y xi - S x (I + V)|_F^2/(L d)``.
+def general_test_error(task: Task, architecture: Architecture, student: Student, attention=None) -> tuple[float, float]:
+    """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of a student.
 
     Parameters
     ----------
@@ -69,7 +73,7 @@ def general_test_error(task, architecture, student, attention=None):
     architecture : Architecture
     student : Student
     attention : (L, L) array, optional
-        A fixed mixing matrix in the place of the student's attention, without a value matrix: the linear baseline.
+        A fixed mixing matrix instead of the student's attention, without a value matrix: the linear baseline.
 
     Returns
     -------
@@ -78,7 +82,7 @@ def general_test_error(task, architecture, student, attention=None):
     count, k = architecture.tokens, len(student.teacher)
     seen = student.columns.shape[1] + 1  # the first directions of the basis: those that the fields depend on
     cov = architecture.covariance(task)
-    points = gaussian_points(POINTS, SCRAMBLES, dimensions=count * seen).reshape(-1, seen, count).swapaxes(1, 2)
+    points = gaussian_points(*TEST_ERROR_NET, dimensions=count * seen).reshape(-1, seen, count).swapaxes(1, 2)
     z = np.zeros((len(points), count, k))
     z[:, :, :seen] = np.linalg.cholesky(cov) @ points
     x = z + architecture.positions[:, None] * student.encoding
@@ -98,5 +102,5 @@ def general_test_error(task, architecture, student, attention=None):
     inner = np.trace(value[:seen, :seen]), np.trace(square[:seen, :seen])
     weights = (student.d - seen, -2 * (trace - inner[0]), square_trace - inner[1])
     outside = sum(weight * each for weight, each in zip(weights, spread))
-    means = ((inside + outside) / (count * student.d)).reshape(SCRAMBLES, -1).mean(1)
-    return float(means.mean()), float(means.std(ddof=1) / sqrt(SCRAMBLES))
+    means = ((inside + outside) / (count * student.d)).reshape(TEST_ERROR_NET[1], -1).mean(1)
+    return float(means.mean()), standard_error(means)

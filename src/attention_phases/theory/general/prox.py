@@ -6,6 +6,7 @@ The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. T
 All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
+from collections import namedtuple
 from math import exp, sqrt
 
 import numpy as np
@@ -16,41 +17,47 @@ FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less 
 LONGEST = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
+TEACHER = np.ones((1, 1))  # matrix of its score
 
-
-@njit(cache=True)
-def softmax_rows(scores, S):
-    """softmax of each row of `scores` (L, L), into S."""
-    for a in range(len(scores)):
-        top = scores[a, 0]
-        for b in range(1, len(scores)):
-            top = max(top, scores[a, b])
-        total = 0.0
-        for b in range(len(scores)):
-            S[a, b] = exp(scores[a, b] - top)
-            total += S[a, b]
-        for b in range(len(scores)):
-            S[a, b] /= total
+# The proximal problem of a sentence: cavity fields w (N,), the teacher's attention Y (L, L), the covariance C (L, L) of
+# the tokens, the matrix M (r, r) of the score, A = C^-1 x chi^-1 (N, N), and the square roots (N,) of the diagonal of
+# A^-1: by sqrt(2 v) the reach of the ellipsoid in `prox`.
+Problem = namedtuple("Problem", "w Y C M A reach")
+# Working space of a descent: S (L, L), u and curvature (2, L, L), D (L, N), hessian and gauss (N, N), the others (N,).
+Space = namedtuple("Space", "S u curvature D gradient hessian gauss step trial")
+# The two lowest minima (2, N) that a search knows, the lowest first, and their objectives (2,): NaN and infinite where
+# there is none. `start` (N,) is working space.
+Found = namedtuple("Found", "minima values start")
+# Law of the fields: with Cholesky factors root (r, r) of q and root_C (L, L) of C, and standard normal numbers z, the
+# noise of the cavity fields is root_C z_w root^T, their mean m (L, r), and the teacher's fields are
+# root_C (z_w aligned + rest z_y), with aligned (r,) and a number rest. `fixed` (L, L) is its positional matrix.
+Law = namedtuple("Law", "root m aligned rest root_C omega fixed")
 
 
 @njit(cache=True)
 def attention(h, M, S):
-    """Attention S (L, L) of fields h (N,), into S."""
-    r = len(M)
-    for a in range(len(S)):
-        for b in range(len(S)):
-            total = 0.0
+    """Write the attention of fields h (N,) into S (L, L)."""
+    count, r = len(S), len(M)
+    for a in range(count):
+        for b in range(count):
+            S[a, b] = 0.0
             for k in range(r):
                 for j in range(r):
-                    total += h[a * r + k] * M[k, j] * h[b * r + j]
-            S[a, b] = total
-    softmax_rows(S, S)
+                    S[a, b] += h[a * r + k] * M[k, j] * h[b * r + j]
+        top = S[a].max()
+        total = 0.0
+        for b in range(count):
+            S[a, b] = exp(S[a, b] - top)
+            total += S[a, b]
+        for b in range(count):
+            S[a, b] /= total
 
 
 @njit(cache=True)
-def loss(h, Y, C, M, S):
-    """ell(h); leaves the attention in S."""
-    attention(h, M, S)
+def loss(h, problem, S):
+    """Return ell(h); leaves the attention in S."""
+    Y, C = problem.Y, problem.C
+    attention(h, problem.M, S)
     count = len(S)
     total = 0.0
     for a in range(count):
@@ -61,12 +68,13 @@ def loss(h, Y, C, M, S):
 
 
 @njit(cache=True)
-def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
-    """Gradient (N,), Hessian (N, N) and its Gauss-Newton part (N, N) of ell at h; S holds the attention there.
+def loss_derivatives(h, problem, space):
+    """Write gradient, Hessian and its Gauss-Newton part of ell at h into `space`, whose S holds the attention there.
 
     The Gauss-Newton part leaves out the second derivatives of S, and has no negative eigenvalue.
-    u (2, L, L), curvature (2, L, L) and D (L, N) are working space.
     """
+    Y, C, M = problem.Y, problem.C, problem.M
+    S, u, curvature, D, gradient, hessian, gauss, _, _ = space
     count, r = len(S), len(M)
     size = count * r
     gradient[:] = 0.0
@@ -148,32 +156,34 @@ def solve_positive(H, b, x):
 
 
 @njit(cache=True)
-def moreau_objective(h, w, Y, C, M, A, S):
-    """``1/2 (h - w)^T A (h - w) + ell(h)`` with A = C^-1 x chi^-1; leaves the attention in S."""
+def moreau_objective(h, problem, S):
+    """Return ``1/2 (h - w)^T A (h - w) + ell(h)``; leaves the attention in S."""
+    w, A = problem.w, problem.A
     total = 0.0
     for i in range(len(h)):
         for j in range(len(h)):
             total += (h[i] - w[i]) * A[i, j] * (h[j] - w[j])
-    return 0.5 * total + loss(h, Y, C, M, S)
+    return 0.5 * total + loss(h, problem, S)
 
 
 @njit(cache=True)
-def descend(h, known, w, Y, C, M, A, work):
-    """Local minimum of the Moreau objective from h, which is moved there: Newton with backtracking.
+def descend(h, known, problem, space):
+    """Move h (N,) to a local minimum of the Moreau objective, by Newton's method with backtracking.
 
-    Where the Hessian is not positive definite its Gauss-Newton part stands for it. Returns the objective, infinite if
-    no minimum was reached, or none but `known` (N,).
+    Where the Hessian is not positive definite its Gauss-Newton part takes its place. Returns the objective, infinite
+    if no minimum was reached, or none but `known` (N,).
     """
-    S, u, curvature, D, gradient, hessian, gauss, step, trial = work
+    w, A, gradient, hessian, gauss = problem.w, problem.A, space.gradient, space.hessian, space.gauss
+    step, trial = space.step, space.trial
     n = len(h)
-    value = moreau_objective(h, w, Y, C, M, A, S)
+    value = moreau_objective(h, problem, space.S)
     for _ in range(MAX_STEPS):
         distance = 0.0
         for i in range(n):
             distance += (h[i] - known[i]) ** 2
         if distance < APART**2:
             return np.inf
-        loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
+        loss_derivatives(h, problem, space)
         for i in range(n):
             for j in range(n):
                 gradient[i] += A[i, j] * (h[j] - w[j])
@@ -187,42 +197,43 @@ def descend(h, known, w, Y, C, M, A, work):
             size += step[i] * step[i]
             slope += gradient[i] * step[i]
         if size < 1e-16:  # Newton's error after this step is the square of it
-            for i in range(n):
-                h[i] += step[i]
+            h += step
             return value
         factor = 1.0
         while True:
             for i in range(n):
                 trial[i] = h[i] + factor * step[i]
-            after = moreau_objective(trial, w, Y, C, M, A, S)
+            after = moreau_objective(trial, problem, space.S)
             if after <= value + 1e-4 * factor * slope + 1e-15 or factor < 1e-12:
                 break
             factor *= 0.5
-        for i in range(n):
-            h[i] = trial[i]
+        h[:] = trial
         value = after
     return np.inf
 
 
 @njit(cache=True)
-def workspace(count, size):
-    """Arrays that `descend` works in."""
-    return (
-        np.zeros((count, count)),
-        np.zeros((2, count, count)),
-        np.zeros((2, count, count)),
-        np.zeros((count, size)),
-        np.zeros(size),
-        np.zeros((size, size)),
-        np.zeros((size, size)),
-        np.zeros(size),
-        np.zeros(size),
+def spaces(count, size):
+    """Return a new `Space` and a new `Found` for L = `count` tokens and N = `size` fields."""
+    square, pair, matrix, new = (count, count), (2, count, count), (size, size), np.zeros
+    space = Space(
+        new(square), new(pair), new(pair), new((count, size)), new(size), new(matrix), new(matrix), new(size), new(size)
     )
+    return space, Found(np.zeros((2, size)), np.zeros(2), np.zeros(size))
 
 
 @njit(cache=True)
-def sort_in(h, value, minima, values):
-    """Put a minimum h (N,) among the two lowest `minima` (2, N) that are known, if it belongs there."""
+def begin(start, found, problem, space):
+    """Reset `found` to the one minimum to which a descent from `start` (N,) leads."""
+    found.minima[0], found.minima[1], found.values[1] = start, np.nan, np.inf
+    found.values[0] = descend(found.minima[0], found.minima[1], problem, space)
+
+
+@njit(cache=True)
+def try_start(found, problem, space):
+    """Descend from `found.start`; put the minimum among the two lowest in `found`, if it belongs there."""
+    minima, values, h = found
+    value = descend(h, minima[0], problem, space)
     if value < values[0]:
         minima[1], values[1] = minima[0], values[0]
         minima[0], values[0] = h, value
@@ -231,144 +242,114 @@ def sort_in(h, value, minima, values):
 
 
 @njit(cache=True)
-def prox(w, Y, C, M, A, reach, minima, values, h, work):
-    """Global minimiser of the Moreau objective, into `minima`: the lowest minimum from `w` and from starts around it.
+def prox(problem, found, space):
+    """Search for the global minimiser of the Moreau objective, from w and from starts around it, into `found`.
 
-    No point is lower than a minimum of value v unless it lies in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, for
-    ell >= 0. The starts are displaced along one field each, to both sides, and stay in the ellipsoid.
-
-    Parameters
-    ----------
-    w : (N,) array
-        Cavity fields.
-    Y, C : (L, L) arrays
-    M : (r, r) array
-    A : (N, N) array
-        C^-1 x chi^-1.
-    reach : (N,) array
-        Square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid.
-    minima : (2, N) array
-        Filled with the minimiser, and with the lowest other minimum that was found, NaN if there was none.
-    values : (2,) array
-        Filled with the objective there, the first the Moreau envelope; infinite if no start led to a minimum.
-    h : (N,) array
-        Working space.
-    work : tuple
-        From `workspace`.
+    The first value of `found` is then the Moreau envelope, infinite if no start led to a minimum. No point is lower
+    than a minimum of value v unless it is in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, because ell >= 0. The
+    starts are displaced along one field each, to both sides, and stay in the ellipsoid.
     """
-    minima[0], minima[1], values[1] = w, np.nan, np.inf
-    values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
+    w = problem.w
+    begin(w, found, problem, space)
     for i in range(len(w)):
         for side in (1.0, -1.0):
-            offset = min(LONGEST, reach[i] * sqrt(2.0 * max(values[0], 0.0)))
+            offset = min(LONGEST, problem.reach[i] * sqrt(2.0 * max(found.values[0], 0.0)))
             if offset < SHORTEST:
                 continue
-            h[:] = w
-            h[i] += side * offset
-            sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
+            found.start[:] = w
+            found.start[i] += side * offset
+            try_start(found, problem, space)
 
 
 @njit(cache=True)
-def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
-    """The same from the two minima `kept` (2, N) of a similar problem, the second NaN if there is one only.
-
-    Where the lowest one lies in a flat valley the minima are searched for.
-    """
-    minima[0], minima[1], values[1] = kept[0], np.nan, np.inf
-    values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
+def follow(kept, problem, found, space):
+    """Do as `prox`, but from minima `kept` (2, N) of a similar problem, the second maybe NaN. Not if one is flat."""
+    begin(kept[0], found, problem, space)
     if not np.isnan(kept[1, 0]):
-        h[:] = kept[1]
-        sort_in(h, descend(h, minima[0], w, Y, C, M, A, work), minima, values)
-    S, u, curvature, D, gradient, hessian, gauss, step, _ = work
-    attention(minima[0], M, S)
-    loss_derivatives(minima[0], Y, C, M, S, u, curvature, D, gradient, hessian, gauss)
+        found.start[:] = kept[1]
+        try_start(found, problem, space)
+    attention(found.minima[0], problem.M, space.S)
+    loss_derivatives(found.minima[0], problem, space)
+    space.hessian[:] += (1.0 - FLAT) * problem.A
+    if not solve_positive(space.hessian, space.gradient, space.step):
+        prox(problem, found, space)
+
+
+@njit(cache=True)
+def draw(z, law, noise, own, y, w, Y):
+    """Write the fields of the sentence with standard normal numbers z (L (r + 1),), and what they are made of.
+
+    These are the noise (L, r) of the cavity fields w (N,), the part `own` (L,) of the teacher's fields y (L,) that the
+    student does not share, and the teacher's attention Y (L, L).
+    """
+    count, r = law.m.shape
+    for a in range(count):
+        own[a] = 0.0
+        noise[a] = 0.0
+        for b in range(a + 1):
+            own[a] += law.root_C[a, b] * z[count * r + b]
+            for k in range(r):
+                noise[a, k] += law.root_C[a, b] * z[b * r + k]
+        y[a] = law.rest * own[a]
+        for k in range(r):
+            y[a] += noise[a, k] * law.aligned[k]
+            w[a * r + k] = law.m[a, k]
+            for j in range(k + 1):
+                w[a * r + k] += noise[a, j] * law.root[k, j]
+    attention(y, TEACHER, Y)
+    Y[:] = (1.0 - law.omega) * Y + law.omega * law.fixed
+
+
+@njit(cache=True)
+def set_force(h, problem, g):
+    """Write the force ``A (h - w)`` into g (L, r); returns ``(h - w)^T A (h - w)``."""
+    flat = g.reshape(len(h))
+    distance = 0.0
     for i in range(len(h)):
+        flat[i] = 0.0
         for j in range(len(h)):
-            hessian[i, j] += (1.0 - FLAT) * A[i, j]
-    if not solve_positive(hessian, gradient, step):
-        prox(w, Y, C, M, A, reach, minima, values, h, work)
+            flat[i] += problem.A[i, j] * (h[j] - problem.w[j])
+        distance += flat[i] * (h[i] - problem.w[i])
+    return distance
 
 
 @njit(cache=True, nogil=True)
-def scramble_means(z, kept, anew, root, m, aligned, rest, A, reach, C, root_C, M, omega, fixed):
-    """Averages over one scramble z (points, L (r + 1)), in one row for `general.state_evolution.Averages`.
+def scramble_means(z, lowest, anew, law, C, M, A, reach):
+    """Return the entries of `general.state_evolution.Averages` over one scramble z (points, L (r + 1)).
 
-    With `anew` the proximal points are searched for, and the two lowest minima of each point left in `kept`
-    (points, 2, L r); otherwise the descents start from what an earlier search has left there.
-
-    root (r, r) and root_C (L, L) are Cholesky factors of q and C; the noise of the cavity fields is
-    root_C z_w root^T, the teacher's field root_C (z_w aligned + rest z_y). `fixed` is the matrix A of the teacher.
+    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
+    (points, 2, N); otherwise the descents start from what an earlier search stored there.
     """
-    count, r = m.shape
+    count, r = law.m.shape
     size = count * r
-    sums = np.zeros(3 * r * r + size * size + size + r + 3)
-    minima, values, other, w, g = np.zeros((2, size)), np.zeros(2), np.zeros(size), np.zeros(size), np.zeros(size)
-    noise, own, y = np.zeros((count, r)), np.zeros(count), np.zeros(count)
-    Y, S = np.zeros((count, count)), np.zeros((count, count))
-    work = workspace(count, size)
+    power, noise_sum, pull, teacher = np.zeros((r, r)), np.zeros((r, r)), np.zeros((count, r)), np.zeros(r)
+    fitted, envelope, test = 0.0, 0.0, 0.0
+    slope, score = np.zeros((r, r)), np.zeros((count, r, count, r))
+    noise, own, y, g = np.zeros((count, r)), np.zeros(count), np.zeros(count), np.zeros((count, r))
+    problem = Problem(np.zeros(size), np.zeros((count, count)), C, M, A, reach)
+    space, found = spaces(count, size)
     for point in range(len(z)):
-        for a in range(count):
-            own[a] = 0.0
-            for k in range(r):
-                noise[a, k] = 0.0
-            for b in range(a + 1):
-                own[a] += root_C[a, b] * z[point, size + b]
-                for k in range(r):
-                    noise[a, k] += root_C[a, b] * z[point, b * r + k]
-            y[a] = rest * own[a]
-            for k in range(r):
-                y[a] += noise[a, k] * aligned[k]
-                w[a * r + k] = m[a, k]
-                for j in range(k + 1):
-                    w[a * r + k] += noise[a, j] * root[k, j]
-        for a in range(count):
-            for b in range(count):
-                S[a, b] = y[a] * y[b]
-        softmax_rows(S, Y)
-        for a in range(count):
-            for b in range(count):
-                Y[a, b] = (1.0 - omega) * Y[a, b] + omega * fixed[a, b]
+        draw(z[point], law, noise, own, y, problem.w, problem.Y)
         if anew:
-            prox(w, Y, C, M, A, reach, minima, values, other, work)
-            kept[point] = minima
+            prox(problem, found, space)
+            lowest[point] = found.minima
         else:
-            follow(kept[point], w, Y, C, M, A, reach, minima, values, other, work)
-        best, moreau = minima[0], values[0]
-        distance = 0.0
-        for i in range(size):
-            g[i] = 0.0
-            for j in range(size):
-                g[i] += A[i, j] * (best[j] - w[j])
-            distance += g[i] * (best[i] - w[i])
-        at = 0
-        for k in range(r):
-            for j in range(r):
-                for a in range(count):
-                    for b in range(count):
-                        sums[at] += g[a * r + k] * C[a, b] * g[b * r + j]
-                    sums[at + r * r] += g[a * r + k] * noise[a, j]
-                at += 1
-        at = 2 * r * r
-        for i in range(size):
-            sums[at + i] += g[i]
-        at += size
-        for k in range(r):
-            for a in range(count):
-                sums[at + k] += g[a * r + k] * own[a]
-        at += r
-        sums[at] += moreau - 0.5 * distance
-        sums[at + 1] += moreau
-        sums[at + 2] += loss(w, Y, C, M, S)
-        at += 3
-        for k in range(r):
-            for j in range(r):
-                for a in range(count):
-                    for b in range(count):
-                        sums[at] += g[a * r + k] * own[a] * z[point, b * r + j] * z[point, size + b]
-                at += 1
-        for i in range(size):
-            for b in range(count):
+            follow(lowest[point], problem, found, space)
+        distance = set_force(found.minima[0], problem, g)
+        fitted += found.values[0] - 0.5 * distance
+        envelope += found.values[0]
+        test += loss(problem.w, problem, space.S)
+        x, x_own = z[point][:size].reshape(count, r), z[point][size:]
+        for a in range(count):
+            for k in range(r):
+                pull[a, k] += g[a, k]
+                teacher[k] += g[a, k] * own[a]
+                for b in range(count):
+                    for j in range(r):
+                        power[k, j] += g[a, k] * C[a, b] * g[b, j]
+                        slope[k, j] += g[a, k] * own[a] * x[b, j] * x_own[b]
+                        score[a, k, b, j] += g[a, k] * (x[b, j] - x_own[b] * law.aligned[j] / law.rest)
                 for j in range(r):
-                    sums[at] += g[i] * (z[point, b * r + j] - z[point, size + b] * aligned[j] / rest)
-                    at += 1
-    return sums / len(z)
+                    noise_sum[k, j] += g[a, k] * noise[a, j]
+    n = len(z)
+    return power / n, noise_sum / n, pull / n, teacher / n, fitted / n, envelope / n, test / n, slope / n, score / n

@@ -1,6 +1,7 @@
 """Averages over the fields with one step of replica symmetry breaking: inner fields reweighted around each outer one.
 
-It calls the compiled functions of `prox`, whose changes Numba's cache does not notice here: save this file too.
+This file calls the compiled functions of `rank_one.prox`. Numba's cache does not notice a change there: save this file
+too.
 """
 
 from math import exp, log, sqrt
@@ -13,7 +14,7 @@ from ..rank_one.prox import prox, teacher_targets
 
 @njit(cache=True, nogil=True)
 def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, lean2):
-    """The nine entries of `one_step.InnerAverages` over one scramble, losses without their constant.
+    """Return the nine entries of `state_evolution.InnerAverages` over one scramble, losses without their constant.
 
     Parameters
     ----------

@@ -1,11 +1,14 @@
 """The equations of one step of replica symmetry breaking in coordinates, and their roots on many points."""
 
-from math import exp, sqrt
+from math import exp
 
 import numpy as np
 
-from ..rank_one.fixed_point import STEP, TOLERANCE, UNRESOLVED, Evolution
+from ...task import Task
+from ..quadrature import pool, standard_error
+from ..rank_one.branch import RankOneBranch
 from ..rank_one.state_evolution import Overlaps
+from ..solver import derivatives, is_present, is_settled
 from .state_evolution import InnerAverages, Valley, average, conjugates, energy, potential, update
 
 FEW = 2**9  # points a scramble on which derivatives are taken
@@ -13,80 +16,84 @@ CHORDS = 12  # steps on all points at most
 
 
 class Broken:
-    """The equations of one branch at a y, in the coordinates of `Evolution`, with q0 for q, and log gap."""
+    """The equations of one branch at a y, in the coordinates of `RankOneBranch`, with q0 for q, and log gap."""
 
-    def __init__(self, task, alpha, branch, y):
+    def __init__(self, task: Task, alpha: float, branch: str, y: float):
         self.task, self.alpha, self.branch, self.y, self.calls = task, alpha, branch, y, 0
-        self.evolution = Evolution(task, alpha, branch)
+        self.model = RankOneBranch(task, alpha, branch)
 
-    def coordinates(self, valley):
+    def pack(self, valley: Valley) -> np.ndarray:
+        """Return the coordinates (n,) of order parameters, or (n, scrambles) of arrays of them."""
         q0, gap, m, theta, V, _ = valley
-        return np.array([*self.evolution.coordinates(Overlaps(q0, m, theta, V)), np.log(np.maximum(gap, 1e-300))])
+        return np.array([*self.model.pack(Overlaps(q0, m, theta, V)).T, np.log(np.maximum(gap, 1e-300))])
 
-    def valley(self, x):
-        q0, m, theta, V = self.evolution.overlaps(x[:3])
+    def unpack(self, x: np.ndarray) -> Valley:
+        """Return the order parameters at coordinates x (n,)."""
+        q0, m, theta, V = self.model.unpack(x[:3])
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
-    def averages(self, x, nets):
+    def averages(self, x: np.ndarray, nets: np.ndarray) -> InnerAverages:
+        """Return the averages at x for each scramble of nets (scrambles, N, 6)."""
         self.calls += 1
-        return average(self.task, self.valley(x), nets)
+        return average(self.task, self.unpack(x), nets)
 
-    def measure(self, x, averages):
-        """Displacement of the coordinates, then Phi and e."""
-        valley = self.valley(x)
+    def measure(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
+        """Return the displacement of the coordinates, then Phi and e: (n + 2,), or (n + 2, scrambles)."""
+        valley = self.unpack(x)
         hats = conjugates(self.task, self.alpha, valley, averages)
-        moved = self.coordinates(update(self.task, valley.y, hats))
+        moved = self.pack(update(self.task, valley.y, hats))
         phi = potential(self.task, self.alpha, valley, hats, averages.free)
         return np.array([*(moved.T - x).T, phi, energy(self.task, self.alpha, valley, averages)])
 
-    def displacement(self, x, nets):
-        return self.measure(x, pool(self.averages(x, nets)))[:-2]
+    def pooled(self, x: np.ndarray, nets: np.ndarray) -> np.ndarray:
+        """Return `measure` of the pooled averages at x."""
+        return self.measure(x, pool(self.averages(x, nets)))
 
 
 class Symmetric(Broken):
     """The replica-symmetric equations on the same points: fields split in the shares of a broken solution, y = 0."""
 
-    def __init__(self, task, alpha, branch, share):
+    def __init__(self, task: Task, alpha: float, branch: str, share: float):
         super().__init__(task, alpha, branch, 0.0)
-        self.share = share  # gap/q1
+        self.share = share  # gap/q1 of the broken solution
 
-    def coordinates(self, valley):
+    def pack(self, valley: Valley) -> np.ndarray:
         q0, gap, m, theta, V, _ = valley
-        return self.evolution.coordinates(Overlaps(q0 + gap, m, theta, V))
+        return self.model.pack(Overlaps(q0 + gap, m, theta, V)).T
 
-    def valley(self, x):
-        q, m, theta, V = self.evolution.overlaps(x)
+    def unpack(self, x: np.ndarray) -> Valley:
+        q, m, theta, V = self.model.unpack(x)
         return Valley((1 - self.share) * q, self.share * q, m, theta, V, 0.0)
 
 
 class Root:
-    """A root near `x`, by Newton's method with derivatives on few points, and what the averages there say.
+    """A root of the equations near x, by Newton's method with derivatives on few points.
 
-    Scramble k alone has its root at x + moves[:, k], to first order, as in `fixed_point`.
+    With what the averages there say: phi, energy, the derivatives `slopes` (n + 2, n) of `Broken.measure`, and the
+    `errors` (n,) of x. Scramble k alone has its root at x + moves[:, k], to first order.
     """
 
-    def __init__(self, equations, x, nets):
-        self.equations, few = equations, nets[:, :FEW]
-        sides = [[equations.measure(each, pool(equations.averages(each, few))) for each in (x + shift, x - shift)]
-                 for shift in STEP * np.eye(len(x))]  # fmt: skip
-        self.slopes = np.array([(above - below) / (2 * STEP) for above, below in sides]).T  # over a jump or two
+    def __init__(self, equations: Broken, x: np.ndarray, nets: np.ndarray):
+        self.equations = equations
+        self.slopes = derivatives(lambda x: equations.pooled(x, nets[:, :FEW]), x)
         for _ in range(CHORDS):
             self.averages = equations.averages(x, nets)
             *displacement, self.phi, self.energy = equations.measure(x, pool(self.averages))
             each = equations.measure(x, self.averages)[:-2]
             self.moves = -np.linalg.solve(self.slopes[:-2], each - each.mean(axis=1, keepdims=True))
-            self.errors = np.std(self.moves, axis=1, ddof=1) / sqrt(len(nets))
+            self.errors = standard_error(self.moves.T)
             left = np.linalg.solve(self.slopes[:-2], displacement)
             self.x, self.residual = x, float(np.abs(displacement).max())
-            self.settled = self.residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED * self.errors).all())
+            self.settled = is_settled(self.residual, left, self.errors)
             if self.settled or not np.isfinite(left).all():
                 break
             x = x - left
 
     @property
-    def valley(self):
-        return self.equations.valley(self.x)
+    def valley(self) -> Valley:
+        return self.equations.unpack(self.x)
 
-
-def pool(averages):
-    return InnerAverages(*(float(each.mean()) for each in averages))
+    @property
+    def present(self) -> bool:
+        """Whether the own overlap of the branch differs from zero."""
+        return is_present(self.x[2:3], self.errors[2:3])

@@ -1,24 +1,29 @@
 """Solutions with one step of replica symmetry breaking, and their ground state.
 
 Sigma(y) = y (e - Phi) = y^2 dPhi/dy counts the minima of training loss e(y), as the logarithm of their number over d.
-The lowest are where Sigma is zero, at the maximum of Phi(y). That is where they are sought: Phi is stationary in all
-order parameters, and much better known than its derivative. Differences are formed on the same points.
+The lowest ones are where Sigma is zero, at the maximum of Phi(y). They are found there, because Phi is stationary in
+all order parameters and known much better than its derivative. Differences are formed on the same points.
 """
 
 from dataclasses import dataclass, field
-from math import exp, log, sqrt
+from math import exp, log
 
 import numpy as np
-import scipy.optimize
 
 from ...errors import check_choice, check_positive, check_real
-from ..quadrature import SCRAMBLES, gaussian_points
-from ..rank_one.fixed_point import SMALLEST_OVERLAP, STEP, TOLERANCE, solve
-from .root import FEW, Broken, Root, Symmetric, pool
+from ...task import Task
+from ..branches import MINIMA
+from ..quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
+from ..rank_one.state_evolution import Overlaps
+from ..solution import ENDED, UNSETTLED, Solution
+from ..solver import STEP, TOLERANCE, solve
+from ..warm import powell
+from .root import FEW, Broken, Root, Symmetric
 from .state_evolution import Valley, average, conjugates, update
 
-BRANCHES = ("semantic", "positional")
-POINTS = 2**12
+# Why a solution failed, beside the reasons of `solution`.
+NO_MAXIMUM = "no maximum of Phi found"
+CLOSED = "gap has closed"
 DOUBLINGS = 3  # of y, and halvings, from the inverse of the training loss
 SMALLEST_GAP = 1e-4  # over q, under which the minima are one
 WIDENINGS = 60  # iterations of the gap alone
@@ -26,12 +31,12 @@ WIDENINGS = 60  # iterations of the gap alone
 
 @dataclass(frozen=True)
 class OneStep:
-    """A solution at one alpha.
+    """A solution with one step of replica symmetry breaking at one alpha.
 
     Attributes
     ----------
     valley : Valley
-        With gap = 0 where no solution but the replica-symmetric one was found; y is then 0 if none was given.
+        With gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given.
     phi, energy, complexity : float
         Phi(y); e = d(y Phi)/dy, the training loss of the minima; Sigma. At the ground state Phi is the training loss
         of the lowest minima, and Sigma is zero within its error.
@@ -42,8 +47,9 @@ class OneStep:
     residual : float
         Largest change of a coordinate (log q0, log V, the own overlap, log gap) under one more step of the map.
     reason : str
-        Why it did not converge; empty if it did: the residual is at most 1e-6, or leaves a distance of at most a fifth
-        of every coordinate's standard error, and Phi was seen to fall on both sides of the ground state.
+        Why the solution failed; empty if it converged. `UNSETTLED` and `ENDED` as for `Solution`, also of the
+        replica-symmetric solution from which it starts; `CLOSED`: the iteration came to a gap of zero, although it
+        opened at first; `NO_MAXIMUM`: Phi was not seen to fall on both sides of a ground state.
     iterations : int
         Evaluations of the map.
     stderr : dict
@@ -65,9 +71,17 @@ class OneStep:
     stderr: dict
     shifts: np.ndarray = field(repr=False)
 
+    @property
+    def converged(self) -> bool:
+        """Whether there is no `reason` against the solution."""
+        return not self.reason
 
-def one_step(task, alpha, branch, y=None, points=POINTS, scrambles=SCRAMBLES, seed=0):
-    """Solution at `y`, or the ground state, on one branch.
+
+def one_step(
+    task: Task, alpha: float, branch: str, y: float | None = None, points: int | None = None, scrambles=SCRAMBLES,
+    seed=0,
+) -> OneStep:  # fmt: skip
+    """Return the solution at `y`, or the ground state, on one branch.
 
     Parameters
     ----------
@@ -79,41 +93,47 @@ def one_step(task, alpha, branch, y=None, points=POINTS, scrambles=SCRAMBLES, se
         Conjugate to the risk. At 0 nothing is weighted: q1 and the other overlaps are the replica-symmetric ones,
         and sqrt(2 gap/q1) is the distance at which two copies of message passing settle (`copies`).
     points, scrambles, seed : int
-        Quadrature of the outer fields, see `gaussian_points`. The noise of Phi grows with y: where Phi gains less than
-        about 5e-7 the maximum is not seen with the usual number, but with four times as many.
+        Quadrature of the outer fields, see `gaussian_points`; by default `usual_points` of "one step". The noise of Phi
+        grows with y: where Phi gains less than about 5e-7 the maximum is not seen with the usual number of points, but
+        with four times as many.
 
     Returns
     -------
     OneStep
+
+    Raises
+    ------
+    BadInput
+        A parameter is outside its range.
     """
     alpha = check_positive("alpha", alpha)
-    check_choice("branch", branch, BRANCHES)
+    check_choice("branch", branch, MINIMA)
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
+    points = usual_points("one step") if points is None else points
     nets = gaussian_points(points, scrambles, seed, dimensions=6)
     symmetric = solve(task, alpha, branch, points, scrambles, seed)
     if not symmetric.converged:
-        return _unbroken(symmetric, y, "no replica-symmetric solution to start from")
+        return _unbroken(symmetric, y)
     first = 1 / symmetric.train_loss if y is None else y
     valley = _widen(task, alpha, symmetric.overlaps, first, nets[:, :FEW])
     if valley.gap == 0:
         return _unbroken(symmetric, y)
     start = Broken(task, alpha, branch, first)
-    options = {"eps": 1e-6, "xtol": TOLERANCE, "maxfev": 60, "factor": 0.1}  # as in `fixed_point`
-    few = scipy.optimize.root(start.displacement, start.coordinates(valley), nets[:, :FEW], "hybr", options=options)
+    few = powell(lambda x: start.pooled(x, nets[:, :FEW])[:-2], start.pack(valley), maxfev=60, xtol=TOLERANCE)
     found = Root(Broken(task, alpha, branch, first), few.x, nets)
     tried, drift, turns, reason = [found], np.zeros(len(found.x)), np.zeros(scrambles), ""
     if y is None and found.settled:
         found, tried, drift, turns, reason = _highest(found, nets)
     valley = found.valley
     beside = Symmetric(task, alpha, branch, valley.gap / (valley.q0 + valley.gap))
-    beside = Root(beside, beside.evolution.coordinates(symmetric.overlaps), nets)
+    beside = Root(beside, beside.model.pack(symmetric.overlaps), nets)
     calls = start.calls + sum(each.equations.calls for each in [*tried, beside])
     return _describe(found, beside, drift, turns, calls, reason)
 
 
-def _widen(task, alpha, overlaps, y, nets):
-    """The gap at given overlaps, from copies that share half of what the teacher leaves free; zero if it vanishes."""
+def _widen(task: Task, alpha: float, overlaps: Overlaps, y: float, nets) -> Valley:
+    """Given overlaps with the gap to which copies come that share half of what the teacher leaves free, or zero."""
     q, m, theta, V = overlaps
     largest = q - theta**2 / task.sigma**2
     gap = largest / 2
@@ -129,22 +149,18 @@ def _widen(task, alpha, overlaps, y, nets):
 
 
 def _highest(found, nets):
-    """Solution at the y of the largest Phi, from that at another y.
+    """The root at the y of the largest Phi, from the root at another y.
 
-    A parabola through three y, each twice the one before, tells where it is.
+    A parabola through three y, each twice the one before, gives that y.
 
     Returns
     -------
-    found : Root
-        The last one that was found, where no maximum was.
-    tried : list of Root
-        All that were solved for, and `found`.
-    drift : (4,) array
-        Change of the coordinates with log y.
-    turns : (scrambles,) array
-        By how much more or less log y is in each scramble.
+    found, tried : Root, list of Root
+        The root, or the last one if there is no maximum; and all that were computed.
+    drift, turns : (4,), (scrambles,) arrays
+        Derivative of the coordinates by log y; deviation of log y in each scramble.
     reason : str
-        Why there is no maximum; empty if there is.
+        `NO_MAXIMUM`, or empty.
     """
     first, middle, by_doubling = found.equations, 0, {0: found}
 
@@ -161,8 +177,7 @@ def _highest(found, nets):
             break
         middle += 1 if above.phi > below.phi else -1
         if abs(middle) > DOUBLINGS or not known:
-            reason = f"no maximum of Phi found up to y = {here.equations.y:.0f}"
-            return here, [*by_doubling.values()], np.zeros(len(here.x)), np.zeros(len(nets)), reason
+            return here, [*by_doubling.values()], np.zeros(len(here.x)), np.zeros(len(nets)), NO_MAXIMUM
     curvature = (above.phi - 2 * here.phi + below.phi) / log(2) ** 2
     tilts = first.alpha * (above.averages.free - below.averages.free) / log(4)
     top = at(here.equations.y * exp(-(above.phi - below.phi) / log(4) / curvature), here)
@@ -170,10 +185,10 @@ def _highest(found, nets):
 
 
 def _describe(found, beside, drift, turns, calls, reason):
-    """Everything that is said of a root, with the replica-symmetric one `beside` it; see `_highest`."""
-    equations, valley, scrambles = found.equations, found.valley, len(turns)
+    """The `OneStep` at a root, with the replica-symmetric root `beside` it; for the rest see `_highest`."""
+    equations, valley = found.equations, found.valley
     moves = found.moves + drift[:, None] * turns
-    moved = Valley(*np.transpose([equations.valley(found.x + move) for move in moves.T]))
+    moved = Valley(*np.transpose([equations.unpack(found.x + move) for move in moves.T]))
     spread = {name: getattr(moved, name) for name in ("q0", "m", "theta", "V")}
     spread |= {"q1": moved.q0 + moved.gap, "y": valley.y * turns}
     spread["phi"] = equations.alpha * found.averages.free
@@ -181,9 +196,11 @@ def _describe(found, beside, drift, turns, calls, reason):
     spread["complexity"] = valley.y * (spread["energy"] - spread["phi"])
     spread["shift"] = spread["phi"] - equations.alpha * beside.averages.moreau
     if not found.settled or not beside.settled:
-        reason = f"residual {max(found.residual, beside.residual):.1e} after {calls} evaluations"
-    elif not abs(found.x[2]) > max(SMALLEST_OVERLAP, 3 * found.errors[2]) or valley.gap < SMALLEST_GAP * valley.q0:
-        reason = f"m = {valley.m:.1e}, theta = {valley.theta:.1e}, gap = {valley.gap:.1e}"
+        reason = UNSETTLED
+    elif not found.present:
+        reason = ENDED
+    elif valley.gap < SMALLEST_GAP * valley.q0:
+        reason = CLOSED
     return OneStep(
         valley=valley,
         phi=found.phi,
@@ -194,14 +211,14 @@ def _describe(found, beside, drift, turns, calls, reason):
         residual=found.residual,
         reason=reason,
         iterations=calls,
-        stderr={name: float(np.std(values, ddof=1) / sqrt(scrambles)) for name, values in spread.items()},
+        stderr={name: standard_error(values) for name, values in spread.items()},
         shifts=spread["shift"] - spread["shift"].mean(),
     )
 
 
-def _unbroken(found, y, reason=""):
-    """A replica-symmetric solution as one of these."""
-    q, m, theta, V = found.overlaps
+def _unbroken(found: Solution, y: float | None) -> OneStep:
+    """A replica-symmetric solution as a `OneStep` without a gap."""
+    (q, m, theta, V), stderr = found.overlaps, found.stderr
     same = {"q0": "q", "q1": "q", "m": "m", "theta": "theta", "V": "V", "phi": "train_loss", "energy": "train_loss"}
     return OneStep(
         valley=Valley(q, 0.0, m, theta, V, y or 0.0),
@@ -211,8 +228,8 @@ def _unbroken(found, y, reason=""):
         shift=0.0,
         slope=found.train_slope,
         residual=found.residual,
-        reason=reason,
+        reason=found.reason,
         iterations=found.iterations,
-        stderr={name: found.stderr[known] for name, known in same.items()} | dict(y=0.0, complexity=0.0, shift=0.0),
+        stderr={name: stderr[known] for name, known in same.items()} | dict(y=0.0, complexity=0.0, shift=0.0),
         shifts=np.zeros(len(found.energies)),
     )

@@ -1,9 +1,10 @@
 """The state evolution with one step of replica symmetry breaking: a valley of many minima.
 
-They have the mutual overlap q0 and the size q1; gap = q1 - q0. Minima of the risk R are weighted by exp(-y R). The
-outer fields are those of `state_evolution` with q0 in the place of q; around each, inner fields
+The minima have the mutual overlap q0 and the size q1; gap = q1 - q0. Minima of the risk R are weighted by exp(-y R).
+The outer fields are those of `rank_one.state_evolution` with q0 instead of q. Around each of them, inner fields
 ``w = w0 + sqrt(gap) z``, z ~ N(0, 1), have the weight exp(-y M(w)), M the Moreau envelope. ``<.>`` is the weighted mean
-over them, E that over the outer fields, r = (h* - w)/V. At gap = 0 this is `state_evolution`, whatever y.
+over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At gap = 0 this is
+`rank_one.state_evolution`, for any y.
 """
 
 from math import sqrt
@@ -11,14 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...task import Task
 from ..quadrature import over_scrambles
+from ..rank_one.state_evolution import unfitted
 from .means import one_step_means
 
 RADII, ANGLES = 3, 6  # of the inner points
 
 
 class Valley(NamedTuple):
-    """Order parameters at y: gap = q1 - q0, and those of `Overlaps` with q0 in the place of q."""
+    """Order parameters at y: gap = q1 - q0, and those of `Overlaps` with q0 instead of q; floats, or one a scramble."""
 
     q0: float
     gap: float
@@ -29,7 +32,7 @@ class Valley(NamedTuple):
 
 
 class InnerAverages(NamedTuple):
-    """Expectations over the fields, each a float or one value a scramble."""
+    """Expectations over the fields; each entry a float, or an array with one value a scramble."""
 
     pull: np.ndarray  # E[<r_1> - <r_2>]
     power: np.ndarray  # E<|r|^2>
@@ -42,8 +45,8 @@ class InnerAverages(NamedTuple):
     free: np.ndarray  # E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
 
 
-class Hats(NamedTuple):
-    """The conjugates."""
+class ValleyHats(NamedTuple):
+    """The conjugates of the order parameters; each entry a float, or an array with one value a scramble."""
 
     q0: float
     q1: float
@@ -52,8 +55,8 @@ class Hats(NamedTuple):
     V: float
 
 
-def inner_points(radii=RADII, angles=ANGLES):
-    """Points of the plane and their weights under the normal law, on circles: (radii * angles, 3).
+def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
+    """Return points of the plane, on circles, and their weights under the normal law: (radii * angles, 3).
 
     The radii are Gauss-Laguerre's; every other circle is turned by half a step. A kink of M is a line, and the
     circles, turned by another angle around each outer field, meet it as often as they should.
@@ -65,19 +68,22 @@ def inner_points(radii=RADII, angles=ANGLES):
     return np.stack([circles * np.cos(turns), circles * np.sin(turns), shares], axis=-1).reshape(-1, 3)
 
 
-def average(task, valley, points, inner=None):
-    """Averages over the fields for each scramble of points (scrambles, N, 6), as `InnerAverages` of arrays."""
+def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
+    """Return the averages at given order parameters for each scramble of points (scrambles, N, 6), as such arrays.
+
+    `inner` (K, 3) is from `inner_points`.
+    """
     (a11, a12), (a21, a22) = task.matrix
     variance = task.sigma**2
     inner = inner_points() if inner is None else inner
-    means = over_scrambles(one_step_means, zip(points), inner, *valley, task.omega, variance, a11 - a12, a22 - a21)
-    # As in `state_evolution.average`.
-    means[:, 6:] += variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
+    arguments = (inner, *valley, task.omega, variance, a11 - a12, a22 - a21)
+    means = np.array(over_scrambles(one_step_means, zip(points), *arguments))
+    means[:, 6:] += unfitted(task)
     return InnerAverages(*means.T)
 
 
-def conjugates(task, alpha, valley, averages):
-    """The hatted parameters from averages at `valley`.
+def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages) -> ValleyHats:
+    """Return the conjugates from the averages at `valley`.
 
     V_hat = -alpha E<div r> is integrated by parts over the outer and the inner fields, in the shares of their
     variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
@@ -86,7 +92,7 @@ def conjugates(task, alpha, valley, averages):
     theta_hat = (theta != 0) * alpha * averages.teacher_noise / sqrt(task.sigma**2 - theta**2 / q0)
     weighted = y * ((q0 + gap) * averages.power - q0 * averages.mean_power)
     noise = sqrt(q0) * averages.outer_noise + sqrt(gap) * averages.inner_noise
-    return Hats(
+    return ValleyHats(
         q0=alpha * averages.mean_power,
         q1=alpha * averages.power,
         m=(m != 0) * alpha * averages.pull,
@@ -95,14 +101,14 @@ def conjugates(task, alpha, valley, averages):
     )
 
 
-def denominators(task, y, hats):
-    """D, and D0 = D - y sigma^2 (q1_hat - q0_hat); the bounds only keep a wild step inside the domain."""
+def denominators(task: Task, y: float, hats: ValleyHats) -> tuple:
+    """Return D, and D0 = D - y sigma^2 (q1_hat - q0_hat); the bounds only keep a wild step inside the domain."""
     D = np.maximum(task.lam + task.sigma**2 * hats.V, 1e-3 * task.lam)
     return D, np.maximum(D - y * task.sigma**2 * (hats.q1 - hats.q0), 1e-3 * D)
 
 
-def update(task, y, hats):
-    """New order parameters from the conjugates."""
+def update(task: Task, y: float, hats: ValleyHats) -> Valley:
+    """Return the order parameters after one step, from the conjugates."""
     variance = task.sigma**2
     D, D0 = denominators(task, y, hats)
     signal = variance * hats.q0 + hats.m**2 + variance**2 * hats.theta**2
@@ -110,8 +116,8 @@ def update(task, y, hats):
     return Valley(variance * signal / D0**2, gap, hats.m / D0, variance**2 * hats.theta / D0, variance / D, y)
 
 
-def potential(task, alpha, valley, hats, free):
-    """Phi(y), stationary in all order parameters and conjugates at a solution."""
+def potential(task: Task, alpha: float, valley: Valley, hats: ValleyHats, free):
+    """Return Phi(y), stationary in all order parameters and conjugates at a solution; `free` is of `InnerAverages`."""
     q0, gap, m, theta, V, y = valley
     D, D0 = denominators(task, y, hats)
     signal = task.sigma**2 * hats.q0 + hats.m**2 + task.sigma**4 * hats.theta**2
@@ -120,6 +126,6 @@ def potential(task, alpha, valley, hats, free):
     return alpha * free + entropy - signal / (2 * D0) + coupling + y * ((q0 + gap) * hats.q1 - q0 * hats.q0) / 2
 
 
-def energy(task, alpha, valley, averages):
-    """e(y) = alpha E<ell(h*)> + lambda q1/(2 sigma^2), which is d(y Phi)/dy at a solution."""
+def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
+    """Return e(y) = alpha E<ell(h*)> + lambda q1/(2 sigma^2), which is d(y Phi)/dy at a solution."""
     return alpha * averages.fitted_loss + task.lam * (valley.q0 + valley.gap) / (2 * task.sigma**2)

@@ -1,13 +1,13 @@
 """alpha_c between the ground states with one step of replica symmetry breaking."""
 
 from dataclasses import dataclass, field
-from math import hypot, nan, sqrt
+from math import hypot, nan
 
-import numpy as np
-
-from ..quadrature import SCRAMBLES
+from ...task import Task
+from ..branches import MINIMA
+from ..quadrature import SCRAMBLES, standard_error, usual_points
 from ..thresholds import threshold
-from .solution import BRANCHES, POINTS, one_step
+from .solution import OneStep, one_step
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class OneStepThreshold:
     shift, shift_error : float
         alpha less the replica-symmetric alpha_c, much better known than either.
     reason : str
-        Why it did not converge; empty if it did.
+        Why it was not found; empty if it was.
     solutions : dict of OneStep
         Both branches at the replica-symmetric alpha_c.
     """
@@ -30,15 +30,15 @@ class OneStepThreshold:
     shift: float
     shift_error: float
     reason: str
-    solutions: dict = field(repr=False)
+    solutions: dict[str, OneStep] = field(repr=False)
 
 
-def one_step_threshold(task, points=POINTS, scrambles=SCRAMBLES, seed=0):
-    """Sample complexity where the ground states of the two branches have the same training loss.
+def one_step_threshold(task: Task, points: int | None = None, scrambles=SCRAMBLES, seed=0) -> OneStepThreshold:
+    """Return the sample complexity where the ground states of the two branches have the same training loss.
 
-    By one step of Newton's method from the replica-symmetric alpha_c, where the gap is that of the two shifts:
-    ``(shift_positional - shift_semantic)/(slope_semantic - slope_positional)``. What is left is of the order of the
-    shift squared. A branch where replica symmetry holds has no shift.
+    One step of Newton's method from the replica-symmetric alpha_c, where the difference of the losses is that of the
+    two shifts: ``(shift_positional - shift_semantic)/(slope_semantic - slope_positional)``. The error of the method is
+    of the order of the shift squared. A branch where replica symmetry holds has no shift.
 
     Parameters
     ----------
@@ -50,14 +50,15 @@ def one_step_threshold(task, points=POINTS, scrambles=SCRAMBLES, seed=0):
     -------
     OneStepThreshold
     """
+    points = usual_points("one step") if points is None else points
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.converged:
         return OneStepThreshold(nan, nan, nan, nan, "no replica-symmetric threshold", {})
-    found = {branch: one_step(task, symmetric.alpha, branch, None, points, scrambles, seed) for branch in BRANCHES}
+    found = {branch: one_step(task, symmetric.alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
     semantic, positional = found.values()
     slope = semantic.slope - positional.slope
     shift = (positional.shift - semantic.shift) / slope
-    error = np.std(positional.shifts - semantic.shifts, ddof=1) / sqrt(scrambles) / abs(slope)
+    error = standard_error(positional.shifts - semantic.shifts) / abs(slope)
     reason = "; ".join(f"{branch}: {each.reason}" for branch, each in found.items() if each.reason)
     alpha = symmetric.alpha + shift
-    return OneStepThreshold(alpha, hypot(symmetric.stderr, error), shift, float(error), reason, found)
+    return OneStepThreshold(alpha, hypot(symmetric.stderr, error), shift, error, reason, found)

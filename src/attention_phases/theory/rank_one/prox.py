@@ -31,19 +31,19 @@ def logistic(x):
 
 @njit(cache=True)
 def objective(e1, e2, h1, h2, w1, w2, V, variance):
-    """``|h - w|^2/(2V) + ell(h)``, without the loss's constant, from the misfits e_a = S_aa - T_a at h."""
+    """Return ``|h - w|^2/(2V) + ell(h)``, without the loss's constant, from the misfits e_a = S_aa - T_a at h."""
     return ((h1 - w1) ** 2 + (h2 - w2) ** 2) / (2.0 * V) + variance * (e1 * e1 + e2 * e2)
 
 
 @njit(cache=True)
 def moreau_objective(h1, h2, w1, w2, t1, t2, V, variance):
-    """`objective` at h."""
+    """Return `objective` at h."""
     return objective(logistic(h1 * (h1 - h2)) - t1, logistic(h2 * (h2 - h1)) - t2, h1, h2, w1, w2, V, variance)
 
 
 @njit(cache=True)
 def derivatives(s1, s2, h1, h2, t1, t2, variance):
-    """Gradient (2) and Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
+    """Return the gradient (2) and the Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
     d1 = s1 * (1.0 - s1)
     d2 = s2 * (1.0 - s2)
     a = 2.0 * variance * (s1 - t1) * d1  # by the scores h_1 (h_1 - h_2) and h_2 (h_2 - h_1)
@@ -63,16 +63,16 @@ def derivatives(s1, s2, h1, h2, t1, t2, variance):
 
 @njit(cache=True)
 def loss_derivatives(h1, h2, t1, t2, variance):
-    """`derivatives` at h."""
+    """Return `derivatives` at h."""
     return derivatives(logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1)), h1, h2, t1, t2, variance)
 
 
 @njit(cache=True)
 def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
-    """Local minimum of the Moreau objective from (h1, h2): Newton, shifted to positive definite, backtracking.
+    """Return the local minimum of the Moreau objective that a descent from (h1, h2) reaches.
 
-    Returns (h1, h2, objective), the objective infinite if no minimum was reached; `known`, a minimum of this form, if
-    the descent comes to it.
+    Newton's method, with a Hessian shifted to positive definite and backtracking. A minimum is (h1, h2, objective);
+    the objective is infinite if none was reached. The result is `known`, another minimum, if the descent reaches it.
     """
     s1, s2 = logistic(h1 * (h1 - h2)), logistic(h2 * (h2 - h1))
     value = objective(s1 - t1, s2 - t2, h1, h2, w1, w2, V, variance)
@@ -110,9 +110,9 @@ def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def search(w1, w2, t1, t2, V, variance):
-    """The lowest minimum of the Moreau objective and the lowest other one, from `w` and from four starts around it.
+    """Return the two lowest minima of the Moreau objective that are found from `w` and from four starts around it.
 
-    Returns two minima (h1, h2, objective), NaN and an infinite objective where there is none.
+    Each is (h1, h2, objective), NaN with an infinite objective where there is none.
     """
     other = NONE
     best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
@@ -129,9 +129,9 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """The lower one of the minima that two starts `kept` (2, 2) lead to, or one where the second is NaN.
+    """Return the lower one of the minima to which the two starts `kept` (2, 2) lead; the second start may be NaN.
 
-    Where it lies in a flat valley, what a search finds.
+    If that minimum is in a flat valley, return what a search finds instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NONE, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
@@ -146,7 +146,7 @@ def follow(kept, w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def prox(w1, w2, t1, t2, V, variance):
-    """Global minimiser of the Moreau objective: the lowest minimum that `search` finds.
+    """Return the global minimiser of the Moreau objective: the lowest minimum that `search` finds.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def prox(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def response(h1, h2, t1, t2, V, variance):
-    """Entries 11, 12, 22 of d(h* - w)/dw = (1 + V Hessian)^-1 - 1, between the jumps of h*."""
+    """Return the entries 11, 12, 22 of d(h* - w)/dw = (1 + V Hessian)^-1 - 1, between the jumps of h*."""
     _, _, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
     a = 1.0 + V * h11
     b = V * h12
@@ -180,7 +180,7 @@ def response(h1, h2, t1, t2, V, variance):
 
 @njit(cache=True, nogil=True)
 def forces(w, t, V, variance):
-    """Forces r = (h* - w)/V on the fields of many sentences, and what a change of the fields does to them.
+    """Return the forces r = (h* - w)/V on the fields of many sentences, and their derivatives by the fields.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def forces(w, t, V, variance):
 
 @njit(cache=True)
 def teacher_targets(y1, y2, omega, lean1, lean2):
-    """T_a = (1 + Y_aa - Y_ab)/2 of the teacher's attention (Eq. 16); lean_a = A_aa - A_ab."""
+    """Return T_a = (1 + Y_aa - Y_ab)/2 of the teacher's attention (Eq. 16); lean_a = A_aa - A_ab."""
     t1 = (1.0 - omega) * logistic(y1 * (y1 - y2)) + 0.5 * omega * (1.0 + lean1)
     t2 = (1.0 - omega) * logistic(y2 * (y2 - y1)) + 0.5 * omega * (1.0 + lean2)
     return t1, t2
@@ -218,7 +218,7 @@ def teacher_targets(y1, y2, omega, lean1, lean2):
 
 @njit(cache=True)
 def all_targets(y, omega, lean1, lean2):
-    """`teacher_targets` of teacher fields y (2, N), as (2, N)."""
+    """Return `teacher_targets` of teacher fields y (2, N), as a (2, N) array."""
     t = np.empty(y.shape)
     for i in range(y.shape[1]):
         t[0, i], t[1, i] = teacher_targets(y[0, i], y[1, i], omega, lean1, lean2)
@@ -226,11 +226,11 @@ def all_targets(y, omega, lean1, lean2):
 
 
 @njit(cache=True, nogil=True)
-def scramble_means(z, minima, anew, q, m, theta, V, omega, variance, lean1, lean2):
-    """The ten entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant.
+def scramble_means(z, lowest, anew, q, m, theta, V, omega, variance, lean1, lean2):
+    """Return the ten entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant.
 
-    With `anew` the proximal points are searched for, and the two lowest minima of each point are left in `minima`
-    (N, 2, 2); otherwise the descents start from what an earlier search has left there.
+    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
+    (N, 2, 2); otherwise the descents start from what an earlier search stored there.
     """
     sums = np.zeros(10)
     root = sqrt(q)
@@ -243,10 +243,10 @@ def scramble_means(z, minima, anew, q, m, theta, V, omega, variance, lean1, lean
         t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
         if anew:
             (h1, h2, moreau), other = search(w1, w2, t1, t2, V, variance)
-            minima[i, 0, 0], minima[i, 0, 1] = h1, h2
-            minima[i, 1, 0], minima[i, 1, 1] = other[0], other[1]
+            lowest[i, 0, 0], lowest[i, 0, 1] = h1, h2
+            lowest[i, 1, 0], lowest[i, 1, 1] = other[0], other[1]
         else:
-            h1, h2, moreau = follow(minima[i], w1, w2, t1, t2, V, variance)
+            h1, h2, moreau = follow(lowest[i], w1, w2, t1, t2, V, variance)
         r1 = (h1 - w1) / V
         r2 = (h2 - w2) / V
         j11, j12, j22 = response(h1, h2, t1, t2, V, variance)

@@ -9,12 +9,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...task import Task
 from ..quadrature import over_scrambles
 from .prox import scramble_means
 
 
 class Overlaps(NamedTuple):
-    """A point of the state evolution."""
+    """A point of the state evolution; each entry a float, or an array with one value a scramble."""
+
+    q: float
+    m: float
+    theta: float
+    V: float
+
+    def named(self, variance: float, flat: bool = False) -> dict:
+        """Return q, m, theta and V by name; see `GeneralOverlaps.named`, whose arguments change nothing here."""
+        return self._asdict()
+
+
+class Hats(NamedTuple):
+    """The conjugates of the overlaps (Eq. 7); each entry a float, or an array with one value a scramble."""
 
     q: float
     m: float
@@ -23,7 +37,7 @@ class Overlaps(NamedTuple):
 
 
 class Averages(NamedTuple):
-    """Expectations over the fields, each a float or one value a scramble; r = (h* - w)/V."""
+    """Expectations over the fields, with r = (h* - w)/V; each entry a float, or an array with one value a scramble."""
 
     pull: np.ndarray  # E[r_1 - r_2]
     power: np.ndarray  # E[r_1^2 + r_2^2]
@@ -37,8 +51,8 @@ class Averages(NamedTuple):
     teacher_slope: np.ndarray  # E[(r . zeta)(xi . zeta)], of which d E[r . zeta]/d theta at theta = 0 is made
 
 
-def average(task, overlaps, points, minima=None, anew=True):
-    """Averages over the fields at given overlaps, for each scramble.
+def average(task: Task, overlaps: Overlaps, points, lowest=None, anew=True) -> Averages:
+    """Return the averages over the fields at given overlaps, for each scramble.
 
     Parameters
     ----------
@@ -46,10 +60,10 @@ def average(task, overlaps, points, minima=None, anew=True):
     overlaps : Overlaps
     points : (scrambles, N, 4) array
         From `gaussian_points`.
-    minima : (scrambles, N, 2, 2) array, optional
+    lowest : (scrambles, N, 2, 2) array, optional
         The two lowest minima of each point, see `warm.Net`.
     anew : bool
-        Search for the minima and keep them there, or start from those that are there.
+        Search for the minima and keep them in `lowest`; otherwise start from those that are there.
 
     Returns
     -------
@@ -58,23 +72,31 @@ def average(task, overlaps, points, minima=None, anew=True):
     (a11, a12), (a21, a22) = task.matrix
     variance = task.sigma**2
     arguments = (*overlaps, task.omega, variance, a11 - a12, a22 - a21)
-    if minima is None:
-        minima = np.empty((*points.shape[:2], 2, 2))
-    means = over_scrambles(scramble_means, zip(points, minima), anew, *arguments)
-    # Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1: the part of the loss no student can fit.
-    means[:, 4:7] += variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
+    if lowest is None:
+        lowest = np.empty((*points.shape[:2], 2, 2))
+    means = np.array(over_scrambles(scramble_means, zip(points, lowest), anew, *arguments))
+    means[:, 4:7] += unfitted(task)
     return Averages(*means.T)
 
 
-def conjugates(task, alpha, overlaps, averages):
-    """The hatted parameters (Eq. 7) from averages at `overlaps`.
+def unfitted(task: Task) -> float:
+    """Return the part of the loss of a sentence that no student can fit.
+
+    Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1.
+    """
+    (a11, a12), (a21, a22) = task.matrix
+    return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
+
+
+def conjugates(task: Task, alpha: float, overlaps: Overlaps, averages: Averages) -> Hats:
+    """Return the conjugates (Eq. 7) from the averages at `overlaps`.
 
     V_hat takes the noise form, E[r . xi] after integration by parts: where the prox jumps, the mean of its
-    derivative misses the jumps. An overlap that the branch holds at zero keeps its conjugate at zero.
+    derivative misses the jumps. The conjugate of an overlap that the branch holds at zero is zero.
     """
     q, m, theta, _ = overlaps
     theta_hat = (theta != 0) * alpha * averages.teacher_noise / sqrt(task.sigma**2 - theta**2 / q)
-    return Overlaps(
+    return Hats(
         q=alpha * averages.power,
         m=(m != 0) * alpha * averages.pull,
         theta=theta_hat,
@@ -82,23 +104,13 @@ def conjugates(task, alpha, overlaps, averages):
     )
 
 
-def gain(task, alpha, overlaps, averages, overlap):
-    """By how much one step of the map multiplies a small overlap that `overlaps` hold at zero.
+def gain(task: Task, alpha: float, overlaps: Overlaps, averages: Averages, overlap: str):
+    """Return the factor by which one step of the map multiplies a small overlap that `overlaps` hold at zero.
 
     Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near
     the positional one towards the teacher. The derivative at zero is taken by parts, like V_hat and for its reason.
 
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    overlaps : Overlaps
-    averages : Averages
-    overlap : {"m", "theta"}
-
-    Returns
-    -------
-    float or (scrambles,) array
+    `overlap` is "m" or "theta". The result is a float or a (scrambles,) array, as the entries of `averages`.
     """
     D = task.lam + task.sigma**2 * conjugates(task, alpha, overlaps, averages).V
     if overlap == "m":
@@ -106,8 +118,8 @@ def gain(task, alpha, overlaps, averages, overlap):
     return alpha * task.sigma**2 * (averages.teacher_slope - averages.student_noise) / (sqrt(overlaps.q) * D)
 
 
-def update(task, hats):
-    """New overlaps from the conjugates (Eq. 8)."""
+def update(task: Task, hats: Hats) -> Overlaps:
+    """Return the overlaps after one step, from the conjugates (Eq. 8)."""
     variance = rho = task.sigma**2
     # No fixed point has D or q near zero; the bounds only keep a wild first step inside the domain.
     D = np.maximum(task.lam + variance * hats.V, 1e-3 * task.lam)
@@ -120,10 +132,10 @@ def update(task, hats):
     )
 
 
-def free_energy(task, alpha, overlaps, hats, moreau):
-    """Zero-temperature free energy (Eq. 108), stationary in all overlaps and conjugates at a fixed point.
+def free_energy(task: Task, alpha: float, overlaps: Overlaps, hats: Hats, moreau):
+    """Return the zero-temperature free energy (Eq. 108), stationary in all overlaps and conjugates at a fixed point.
 
-    There it equals the training loss, alpha E[ell(h*)] + lambda q/(2 sigma^2).
+    There it equals the training loss, ``alpha E[ell(h*)] + lambda q/(2 sigma^2)``. `moreau` is E[Moreau envelope].
     """
     variance = rho = task.sigma**2
     D = task.lam + variance * hats.V

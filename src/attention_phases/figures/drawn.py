@@ -1,0 +1,159 @@
+"""What a figure draws, as numbers: read off the figure itself, so that the two cannot differ."""
+
+import io
+import re
+
+import numpy as np
+import pandas as pd
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection, QuadMesh
+from matplotlib.colors import to_hex
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.contour import ContourSet
+
+UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
+COLUMNS = ("panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value")
+
+
+def drawn(figure, names=None):
+    """Data of a figure in long form.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    names : dict, optional
+        What a colour stands for, by its hexadecimal code.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each point: panel (from 1), series (its label), colour (hexadecimal, or its name), what it is drawn
+        as, x, y, the ends of its error bar or band, and the value that a colour or a level shows.
+    """
+    rows = []
+    for number, axes in enumerate(_panels(figure), 1):
+        for label, colour, kind, *columns in _series(axes):
+            columns = dict(zip(("x", "y", "low", "high", "value"), np.broadcast_arrays(*columns)))
+            colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
+            name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
+            rows.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **columns}))
+    return pd.concat(rows, ignore_index=True)[list(COLUMNS)] if rows else pd.DataFrame(columns=COLUMNS)
+
+
+def as_csv(figure, names=None):
+    """The same as CSV, below comments that say what the axes of each panel show; empty if nothing is drawn to scale.
+
+    Parameters
+    ----------
+    figure, names
+        As for `drawn`.
+
+    Returns
+    -------
+    str
+    """
+    table = drawn(figure, names)
+    if table.empty:
+        return ""
+    out = io.StringIO()
+    out.write(
+        "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range.\n"
+    )
+    for number, axes in enumerate(_panels(figure), 1):
+        bars = {each.colorbar.ax for each in (*axes.collections, *axes.images) if each.colorbar}
+        shown = [
+            ("title", axes.get_title("left") or axes.get_title()),
+            ("x", _axis(axes, "x")),
+            ("y", _axis(axes, "y")),
+        ]
+        shown += [("value", bar.get_xlabel() or bar.get_ylabel()) for bar in bars]
+        out.write(f"# panel {number}: " + "; ".join(f"{name} = {said}" for name, said in shown if said) + "\n")
+    table.to_csv(out, index=False, float_format="%.6g", lineterminator="\n")
+    return out.getvalue()
+
+
+def _panels(figure):
+    return [axes for axes in figure.axes if not hasattr(axes, "_colorbar")]
+
+
+def _axis(axes, which):
+    """Label of an axis, or of the one that it is shared with."""
+    shared = getattr(axes, f"get_shared_{which}_axes")().get_siblings(axes)
+    label = next((each for each in (getattr(one, f"get_{which}label")() for one in [axes, *shared]) if each), "")
+    return f"{label} (logarithmic)" if getattr(axes, f"get_{which}scale")() == "log" else label
+
+
+def _series(axes):
+    """(label, colour, kind, x, y, low, high, value) of everything that is drawn to the scale of the axes."""
+    nan = np.nan
+    parts = {part for container in axes.containers for part in _leaves(container)}
+    for container in axes.containers:
+        label = container.get_label()
+        if isinstance(container, ErrorbarContainer):
+            yield from _errorbars(container, label)
+        elif isinstance(container, BarContainer):
+            boxes = [bar.get_bbox() for bar in container]
+            x = [(box.x0 + box.x1) / 2 for box in boxes]
+            yield label, container[0].get_facecolor(), "bar", x, [box.y1 for box in boxes], nan, nan, nan
+    for line in axes.lines:
+        if line not in parts and len(line.get_xdata()):
+            yield _line(axes, line)
+    for each in axes.collections:
+        if each not in parts:
+            yield from _collection(each)
+    for image in axes.images:
+        values = np.ma.filled(image.get_array().astype(float), nan)
+        y, x = np.indices(values.shape)
+        yield image.get_label(), None, "cell", x.ravel(), y.ravel(), nan, nan, values.ravel()
+
+
+def _leaves(container):
+    for part in container:
+        yield from _leaves(part) if isinstance(part, (tuple, list)) else [part]
+
+
+def _errorbars(container, label):
+    points, _, bars = container
+    segments = np.reshape(bars[0].get_segments() if bars else [], (-1, 2, 2))  # (n, end, xy)
+    if points is None:
+        return
+    x, y = points.get_data(orig=False)
+    low = high = np.full(len(x), np.nan)
+    if len(segments) == len(x):
+        low, high = segments[:, :, 1].min(axis=1), segments[:, :, 1].max(axis=1)
+    yield label, points.get_color(), "points", x, y, low, high, np.nan
+
+
+def _line(axes, line):
+    x, y = line.get_data(orig=False)
+    kind = "points" if line.get_linestyle() == "None" else "line"
+    if line.get_transform() == axes.get_xaxis_transform(which="grid"):  # axvline: y is a share of the panel's height
+        x, y = x[:1], np.nan
+    elif line.get_transform() == axes.get_yaxis_transform(which="grid"):
+        x, y = np.nan, y[:1]
+    return line.get_label(), line.get_color(), kind, x, y, np.nan, np.nan, np.nan
+
+
+def _collection(each):
+    label, nan = each.get_label(), np.nan
+    if isinstance(each, ContourSet):
+        for level, path in zip(each.levels, each.get_paths()):
+            if len(path.vertices):
+                yield label, None, "contour", *path.vertices.T, nan, nan, level
+    elif isinstance(each, QuadMesh):
+        corners = each.get_coordinates()  # (rows + 1, columns + 1, xy)
+        centres = (corners[1:, 1:] + corners[:-1, :-1]) / 2
+        values = np.ma.filled(each.get_array().astype(float), nan)
+        yield label, None, "cell", *centres.reshape(-1, 2).T, nan, nan, values.ravel()
+    elif isinstance(each, PathCollection) and len(each.get_offsets()):
+        x, y = np.ma.filled(each.get_offsets().astype(float), nan).T
+        values = each.get_array()
+        colour = each.get_facecolor()[:1] if values is None and len(each.get_facecolor()) else [None]
+        yield label, colour[0], "points", x, y, nan, nan, nan if values is None else np.ma.filled(values, nan)
+    elif isinstance(each, PolyCollection):
+        for path in each.get_paths():  # of a band: there and back
+            points = pd.Series(path.vertices[:, 1]).groupby(path.vertices[:, 0])
+            low, high = points.min(), points.max()
+            yield label, each.get_facecolor()[0][:3], "band", low.index, nan, low.to_numpy(), high.to_numpy(), nan
+    elif isinstance(each, LineCollection):
+        for segment in each.get_segments():
+            yield label, each.get_color()[0], "line", *np.asarray(segment).T, nan, nan, nan

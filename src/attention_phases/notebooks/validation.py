@@ -1,0 +1,85 @@
+"""A plugin of pytest for nbval: kernels without an open port, and a line that says which value differs.
+
+pytest -p attention_phases.notebooks.validation --nbval --nbval-current-env _build/executed/smoke/NAME.ipynb
+"""
+
+import re
+import tempfile
+from itertools import zip_longest
+from pathlib import Path
+
+import nbval.kernel
+import nbval.plugin
+from jupyter_client.manager import KernelManager
+
+FIRST = ("text/csv", "text/html", "text/plain")  # what a difference is told from; any other kind comes last
+
+
+def pytest_configure(config):
+    """Let nbval's kernels talk over sockets in a folder of this run, and note what differs."""
+    place = tempfile.TemporaryDirectory(prefix="kernels-")
+    config.add_cleanup(place.cleanup)
+    count = iter(range(10**6))
+
+    def manager(**options):
+        return KernelManager(transport="ipc", connection_file=str(Path(place.name, f"{next(count)}.json")), **options)
+
+    nbval.kernel.KernelManager = manager
+    cell_type = nbval.plugin.IPyNbCell
+    compare, explain = cell_type.compare_outputs, cell_type.repr_failure
+
+    def compare_outputs(self, test, ref, skip_compare=None):
+        self.told = difference(ref, test)
+        return compare(self, test, ref, skip_compare)
+
+    def repr_failure(self, failure):
+        if isinstance(failure.value, nbval.plugin.NbCellError) and getattr(self, "told", None):
+            return f"{figure(self.cell, self.path)}, code cell {self.cell_num} of {self.path}: {self.told}"
+        return explain(self, failure)
+
+    cell_type.compare_outputs, cell_type.repr_failure = compare_outputs, repr_failure
+
+
+def figure(cell, path):
+    """Name of the figure that a cell draws, or of the notebook that it belongs to."""
+    return cell.metadata.get("mystnb", {}).get("figure", {}).get("name", path.stem)
+
+
+def difference(stored, found):
+    """The first difference between two lists of outputs, in one line; None if there is none."""
+    stored, found = _texts(stored), _texts(found)
+    kinds = sorted(stored.keys() | found.keys(), key=lambda key: (FIRST.index(key[1]) if key[1] in FIRST else 9, key))
+    for number, kind in kinds:
+        old, new = stored.get((number, kind)), found.get((number, kind))
+        if old is None or new is None:
+            return f"{kind}: {'stored, but not found' if new is None else 'found, but not stored'} now"
+        if old != new:
+            return f"{kind}: {_first(old, new, kind)}"
+    return None
+
+
+def _texts(outputs):
+    """Texts of outputs by their number and kind."""
+    texts = {}
+    for number, output in enumerate(outputs):
+        data = output.get("data") or {
+            output.get("name", output["output_type"]): output.get("text", output.get("evalue"))
+        }
+        texts |= {(number, kind): str(text) for kind, text in data.items()}
+    return texts
+
+
+def _first(old, new, kind):
+    """Where two texts part: in CSV the place in the table, else the words before and the values."""
+    if kind == "text/csv":
+        header = next(line for line in old.splitlines() if not line.startswith("#")).split(",")
+        for before, after in zip_longest(old.splitlines(), new.splitlines(), fillvalue=""):
+            if before != after:
+                names = [name for name, a, b in zip(header, before.split(","), after.split(",")) if a != b]
+                return f"{', '.join(names) or 'a line'} of the figure's data: stored {before!r}, now {after!r}"
+    pattern = r">([^<>]+)<" if kind == "text/html" else r"([^\s<>]+)"
+    words = [re.findall(pattern, text) for text in (old, new)]
+    for number, (before, after) in enumerate(zip_longest(*words, fillvalue="nothing")):
+        if before != after:
+            return f"stored {before}, now {after} (after: {' | '.join(words[0][max(0, number - 3) : number])})"
+    return "equal but for spaces or tags"

@@ -1,0 +1,174 @@
+"""Fixed points of the state evolution, with error bars (Result 4.2).
+
+One description serves every student. A model supplies the map of one branch in free coordinates (`Model`): the
+compiled rank-one case in `rank_one.branch`, and any architecture that the theory covers in `general.branch`.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ..errors import check_positive
+from ..model.architectures import Architecture
+from ..task import Task
+from .general.branch import GeneralBranch
+from .quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
+from .rank_one.branch import RankOneBranch
+from .solution import ENDED, SADDLE, UNSETTLED, Solution
+from .warm import Net, polish
+
+TOLERANCE = 1e-6  # on the residual
+# Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
+# remaining distance is no error of the solution as long as it is below this share of the error bar.
+UNRESOLVED = 0.2
+SMALLEST_OVERLAP = 1e-2  # of a branch's own coordinate; below it the branch has ended
+DAMPED_STEPS = 400
+# Of central differences, in the coordinates of a branch: as the prox jumps, each of N points moves an average by a
+# step, and the noise of the derivatives grows like 1/sqrt(N STEP).
+STEP = 1e-2
+
+
+# What the solver needs of a model is the map of one branch at one `alpha`, in its free coordinates x (n,): `pack`,
+# `unpack`, `average`, `step`, `observables` and `losses`; `start` and `rough` to come near the fixed point; the numbers
+# of `fields` and quadrature `dimensions`; and which coordinates are the branch's `own`.
+Model = RankOneBranch | GeneralBranch
+
+
+def solve(
+    task: Task, alpha: float, branch: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, start=None,
+    architecture: Architecture | None = None,
+) -> Solution:  # fmt: skip
+    """Return the fixed point of the state evolution on one branch (Eqs. 7 and 8).
+
+    A damped iteration on few points comes near it, and Powell's hybrid method on all points finishes.
+
+    Parameters
+    ----------
+    task : Task
+    alpha : float > 0
+        Sample complexity.
+    branch : {"semantic", "positional", "symmetric"}
+        m = 0 and theta > 0; theta = 0 and m > 0; or m = theta = 0, from which the other two branch off. Where the
+        scores of two columns add up (rank 2), the first column of the semantic branch follows the teacher and the
+        second the positions, and there is no symmetric branch.
+    points, scrambles, seed : int
+        Quadrature, see `gaussian_points`; by default `usual_points` of "solution".
+    start : Overlaps or GeneralOverlaps, optional
+        Of a solution nearby on the same branch; the damped iteration is then left out.
+    architecture : Architecture, optional
+        A student other than the standard one, of a form that the theory covers. `Architecture()` is the standard
+        student, solved by the general kernel instead of the compiled one for rank one.
+
+    Returns
+    -------
+    Solution
+        Its `reason` says why it did not converge, if it did not.
+
+    Raises
+    ------
+    BadInput
+        A parameter is outside its range.
+    FloatingPointError, LinAlgError
+        The parameters are so extreme that nothing can be computed.
+    """
+    alpha = check_positive("alpha", alpha)
+    if task.sigma**2 == 0:
+        raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
+    standard = architecture is None
+    model = RankOneBranch(task, alpha, branch) if standard else GeneralBranch(task, alpha, branch, architecture)
+    points = usual_points("solution", architecture) if points is None else points
+    nets = gaussian_points(points, scrambles, seed, model.dimensions)
+    few, net = Net(nets[: model.rough.scrambles, : model.rough.points], model.fields), Net(nets, model.fields)
+    near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
+    return _describe(model, *_polish(model, near, net), net, few.calls)
+
+
+def displacement(model: Model, x: np.ndarray, net: Net, anew: bool = False):
+    """Return by how much one step of the map moves x (n,), and the averages at x for each scramble."""
+    averages = net.averages(model, x, anew)
+    return model.step(x, pool(averages)) - x, averages
+
+
+def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+    """Return central differences of ``at(x)``, an array of any shape, by the coordinates x (n,), as a last axis."""
+    sides = [(at(x + shift), at(x - shift)) for shift in STEP * np.eye(len(x))]
+    return np.stack([(above - below) / (2 * STEP) for above, below in sides], axis=-1)
+
+
+def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
+    """Return whether a root is found: a small residual, or a distance `left` (n,) well below the standard errors."""
+    return residual <= TOLERANCE or bool((np.abs(left) <= UNRESOLVED * errors).all())
+
+
+def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
+    """Return whether the own coordinates of a branch differ from zero, given their standard errors."""
+    return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
+
+
+def _polish(model, x, net):
+    """The fixed point near x, and the averages that a search finds there."""
+    evaluations = 30 + 10 * len(x)
+    return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
+
+
+def _damped(model, net):
+    """Damped iteration from inside the basin of the branch: close to the teacher, or to the positional encoding."""
+    x = model.pack(model.start())
+    for _ in range(DAMPED_STEPS):
+        move, _ = displacement(model, x, net)
+        x = x + (1 - model.rough.kept) * move
+        if np.abs(move).max() < model.rough.near:
+            break
+    return x
+
+
+def _describe(model, x, averages, net, before):
+    """The `Solution` at a fixed point x of the pooled averages, which a search has confirmed, after `before` averages.
+
+    Scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, to first order, with J the Jacobian of the
+    map F: the spread of these points gives the error bars. The free energy is stationary, so that its spread at x is
+    enough.
+    """
+    pooled, names = pool(averages), list(model.observables(x, averages))
+
+    def at(x):
+        """Image of x, then the observables."""
+        means = pool(net.averages(model, x))
+        return np.array([*model.step(x, means), *model.observables(x, means).values()])
+
+    slopes = derivatives(at, x)
+    jacobian, slopes = slopes[: len(x)], dict(zip(names, slopes[len(x) :]))
+    image, response = model.step(x, pooled), np.eye(len(x)) - jacobian
+    moves = np.linalg.solve(response, (model.step(x, averages) - image).T)  # (coordinates, scrambles)
+    # By alpha, at fixed averages.
+    above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
+    drift = (above - below) / (2 * model.alpha * STEP)
+
+    train_loss, free_energy = model.losses(x, pooled)
+    overlaps, moved = model.unpack(x), zip(*(model.unpack(x + move) for move in moves.T))
+    spread = {name: np.array(each) for name, each in zip(overlaps._fields, moved)}
+    spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
+    spread |= {name: each + slopes[name] @ moves for name, each in model.observables(x, averages).items()}
+
+    residual, errors = float(np.abs(image - x).max()), standard_error(moves.T)
+    reason = ""
+    if not is_settled(residual, np.linalg.solve(response, image - x), errors):
+        reason = UNSETTLED
+    elif not is_present(x[model.own], errors[model.own]):
+        reason = ENDED
+    elif not (np.linalg.eigvals(jacobian).real < 1).all():
+        reason = SADDLE
+    return Solution(
+        alpha=model.alpha,
+        overlaps=overlaps,
+        train_loss=float(train_loss),
+        free_energy=float(free_energy),
+        train_slope=float(pooled.moreau),
+        test_slope=float(slopes["test_mse"] @ np.linalg.solve(response, drift)),
+        residual=residual,
+        reason=reason,
+        iterations=before + net.calls,
+        spread=spread,
+        **{name: float(each) for name, each in model.observables(x, pooled).items()},
+    )
