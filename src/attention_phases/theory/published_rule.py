@@ -13,7 +13,7 @@ import numpy as np
 from .baseline import linear_baseline
 from .quadrature import gaussian_points
 from .rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
-from .thresholds import KINDS, threshold
+from .thresholds import threshold
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
 MANY = (2**12, 8)  # points and scrambles of the exact losses
@@ -149,7 +149,7 @@ def coarse_line(cell):
         and `exact` as `coarse_threshold` gives them, where there is a crossing.
     """
     task, rows = cell.task(), []
-    for kind in KINDS:
+    for kind in ("critical", "linear"):
         converged = threshold(task, kind, cell.points, cell.scrambles, cell.seed)
         if converged.converged:
             found = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged)))
