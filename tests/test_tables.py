@@ -26,7 +26,15 @@ def quadrature(value, error, other, other_error):
 # Thresholds
 
 
-def test_thresholds_of_theory_beside_the_published_ones():
+@pytest.fixture
+def known(monkeypatch):
+    """What one step of breaking adds, by omega."""
+    rows = pd.DataFrame({"shift": [-0.0066, -0.00044], "shift_error": [0.0014, 0.00004]}, index=[0.1, 0.3])
+    none = rows.iloc[:0]
+    monkeypatch.setattr(thresholds, "_shifts", lambda kind: rows if kind == "critical" else none)
+
+
+def test_thresholds_of_theory_beside_the_published_ones(known):
     theory = lines(
         [("critical", 0.1, 0.750, 0.002), ("critical", 0.3, 1.243, 0.001), ("critical", 0.12, 0.8, 0.1),
          ("linear", 0.3, 1.490, 0.001), ("semantic", 0.3, 1.0, np.nan)], scrambles=16,
@@ -181,7 +189,7 @@ def solution(**values):
     return SimpleNamespace(overlaps=overlaps, train_loss=0.003600, test_mse=0.0014, stderr=errors | {"V": 0.1})
 
 
-def test_theory_of_figure_2():
+def test_theory_of_figure_2(known):
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     critical, linear = SimpleNamespace(alpha=1.25, stderr=0.0006), SimpleNamespace(alpha=1.49, stderr=0.0006)
     found = of_students.theory_of_slice(Task(), solutions, critical, linear)
@@ -370,3 +378,10 @@ def test_random_starts_beside_the_best_informed_ones():
     assert row["train_loss_share"] == pytest.approx(0.3 / 1.5) and row["train_loss_share_error"] == pytest.approx(0)
     assert row["theta_share"] == pytest.approx(-0.3) and row["theta_share_error"] == pytest.approx(0.1)
     assert row["test_mse_share"] == pytest.approx(0.25)
+
+
+def test_the_stored_shifts_are_those_that_were_seen():
+    """One step of breaking lowers alpha_c of the standard task, less and less as omega grows."""
+    shifts = [thresholds.broken("critical", omega) for omega in (0.02, 0.1, 0.3)]
+    assert all(-0.02 < shift < -5 * error < 0 for shift, error in shifts)
+    assert shifts == sorted(shifts) and np.isnan(thresholds.broken("critical", 0.45)).all()

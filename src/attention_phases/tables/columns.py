@@ -180,6 +180,13 @@ COLUMNS = {
     "above": Column("students above", unit="%", size=0.01),
     "smaller": Column("students' q over theory's, less 1", unit="%", size=0.01),
     "grows": Column("q of the lowest of many starts over that, less 1", unit="%", size=0.01),
+    # the published quadrature
+    "published_alpha": Column("published", form=".4g"),
+    "rule": Column("144 points", form=".3f"),
+    "exact": Column("144 points, exact losses", form=".3f"),
+    "rule_off": Column("144 points", form=".3f"),
+    "exact_off": Column("144 points, exact losses", form=".3f"),
+    "theory_off": Column("converged theory", form=".3f"),
     # stability
     "semantic_start": Column("semantic minimum from α ="),
     "positional_stop": Column("positional minimum to α =", missing="beyond the grid"),

@@ -1,25 +1,36 @@
 """Both thresholds: published, of theory, and of trained students."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
 from .. import published
 from ..analysis.differences import in_errors
 from ..analysis.instances import GAPS, crossing, crossings, curve, mean_shift, shifts, test_gap
+from ..paths import DATA
 from ..sweep.parquet import flat
+from ..sweep.store import load
 from ..task import Task
+from .breaking import moved
 from .verdicts import Comparison, compare
 
 PUBLISHED = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
-# By how much one step of replica symmetry breaking moves alpha_c of the standard task, and its error, by omega: as
-# `theory.one_step.one_step_threshold` gives it. At omega = 0.1 the difference of 0.7445(10) and 0.7511(10).
-BROKEN = {0.1: (-0.0066, 0.0014), 0.3: (-0.00044, 0.00004)}
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
 
 
 def broken(kind, omega):
     """What one step of breaking adds to a threshold of the standard task, with its error; NaN where it is not known."""
-    return BROKEN.get(omega, (np.nan, np.nan)) if kind == "critical" else (np.nan, np.nan)
+    shifts = _shifts(kind)
+    return tuple(shifts.loc[omega]) if omega in shifts.index else (np.nan, np.nan)
+
+
+@cache
+def _shifts(kind):
+    """The stored shifts by omega: they are computed at the published size alone."""
+    stored = DATA / "one_step.parquet"
+    rows = moved(load(stored), kind) if stored.exists() else pd.DataFrame(columns=["shift", "shift_error"])
+    return rows.loc[rows["shift_error"] > 0, ["shift", "shift_error"]]
 
 
 def of_theory(lines):

@@ -17,14 +17,15 @@ EVIDENCE = ("theory", "students", "transformers")
 # Why numbers differ, or cannot be compared. A row names its reason by the key; pages number them in this order.
 REASONS = {
     "quadrature": """**Quadrature.** The published theory curves use 144 quadrature points and give no error estimate.
-We attribute the differences of theory to this coarse rule. Our errors are far smaller than what such a rule can
-promise, so that a difference of many errors can be a small difference in the value: look at both columns.""",
+Such a rule, run here, gives the published overlaps and $\\alpha_l$ ({ref}`Figure 3 <fig03>`). It does not give the
+published $\\alpha_c$: there it is a reason only in part. Our errors are far smaller than what such a rule can promise,
+so that a difference of many errors can be a small difference in the value: look at both columns.""",
     "instances": """**Instances.** Published experiments are means over instances whose scatter is not given. Ours are
 other instances.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
 replica-symmetric theory, published or ours, describes where training ends ({ref}`Figure 3 <fig03>`).""",
-    "lost letters": """**Lost letters.** Some of our semantic transformers count one letter badly; the published spread
-leaves no room for such a run ({ref}`Table 1 <table1>`).""",
+    "lost letters": """**Lost letters.** Some of our semantic transformers count one letter badly; the published
+accuracies leave no room for a run as far behind ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
     "unknown": "**Unknown.** We have not found the reason.",
