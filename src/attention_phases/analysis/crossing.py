@@ -42,8 +42,8 @@ def gaps(table):
     Returns
     -------
     pandas.DataFrame
-        By cell: omega, alpha, d, seed, gap, and "length" (|Q*|^2/d - 1, from the cell's random numbers) with the other
-        `CONTROLS` that the table has.
+        By cell: omega, alpha, d, seed, gap, and "length" (``|Q*|^2/d - 1``, from the cell's random numbers) with the
+        other `CONTROLS` that the table has.
     """
     columns = ["omega", "alpha", "d", "seed", *(name for name in CONTROLS if name in table)]
     rows = table.groupby("cell", observed=True)[columns].first()
@@ -55,7 +55,7 @@ def gaps(table):
 
 
 def _length(cell):
-    """|Q*|^2/d - 1 of the teacher, which is drawn first."""
+    """``|Q*|^2/d - 1`` of the teacher, which is drawn first."""
     teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
     return teacher @ teacher / cell.d - 1
 
