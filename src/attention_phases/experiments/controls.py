@@ -39,7 +39,8 @@ def controls(task, data):
     -------
     dict
         "length": ``|Q*|^2/d - 1``. Of three students, what their mean squared misfit
-        ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2 (the loss of Eq. 14 at their fields):
+        ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2
+        (the loss of Eq. 14 at their fields):
         "blind", with weights zero; "aligned", weights `ALIGNED` Q*; "encoded", weights `ENCODED` times the part of
         1_d that is orthogonal to Q*.
     """

@@ -92,7 +92,7 @@ def thresholds(theory, trained, published):
 
 
 def loops(found, lines, borders):
-    """|Cosine| of followed students with the teacher and with the positions, for each omega.
+    """``|Cosine|`` of followed students with the teacher and with the positions, for each omega.
 
     Parameters
     ----------

@@ -230,7 +230,7 @@ def loops(table, sigma=0.5):
     Returns
     -------
     pandas.DataFrame
-        By omega, way and `at` (alpha): `semantic` and `positional`, |cosine| of the weights with the teacher and with
+        By omega, way and `at` (alpha): `semantic` and `positional`, ``|cosine|`` of the weights with the teacher and with
         1_d, as root mean squares over data sets, their errors, and the mean `excess`.
     """
     squares = pd.DataFrame({
