@@ -230,8 +230,8 @@ def loops(table, sigma=0.5):
     Returns
     -------
     pandas.DataFrame
-        By omega, way and `at` (alpha): `semantic` and `positional`, ``|cosine|`` of the weights with the teacher and with
-        1_d, as root mean squares over data sets, their errors, and the mean `excess`.
+        By omega, way and `at` (alpha): `semantic` and `positional`, ``|cosine|`` of the weights with the teacher and
+        with 1_d, as root mean squares over data sets, their errors, and the mean `excess`.
     """
     squares = pd.DataFrame({
         "semantic": table["theta"] ** 2 / (sigma**2 * table["q"]),
