@@ -8,8 +8,6 @@ TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
-# Notebook kernels show figures through matplotlib's inline backend; a backend set here would drop them silently.
-unexport MPLBACKEND
 export PYTHONDONTWRITEBYTECODE = 1
 
 help:  ## this list

@@ -5,18 +5,19 @@ import pandas as pd
 import pytest
 
 from attention_phases.tables import stability as tables
+from attention_phases.tables.thresholds import broken
 
 
 def test_where_minima_begin_and_end():
     lines = pd.DataFrame({"what": ["critical", "positional"], "alpha": [1.25, 2.0], "alpha_error": [0.01, np.nan]})
     by_omega = {
         0.3: (lines, {"semantic": (0.8, np.inf), "positional": (0.1, np.inf)}, {"semantic": 0.02, "positional": None}),
-        0.2: (lines, {"semantic": (0.0, np.inf), "positional": (0.1, 1.9)}, {"semantic": None, "positional": 0.03}),
+        0.45: (lines, {"semantic": (0.0, np.inf), "positional": (0.1, 1.9)}, {"semantic": None, "positional": 0.03}),
     }
     one, two = tables.ranges(by_omega).to_dict("records")
     assert (one["omega"], one["semantic_start"], one["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (one["critical"], one["critical_error"]) == (1.25, 0.01)
-    assert (one["critical_broken"], one["critical_broken_error"]) == (-0.00044, 0.00004)
+    assert (one["critical_broken"], one["critical_broken_error"]) == broken("critical", 0.3)
     assert np.isnan(one["positional_stop"]) and np.isnan(two["semantic_start"]) and np.isnan(two["critical_broken"])
     assert (two["positional_stop"], two["positional_stop_error"]) == (1.9, 0.03)
 

@@ -232,9 +232,10 @@ def figure(options):
 
 def figures(options):
     """The figures of the book, with the notebook of each."""
-    from .figures import NOTEBOOKS
+    from .paths import ROOT, figure_texts
 
-    return {"figures": [{"figure": name, "notebook": notebook} for name, notebook in NOTEBOOKS.items()]}
+    listed = [(name, path.relative_to(ROOT).as_posix()) for name, path in figure_texts().items()]
+    return {"figures": [{"figure": name, "notebook": path} for name, path in listed]}
 
 
 def _task(options):

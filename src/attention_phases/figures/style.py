@@ -35,8 +35,10 @@ def use_svg():
     from IPython.core.formatters import BaseFormatter
     from IPython.core.interactiveshell import InteractiveShell
 
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name another backend, which would show nothing
     set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
-    formatters = InteractiveShell.instance().display_formatter.formatters
+    formatters = shell.display_formatter.formatters
     csv = formatters.setdefault("text/csv", BaseFormatter(format_type="text/csv", print_method="_repr_csv_"))
     csv.for_type(Figure, lambda figure: as_csv(figure, NAMED) or None)
     plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended

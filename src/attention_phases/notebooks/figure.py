@@ -10,8 +10,7 @@ import nbformat
 import yaml
 
 from ..errors import NotebookError, check_choice
-from ..figures import NOTEBOOKS
-from ..paths import ROOT
+from ..paths import NOTEBOOKS, ROOT, figure_texts
 from .execution import execute
 from .parameters import assigned, of_profile
 
@@ -24,7 +23,7 @@ def run_figure(name, profile, settings, folder, quiet=True):
     Parameters
     ----------
     name : str
-        A key of `figures.NOTEBOOKS`, or the name of a notebook.
+        A figure or table of the paper (`paths.figure_texts`), or the name of a notebook.
     profile : {"paper", "laptop", "smoke"}
     settings : sequence of str
         Parameters, "name=value", that differ from those of the profile.
@@ -45,9 +44,8 @@ def run_figure(name, profile, settings, folder, quiet=True):
     NotebookError
         A cell failed, or the page could not be built.
     """
-    texts = NOTEBOOKS | {Path(each).stem: each for each in NOTEBOOKS.values()}
-    texts |= {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.md"))}
-    text = ROOT / texts[check_choice("figure", name, tuple(texts))]
+    texts = figure_texts() | {path.stem: path for path in sorted(NOTEBOOKS.glob("*.md"))}
+    text = texts[check_choice("figure", name, tuple(texts))]
     sizes, changes = of_profile(text, profile), assigned(text, settings)
     execute(text, folder, sizes, changes, bar=not quiet)
     done = folder / f"{text.stem}.ipynb"
