@@ -78,6 +78,7 @@ def _run(path, text, values, bar):
             return papermill.execute_notebook(
                 str(path), str(path), values, kernel_name="python3", cwd=str(text.parent),
                 progress_bar=bar and {"desc": text.stem, "disable": None}, config=config,
+                extra_arguments=["--IPKernelApp.log_level=50"],  # the interrupt that ends a kernel is no error
             )  # fmt: skip
         except PapermillExecutionError as error:
             raise NotebookError(
