@@ -105,8 +105,8 @@ def test_the_page_has_the_rows_of_the_document(frame):
 
 
 def test_the_summary_in_one_sentence(frame):
-    said = "Of 4 comparisons with published numbers, 1 agree within 3 errors of both sides, 2 differ by more, and "
-    assert scorecard.sentence(frame) == said + "1 cannot be made like for like."
+    said = "Of 4 comparisons with published numbers, 1 agree within 3 errors of both sides, 2 differ by more "
+    assert scorecard.sentence(frame) == said + "(reasons: quadrature 1, unknown 1), and 1 cannot be made like for like."
 
 
 def test_reasons_are_numbered_as_in_the_tables():

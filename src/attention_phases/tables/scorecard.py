@@ -98,9 +98,11 @@ def sentence(frame):
     """How many numbers agree, in one sentence of Markdown, for the scorecard and the landing page."""
     counts = frame["verdict"].value_counts()
     agree, differ, other = (int(counts.get(verdict, 0)) for verdict in VERDICTS)
+    reasons = frame.loc[frame["verdict"] == "differs", "reason"].value_counts()
+    why = ", ".join(f"{name} {times}" for name, times in reasons.items())
     return (
         f"Of {len(frame)} comparisons with published numbers, {agree} agree within {LIMIT:g} errors of both sides, "
-        f"{differ} differ by more, and {other} cannot be made like for like."
+        f"{differ} differ by more{f' (reasons: {why})' if why else ''}, and {other} cannot be made like for like."
     )
 
 
