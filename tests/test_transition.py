@@ -15,9 +15,7 @@ from attention_phases.experiments.controls import CONTROLS, controls, train_cont
 from attention_phases.experiments.hysteresis import follow
 from attention_phases.experiments.simulation import train_students
 from attention_phases.model.rank_one import overlaps, risk, sample
-from attention_phases.paths import DATA
 from attention_phases.sweep.identity import canonical
-from attention_phases.sweep.store import load
 from attention_phases.training.optimizers import fit
 
 
@@ -162,23 +160,3 @@ def test_a_loop_starts_each_student_at_the_last_minimum():
     assert down["excess"].iloc[0] == pytest.approx(informed.train_loss - data.floor / data.d, abs=1e-7)
     assert down["theta"].iloc[0] == pytest.approx(overlaps(task, informed.weights, data.teacher)["theta"], abs=1e-3)
     assert up["m"].iloc[0] > 0 and (up["excess"].diff().dropna() > 0).all()  # a sentence more costs more
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "crossing",
-        "hysteresis",
-        "lowest",
-        "lost_letters",
-        "one_step",
-        "one_step_valleys",
-        "one_step_alternative",
-        "published_rule",
-    ],
-)
-def test_stored_results_are_those_of_the_grid(name):
-    path = DATA / f"{name}.parquet"
-    if not path.exists():
-        pytest.skip(f"{name} is not stored")
-    assert set(load(path)["cell"]) == {canonical(cell) for cell in grid(name, "paper")}
