@@ -11,9 +11,10 @@ from attention_phases.paths import ROOT
 from attention_phases.sweep import provenance, store
 from attention_phases.sweep.identity import canonical
 from attention_phases.theory import (
+    as_table,
     border,
-    branch_along,
     linear_baseline,
+    loss_gap,
     solve,
     stability_limit,
     theory_line,
@@ -52,7 +53,7 @@ def test_a_branch_may_exist_in_the_middle_only():
 
 
 def test_the_table_of_a_branch_has_its_errors():
-    table = branch_along(TASK, "semantic", ALPHAS, **FEW)
+    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
     assert table["alpha"].is_monotonic_increasing and table["alpha"].min() > 0.3
     assert (table[["q_error", "theta_error", "test_mse_error"]] > 0).all(axis=None)
 
@@ -91,7 +92,7 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
 
 
 def test_near_its_start_the_semantic_solution_is_a_saddle():
-    table = branch_along(TASK, "semantic", (0.75, 0.85, 0.95), **FEW)
+    table = as_table(TASK, follow(TASK, "semantic", (0.75, 0.85, 0.95), **FEW))
     limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
     assert 0.7 < limit < 0.95 and 0 < error < 0.05
     for alpha, saddle in ((limit - 0.06, True), (limit + 0.1, False)):
@@ -122,6 +123,17 @@ def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
 
 def ends_of(rows):
     return rows.set_index("what")["alpha"]
+
+
+def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
+    """The scrambles serve both branches: their errors in quadrature would be far too large."""
+    found = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
+    gap = loss_gap(found["semantic"], {alpha: found["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
+    semantic, positional = (found[branch][2.0] for branch in ("semantic", "positional"))
+    assert gap.index.tolist() == [2.0] and gap.loc[2.0, "gain"] == semantic.gain
+    assert gap.loc[2.0, "train_loss"] == pytest.approx(semantic.train_loss - positional.train_loss, rel=1e-4)
+    apart = semantic.spread["train_loss"] - positional.spread["train_loss"]
+    assert gap.loc[2.0, "train_loss_error"] == pytest.approx(apart.std(ddof=1) / len(apart) ** 0.5)
 
 
 # Lines

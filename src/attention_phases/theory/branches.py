@@ -1,6 +1,6 @@
 """A branch of solutions along alpha, by continuation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -66,17 +66,8 @@ def follow(
     return {}
 
 
-def branch_along(
-    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0
-) -> pd.DataFrame:
-    """Return one branch of the standard student as a table; the parameters are those of `follow`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By ascending alpha: alpha and the columns of `as_row`. Where the branch does not exist there is no row.
-    """
-    found = follow(task, branch, alphas, points, scrambles, seed)
+def as_table(task: Task, found: Mapping[float, Solution]) -> pd.DataFrame:
+    """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `as_row`."""
     return pd.DataFrame([{"alpha": alpha, **as_row(task, each)} for alpha, each in found.items()])
 
 

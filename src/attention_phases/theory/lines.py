@@ -5,7 +5,7 @@ import numpy as np
 from .baseline import linear_baseline
 from .branches import MINIMA, as_row, follow, solve_from
 from .ends import branch_end, gain_crossing
-from .thresholds import THRESHOLDS, seen_between, threshold
+from .thresholds import THRESHOLDS, loss_gap, seen_between, threshold
 
 # Points in units of those of the line: a crossing and an end are single numbers, on which more can be spent.
 OF_THRESHOLD, OF_END = 4, 2
@@ -30,6 +30,7 @@ def theory_line(line) -> list[dict]:
           between its alphas, if it has alphas;
         - of the standard student, "semantic start", "positional stop" and so on, with `alpha_error`: each end of a
           minimum within the alphas. Where `branch_end` fails, the end is known to a step of the alphas;
+        - of a variant, "gap": see `thresholds.loss_gap`;
         - of a variant, "semantic limit" and so on, with `alpha_error`: see `ends.gain_crossing`.
     """
     task, alphas, branches = line.task(), sorted(line.alphas), getattr(line, "branches", MINIMA)
@@ -44,6 +45,8 @@ def theory_line(line) -> list[dict]:
             found["symmetric"] = follow(task, "symmetric", missing, **options)
     else:
         rows += _limits(task, found, options)
+        if set(MINIMA) <= set(found):
+            rows += [{"what": "gap", **row} for row in loss_gap(*map(found.get, MINIMA)).to_dict("records")]
     for branch, solutions in found.items():
         rows += [{"what": branch, "alpha": alpha, **as_row(task, each)} for alpha, each in solutions.items()]
     for kind, compared in THRESHOLDS.items():
