@@ -24,6 +24,7 @@ from attention_phases.theory.branches import follow
 from attention_phases.theory.ends import branch_end
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
+from attention_phases.theory.solution import ENDED
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -49,7 +50,7 @@ def test_a_branch_is_followed_to_what_a_search_finds():
 def test_a_branch_may_exist_in_the_middle_only():
     # A weakly positional teacher: too few data on one side, too many on the other.
     found = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
-    assert list(found) == [0.3, 0.4, 0.5]
+    assert list(found) == [0.3, 0.4, 0.5] and found.stopped == {0.02: ENDED, 2.0: ENDED}
 
 
 def test_the_table_of_a_branch_has_its_errors():

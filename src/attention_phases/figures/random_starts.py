@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 
 from .style import COLOURS, NEUTRAL, STYLE, draw_points
 
-OPTIMIZERS = {"adam": "Adam", "gd": "gradient descent"}
+OPTIMIZERS = {"adam": "Adam", "gd": "Gradient descent"}
 
 
 def found_minima(informed, runs, sigma):

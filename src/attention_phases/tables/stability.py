@@ -8,7 +8,6 @@ from ..analysis.instances import curve
 from ..experiments.cells import line_cell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
-from ..figures import NEUTRAL, SEMANTIC
 from ..sweep.parquet import flat
 from ..task import Task
 from ..theory import border, theory_line
@@ -221,12 +220,10 @@ def apart_maps(profile):
         for branch, each in table.groupby("what", observed=True, sort=False)
     }
     if profile != "paper":
-        return maps, []
+        return maps, {}
     return maps, _drawn(experiment("fig03_theory", profile, quiet=True))
 
 
 def _drawn(lines):
-    return [
-        (curve(lines, "critical"), r"$\alpha_c$", NEUTRAL, "-"),
-        (curve(lines, "semantic start"), "semantic branch begins", SEMANTIC, "--"),
-    ]
+    """alpha_c and the start of the semantic branch over omega, by name."""
+    return {what: curve(lines, what) for what in ("critical", "semantic start")}

@@ -46,7 +46,8 @@ def theory_line(line) -> list[dict]:
     else:
         rows += _limits(task, found, options)
         if set(MINIMA) <= set(found):
-            rows += [{"what": "gap", **row} for row in loss_gap(*map(found.get, MINIMA)).to_dict("records")]
+            gap = loss_gap(found["semantic"], found["positional"])
+            rows += [{"what": "gap", **row} for row in gap.to_dict("records")]
     for branch, solutions in found.items():
         rows += [{"what": branch, "alpha": alpha, **as_row(task, each)} for alpha, each in solutions.items()]
     for kind, compared in THRESHOLDS.items():
