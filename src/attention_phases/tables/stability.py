@@ -128,7 +128,7 @@ def rates(table, replicons, damping):
 
 
 def _with_index(found):
-    """Replicon and tail index of `theory.stability.tail` with their errors; no replicon where its mean does not exist."""
+    """Replicon and tail index of `theory.stability.tail` with errors; no replicon where its mean does not exist."""
     row = {name: found[name] for name in ("replicon", "replicon_error", "index", "index_error")}
     return row if row["index"] >= 1 else row | {"replicon": np.nan, "replicon_error": np.nan}
 
