@@ -430,7 +430,7 @@ def test_maps_of_students_beside_theory(monkeypatch):
     )
     found = tables.mapped({"untied": table}, lines, np.random.default_rng(0))
     assert list(zip(found["student"], found["threshold"], found["omega"])) == [
-        ("Q and K apart", "critical", 0.1), ("Q and K apart", "critical", 0.3), ("Q and K apart", "linear", 0.3),
+        ("untied queries and keys", "critical", 0.1), ("Q and K apart", "critical", 0.3), ("Q and K apart", "linear", 0.3),
     ]  # fmt: skip
     assert found["trained"].to_list() == pytest.approx([0.7, 1.3, 1.6])
     assert np.sign(found["sigma_off"]).to_list() == [-1, 1, 1]
