@@ -49,6 +49,8 @@ validate: $(READY)  ## execute one notebook, then run it again and compare (NAME
 notebooks: $(READY)  ## write the .ipynb of each text that has none, or another one
 	$(BIN)/python -m attention_phases.notebooks --pairs
 
+install-lab: $(LAB)  ## the same and JupyterLab
+
 lab: $(LAB) notebooks  ## open the notebooks in JupyterLab, each paired with its text
 	$(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
 
@@ -77,4 +79,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install book test test-fast metadata validate notebooks lab test-lab data verify clean
+.PHONY: help install install-lab book test test-fast metadata validate notebooks lab test-lab data verify clean

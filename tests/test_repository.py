@@ -88,7 +88,7 @@ def test_without_an_address_there_are_no_links(build):
 
 @pytest.mark.parametrize("said", ["someone/book", "https://github.com/someone", "http://github.com/someone/book"])
 def test_an_address_that_is_none_is_refused(said):
-    with pytest.raises(ConfigError, match="BOOK_REPOSITORY = .*must be https://github.com/OWNER/NAME"):
+    with pytest.raises(ConfigError, match=r"BOOK_REPOSITORY = .*must be https://github\.com/OWNER/NAME"):
         repository.address({"BOOK_REPOSITORY": said})
 
 

@@ -7,7 +7,6 @@ pages have no such links.
 import os
 import re
 import subprocess
-from pathlib import Path
 
 from sphinx.errors import ConfigError
 

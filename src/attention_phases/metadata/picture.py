@@ -1,0 +1,45 @@
+"""The README's picture, from the stored results."""
+
+from hashlib import sha256
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from ..analysis import instances
+from ..experiments.results import experiment
+from ..figures.cover import cover
+from ..figures.drawn import drawn
+from ..task import Task
+
+PICTURE, THEMES = ".github/phases-{theme}.svg", ("light", "dark")
+
+
+def draw(theme):
+    """The picture, as `figures.cover.cover` draws it."""
+    omega = Task().omega
+    table, slice_ = (experiment(name, "paper", quiet=True).query("optimizer == 'lbfgs'") for name in ("fig03", "fig02"))
+    theory = experiment("fig03_theory", "paper", quiet=True)
+    lines = {kind: instances.curve(theory, kind) for kind in ("critical", "linear")}
+    alpha_c = lines["critical"]["alpha"].loc[omega]
+    means, gap = instances.instance_means(slice_), instances.training_gap(slice_).mean(axis=1)
+    here = theory[np.isclose(theory["omega"], omega)].sort_values("alpha")
+    curves, winners = {}, {}
+    for branch, sign in (("semantic", -1), ("positional", 1)):
+        curve = here[here["what"] == branch]
+        curves[branch] = curve[sign * (alpha_c - curve["alpha"]) >= 0]
+        winners[branch] = means.loc[branch][sign * gap > 0].reset_index()
+    baseline = omega, here.loc[here["what"] == "baseline", "test_mse"].iloc[0]
+    return cover(instances.gap_map(table, instances.training_gap), lines, winners, curves, baseline, theme)
+
+
+def picture(theme, path):
+    """Write the picture, with the `digest` of what it draws as its identifier."""
+    figure = draw(theme)
+    figure.savefig(path, dpi=100, metadata={"Date": None, "Identifier": digest(figure)})
+    plt.close(figure)
+
+
+def digest(figure):
+    """Hash of the numbers that a figure draws, to four digits: the same on every machine, whatever the colours."""
+    numbers = drawn(figure).drop(columns="colour").to_csv(index=False, float_format="%.4g")
+    return sha256(numbers.encode()).hexdigest()
