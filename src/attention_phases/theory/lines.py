@@ -46,7 +46,7 @@ def theory_line(line) -> list[dict]:
     else:
         rows += _limits(task, found, options)
         if set(MINIMA) <= set(found):
-            gap = loss_gap(found["semantic"], found["positional"])
+            gap = loss_gap(found["semantic"], found["positional"]).dropna(axis=1)  # rank 2 has no gain there
             rows += [{"what": "gap", **row} for row in gap.to_dict("records")]
     for branch, solutions in found.items():
         rows += [{"what": branch, "alpha": alpha, **as_row(task, each)} for alpha, each in solutions.items()]
