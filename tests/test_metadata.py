@@ -18,6 +18,7 @@ from attention_phases import __version__
 from attention_phases.metadata import columns
 from attention_phases.metadata.__main__ import texts
 from attention_phases.metadata.picture import PICTURE, THEMES, digest, draw
+from attention_phases.metadata.results import PLACE, with_results
 from attention_phases.sweep import provenance
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,6 +33,14 @@ def texts_of(column):
 def test_generated_files_are_up_to_date():
     for name, text in texts().items():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run `make metadata`"
+
+
+def test_results_are_written_at_their_place_alone():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert PLACE.search(text)[0].startswith("- **A first-order transition.** At $\\omega = 0.3$")
+    assert with_results(text.replace("is not yet better", "is worse")) == text
+    with pytest.raises(ValueError, match="no place"):
+        with_results("a page without the comments")
 
 
 def test_the_package_names_every_table():

@@ -13,6 +13,7 @@ from .crate import crate
 from .datapackage import datapackage
 from .picture import PICTURE, THEMES, picture
 from .readme import readme
+from .results import with_results
 
 
 def texts(root=ROOT):
@@ -20,6 +21,7 @@ def texts(root=ROOT):
     paper = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))["references"][0]
     package = datapackage(root / "data", paper)
     return {
+        "README.md": with_results((root / "README.md").read_text(encoding="utf-8")),
         "data/README.md": readme(package),
         "data/datapackage.json": _json(package),
         "ro-crate-metadata.json": _json(crate(root, package, paper)),

@@ -6,9 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from ..analysis import instances
-from ..experiments.results import experiment
 from ..figures.cover import cover
 from ..figures.drawn import drawn
+from ..paths import DATA
+from ..sweep.store import load
 from ..task import Task
 
 PICTURE, THEMES = ".github/phases-{theme}.svg", ("light", "dark")
@@ -17,8 +18,8 @@ PICTURE, THEMES = ".github/phases-{theme}.svg", ("light", "dark")
 def draw(theme):
     """The picture, as `figures.cover.cover` draws it."""
     omega = Task().omega
-    table, slice_ = (experiment(name, "paper", quiet=True).query("optimizer == 'lbfgs'") for name in ("fig03", "fig02"))
-    theory = experiment("fig03_theory", "paper", quiet=True)
+    table, slice_ = (load(DATA / f"{name}.parquet").query("optimizer == 'lbfgs'") for name in ("fig03", "fig02"))
+    theory = load(DATA / "fig03_theory.parquet")
     lines = {kind: instances.curve(theory, kind) for kind in ("critical", "linear")}
     alpha_c = lines["critical"]["alpha"].loc[omega]
     means, gap = instances.instance_means(slice_), instances.training_gap(slice_).mean(axis=1)
