@@ -52,11 +52,11 @@ def curve(loss, alphas):
 def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     alphas = np.linspace(0.5, 2, 7)
     theory = {"semantic": curve(3 - alphas, alphas), "positional": curve(2.0, alphas)}
-    apart = {"semantic": curve(1 - alphas, alphas), "symmetric": curve(2.0, alphas[:1])}
+    theory |= {"gap": curve(1 - alphas, alphas), "symmetric gap": curve(2.0, alphas[:1])}
     table = students(0.3, critical=1.0, linear=1.5, q=1.0, m=1.0, theta=1.0)
     means, gaps = {"lbfgs": instances.instance_means(table)}, {"lbfgs": instances.training_gap(table)}
     critical, linear = SimpleNamespace(alpha=1.0, stderr=0.01), SimpleNamespace(alpha=1.5, stderr=0.01)
-    top = figures.fig02(theory, apart, 0.5, means, gaps, critical, linear, 0.5, 0.5).axes[0]
+    top = figures.fig02(theory, 0.5, means, gaps, critical, linear, 0.5, 0.5).axes[0]
     (line,) = [each for each in top.lines if each.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
     (points,) = [each for each in top.containers if len(each.get_children())]

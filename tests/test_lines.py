@@ -12,7 +12,6 @@ from attention_phases.sweep import provenance, store
 from attention_phases.sweep.identity import canonical
 from attention_phases.theory import (
     as_table,
-    border,
     linear_baseline,
     loss_gap,
     solve,
@@ -21,7 +20,7 @@ from attention_phases.theory import (
     threshold,
 )
 from attention_phases.theory.branches import follow
-from attention_phases.theory.ends import branch_end
+from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
 from attention_phases.theory.solution import ENDED
@@ -116,10 +115,13 @@ def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
 
 
 def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
-    lines = rows.assign(omega=0.3, sigma=0.5, lam=0.01, matrix="[[0.6,0.4],[0.4,0.6]]")
-    semantic = border(lines, "semantic", points=2**8, scrambles=8).loc[0.3]
-    assert ends_of(rows)["semantic start"] <= semantic["alpha"] < 1.0 and semantic["alpha_error"] > 0
-    assert border(lines, "positional", points=2**8, scrambles=8).empty  # no end within the alphas
+    at = ends_of(rows)
+    assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
+    error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
+    assert error > 0
+    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
+    later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
+    assert border(TASK, "semantic", table, (later, 0.01), **FEW) == (later, 0.01)
 
 
 def ends_of(rows):
@@ -145,12 +147,14 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
     assert by["positional"] == set(ALPHAS)
     assert by["semantic"] == set(ALPHAS[1:]) and by["symmetric"] == {0.3}
     assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
+    assert by["gap"] == by["semantic"] and by["symmetric gap"] == {0.3}
+    assert rows.loc[rows["what"] == "semantic start", "reason"].item() == ENDED
 
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
-    alone = threshold(TASK, kind, 2**10, 8)
+    alone = threshold(TASK, kind, 2**12, 8)
     assert of_line["alpha"] == pytest.approx(alone.alpha, abs=0.1 * alone.stderr)  # the same scrambles
     assert of_line["alpha_error"] == pytest.approx(alone.stderr, rel=0.05)
 
@@ -162,7 +166,8 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 def test_a_line_without_alphas_has_the_thresholds_alone():
     rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
-    assert [each["what"] for each in rows] == ["baseline", "critical", "linear"]
+    found = [each["what"] for each in rows]
+    assert found == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():

@@ -18,22 +18,20 @@ from .style import (
 )
 
 
-def fig02(theory, apart, stable, means, gaps, critical, linear, baseline, sigma):
+def fig02(theory, stable, means, gaps, critical, linear, baseline, sigma):
     """Figure 2: a slice of the phase diagram, the paper's three panels above one another on one axis.
 
     Parameters
     ----------
     theory : dict of DataFrame
-        `theory.as_table` of "semantic", "positional" and "symmetric".
-    apart : dict of DataFrame
-        `theory.loss_gap` of "semantic" and "symmetric".
+        From `lines.branches`.
     stable : float
         From this alpha on the semantic solution is a minimum.
     means : dict of DataFrame
         `instances.instance_means` for each optimiser.
     gaps : dict of DataFrame
         `instances.training_gap` for each optimiser.
-    critical, linear : theory.Threshold
+    critical, linear : lines.Mark
     baseline : float
         Test error of the linear model.
     sigma : float
@@ -44,7 +42,7 @@ def fig02(theory, apart, stable, means, gaps, critical, linear, baseline, sigma)
     """
     with mpl.rc_context(STYLE):
         figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 10.2), sharex=True)
-        _losses(top, apart, stable, gaps)
+        _losses(top, theory, stable, gaps)
         _overlaps(middle, theory, means, gaps, critical.alpha, sigma**2)
         _test_errors(bottom, theory, means, gaps, critical.alpha, baseline)
         for axes in (top, middle, bottom):
@@ -60,9 +58,9 @@ OPTIMIZER_MARKS = {
 }
 
 
-def _losses(axes, apart, stable, gaps):
+def _losses(axes, theory, stable, gaps):
     axes.axhline(0, color="#bbbbbb", linewidth=1)
-    semantic, symmetric = apart["semantic"], apart["symmetric"]
+    semantic, symmetric = theory["gap"], theory["symmetric gap"]
     for gap, style, label in (
         (symmetric[symmetric["alpha"] <= semantic["alpha"].min()], "--", r"$m=\theta=0$, a saddle"),
         (semantic[semantic["alpha"] <= stable], ":", r"$m=0$, a saddle"),

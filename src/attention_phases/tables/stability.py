@@ -5,12 +5,13 @@ import pandas as pd
 
 from ..analysis.differences import in_errors
 from ..analysis.instances import curve
+from ..analysis.lines import borders_of
 from ..experiments.cells import line_cell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
 from ..sweep.parquet import flat
 from ..task import Task
-from ..theory import border, theory_line
+from ..theory import theory_line
 from ..theory.stability import contraction, tail
 from .thresholds import broken
 
@@ -30,15 +31,13 @@ def theory_lines(profile, omegas):
     return pd.concat(found)
 
 
-def metastable(chosen, **quadrature):
+def metastable(chosen):
     """Rows of theory at some omega, and between which alphas each branch is a minimum.
 
     Parameters
     ----------
     chosen : pandas.DataFrame
         From `theory_lines`.
-    **quadrature
-        Of `theory.border`.
 
     Returns
     -------
@@ -46,7 +45,7 @@ def metastable(chosen, **quadrature):
         omega to (rows, {branch: (from alpha, to alpha)}, {branch: error of the border}), as
         `figures.landscape.free_energies` takes it.
     """
-    begins, ends = (border(chosen, branch, **quadrature) for branch in ("semantic", "positional"))
+    begins, ends = borders_of(chosen).values()
     return {
         omega: (rows, {
             "semantic": (begins["alpha"].get(omega, 0.0), np.inf),

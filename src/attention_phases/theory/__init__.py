@@ -2,7 +2,7 @@
 
 from .baseline import encoding_error, linear_baseline, mean_attention
 from .branches import as_table, follow
-from .ends import border, stability_limit
+from .ends import stability_limit
 from .lines import theory_line
 from .solution import Solution
 from .solver import solve
@@ -12,7 +12,6 @@ __all__ = [
     "Solution",
     "Threshold",
     "as_table",
-    "border",
     "encoding_error",
     "follow",
     "linear_baseline",
