@@ -134,7 +134,9 @@ COLUMNS = {
     "shift": _ratio("rows of solutions: Phi less the replica-symmetric loss; of thresholds: by how much alpha moves"),
     "slope": _ratio("dPhi/dalpha"),
     "symmetric": _ratio("threshold with replica symmetry"),
-    "reason": Column("why the search failed; empty where it converged"),
+    "reason": Column(
+        "why the search for a solution failed, or why there is none beyond an end; empty where it converged"
+    ),
     "rule": _ratio("threshold on the 144 points; empty where the losses do not cross near it"),
     "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
     # the counting task
@@ -183,19 +185,33 @@ _LINE = {
     "alpha": _ratio("sample complexity n/d of the solution, or the threshold or end that the row is about"),
     "seed": Column("of the quadrature's scrambles"),
 }
-_ENDS = {
-    f"{branch} {end}": f"alpha where the {branch} minimum {said}"
-    for branch in BRANCHES
-    for end, said in (("start", "begins"), ("stop", "ends"), ("limit", "turns from a saddle into a minimum"))
+_OF_LINES = {
+    "baseline": "the linear model",
+    **{name: f"a solution of the {name} branch" for name in (*BRANCHES, "symmetric")},
+    **{f"{branch} at critical": f"the solution of the {branch} branch at alpha_c" for branch in BRANCHES},
+    **THRESHOLDS,
+    **{
+        name: f"by how much the training loss of the {branch} branch exceeds that of the positional one"
+        for name, branch in (("gap", "semantic"), ("symmetric gap", "symmetric"))
+    },
+    **{
+        f"{branch} {end}": f"alpha where the {branch} branch {said}"
+        for branch in BRANCHES
+        for end, said in (
+            ("start", "begins"),
+            ("stop", "ends"),
+            ("border", "turns from a saddle into a minimum, or ends"),
+            ("limit", "turns from a saddle into a minimum"),
+        )
+    },
 }
-_SOLUTIONS = {name: f"a solution of the {name} branch" for name in (*BRANCHES, "symmetric")}
 # Columns that mean something else for cells of a type, and of types that derive from it.
 OF_CELLS = {
     cells.LineCell: _LINE
     | {
         "what": Column(
             "what the row is about",
-            names={"baseline": "the linear model", **_SOLUTIONS, **THRESHOLDS, **_ENDS},
+            names=_OF_LINES,
         )
     },
     cells.RuleCell: _LINE
