@@ -44,6 +44,8 @@ def test_rates_beside_the_prediction():
     assert row["sigma_off"] == pytest.approx(0.02 / 0.05)
     assert (row["replicon"], row["replicon_error"], row["index"], row["index_error"]) == (0.24, 0.01, 3.0, 0.5)
     assert (row["measured"], row["predicted"]) == (0.52, 0.50)
+    (heavy,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon | {"index": 0.99}}).to_dict("records")
+    assert np.isnan(heavy["replicon"]) and heavy["index"] == 0.99  # there is no mean
 
 
 def test_distances_that_copies_keep():

@@ -127,10 +127,15 @@ def rates(table, replicons, damping):
     return pd.DataFrame(rows)
 
 
+def _with_index(found):
+    """Replicon and tail index of `theory.stability.tail` with errors; no replicon where its mean does not exist."""
+    row = {name: found[name] for name in ("replicon", "replicon_error", "index", "index_error")}
+    return row if row["index"] >= 1 else row | {"replicon": np.nan, "replicon_error": np.nan}
+
+
 def rates_and_replicons(found, replicons):
     """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`."""
-    columns = ["replicon", "replicon_error", "index", "index_error"]
-    of = pd.DataFrame([{name: replicons[key][name] for name in columns} for key in zip(found["omega"], found["alpha"])])
+    of = pd.DataFrame([_with_index(replicons[key]) for key in zip(found["omega"], found["alpha"])])
     off = in_errors(found["measured"] - found["predicted"], found["measured_error"], found["predicted_error"])
     shown = ["predicted", "predicted_error", "measured", "measured_error"]
     return pd.concat([found[["omega", "alpha"]], of, found[shown]], axis=1).assign(sigma_off=off)
@@ -185,8 +190,7 @@ def by_points(solutions, sizes, scrambles):
     for (omega, alpha, branch), overlaps in solutions.items():
         for points in sizes:
             found = tail(Task(omega=omega), alpha, overlaps, points, scrambles)
-            where = {"branch": branch, "omega": omega, "alpha": alpha, "points": points}
-            rows.append(where | {name: found[name] for name in ("replicon", "replicon_error", "index", "index_error")})
+            rows.append({"branch": branch, "omega": omega, "alpha": alpha, "points": points} | _with_index(found))
     return pd.DataFrame(rows)
 
 
