@@ -3,9 +3,9 @@
 from hashlib import sha256
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from ..analysis import instances
+from ..analysis.lines import branches, mark
 from ..figures.cover import cover
 from ..figures.drawn import drawn
 from ..paths import DATA
@@ -19,14 +19,13 @@ def draw(theme):
     """The picture, as `figures.cover.cover` draws it."""
     omega = Task().omega
     table, slice_ = (load(DATA / f"{name}.parquet").query("optimizer == 'lbfgs'") for name in ("fig03", "fig02"))
-    theory = load(DATA / "fig03_theory.parquet")
+    theory, here = (load(DATA / f"{name}.parquet") for name in ("fig03_theory", "fig02_theory"))
     lines = {kind: instances.curve(theory, kind) for kind in ("critical", "linear")}
-    alpha_c = lines["critical"]["alpha"].loc[omega]
+    alpha_c = mark(here, "critical").alpha
     means, gap = instances.instance_means(slice_), instances.training_gap(slice_).mean(axis=1)
-    here = theory[np.isclose(theory["omega"], omega)].sort_values("alpha")
     curves, winners = {}, {}
     for branch, sign in (("semantic", -1), ("positional", 1)):
-        curve = here[here["what"] == branch]
+        curve = branches(here)[branch]
         curves[branch] = curve[sign * (alpha_c - curve["alpha"]) >= 0]
         winners[branch] = means.loc[branch][sign * gap > 0].reset_index()
     baseline = omega, here.loc[here["what"] == "baseline", "test_mse"].iloc[0]

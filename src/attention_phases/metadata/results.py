@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from ..analysis import instances
+from ..analysis.lines import mark
 from ..paths import DATA
 from ..published import with_error
 from ..sweep.store import load
@@ -50,7 +51,7 @@ def with_results(text):
 def _numbers():
     omega = Task().omega
     tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "lowest", "one_step", "fig02")}
-    lines = load(DATA / "fig03_theory.parquet")
+    line = load(DATA / "fig02_theory.parquet")
     compared = breaking.three_ways(
         breaking.moved(tables["one_step"]), breaking.students(tables["crossing"], tables["lowest"])
     )
@@ -67,8 +68,9 @@ def _numbers():
         "alpha_c": said[omega]["symmetric"],
         "students_c": said[omega]["informed"],
         "lowest_c": said[omega]["searched"],
-        **_jumps(lines[np.isclose(lines["omega"], omega)], compared["symmetric"].loc[omega]),
-        "alpha_l": with_error(*instances.curve(lines, "linear").loc[omega]),
+        "theta": f"{_at(line, 'semantic', 'theta'):.2f}",
+        "m": f"{_at(line, 'positional', 'm'):.2f}",
+        "alpha_l": with_error(*mark(line, "linear")),
         "students_l": with_error(*instances.crossing(instances.test_gap(trained), np.random.default_rng(0))),
         "small": SMALL,
         "small_students": said[SMALL]["informed"],
@@ -78,10 +80,6 @@ def _numbers():
     }
 
 
-def _jumps(line, alpha_c):
-    """theta/sigma^2 of the semantic and m/sigma^2 of the positional branch at alpha_c, between the stored alphas."""
-    found = {}
-    for branch, name in (("semantic", "theta"), ("positional", "m")):
-        rows = line[line["what"] == branch].sort_values("alpha")
-        found[name] = f"{np.interp(alpha_c, rows['alpha'], rows[name]) / Task().sigma ** 2:.2f}"
-    return found
+def _at(line, branch, overlap):
+    """An overlap of a branch at alpha_c, over sigma^2."""
+    return line.loc[line["what"] == f"{branch} at critical", overlap].iloc[0] / Task().sigma ** 2
