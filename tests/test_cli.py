@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import pandas as pd
@@ -303,12 +304,16 @@ def test_training_sets_beyond_the_memory_are_refused_before_they_are_drawn(run):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """Figure 2 with three cells, the same for every profile."""
+    """Figure 2 with three cells, the same for every profile, computed in this process: to start another takes longer.
+
+    A sweep over processes is what `test_sweep.py` is about.
+    """
 
     def fig02(profile, omega=0.3):
         return [cells.student_cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
 
     monkeypatch.setitem(experiments.GRIDS, "fig02", fig02)
+    monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
     return fig02("smoke")
 
 

@@ -13,9 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import psutil
 
-from .errors import BadInput, NotebookError, StoreError, SweepError, check_count
+from .errors import BadInput, NotebookError, StoreError, SweepError, check_count, check_memory
 from .experiments import GRIDS, PROFILES, grid
 from .model.architectures import SCORES, Architecture
 from .progress import progress
@@ -265,10 +264,8 @@ def _quadrature(options, purpose, architecture=None, fields=None):
         allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
         raise BadInput("tokens", options.tokens, allowed)
     needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
-    present = psutil.virtual_memory().total
-    if needed > present and min(points, scrambles) > 0:
-        name, value = max(("points", points), ("scrambles", scrambles), key=lambda each: each[1])
-        raise BadInput(name, value, f"smaller: {needed} bytes are needed, this machine has {present}")
+    if min(points, scrambles) > 0:
+        check_memory(*max(("points", points), ("scrambles", scrambles), key=lambda each: each[1]), needed)
     return points, scrambles, options.seed
 
 
