@@ -127,6 +127,7 @@ def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
 
+@pytest.mark.slow
 def test_two_workers_give_what_one_gives(answer):
     one, two = (answer(*SIMULATE, "--workers", count)["runs"] for count in (1, 2))
     assert [each["seed"] for each in one] == [each["seed"] for each in two]
@@ -150,6 +151,7 @@ def test_without_json_a_line_for_each_entry(run):
     assert lines["converged"] == "true"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [((*BASELINE, "--json"), 0), ((*BASELINE, "--omega", "2"), 2), (("theory", "--alpha", ".3", "--branch", "semantic",

@@ -16,6 +16,8 @@ from attention_phases.sweep.store import load
 from attention_phases.theory.one_step import state_evolution as equations
 from attention_phases.theory.quadrature import gaussian_points, pool
 
+pytestmark = pytest.mark.slow
+
 WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of these
     "crossing": 3,
     "fig03": 3,
