@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that --help and bad options an
 
 import argparse
 import json
+import os
 import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
@@ -50,7 +51,10 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("stopped; a sweep goes on from its store", file=sys.stderr)
         return 1
-    print(text)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever reads, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if problem:
         print(problem, file=sys.stderr)
     return 1 if problem else 0
@@ -128,9 +132,13 @@ def threshold(options):
 
 def baseline(options):
     """Test error of the linear model."""
-    from .theory import linear_baseline
+    from .theory.baseline import ON_NODES, linear_baseline, sampled_baseline
 
-    return {"test_mse": linear_baseline(_task(options), _architecture(options))}
+    task, architecture = _task(options), _architecture(options)
+    if architecture is None or architecture.tokens <= ON_NODES:
+        return {"test_mse": linear_baseline(task, architecture)}
+    value, error = sampled_baseline(task, architecture)
+    return {"test_mse": value, "stderr": {"test_mse": error}}
 
 
 def simulate(options):
