@@ -76,8 +76,8 @@ def test_stored_minima_solve_the_equations_of_one_step(name):
     rows = rows[(rows["reason"] == "") & rows["q1"].notna()]
     assert len(rows) > 1
     for row in rows.to_dict("records"):
-        valley = equations.Valley(*(row[key] for key in ("q0",)), row["q1"] - row["q0"], *(
-            row[key] for key in ("m", "theta", "V", "y")))  # fmt: skip
+        after_q0 = (row[name] for name in ("m", "theta", "V", "y"))
+        valley = equations.Valley(row["q0"], row["q1"] - row["q0"], *after_q0)
         averages = pool(equations.average(task, valley, nets))
         hats = equations.conjugates(task, row["alpha"], valley, averages)
         after = equations.update(task, row["y"], hats)._asdict()
