@@ -36,6 +36,10 @@ def one_line(error):
 
 @given(ANYTHING, ANYTHING, ANYTHING, ANYTHING)
 @settings(FIXED, max_examples=300)
+@example(1.5, 0.5, 0.01, "standard")
+@example(0.5, 0.0, 0.01, "standard")
+@example(0.5, 0.5, 0.0, "standard")
+@example(0.5, 0.5, 0.01, [[1, 2], [3, math.inf]])
 def test_a_task_is_whole_or_refused(omega, sigma, lam, matrix):
     try:
         task = Task(omega, sigma, lam, matrix)

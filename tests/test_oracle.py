@@ -5,16 +5,20 @@ The dearest kinds are computed in part: one place of a line, or whether a stored
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from attention_phases.experiments import GRIDS, cells, grid
+from attention_phases import Task
+from attention_phases.experiments import GRIDS, cells, convergence, grid
 from attention_phases.experiments.results import KINDS, _tolerances
+from attention_phases.model.rank_one import sample
 from attention_phases.paths import DATA
 from attention_phases.sweep.identity import canonical, restore
 from attention_phases.sweep.running import verify
 from attention_phases.sweep.store import load
 from attention_phases.theory.one_step import state_evolution as equations
 from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.training.message_passing import limiting, start_state
 
 pytestmark = pytest.mark.slow
 
@@ -88,3 +92,13 @@ def test_stored_minima_solve_the_equations_of_one_step(name):
         for key, value in found.items():
             relative, absolute = tolerances[key]
             assert row[key] == pytest.approx(value, rel=relative, abs=absolute), (row["what"], key)
+
+
+def test_a_student_and_its_mirror_image_are_no_distance_apart():
+    """Q and -Q attend alike; no stored copies happen to have come to opposite signs."""
+    task, rng = Task(), np.random.default_rng(0)
+    data = limiting(task, sample(task, 2.0, 60, rng))
+    first = data.teacher.numpy() + 0.1 * rng.standard_normal(60)
+    starts = [start_state(task, data, sign * first) for sign in (1, -1)]
+    found = convergence.copies(task, data, starts, 0.5, 0.0, 2, 2)
+    assert found["apart"] < 1e-6 < found["q"]
