@@ -1,4 +1,4 @@
-"""Find a Chromium to read the book as a person does; run as a script, get Debian's if there is none."""
+"""Find a Chromium to read the book as a person does; run as a script, get one if there is none."""
 
 import os
 import shutil
@@ -13,17 +13,27 @@ QUIET = [  # no sandbox: containers run as root; the rest keeps Chromium from ca
 
 
 def find():
-    """Path of a Chromium: the environment's CHROMIUM, or one on the PATH; None if there is none."""
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    """Path of a Chromium: the environment's CHROMIUM, one on the PATH, or Playwright's own; None if there is none."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None) or _playwrights()
+
+
+def _playwrights():
+    ask = "from playwright.sync_api import sync_playwright as s\nwith s() as p: print(p.chromium.executable_path)"
+    said = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)  # it may be running here already
+    path = said.stdout.strip()
+    return path if os.path.exists(path) else None
 
 
 def main():
-    """Leave 0 if a Chromium is there, or could be installed with apt-get as root."""
+    """Leave 0 if a Chromium is there, or could be installed: as root with apt-get, else by Playwright."""
     if find() is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         print("installing Debian's chromium for the browser tests", file=sys.stderr)
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         for command in ("update", "install --no-install-recommends chromium"):
             subprocess.run(["apt-get", "-qq", *command.split()], env=environment, stdout=subprocess.DEVNULL)
+    if find() is None:
+        print("asking Playwright for a Chromium", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], stdout=subprocess.DEVNULL)
     if find() is None:
         sys.exit("no Chromium for the browser tests: install Debian's package chromium, or set CHROMIUM to its path")
 

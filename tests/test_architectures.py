@@ -24,6 +24,8 @@ from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average
 
+pytestmark = pytest.mark.slow
+
 TASK = Task()
 SENTENCES = [(2, 0.0), (3, 0.2)]
 

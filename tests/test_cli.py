@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
 import pandas as pd
@@ -126,6 +127,7 @@ def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
 
+@pytest.mark.slow
 def test_two_workers_give_what_one_gives(answer):
     one, two = (answer(*SIMULATE, "--workers", count)["runs"] for count in (1, 2))
     assert [each["seed"] for each in one] == [each["seed"] for each in two]
@@ -149,6 +151,7 @@ def test_without_json_a_line_for_each_entry(run):
     assert lines["converged"] == "true"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [((*BASELINE, "--json"), 0), ((*BASELINE, "--omega", "2"), 2), (("theory", "--alpha", ".3", "--branch", "semantic",
@@ -303,12 +306,16 @@ def test_training_sets_beyond_the_memory_are_refused_before_they_are_drawn(run):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """Figure 2 with three cells, the same for every profile."""
+    """Figure 2 with three cells, the same for every profile, computed in this process: to start another takes longer.
+
+    A sweep over processes is what `test_sweep.py` is about.
+    """
 
     def fig02(profile, omega=0.3):
         return [cells.student_cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
 
     monkeypatch.setitem(experiments.GRIDS, "fig02", fig02)
+    monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
     return fig02("smoke")
 
 

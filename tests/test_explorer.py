@@ -130,6 +130,7 @@ def views(rng, count):
         yield {"matrix": str(rng.choice(list(EXPERIMENTS))), "omega": round(omega, 3), "alpha": round(alpha, 2)}
 
 
+@pytest.mark.slow
 def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     _, go = explorer
     compared = 0
@@ -149,6 +150,7 @@ def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     assert compared > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "omega, alpha, matrix", [(0.09, 0.78, "standard"), (0.33, 1.46, "standard"), (0.15, 1.13, "alternative")]
 )
@@ -171,6 +173,7 @@ def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega
             assert stated < 0.05 * ours  # a band that contains everything would say nothing
 
 
+@pytest.mark.slow
 def test_attention_is_that_of_the_teacher_and_the_mean_of_each_student(explorer, branches):
     _, go = explorer
     y, omega, alpha = np.array([0.9, -0.45]), 0.3, 1.5
@@ -188,6 +191,7 @@ def test_attention_is_that_of_the_teacher_and_the_mean_of_each_student(explorer,
         assert (abs(np.array(shown[branch])[[0, 3]] - mean) < 4 * error + 1e-6).all()
 
 
+@pytest.mark.slow
 def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     page, go = explorer
     verdict = page.locator(".explorer-verdict")
@@ -205,6 +209,7 @@ def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     assert "no positional minimum beyond ω = 0.08" in verdict.inner_text()
 
 
+@pytest.mark.slow
 def test_the_winner_changes_at_the_critical_line(explorer):
     page, go = explorer
     lines = experiment("fig03_theory", "paper", quiet=True)
@@ -215,6 +220,7 @@ def test_the_winner_changes_at_the_critical_line(explorer):
             assert page.locator(".explorer-verdict").inner_text().startswith(f"The {winner} student wins.")
 
 
+@pytest.mark.slow
 def test_one_state_moves_by_keys_pointer_and_address(explorer):
     page, go = explorer
     page = go(omega=0.2, alpha=1)
@@ -257,6 +263,7 @@ def swipe(page, start, end):
     page.wait_for_timeout(200)
 
 
+@pytest.mark.slow
 def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explorer):
     page, go = explorer
     page.set_viewport_size(PHONE)
@@ -275,6 +282,7 @@ def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explor
     assert state()[0] < 0.25
 
 
+@pytest.mark.slow
 def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
     page, _ = explorer
     page.evaluate("location.hash = 'omega=7&alpha=-1&matrix=none&y1=x'")
@@ -283,6 +291,7 @@ def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
     assert page.locator("[name=matrix]:checked").input_value() == "standard"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 def test_what_one_touches_is_large_enough(explorer, size):
     page, _ = explorer
@@ -292,6 +301,7 @@ def test_what_one_touches_is_large_enough(explorer, size):
         assert min(each.bounding_box()[side] for side in ("width", "height")) >= 44
 
 
+@pytest.mark.slow
 def test_the_explorer_is_above_the_fold(explorer):
     page, _ = explorer
     for part in (".explorer-map > svg", ".explorer-verdict", "[name=omega]", "[name=alpha]", ".explorer-panels"):
@@ -299,6 +309,7 @@ def test_the_explorer_is_above_the_fold(explorer):
         assert box["y"] + box["height"] <= DESK["height"], part
 
 
+@pytest.mark.slow
 def test_scripts_and_data_stay_small_and_carry_their_licences():
     names = re.findall(r"_static/((?:d3-)?explorer[a-z-]*\.js)", PAGE.read_text())
     assert names == ["explorer-data.js", "d3-explorer.js", "explorer-theory.js", "explorer.js"]
@@ -312,10 +323,12 @@ def test_scripts_and_data_stay_small_and_carry_their_licences():
         assert name == "esbuild" or f"\n{name} {version}\n" in bundle
 
 
+@pytest.mark.slow
 def test_no_other_page_carries_the_explorer():
     assert "explorer" not in (HTML / "book/model.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
@@ -341,6 +354,7 @@ def students():
     return students_at(Task(), 1.25, 2**9)
 
 
+@pytest.mark.slow
 def test_the_mean_price_of_a_sentence_is_the_slope_of_the_training_loss(students):
     task, rng = Task(), np.random.default_rng(5)
     one = {branch: some[0] for branch, some in students.items()}
@@ -352,6 +366,7 @@ def test_the_mean_price_of_a_sentence_is_the_slope_of_the_training_loss(students
         assert abs(paid.mean() - each.train_slope) < 4 * paid.std() / np.sqrt(len(paid)) + 1e-5
 
 
+@pytest.mark.slow
 def test_a_sentence_is_paid_at_the_lowest_price(students):
     task, one = Task(), {branch: some[0] for branch, some in students.items()}
     y, fields = np.array([0.8, -0.3]), {"semantic": np.array([0.4, -0.1]), "positional": np.array([0.35, -0.2])}
@@ -367,6 +382,7 @@ def test_a_sentence_is_paid_at_the_lowest_price(students):
         assert sentence.misfit[branch] + sentence.bending[branch] == pytest.approx(best, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_entry_price_is_where_the_tangent_starts(students):
     for branch, price in prices(students, 1.25).items():
         ahead, behind = (solve(Task(), alpha, branch, 2**9).train_loss for alpha in (1.3, 1.2))
@@ -385,5 +401,6 @@ def test_every_number_of_the_page_is_made_by_the_library_and_used():
     assert abs(quotient - crossing) < 0.02  # the account: entry price over saving is where the losses cross
 
 
+@pytest.mark.slow
 def test_the_landing_page_says_its_name_once():
     assert re.search(r"<title>\s*Positional or semantic\?\s*</title>", PAGE.read_text())

@@ -216,6 +216,7 @@ def made(tmp_path_factory):
     return folder, arguments
 
 
+@pytest.mark.slow
 def test_one_command_makes_notebook_page_picture_and_data(made, capsys):
     _, arguments = made
     assert cli.main(arguments) == 0
@@ -233,6 +234,7 @@ def test_one_command_makes_notebook_page_picture_and_data(made, capsys):
     assert table["x"].max() == 2
 
 
+@pytest.mark.slow
 def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
     page_file = made[0] / "page" / "fig02_slice.html"
     complaints = []

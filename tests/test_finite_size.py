@@ -22,6 +22,7 @@ def errors(task, row, d, length=1.0, mean=0.0):
     return expected_error(task, overlaps, d)[0], expected_error(task, overlaps)[0]
 
 
+@pytest.mark.slow
 def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     seen = []
     name = "attention_phases.experiments.simulation.sample"

@@ -21,6 +21,8 @@ from attention_phases.histogram.cells import CountingCell, histogram
 from attention_phases.sweep import provenance
 from attention_phases.sweep.store import Store, export
 
+pytestmark = pytest.mark.slow
+
 CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
 
 

@@ -38,6 +38,7 @@ def rows():
 # Branches
 
 
+@pytest.mark.slow
 def test_a_branch_is_followed_to_what_a_search_finds():
     for branch in ("semantic", "positional"):
         for alpha, found in follow(TASK, branch, ALPHAS[1:], **FEW).items():
@@ -76,6 +77,7 @@ def instability(task, branch, alpha):
     return (images[0] - images[1]) / (2 * x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("omega", "branch", "alpha", "grows_above"),
     [(0.3, "semantic", 0.85, True), (0.3, "positional", 0.1, True), (0.05, "positional", 0.9, False)],
@@ -91,6 +93,7 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
     assert (below < 1 < above) if grows_above else (below > 1 > above)
 
 
+@pytest.mark.slow
 def test_near_its_start_the_semantic_solution_is_a_saddle():
     table = as_table(TASK, follow(TASK, "semantic", (0.75, 0.85, 0.95), **FEW))
     limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
@@ -114,6 +117,7 @@ def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
     assert abs(found.gain - gains.mean()) < 4 * np.hypot(found.stderr["gain"], gains.std(ddof=1) / 8**0.5)
 
 
+@pytest.mark.slow
 def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
     at = ends_of(rows)
     assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
@@ -151,6 +155,7 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
     assert rows.loc[rows["what"] == "semantic start", "reason"].item() == ENDED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
@@ -164,6 +169,7 @@ def test_an_end_lies_beyond_the_last_solution(rows):
     assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
 
 
+@pytest.mark.slow
 def test_a_line_without_alphas_has_the_thresholds_alone():
     rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
     found = [each["what"] for each in rows]
@@ -176,6 +182,7 @@ def test_no_threshold_without_a_positional_minimum():
     assert "critical" not in {each["what"] for each in rows}
 
 
+@pytest.mark.slow
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
     cell = cells.line_cell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(results, "DATA", tmp_path)

@@ -20,6 +20,8 @@ from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit
 
+pytestmark = pytest.mark.slow
+
 TASK = Task(omega=0.3)
 
 

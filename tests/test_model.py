@@ -85,6 +85,7 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
         assert torch.allclose(found[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
 
 
+@pytest.mark.slow
 def test_threads_change_no_digit():
     data = rank_one.sample(Task(), 1.5, 50, np.random.default_rng(0))
     weights = torch.randn(2, 50, generator=torch.Generator().manual_seed(1))
@@ -144,6 +145,7 @@ class _Fixed:
         return self.values.astype(dtype)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d, sentences", [(20, 400_000), (200, 60_000)])
 @pytest.mark.parametrize("student", ["semantic", "positional", "neither", "linear"])
 def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, sentences, student):

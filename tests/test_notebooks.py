@@ -12,6 +12,8 @@ from attention_phases.errors import NotebookError
 from attention_phases.notebooks import __main__ as command
 from attention_phases.notebooks import book, execution
 
+pytestmark = pytest.mark.slow
+
 TEXT = """\
 # A page
 

@@ -27,6 +27,8 @@ from attention_phases.theory.rank_one import state_evolution
 from attention_phases.theory.rank_one.prox import forces
 from attention_phases.theory.rank_one.state_evolution import Overlaps
 
+pytestmark = pytest.mark.slow
+
 TASK, ALPHA, Y = Task(omega=0.1), 0.75, 300.0
 MINIMA = ("semantic", "positional")
 NEAR = {

@@ -107,6 +107,7 @@ def lowest_minimum(w, t1, t2, V, variance):
 
 
 # On no branch are fields beyond 2 within five standard deviations where V is large enough for several minima.
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(st.floats(-2, 2), st.floats(-2, 2), targets, targets, susceptibilities, variances)
 @example(0.1, -0.1, 0.6, 0.4, 15.0, 0.25)
@@ -123,6 +124,7 @@ def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
     assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
 
 
+@pytest.mark.slow
 def test_prox_is_the_global_minimum_where_there_are_several():
     # Newton's method from w alone misses 5 % of these, any one of the four other starts left out some in a thousand.
     rng = np.random.default_rng(0)

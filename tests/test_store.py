@@ -323,6 +323,7 @@ def test_damaged_or_foreign_parquet_is_refused(tmp_path):
             load(tmp_path / "missing.parquet")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=50)  # each example writes three files
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20, unique=True))
 def test_floats_come_back_bit_for_bit(tmp_path_factory, values):

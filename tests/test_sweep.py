@@ -27,6 +27,8 @@ from attention_phases.sweep import cluster, running
 from attention_phases.sweep.identity import canonical, key
 from attention_phases.sweep.store import Store, export, import_parquet, load
 
+pytestmark = pytest.mark.slow
+
 TOLERANCES = {"q": (1e-9, 1e-12)}
 
 
@@ -256,6 +258,7 @@ def test_full_disk_stops_the_sweep(tmp_path):
         assert 0 < len(results.keys()) < 60
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("where", "kills"), [("processes", 10), ("cluster", 2)])
 def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed, local, where, kills):
     path, rng, stored = tmp_path / "s.sqlite", random.Random(2), {}
@@ -283,6 +286,7 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
     assert table(frame).equals(table(undisturbed))
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("end", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")]
 )

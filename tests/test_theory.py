@@ -91,6 +91,7 @@ def test_free_energy_is_stationary(solutions, branch):
         assert abs(ahead - behind) / 2e-4 < 1e-5 * size  # the residual, rounding, and 1e-8 of the finite difference
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("branch", MINIMA)
 def test_slopes_are_those_of_neighbouring_solutions(branch):
     differences, step = [], 0.01
@@ -110,6 +111,7 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
 
 
 # At alpha = 1 most of the error of the semantic test loss comes through the error of the overlaps.
+@pytest.mark.slow
 @pytest.mark.parametrize("branch, alpha", [("semantic", 1.0), ("positional", 1.5)])
 def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
     own = "theta" if branch == "semantic" else "m"
@@ -195,6 +197,7 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     assert abs(found.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * found.train_loss
 
 
+@pytest.mark.slow
 def test_few_data_leave_a_small_student():
     few, twice = (solve(TASK, alpha, "symmetric", 2**10, 8) for alpha in (1e-3, 2e-3))
     shifts = [found.overlaps.V * TASK.lam / TASK.sigma**2 - 1 for found in (few, twice)]
@@ -318,6 +321,7 @@ def trained(d, seed):
     return measured
 
 
+@pytest.mark.slow
 def test_trained_students_come_to_the_theory(solutions):
     instances = {250: 12, 1000: 8}
     results = {d: [trained(d, 100 * d + i) for i in range(count)] for d, count in instances.items()}

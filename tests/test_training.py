@@ -46,6 +46,7 @@ def test_a_step_of_gradient_descent_is_the_published_one(data, starts):
     assert (optimizers.GD_RATE, optimizers.GD_STEPS) == (0.15, 5000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", ["lbfgs", "gd", "adam"])
 def test_a_fit_says_what_it_reached(data, starts, optimizer):
     for start, fit in zip(starts, optimizers.fit(data, TASK.lam, starts, optimizer)):

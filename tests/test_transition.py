@@ -19,6 +19,7 @@ from attention_phases.sweep.identity import canonical
 from attention_phases.training.optimizers import fit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", [Task(omega=0.3), Task(omega=0.6, matrix="alternative", sigma=0.8)])
 def test_controls_vanish_in_the_mean(task):
     """Over data sets, small ones so that the teacher's overlap with the encoding is large."""
@@ -73,6 +74,7 @@ def drawn(rng, root=0.715, count=120):
     return pd.DataFrame({"alpha": alphas, "gap": gap, "length": known[0], "blind": known[1]})
 
 
+@pytest.mark.slow
 def test_the_error_of_a_crossing_covers_the_truth():
     """As often as a standard error should, and it is the smaller the more is controlled."""
     rng, repeats = np.random.default_rng(1), 600

@@ -11,6 +11,8 @@ from attention_phases.theory.general import state_evolution as general
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average
 
+pytestmark = pytest.mark.slow
+
 FEW = {"points": 2**9, "scrambles": 8}
 FAR = 0.08  # from the start to the fixed point, in the coordinates: nearly as far as a search is taken to serve
 

@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that --help and bad options an
 
 import argparse
 import json
+import os
 import sys
 from concurrent.futures import BrokenExecutor
 from contextlib import nullcontext
@@ -13,9 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import psutil
 
-from .errors import BadInput, NotebookError, StoreError, SweepError, check_count
+from .errors import BadInput, NotebookError, StoreError, SweepError, check_count, check_memory
 from .experiments import GRIDS, PROFILES, grid
 from .model.architectures import SCORES, Architecture
 from .progress import progress
@@ -51,7 +51,10 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("stopped; a sweep goes on from its store", file=sys.stderr)
         return 1
-    print(text)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # whoever reads, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if problem:
         print(problem, file=sys.stderr)
     return 1 if problem else 0
@@ -129,9 +132,13 @@ def threshold(options):
 
 def baseline(options):
     """Test error of the linear model."""
-    from .theory import linear_baseline
+    from .theory.baseline import ON_NODES, linear_baseline, sampled_baseline
 
-    return {"test_mse": linear_baseline(_task(options), _architecture(options))}
+    task, architecture = _task(options), _architecture(options)
+    if architecture is None or architecture.tokens <= ON_NODES:
+        return {"test_mse": linear_baseline(task, architecture)}
+    value, error = sampled_baseline(task, architecture)
+    return {"test_mse": value, "stderr": {"test_mse": error}}
 
 
 def simulate(options):
@@ -267,10 +274,8 @@ def _quadrature(options, purpose, architecture=None, fields=None):
         allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
         raise BadInput("tokens", options.tokens, allowed)
     needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
-    present = psutil.virtual_memory().total
-    if needed > present and min(points, scrambles) > 0:
-        name, value = max(("points", points), ("scrambles", scrambles), key=lambda each: each[1])
-        raise BadInput(name, value, f"smaller: {needed} bytes are needed, this machine has {present}")
+    if min(points, scrambles) > 0:
+        check_memory(*max(("points", points), ("scrambles", scrambles), key=lambda each: each[1]), needed)
     return points, scrambles, options.seed
 
 

@@ -8,10 +8,9 @@ x = xi + p, with p_1 = -p_2 = 1_d/sqrt(d), and mixes it with S = softmax(h h^T),
 from dataclasses import dataclass, replace
 
 import numpy as np
-import psutil
 import torch
 
-from ..errors import BadInput, check_count, check_positive
+from ..errors import BadInput, check_count, check_memory, check_positive
 from .one_pass import penalised_misfit
 
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
@@ -66,10 +65,7 @@ def sentences(alpha, d, copies=1):
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
         raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
-    needed = copies * 4 * 4 * 2 * n * d  # four float32 arrays of (2, n, d)
-    present = psutil.virtual_memory().total
-    if needed > present:
-        raise BadInput("d", d, f"smaller: alpha = {alpha} needs {needed:.1e} bytes of {present:.1e} in this machine")
+    check_memory("d", d, copies * 4 * 4 * 2 * n * d)  # four float32 arrays of (2, n, d)
     return n
 
 

@@ -8,6 +8,7 @@ stored results or the pinned versions have changed.
 
 import argparse
 import sys
+from pathlib import Path
 
 from ..errors import BadInput, NotebookError, check_choice, check_count
 from ..experiments.rank_one_grids import PROFILES
@@ -24,6 +25,9 @@ def main(arguments=None):
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     parser.add_argument("--keep", action="store_true", help="leave the book's pages as they are")
+    parser.add_argument("--reference", action="store_true", help="smoke: keep what they say for `make test`, in git")
+    parser.add_argument("--loosen", type=Path, metavar="FOLDER", help="open references where notebooks there differ")
+    parser.add_argument("--prepare", action="store_true", help="smoke: execute nothing, write them for nbval to run")
     parser.add_argument("--pairs", action="store_true", help="execute nothing: write the .ipynb beside each text")
     options = parser.parse_args(arguments)
     try:
@@ -36,11 +40,22 @@ def main(arguments=None):
             written = [text.stem for text in texts if pairs.write_pair(text)]
             print(f"written: {', '.join(written) or 'none, all are as their texts'}")
             return 0
-        from . import book  # loads what executes and draws, which pairs do not need
+        from . import book, reference  # load what executes and draws, which pairs do not need
 
+        if options.reference or options.prepare:
+            check_choice("profile", options.profile, ("smoke",))
         kept = book.KEPT / options.profile
         values = {text: of_profile(text, options.profile) for text in texts}
+        if options.loosen:
+            reference.loosen(options.loosen / f"{text.stem}.ipynb" for text in texts)
+            return 0
+        if options.prepare:
+            for text, each in values.items():
+                reference.prepare(text, each, reference.PREPARED)
+            return 0
         book.execute_all(values, kept, options.force, options.jobs)
+        if options.reference:
+            reference.write(kept / f"{text.stem}.ipynb" for text in texts)
         if not options.keep:
             book.show(kept, options.profile, book.SHOWN)
     except BadInput as error:

@@ -62,13 +62,21 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
         return False
     folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(_with_ids(jupytext.read(text)), failed)
+    nbformat.write(with_ids(jupytext.read(text)), failed)
     began = time.perf_counter()
     executed = _run(failed, text, {**sizes, **changes}, bar)
-    (folder / f"{text.stem}.seconds").write_text(f"{time.perf_counter() - began:.1f}")
-    nbformat.write(_without_run(marked(executed, text, sizes, changes), inputs), failed)
-    failed.replace(done)
+    keep(marked(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
+    failed.unlink()
     return True
+
+
+def keep(notebook, done, inputs, seconds):
+    """Write an executed notebook to `done`, whole or not at all, with its `fingerprint` and how long it took."""
+    done.parent.mkdir(parents=True, exist_ok=True)
+    partial = done.with_suffix(".partial")
+    nbformat.write(_without_run(notebook, inputs), partial)
+    done.with_suffix(".seconds").write_text(f"{seconds:.1f}")
+    partial.replace(done)
 
 
 def _run(path, text, values, bar):
@@ -96,7 +104,7 @@ def fingerprint(text, values):
     return digest.hexdigest()
 
 
-def _with_ids(notebook):
+def with_ids(notebook):
     """Cell names that depend on nothing but the order of the cells, and the kernel that papermill asks for."""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"

@@ -1,16 +1,21 @@
 """A plugin of pytest for nbval: kernels without an open port, and a line that says which value differs.
 
 pytest -p attention_phases.notebooks.validation --nbval --nbval-current-env _build/executed/smoke/NAME.ipynb
+
+A notebook from `reference.prepare` is compared with its reference. If it agrees, it is kept as executed, for the book.
 """
 
 import re
 import tempfile
+import time
 from itertools import zip_longest
 from pathlib import Path
 
 import nbval.kernel
 import nbval.plugin
 from jupyter_client.manager import KernelManager
+
+from . import book, reference
 
 FIRST = ("text/csv", "text/html", "text/plain")  # what a difference is told from; any other kind comes last
 
@@ -25,12 +30,21 @@ def pytest_configure(config):
         return KernelManager(transport="ipc", connection_file=str(Path(place.name, f"{next(count)}.json")), **options)
 
     nbval.kernel.KernelManager = manager
-    cell_type = nbval.plugin.IPyNbCell
+    _compare_and_tell(nbval.plugin.IPyNbCell)
+    _keep_what_agrees(nbval.plugin.IPyNbFile, nbval.plugin.IPyNbCell)
+
+
+def _compare_and_tell(cell_type):
+    """Let a cell be compared with its reference, where the notebook has one, and say what differs in one line."""
     compare, explain = cell_type.compare_outputs, cell_type.repr_failure
 
     def compare_outputs(self, test, ref, skip_compare=None):
-        self.told = difference(ref, test)
-        return compare(self, test, ref, skip_compare)
+        if reference.NOTE not in self.parent.nb.metadata:
+            self.told = difference(ref, test)
+            return compare(self, test, ref, skip_compare)
+        self.told = reference.difference(ref, test)
+        self.comparison_traceback = []
+        return self.told is None
 
     def repr_failure(self, failure):
         if isinstance(failure.value, nbval.plugin.NbCellError) and getattr(self, "told", None):
@@ -38,6 +52,29 @@ def pytest_configure(config):
         return explain(self, failure)
 
     cell_type.compare_outputs, cell_type.repr_failure = compare_outputs, repr_failure
+
+
+def _keep_what_agrees(file_type, cell_type):
+    """Let a notebook with a reference be kept as executed when all its cells have passed."""
+    begin, end, run = file_type.setup, file_type.teardown, cell_type.runtest
+
+    def setup(self):
+        self.began, self.passed = time.perf_counter(), []
+        begin(self)
+
+    def runtest(self):
+        run(self)
+        self.parent.passed.append((self.cell, self.test_outputs))
+
+    def teardown(self):
+        end(self)
+        cells = [cell for cell in self.nb.cells if cell.cell_type == "code"]
+        if reference.NOTE in self.nb.metadata and len(self.passed) == len(cells):
+            for count, (cell, outputs) in enumerate(self.passed, 1):
+                cell.outputs, cell.execution_count = outputs, count
+            reference.keep_executed(self.nb, book.KEPT, time.perf_counter() - self.began)
+
+    file_type.setup, file_type.teardown, cell_type.runtest = setup, teardown, runtest
 
 
 def figure(cell, path):

@@ -23,6 +23,7 @@ __all__ = ["Store", "StoreError", "export", "import_parquet", "load"]
 
 SCHEMA = 1
 APPLICATION = 0x41545048  # "ATPH", marks the SQLite file as ours
+SMALLEST = 512  # bytes of an SQLite file: its smallest page
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
 RESERVED = {"cell", *provenance.COLUMNS}
 
@@ -54,6 +55,8 @@ class Store:
             raise
 
     def _open(self) -> None:
+        if 0 < self.path.stat().st_size < SMALLEST:  # SQLite takes one of a few bytes for an empty database
+            raise StoreError(f"store {self.path}: not a results store; it was left as it is")
         # Exclusive: the lock lasts until close, and no shared memory is needed (network file systems).
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         application, schema = (

@@ -6,11 +6,18 @@ from math import inf
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import softmax
+from scipy.stats.qmc import Sobol
 
+from ..errors import BadInput, check_memory
 from ..model.architectures import Architecture
 from ..task import Task
+from .quadrature import SCRAMBLES, gaussian_nets, standard_error
 
 NODES = 80  # an axis; the integrand is smooth, and 40 nodes agree to 1e-13
+ON_NODES = 4  # tokens; a rule for each of six would have 2e8 nodes
+ENTRIES = 2**24  # of attention matrices that a scramble averages over, about
+PART = 2**21  # entries at a time
+LOADED = 5e8  # bytes that Python and its libraries take
 
 
 def linear_baseline(task: Task, architecture: Architecture | None = None, nodes: int = NODES) -> float:
@@ -23,7 +30,7 @@ def linear_baseline(task: Task, architecture: Architecture | None = None, nodes:
     ----------
     task : Task
     architecture : Architecture, optional
-        Other sentences than the standard ones.
+        Other sentences than the standard ones. For more than four tokens the value is that of `sampled_baseline`.
     nodes : int
         Gauss-Hermite nodes for each teacher field of the standard sentences.
 
@@ -32,7 +39,8 @@ def linear_baseline(task: Task, architecture: Architecture | None = None, nodes:
     float
     """
     if architecture is not None:
-        return _baseline_of(task, architecture)
+        few = architecture.tokens <= ON_NODES
+        return _baseline_on_nodes(task, architecture) if few else sampled_baseline(task, architecture)[0]
     return linear_test_error(task, mean_attention(task, nodes), nodes=nodes)
 
 
@@ -93,14 +101,50 @@ def _teacher(task, length, nodes):
     return np.outer(weight, weight).ravel() / (2 * np.pi), z, target
 
 
-def _baseline_of(task, architecture):
-    """`linear_baseline` for any number of tokens and correlation."""
+def _teacher_part(task, y):
+    """The part (n, L, L) of the teacher's attention that varies, for fields y (n, L); 1/L is taken off, which does not.
+
+    Without it, what is left at small fields is a small number and not a small difference.
+    """
+    return (1 - task.omega) * (softmax(y[:, :, None] * y[:, None], axis=2) - 1 / y.shape[1])
+
+
+def _baseline_on_nodes(task, architecture):
+    """`linear_baseline` of few tokens, by a Gauss-Hermite rule for each."""
     count, C = architecture.tokens, architecture.covariance(task)
     x, weight = hermegauss({2: NODES, 3: 40}.get(count, 24))
     points = np.stack(np.meshgrid(*[x] * count, indexing="ij"), axis=-1).reshape(-1, count)
     weights = reduce(np.multiply.outer, [weight] * count).ravel()
-    y = points @ np.linalg.cholesky(C).T
-    target = (1 - task.omega) * softmax(y[:, :, None] * y[:, None], axis=2)  # the rest does not vary
+    target = _teacher_part(task, points @ np.linalg.cholesky(C).T)
     weights /= weights.sum()
     centred = target - np.einsum("n,nab->ab", weights, target)
     return float(np.einsum("n,nab,bc,nac->", weights, centred, C, centred) / count)
+
+
+def sampled_baseline(task: Task, architecture: Architecture, seed: int = 0) -> tuple[float, float]:
+    """Return `linear_baseline` by Sobol points and its standard error, for any number of tokens.
+
+    The points are visited part by part, so that memory grows with the tokens squared only. Of many tokens fewer points
+    are needed, since the average over a sentence is one already.
+
+    Raises
+    ------
+    BadInput
+        The memory does not suffice for so many tokens.
+    """
+    count = architecture.tokens
+    points = 2 ** int(np.clip(np.log2(ENTRIES / count**2), 4, 14))
+    part = max(1, PART // count**2)
+    check_memory("tokens", count, 8 * (3 * points * count + 4 * (1 + part) * count**2) + LOADED)
+    if count > Sobol.MAXDIM:
+        raise BadInput("tokens", count, f"at most {Sobol.MAXDIM}: Sobol points have no more dimensions")
+    root, found = np.linalg.cholesky(architecture.covariance(task)).T, []
+    for net in gaussian_nets(points, SCRAMBLES, seed, count):
+        mean, square = 0.0, 0.0
+        for start in range(0, points, part):
+            target = _teacher_part(task, net[start : start + part] @ root)
+            mean, square = mean + target.sum(axis=0) / points, square + np.vdot(target, target) / points
+        found.append(square - np.vdot(mean, mean))
+    # Rows of Y - E[Y] sum to 0, so that C acts on them as sigma^2 (1 - correlation).
+    values = np.array(found) * task.sigma**2 * (1 - architecture.correlation) / count
+    return float(values.mean()), standard_error(values)

@@ -6,7 +6,7 @@ pairs are not used: at equal cost plain scrambles have the smaller spread here (
 half the terms of the integrands are even already and a pair then spends two points on one value.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from math import sqrt
@@ -60,11 +60,16 @@ def gaussian_points(points: int, scrambles=SCRAMBLES, seed=0, dimensions=4) -> n
     if points & (points - 1):
         raise BadInput("points", points, "a power of two >= 16")
     scrambles = check_count("scrambles", scrambles, at_least=4)
-    seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
-    nets = [qmc.Sobol(dimensions, rng=np.random.default_rng(each), bits=53).random(points) for each in seeds]
-    normal = ndtri(np.stack(nets) + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
+    normal = np.stack(list(gaussian_nets(points, scrambles, seed, dimensions)))
     normal.flags.writeable = False
     return normal
+
+
+def gaussian_nets(points: int, scrambles: int, seed: int, dimensions: int) -> Iterator[np.ndarray]:
+    """Yield the (points, dimensions) nets of `gaussian_points` one by one, for dimensions too many to keep them all."""
+    for each in np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles):
+        net = qmc.Sobol(dimensions, rng=np.random.default_rng(each), bits=53).random(points)
+        yield ndtri(net + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
 
 
 def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> list:
