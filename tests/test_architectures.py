@@ -9,6 +9,7 @@ import torch
 from frames import students as students_on_a_line
 
 from attention_phases import BadInput, Task, cli
+from attention_phases.analysis.lines import mark
 from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, architecture_cell
 from attention_phases.experiments.general_simulation import teacher_length
 from attention_phases.experiments.results import work
@@ -414,8 +415,8 @@ def test_trained_thresholds_beside_theory_both_ways():
 
 def test_single_values_of_a_line():
     lines = slice_of_theory()
-    assert tables.limit(lines, "semantic limit") == (0.9, 0.1)
-    assert np.isnan(tables.limit(lines, "positional limit")).all()
+    assert mark(lines, "semantic limit") == (0.9, 0.1)
+    assert np.isnan(mark(lines, "positional limit")).all()
     assert tables.thresholds(lines) == {"critical": (1.26, 0.001)}
     assert tables.by_branch(lines)["positional"]["test_mse"].to_list() == [9.0] * 16
     found = tables.trained(students_on_a_line(0.3, critical=1.3, linear=9.0), np.random.default_rng(0))

@@ -17,8 +17,8 @@ class Mark(NamedTuple):
 
 def mark(line, what):
     """A threshold, an end or a border by its name, as a `Mark`."""
-    found = line.loc[line["what"] == what, ["alpha", "alpha_error"]].to_numpy()
-    return Mark(*found[0].tolist()) if len(found) else Mark(np.nan, np.nan)
+    found = line[line["what"] == what]  # where there is no place at all, there is no alpha_error
+    return Mark(*found[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(found) else Mark(np.nan, np.nan)
 
 
 def branches(line):

@@ -121,12 +121,6 @@ def thresholds(lines):
     return {row.what: (row.alpha, row.alpha_error) for row in rows.itertuples()}
 
 
-def limit(lines, what):
-    """Alpha and its error of a single row such as "semantic limit"; NaN where there is none."""
-    rows = lines.loc[lines["what"] == what, ["alpha", "alpha_error"]].to_numpy()
-    return tuple(map(float, rows[0])) if len(rows) else (np.nan, np.nan)
-
-
 def thresholds_by_name(lines):
     """`thresholds` of every architecture in `lines`, None where there is none."""
     found = {name: thresholds(select(lines, each)) for name, each in MAPPED.items()}
