@@ -56,7 +56,7 @@ verify: $(READY)  ## recompute a random sample of the stored results
 	$(BIN)/attention-phases verify
 
 clean:  ## remove what was built, but no results
-	rm -rf $(VENV) _build book/_executed
+	rm -rf $(VENV) _build book/_executed book/api
 
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
