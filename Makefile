@@ -20,6 +20,18 @@ book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, lapt
 	$(BIN)/jupyter-book build . --all -n -W --keep-going
 	@echo "open _build/html/index.html"
 
+# The singlehtml builder takes what the book's build has read; $(1) is the folder of that build.
+define print
+	$(BIN)/python tests/browser.py
+	$(BIN)/jupyter-book build . --path-output $(1) --builder custom --custom-builder singlehtml -n -W --keep-going
+	PYTHONPATH=tests $(BIN)/python book/pdf.py $(1)/_build/singlehtml $(1)/_build/html/positional-or-semantic.pdf
+endef
+
+pdf: $(READY)  ## the whole book as one PDF, linked from its landing page; builds the book first if there is none
+	test -f _build/html/book/index.html || $(MAKE) book
+	$(call print,.)
+	@echo "open _build/html/positional-or-semantic.pdf"
+
 # Two tests, or notebooks, run at a time: one thread each.
 test: export OMP_NUM_THREADS = 1
 test: export NUMBA_NUM_THREADS = 1
@@ -30,6 +42,7 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python tests/browser.py
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
+	$(call print,_build/smoke)
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/executed/smoke
 	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/test_sweep.py
 	$(BIN)/python -m pytest tests/test_sweep.py  # alone: it asks that Ctrl-C acts within two seconds
@@ -70,4 +83,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install book test validate notebooks lab test-lab data verify clean
+.PHONY: help install book pdf test validate notebooks lab test-lab data verify clean

@@ -8,19 +8,22 @@ from importlib import import_module
 from inspect import getdoc, isclass, isfunction
 from pathlib import Path
 
+from sphinx import addnodes
+
 PACKAGE = "attention_phases"
 PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
 GREEK = dict(alpha="α", epsilon="ε", zeta="ζ", theta="θ", kappa="κ", lam="λ", xi="ξ", rho="ρ", sigma="σ", chi="χ",
              omega="ω", Lambda="Λ", Phi="Φ") | {"lambda": "λ", "sqrt": "√"}  # fmt: skip
-RAISED = str.maketrans("0123456789+-kTt", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵏᵀᵗ")
-POWER = re.compile(r"\^(\d+|[kTt])\b")
+RAISED = str.maketrans("0123456789+-abkTt", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ᵃᵇᵏᵀᵗ")
+POWER = re.compile(r"\^(-?(?:\d+|[abkTt]))\b")
 NAME = re.compile(rf"(?<![A-Za-z])({'|'.join(GREEK)})(?![A-Za-z])")
 
 
 def setup(app):
     write_pages()
-    app.connect("autodoc-process-docstring", readable)
+    app.connect("autodoc-process-docstring", readable, priority=600)  # after napoleon
     app.connect("autodoc-skip-member", skip)
+    app.connect("doctree-resolved", leave_out)
     return {"parallel_read_safe": True}
 
 
@@ -104,6 +107,14 @@ def cell(text):
     return formula(" ".join(text.split())).replace("``", "`").replace("|", "\\|")
 
 
+def leave_out(app, tree, page):
+    """All pages on one, which are for print, have the list of modules alone."""
+    if app.builder.name == "singlehtml":
+        for each in list(tree.findall(addnodes.start_of_file)):
+            if each["docname"].startswith("book/api/"):
+                each.parent.remove(each)
+
+
 def skip(app, what, name, thing, skipped, options):
     """Fields of named tuples, which the signature has already, without a word of their own."""
     return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number") else None
@@ -111,14 +122,17 @@ def skip(app, what, name, thing, skipped, options):
 
 def readable(app, what, name, thing, options, lines):
     """Formulas of docstrings with Greek letters and raised powers; names of code stay as they are."""
-    lines[:] = "\n".join(map(formula, lines)).split("\n")
+    said = (
+        re.sub(r"^:(ivar|vartype) ([^:]*):", lambda f: f":{f[1]} {f[2].replace(', ', ',')}:", line) for line in lines
+    )
+    lines[:] = map(formula, said)  # names "a, b" of one description would be read as a type and a name
 
 
 def formula(line):
     """A line of which literals that are formulas, and powers anywhere, are written as formulas."""
     literal = re.compile(r"``([^`]*)``")
     line = literal.sub(lambda found: f"``{letters(found[1])}``" if is_formula(found[1]) else found[0], line)
-    return re.sub(r"[\w.|)]*\^(\d+|[kTt])\b", lambda found: letters(found[0]), line)
+    return re.sub(r"[\w.|)]*\^-?(?:\d+|[abkTt])\b", lambda found: letters(found[0]), line)
 
 
 def is_formula(text):
