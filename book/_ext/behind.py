@@ -10,6 +10,7 @@ from pathlib import Path
 
 from docutils import nodes
 
+EXPLORER = "book/index"
 FOLDER = "figures"  # of the files: beside the sources, and at the top of the built book
 
 
@@ -29,6 +30,12 @@ def add_lines(app, tree, page):
         for path in filter(Path.exists, named):
             found = json.loads(path.read_text())
             place = figure.parent.index(figure) + 1
+            if found["explorer"] and EXPLORER in app.env.found_docs:
+                view = f"{app.builder.get_relative_uri(page, EXPLORER)}#{escape(found['explorer'])}"
+                figure.parent.insert(
+                    place, html(f'<p class="to-explorer"><a href="{view}">Open in the explorer</a></p>')
+                )
+                place += 1
             figure.parent[place:place] = line(found, "../" * page.count("/"), lambda name: api_link(app, page, name))
 
 

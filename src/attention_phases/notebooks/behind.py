@@ -96,6 +96,7 @@ def _behind(notebook, number, data, values, command):
         "page": next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# ")),
         "caption": options["figure"]["caption"],
         "description": options.get("image", {}).get("alt"),
+        "explorer": notebook.cells[number].metadata.get("explorer"),  # a view of it, where one shows the same
         "code": as_program(notebook.cells, cells),
         "functions": functions(cells),
         "commands": [command, *again],
