@@ -12,7 +12,7 @@ import numpy as np
 
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import branch_along, solve, threshold, warm
+from attention_phases.theory import as_table, follow, solve, threshold, warm
 
 TASK = Task(omega=0.3)
 ALPHAS = (0.06, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
@@ -32,7 +32,7 @@ def crossing(kind):
 
 
 def along(branch):
-    table = branch_along(TASK, branch, ALPHAS, 2**10)
+    table = as_table(TASK, follow(TASK, branch, ALPHAS, 2**10))
     return table["V"].to_numpy(), table["V_error"].to_numpy()
 
 

@@ -11,18 +11,19 @@ from attention_phases.paths import ROOT
 from attention_phases.sweep import provenance, store
 from attention_phases.sweep.identity import canonical
 from attention_phases.theory import (
-    border,
-    branch_along,
+    as_table,
     linear_baseline,
+    loss_gap,
     solve,
     stability_limit,
     theory_line,
     threshold,
 )
 from attention_phases.theory.branches import follow
-from attention_phases.theory.ends import branch_end
+from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
+from attention_phases.theory.solution import ENDED
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -48,11 +49,11 @@ def test_a_branch_is_followed_to_what_a_search_finds():
 def test_a_branch_may_exist_in_the_middle_only():
     # A weakly positional teacher: too few data on one side, too many on the other.
     found = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
-    assert list(found) == [0.3, 0.4, 0.5]
+    assert list(found) == [0.3, 0.4, 0.5] and found.stopped == {0.02: ENDED, 2.0: ENDED}
 
 
 def test_the_table_of_a_branch_has_its_errors():
-    table = branch_along(TASK, "semantic", ALPHAS, **FEW)
+    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
     assert table["alpha"].is_monotonic_increasing and table["alpha"].min() > 0.3
     assert (table[["q_error", "theta_error", "test_mse_error"]] > 0).all(axis=None)
 
@@ -91,7 +92,7 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
 
 
 def test_near_its_start_the_semantic_solution_is_a_saddle():
-    table = branch_along(TASK, "semantic", (0.75, 0.85, 0.95), **FEW)
+    table = as_table(TASK, follow(TASK, "semantic", (0.75, 0.85, 0.95), **FEW))
     limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
     assert 0.7 < limit < 0.95 and 0 < error < 0.05
     for alpha, saddle in ((limit - 0.06, True), (limit + 0.1, False)):
@@ -114,14 +115,28 @@ def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
 
 
 def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
-    lines = rows.assign(omega=0.3, sigma=0.5, lam=0.01, matrix="[[0.6,0.4],[0.4,0.6]]")
-    semantic = border(lines, "semantic", points=2**8, scrambles=8).loc[0.3]
-    assert ends_of(rows)["semantic start"] <= semantic["alpha"] < 1.0 and semantic["alpha_error"] > 0
-    assert border(lines, "positional", points=2**8, scrambles=8).empty  # no end within the alphas
+    at = ends_of(rows)
+    assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
+    error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
+    assert error > 0
+    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
+    later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
+    assert border(TASK, "semantic", table, (later, 0.01), **FEW) == (later, 0.01)
 
 
 def ends_of(rows):
     return rows.set_index("what")["alpha"]
+
+
+def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
+    """The scrambles serve both branches: their errors in quadrature would be far too large."""
+    found = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
+    gap = loss_gap(found["semantic"], {alpha: found["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
+    semantic, positional = (found[branch][2.0] for branch in ("semantic", "positional"))
+    assert gap.index.tolist() == [2.0] and gap.loc[2.0, "gain"] == semantic.gain
+    assert gap.loc[2.0, "train_loss"] == pytest.approx(semantic.train_loss - positional.train_loss, rel=1e-4)
+    apart = semantic.spread["train_loss"] - positional.spread["train_loss"]
+    assert gap.loc[2.0, "train_loss_error"] == pytest.approx(apart.std(ddof=1) / len(apart) ** 0.5)
 
 
 # Lines
@@ -132,12 +147,14 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
     assert by["positional"] == set(ALPHAS)
     assert by["semantic"] == set(ALPHAS[1:]) and by["symmetric"] == {0.3}
     assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
+    assert by["gap"] == by["semantic"] and by["symmetric gap"] == {0.3}
+    assert rows.loc[rows["what"] == "semantic start", "reason"].item() == ENDED
 
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
-    alone = threshold(TASK, kind, 2**10, 8)
+    alone = threshold(TASK, kind, 2**12, 8)
     assert of_line["alpha"] == pytest.approx(alone.alpha, abs=0.1 * alone.stderr)  # the same scrambles
     assert of_line["alpha_error"] == pytest.approx(alone.stderr, rel=0.05)
 
@@ -149,7 +166,8 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 def test_a_line_without_alphas_has_the_thresholds_alone():
     rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
-    assert [each["what"] for each in rows] == ["baseline", "critical", "linear"]
+    found = [each["what"] for each in rows]
+    assert found == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():

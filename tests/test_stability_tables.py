@@ -22,16 +22,14 @@ def test_where_minima_begin_and_end():
     assert (two["positional_stop"], two["positional_stop_error"]) == (1.9, 0.03)
 
 
-def test_metastable_ranges(monkeypatch):
-    chosen = pd.DataFrame({"omega": [0.1, 0.1, 0.3, 0.3], "what": "positional", "alpha": [0.2, 1.0, 0.1, 2.0]})
-    borders = {
-        "semantic": pd.DataFrame({"alpha": [0.8], "alpha_error": [0.02]}, [0.3]),
-        "positional": pd.DataFrame({"alpha": [1.4], "alpha_error": [0.03]}, [0.1]),
-    }
-    monkeypatch.setattr(tables, "border", lambda lines, branch, **quadrature: borders[branch])
-    found = tables.metastable(chosen)
+def test_metastable_ranges():
+    lines = [
+        (0.1, "positional", 0.2, np.nan), (0.1, "positional", 1.0, np.nan), (0.1, "positional border", 1.4, 0.03),
+        (0.3, "positional", 0.1, np.nan), (0.3, "positional", 2.0, np.nan), (0.3, "semantic border", 0.8, 0.02),
+    ]  # fmt: skip
+    found = tables.metastable(pd.DataFrame(lines, columns=["omega", "what", "alpha", "alpha_error"]))
     rows, ranges, errors = found[0.1]
-    assert rows["alpha"].to_list() == [0.2, 1.0] and errors == {"semantic": None, "positional": 0.03}
+    assert rows["alpha"].to_list() == [0.2, 1.0, 1.4] and errors == {"semantic": None, "positional": 0.03}
     assert ranges == {"semantic": (0.0, np.inf), "positional": (0.2, 1.4)}
     assert found[0.3][1] == {"semantic": (0.8, np.inf), "positional": (0.1, np.inf)}
 
@@ -46,6 +44,8 @@ def test_rates_beside_the_prediction():
     assert row["sigma_off"] == pytest.approx(0.02 / 0.05)
     assert (row["replicon"], row["replicon_error"], row["index"], row["index_error"]) == (0.24, 0.01, 3.0, 0.5)
     assert (row["measured"], row["predicted"]) == (0.52, 0.50)
+    (heavy,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon | {"index": 0.99}}).to_dict("records")
+    assert np.isnan(heavy["replicon"]) and heavy["index"] == 0.99  # there is no mean
 
 
 def test_distances_that_copies_keep():

@@ -169,7 +169,7 @@ def test_a_saddle_between_two_branches_has_not_converged(solutions):
 
 
 def test_a_branch_along_alpha_has_the_rows_that_exist():
-    table = theory.branch_along(TASK, "semantic", [2.0, 0.3, 1.5], 2**10, 8, seed=3)
+    table = theory.as_table(TASK, theory.follow(TASK, "semantic", [2.0, 0.3, 1.5], 2**10, 8, seed=3))
     assert table["alpha"].tolist() == [1.5, 2.0]
     for row in table.itertuples():
         alone = solve(TASK, row.alpha, "semantic", 2**10, 8, seed=4)
@@ -180,7 +180,7 @@ def test_a_branch_along_alpha_has_the_rows_that_exist():
             error = np.hypot(getattr(row, f"{name}_error"), alone.stderr[name])
             assert abs(getattr(row, name) - getattr(alone, name)) < 4 * error
     assert (table[["m", "m_error"]] == 0).all(axis=None)
-    assert theory.branch_along(Task(omega=1), "semantic", [1.5], 2**8, 4).empty
+    assert not theory.follow(Task(omega=1), "semantic", [1.5], 2**8, 4)
 
 
 def test_a_strong_penalty_leaves_a_student_that_attends_evenly():

@@ -67,7 +67,8 @@ def theory(options):
     if options.y is not None:
         raise BadInput("y", options.y, "left out without --breaking 1")
     quadrature = _quadrature(options, "solution", architecture)
-    found = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture)
+    with progress(40, "average", options.quiet) as bar:
+        found = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
     named = found.named(task.sigma**2)
     measured = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in found.spread]
     return {
@@ -86,7 +87,8 @@ def _one_step_theory(options, task, architecture):
     if architecture:
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
     quadrature = _quadrature(options, "one step", fields=6)
-    found = one_step(task, options.alpha, options.branch, options.y, *quadrature)
+    with progress(6 if options.y is None else 2, "root", options.quiet) as bar:
+        found = one_step(task, options.alpha, options.branch, options.y, *quadrature, report=lambda: bar.update(1))
     q0, gap, m, theta, V, y = found.valley
     return {
         **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y},

@@ -25,10 +25,15 @@ def instance_means(table, along="alpha"):
     Returns
     -------
     pandas.DataFrame
-        By start and `along`: each measured quantity, and its standard error as "q_error" and so on.
+        By start and `along`: each measured quantity, and its standard error as "q_error" and so on; "m_rms" and
+        "theta_rms", root mean squares, for the overlap whose sign is random, with theirs.
     """
-    groups = table.groupby(["start", along], observed=True)[list(MEASURED)]
-    return groups.mean().join(groups.sem().add_suffix("_error"))
+    where = [table["start"], table[along]]
+    groups = table[list(MEASURED)].groupby(where, observed=True)
+    squares = (table[["m", "theta"]] ** 2).groupby(where, observed=True)
+    rms = squares.mean() ** 0.5
+    sizes = rms.add_suffix("_rms").join((squares.sem() / (2 * rms)).add_suffix("_rms_error"))
+    return groups.mean().join(groups.sem().add_suffix("_error")).join(sizes)
 
 
 def baseline_means(cells):

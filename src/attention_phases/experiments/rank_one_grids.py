@@ -39,6 +39,14 @@ def fig02(profile, **task):
     ]
 
 
+def fig02_theory(profile, **task):
+    """Theory of Figure 2."""
+    _, points, scrambles = THEORY_SIZE[profile]
+    alphas, points = {"paper": (40, 4 * points), "laptop": (40, points), "smoke": (6, points)}[profile]
+    alphas = np.linspace(ALPHAS[0], ALPHAS[-1], alphas).tolist()
+    return [line_cell("fig02_theory", Task(**task), alphas, points, scrambles)]
+
+
 def fig03(profile):
     """Map over alpha and omega, standard A; gradient descent repeats a random share of the cells."""
     cells = _map("fig03", profile, "standard", _size(profile)[1])
@@ -187,6 +195,18 @@ def _size(profile):
 
 
 ALL = (
-    *(fig02, fig03, fig03_minima, fig03_size, fig03_theory, fig07, fig08, fig08_theory, fig09, fig09_theory),
+    *(
+        fig02,
+        fig02_theory,
+        fig03,
+        fig03_minima,
+        fig03_size,
+        fig03_theory,
+        fig07,
+        fig08,
+        fig08_theory,
+        fig09,
+        fig09_theory,
+    ),
     *(copies, memory),
 )

@@ -7,19 +7,20 @@ import matplotlib.pyplot as plt
 import numpy as np
 from filelock import FileLock
 
-from ..analysis.borders import BRANCHES, borders, is_minimum
+from ..analysis.lines import borders_of, is_minimum, mark
 from ..analysis.prices import prices, students_at, usual_sentence
 from ..experiments.results import experiment
 from ..figures.prices import prices as draw
 from ..paths import DATA, ROOT
 from ..sweep.provenance import code_digest
 from ..task import Task
+from ..theory.branches import MINIMA
 from . import words
 from .nodes import branch_nodes
 from .script import EXPERIMENTS, data_script
 
 KEPT = ROOT / "_build" / "explorer"
-TRAINED = "fig02"
+TRAINED, THEORY = "fig02", "fig02_theory"  # at the standard omega
 POINTS = 2**11  # quadrature points a scramble, in each of several quadratures
 THEMES = ("light", "dark")
 SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why-{theme}.svg"
@@ -34,7 +35,7 @@ def pieces():
         Has `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE` for each of `THEMES`.
     """
     digest = sha256(code_digest(__name__).encode())
-    for name in (TRAINED, *EXPERIMENTS.values()):
+    for name in (TRAINED, THEORY, *EXPERIMENTS.values()):
         digest.update((DATA / f"{name}.parquet").read_bytes())
     folder = KEPT / digest.hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
@@ -48,15 +49,12 @@ def pieces():
 def _why(folder):
     """Draw the pictures; texts about the transition at the standard omega."""
     task = Task()
-    lines = experiment(EXPERIMENTS["standard"], "paper", quiet=True)
-    line = lines[np.isclose(lines["omega"], task.omega)]
-    thresholds = {
-        kind: tuple(line.loc[line["what"] == kind, ["alpha", "alpha_error"]].iloc[0]) for kind in ("critical", "linear")
-    }
-    alpha_c, alpha_l = (thresholds[kind][0] for kind in ("critical", "linear"))
+    line = experiment(THEORY, "paper", quiet=True)
+    thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
+    alpha_c, alpha_l = (each.alpha for each in thresholds.values())
     solutions = students_at(task, alpha_c, POINTS)
     paid, students = prices(solutions, alpha_c), {branch: some[0] for branch, some in solutions.items()}
-    limits = borders(lines)
+    limits = borders_of(line)
     for theme in THEMES:
         figure = draw(_curves(line, task.omega, limits), paid, alpha_c, alpha_l, theme)
         figure.savefig(folder / PICTURE.format(theme=theme), metadata={"Date": None})
@@ -74,7 +72,7 @@ def _why(folder):
 def _curves(line, omega, limits):
     """By branch, alphas at which it is a minimum and its training loss."""
     found = {}
-    for branch in BRANCHES:
+    for branch in MINIMA:
         rows = line[line["what"] == branch].sort_values("alpha")
         rows = rows[is_minimum(limits, branch, omega, rows["alpha"])]
         found[branch] = rows["alpha"].to_numpy(), rows["train_loss"].to_numpy()
@@ -85,8 +83,8 @@ def _interpolation():
     branches = []
     for name in EXPERIMENTS.values():
         lines = experiment(name, "paper", quiet=True)
-        limits = borders(lines)
-        for branch in BRANCHES:
+        limits = borders_of(lines)
+        for branch in MINIMA:
             minima = lambda omega, alpha, limits=limits, branch=branch: is_minimum(limits, branch, omega, alpha)  # noqa: E731
             branches.append((branch_nodes(lines, branch), minima))
     return words.interpolation_words(branches, Task().sigma ** 2)

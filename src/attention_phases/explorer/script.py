@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 from numpy.polynomial.hermite_e import hermegauss
 
-from ..analysis.borders import BRANCHES, borders
+from ..analysis.lines import borders_of
 from ..experiments.results import experiment
 from ..task import MATRICES, Task
+from ..theory.branches import MINIMA
 from .nodes import QUANTITIES, branch_nodes, with_interpolation
 
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
@@ -35,8 +36,8 @@ def explorer_data():
 
 def _task(matrix, lines):
     """Of one A: the branches, up to where they are minima, the thresholds and the linear baseline."""
-    limits = borders(lines)
-    nodes = {branch: branch_nodes(lines, branch) for branch in BRANCHES}
+    limits = borders_of(lines)
+    nodes = {branch: branch_nodes(lines, branch) for branch in MINIMA}
     return {
         "A": MATRICES[matrix],
         "branches": {branch: _branch(with_interpolation(each)) for branch, each in nodes.items()},

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ..analysis.borders import BRANCHES
 from ..analysis.instances import crossing, instance_means, training_gap
 from ..published import CRITICAL_ALPHA, with_error
+from ..theory.branches import MINIMA
 from .interpolation import left_out
 from .nodes import QUANTITIES
 
@@ -22,14 +22,14 @@ def threshold_words(task, thresholds, begins):
 
 def price_words(prices):
     """Of `analysis.prices.Price` by branch, in units of 1e-3."""
-    semantic, positional = (prices[branch] for branch in BRANCHES)
+    semantic, positional = (prices[branch] for branch in MINIMA)
     entry, saves = semantic.entry[0] - positional.entry[0], positional.slope[0] - semantic.slope[0]
     words = {
         "entry_difference": f"{1e3 * entry:.2f}",
         "saves": f"{1e3 * saves:.2f}",
         "quotient": f"{entry / saves:.2f}",
     }
-    for branch in BRANCHES:
+    for branch in MINIMA:
         for part in ("slope", "entry"):
             value, error = getattr(prices[branch], part)
             words[f"{part}_{branch}"] = _signed(with_error(1e3 * value, 1e3 * error))
@@ -48,7 +48,7 @@ def sentence_words(sentence):
     """Of an `analysis.prices.Sentence`: shares in per cent, prices in units of 1e-3."""
     words = {f"y{a + 1}": _signed(f"{sentence.y[a]:.2f}") for a in range(2)}
     shares = {"Y": sentence.target}
-    for branch in BRANCHES:
+    for branch in MINIMA:
         shares |= {f"{branch}_before": sentence.before[branch], f"{branch}_after": sentence.after[branch]}
         misfit, bending = sentence.misfit[branch], sentence.bending[branch]
         for name, value in (("misfit", misfit), ("bending", bending), ("pays", misfit + bending)):
@@ -74,7 +74,7 @@ def student_words(line, trained):
         "last_alpha": f"{last:g}",
         "test_baseline": f"{1e3 * line.loc[line['what'] == 'baseline', 'test_mse'].iloc[0]:.2f}",
     }
-    for branch in BRANCHES:
+    for branch in MINIMA:
         theory = line.loc[(line["what"] == branch) & (line["alpha"] == last), "test_mse"].iloc[0]
         words[f"test_{branch}"] = f"{1e3 * theory:.2f}"
         words[f"trained_test_{branch}"] = f"{1e3 * means.loc[(branch, last), 'test_mse']:.2f}"

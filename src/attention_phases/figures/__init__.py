@@ -1,16 +1,20 @@
 """Drawing, one function a figure; nothing is computed here."""
 
 from . import landscape, stability
-from .architectures import architecture_slice, found_minima, fractions, rank_two
+from .architectures import architecture_slice, rank_two
 from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
 from .forest import forest
+from .maps import overlap_plane, phase_map
 from .panel import attention_panel
-from .phases import fig02, fig07, fig08, overlap_plane, phase_map
-from .style import BASELINE, COLOURS, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
+from .phases import fig02, fig07, fig08
+from .random_starts import found_minima, fractions
+from .style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 
 __all__ = [
+    "ATTENTION",
     "BASELINE",
     "COLOURS",
+    "LINEAR",
     "NEUTRAL",
     "POSITIONAL",
     "SEMANTIC",

@@ -1,4 +1,4 @@
-"""Figures 10 to 15: other architectures, and where training from nothing ends."""
+"""Figures 10 to 13: slices of other architectures."""
 
 from collections import namedtuple
 
@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, mark_threshold
+from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, draw_means, draw_points, mark_threshold
 
 TIED = "#999999"
 BRANCHES = ("semantic", "positional")
@@ -26,9 +26,9 @@ def architecture_slice(
     gaps : DataFrame
         `instances.training_gap`.
     theory : dict of DataFrame
-        "semantic" and "positional", dotted where the gain exceeds 1; empty where there is no theory.
+        "semantic", "positional" and "gap", dotted where the gain exceeds 1; empty where there is no theory.
     tied : dict of DataFrame
-        The same of the standard student on independent tokens.
+        "semantic" and "positional" of the standard student on independent tokens.
     thresholds : dict
         "critical" and "linear", alpha and its error; those that there are.
     baseline : float
@@ -47,12 +47,11 @@ def architecture_slice(
     with mpl.rc_context(STYLE):
         figure, (top, middle, bottom) = plt.subplots(3, 1, figsize=(6.4, 12), sharex=True)
         top.axhline(0, color="#bbbbbb", linewidth=1)
-        _theory(top, _gap(tied), "train_loss", 1, TIED, "--", reference)
+        losses = [tied[branch].set_index("alpha")["train_loss"] for branch in BRANCHES]
+        top.plot((losses[0] - losses[1]).dropna(), "--", color=TIED, label=reference)
         if theory:
-            _theory(top, _gap(theory), "train_loss", 1, NEUTRAL, label="theory")
-        top.errorbar(
-            gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), fmt="o", color=NEUTRAL, elinewidth=1, label="trained"
-        )
+            _theory(top, theory["gap"], "train_loss", 1, NEUTRAL, label="theory")
+        draw_points(top, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), NEUTRAL, label="trained")
         top.set_ylabel(r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$")
         for branch, name, label in (
             ("semantic", "theta", r"$\theta/\sigma^2$, with the teacher"),
@@ -62,15 +61,7 @@ def architecture_slice(
             middle.plot(tied[branch]["alpha"], tied[branch][name] / sigma**2, "--", color=TIED)
             if theory:
                 _theory(middle, theory[branch], name, unit, COLOURS[branch])
-            middle.errorbar(
-                each.index,
-                each[name] / unit,
-                each[f"{name}_error"] / unit,
-                fmt="o",
-                color=COLOURS[branch],
-                elinewidth=1,
-                label=label,
-            )
+            draw_means(middle, each, name, COLOURS[branch], unit, label=label)
         middle.set(ylabel="overlap", ylim=(0, None))
         bottom.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
         for branch in BRANCHES:
@@ -78,28 +69,13 @@ def architecture_slice(
             bottom.plot(tied[branch]["alpha"], tied[branch]["test_mse"], "--", color=TIED)
             if theory:
                 _theory(bottom, theory[branch], "test_mse", 1, COLOURS[branch])
-            bottom.errorbar(
-                each.index,
-                each["test_mse"],
-                each["test_mse_error"],
-                fmt="o",
-                color=COLOURS[branch],
-                elinewidth=1,
-                label=f"{branch} start",
-            )
+            draw_means(bottom, each, "test_mse", COLOURS[branch], label=f"{branch} start")
         bottom.set(ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         for axes in (top, bottom):
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         titles = ("Training losses", "Overlaps of the two students", "Test errors")
         _finish(dict(zip(titles, (top, middle, bottom))), thresholds)
     return figure
-
-
-def _gap(theory):
-    """Training loss of the semantic branch less that of the positional one, a saddle where the semantic one is."""
-    both = theory["semantic"].merge(theory["positional"], on="alpha", suffixes=("", "_positional"))
-    error = (both["train_loss_error"] ** 2 + both["train_loss_error_positional"] ** 2) ** 0.5
-    return both.assign(train_loss=both["train_loss"] - both["train_loss_positional"], train_loss_error=error)
 
 
 def _theory(axes, curve, name, unit, colour, style="-", label=None):
@@ -153,16 +129,8 @@ def rank_two(means, theory, tied, linear, baseline, sigma):
                 )
             for start, marker in STARTS.items():
                 each = means.loc[start]
-                axes.errorbar(
-                    each.index,
-                    each[name],
-                    each[f"{name}_error"],
-                    fmt=marker,
-                    fillstyle="none",
-                    color=COLOURS.get(start, NEUTRAL),
-                    elinewidth=1,
-                    label=f"{named}{start} start",
-                )
+                label = f"{named}{start} start"
+                draw_means(axes, each, name, COLOURS.get(start, NEUTRAL), 1, marker, fillstyle="none", label=label)
             axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
         for name, branch, label in (
             ("theta", "semantic", r"$|\theta|/\sigma^2$, with the teacher"),
@@ -179,111 +147,11 @@ def rank_two(means, theory, tied, linear, baseline, sigma):
                 )
             for start, marker in STARTS.items():
                 each = means.loc[start]
-                middle.errorbar(
-                    each.index,
-                    each[name] / sigma**2,
-                    each[f"{name}_error"] / sigma**2,
-                    fmt=marker,
-                    fillstyle="none",
-                    color=COLOURS[branch],
-                    elinewidth=1,
-                )
+                draw_means(middle, each, name, COLOURS[branch], sigma**2, marker, fillstyle="none")
         bottom.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
         top.set_ylabel(r"training loss $\epsilon_t$")
         middle.set(ylabel="overlap", ylim=(0, None))
         bottom.set(ylabel=r"test error $\epsilon_g$", ylim=(0, None))
         titles = ("Training loss", "Overlaps, both columns together", "Test error")
         _finish(dict(zip(titles, (top, middle, bottom))), {"linear": linear} if linear else {})
-    return figure
-
-
-def found_minima(informed, runs, sigma):
-    """Figure 15: where runs from random starts end, beside the minima that informed starts lead to.
-
-    Parameters
-    ----------
-    informed, runs : DataFrame
-        Results with start, d, m and theta; `runs` with `basin` from `basins.classify`. Informed ones in the dimension
-        of the runs and in a larger one.
-    sigma : float
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    variance = sigma**2
-    with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots(figsize=(6.4, 5.2))
-        for (branch, d), each in informed.groupby(["start", "d"], observed=True):
-            same = d == runs["d"].iloc[0]
-            axes.scatter(
-                each["m"].abs() / variance,
-                each["theta"].abs() / variance,
-                14 if same else 40,
-                facecolors="none",
-                edgecolors=COLOURS[branch],
-                linewidths=0.8,
-                marker="o" if same else "D",
-                label=f"{branch} start, L-BFGS, $d={d}$",
-            )
-        for basin, colour in {**COLOURS, "neither": NEUTRAL}.items():
-            each = runs[runs["basin"] == basin]
-            axes.scatter(
-                each["m"].abs() / variance,
-                each["theta"].abs() / variance,
-                22,
-                color=colour,
-                marker="x",
-                label=f"random start, {basin}",
-            )
-        axes.set_xlabel(r"overlap with the positions $|m|/\sigma^2$")
-        axes.set_ylabel(r"overlap with the teacher $|\theta|/\sigma^2$")
-        axes.legend(loc="best")
-    return figure
-
-
-def fractions(table):
-    """How often each basin is found, over alpha, one panel an optimiser; dimensions stand beside each other.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From `basins.fractions`.
-
-    Returns
-    -------
-    matplotlib Figure
-    """
-    optimizers, dimensions = sorted(table["optimizer"].unique()), sorted(table["d"].unique())
-    with mpl.rc_context(STYLE):
-        figure, panels = plt.subplots(
-            len(optimizers), 1, figsize=(6.4, 4.2 * len(optimizers)), sharex=True, squeeze=False
-        )
-        for axes, optimizer in zip(panels[:, 0], optimizers):
-            for shade, d in enumerate(dimensions):
-                strength = 0.3 + 0.7 * (shade + 1) / len(dimensions)
-                for basin, colour in COLOURS.items():
-                    same = (table["optimizer"] == optimizer) & (table["d"] == d) & (table["basin"] == basin)
-                    each = table[same]
-                    errors = (each["fraction"] - each["low"], each["high"] - each["fraction"])
-                    aside = 0.04 * (shade - (len(dimensions) - 1) / 2)
-                    axes.errorbar(
-                        each["alpha"] + aside,
-                        each["fraction"],
-                        errors,
-                        fmt="o-",
-                        color=colour,
-                        alpha=strength,
-                        elinewidth=1,
-                        linewidth=1,
-                        markersize=4,
-                        label=f"{basin}, $d={d}$",
-                    )
-            axes.set(
-                ylabel="fraction of runs",
-                title={"adam": "Adam", "gd": "Gradient descent"}[optimizer],
-                ylim=(-0.03, 1.03),
-            )
-        panels[-1, 0].legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), fontsize=11, ncols=2)
-        panels[-1, 0].set_xlabel(r"sample complexity $\alpha = n/d$")
     return figure

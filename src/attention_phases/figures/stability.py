@@ -201,6 +201,12 @@ def gains(curves):
     return figure
 
 
+DRAWN = {
+    "critical": {"label": r"$\alpha_c$", "colour": NEUTRAL},
+    "semantic start": {"label": "semantic branch begins", "colour": SEMANTIC, "style": "--"},
+}
+
+
 def square_maps(maps, lines, label, most, unsure=None):
     """A quantity over alpha and omega in squares, one panel for each branch.
 
@@ -208,8 +214,8 @@ def square_maps(maps, lines, label, most, unsure=None):
     ----------
     maps : dict of DataFrame
         Title to values, alpha (rows) by omega; NaN where the branch is not.
-    lines : list of (DataFrame, str, str, str)
-        omega as index, alpha and alpha_error; label, colour, line style.
+    lines : dict of DataFrame
+        "critical" and "semantic start", or neither: omega as index, alpha and alpha_error.
     label : str
         Of the colours.
     most : float
@@ -251,8 +257,8 @@ def square_maps(maps, lines, label, most, unsure=None):
                     label=unsure[1],
                     linewidths=1,
                 )
-            for curve, name, colour, style in lines:
-                draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], colour, style, label=name)
+            for what, curve in lines.items():
+                draw_line(axes, curve.index, curve["alpha"], curve["alpha_error"], **DRAWN[what])
             axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
         if lines:
             np.atleast_1d(rows)[0].legend(

@@ -10,6 +10,8 @@ from .drawn import as_csv
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
+OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
+ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
@@ -48,6 +50,16 @@ def draw_line(axes, x, y, error, colour, style="-", label=None):
     """A line with a band of its standard error."""
     axes.plot(x, y, style, color=colour, label=label)
     axes.fill_between(x, y - error, y + error, color=colour, alpha=0.3, linewidth=0)
+
+
+def draw_points(axes, x, y, error, colour, marker="o", **more):
+    """Points with bars of their standard error."""
+    axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
+
+
+def draw_means(axes, means, name, colour, unit=1.0, marker="o", **more):
+    """The column `name` of `means` over its index, in a unit, with the bars of its "_error" column."""
+    draw_points(axes, means.index, means[name] / unit, means[f"{name}_error"] / unit, colour, marker, **more)
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):

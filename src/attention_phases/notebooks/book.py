@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 import nbformat
+import psutil
 from tqdm import tqdm
 
 from .. import figures, paths
@@ -51,7 +52,7 @@ def show(kept, profile, shown):
     """Copy executed notebooks to the book, with what is behind their figures, the page of times and the scorecard."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
-    times, pages = [], []
+    times, pages = {}, []
     for path in sorted(kept.glob("*.ipynb")):
         if path.stem.endswith(".failed"):
             continue
@@ -59,12 +60,23 @@ def show(kept, profile, shown):
         notebook = nbformat.read(path, 4)
         write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
         title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
-        times.append(f"| {title} | {(kept / f'{path.stem}.seconds').read_text()} |")
+        times[title] = float((kept / f"{path.stem}.seconds").read_text())
         pages.append(_page(path.stem, title, notebook))
-    page = ["# Execution times", f"Profile `{profile}`, in seconds on the machine that built this book.", "",
-            "| notebook | seconds |", "|---|---|", *times]  # fmt: skip
-    (shown / "times.md").write_text("\n".join(page) + "\n")
+    (shown / "times.md").write_text(times_page(times, profile))
     write_scorecard(pages, profile, shown)
+
+
+def times_page(times, profile):
+    """The page of seconds by notebook, with their sum."""
+    rows = [f"| {title} | {seconds:.1f} |" for title, seconds in times.items()]
+    machine = f"{environment()['cpu']}, {psutil.cpu_count()} cores"
+    page = [
+        "# Execution times",
+        f"Profile `{profile}`, in seconds, on the machine that built this book ({machine}). Notebooks",
+        "ran two at a time, unless `--jobs` said otherwise: all took about half of their sum.",
+        *("", "| notebook | seconds |", "|---|--:|", *rows, f"| **sum** | {sum(times.values()):.1f} |"),
+    ]
+    return "\n".join(page) + "\n"
 
 
 def _page(name, title, notebook):

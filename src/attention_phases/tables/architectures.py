@@ -100,8 +100,8 @@ def standard(profile):
 
 
 def by_branch(lines):
-    """The rows of the semantic and of the positional branch; none where there is no such branch."""
-    return {what: lines[lines["what"] == what] for what in MINIMA}
+    """The rows of both branches and of the gap of their losses, by name; none where there are none."""
+    return {what: lines[lines["what"] == what] for what in (*MINIMA, "gap")}
 
 
 def from_onset(lines):

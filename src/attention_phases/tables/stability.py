@@ -5,13 +5,13 @@ import pandas as pd
 
 from ..analysis.differences import in_errors
 from ..analysis.instances import curve
+from ..analysis.lines import borders_of
 from ..experiments.cells import line_cell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
-from ..figures import NEUTRAL, SEMANTIC
 from ..sweep.parquet import flat
 from ..task import Task
-from ..theory import border, theory_line
+from ..theory import theory_line
 from ..theory.stability import contraction, tail
 from .thresholds import broken
 
@@ -31,15 +31,13 @@ def theory_lines(profile, omegas):
     return pd.concat(found)
 
 
-def metastable(chosen, **quadrature):
+def metastable(chosen):
     """Rows of theory at some omega, and between which alphas each branch is a minimum.
 
     Parameters
     ----------
     chosen : pandas.DataFrame
         From `theory_lines`.
-    **quadrature
-        Of `theory.border`.
 
     Returns
     -------
@@ -47,7 +45,7 @@ def metastable(chosen, **quadrature):
         omega to (rows, {branch: (from alpha, to alpha)}, {branch: error of the border}), as
         `figures.landscape.free_energies` takes it.
     """
-    begins, ends = (border(chosen, branch, **quadrature) for branch in ("semantic", "positional"))
+    begins, ends = borders_of(chosen).values()
     return {
         omega: (rows, {
             "semantic": (begins["alpha"].get(omega, 0.0), np.inf),
@@ -129,10 +127,15 @@ def rates(table, replicons, damping):
     return pd.DataFrame(rows)
 
 
+def _with_index(found):
+    """Replicon and tail index of `theory.stability.tail` with errors; no replicon where its mean does not exist."""
+    row = {name: found[name] for name in ("replicon", "replicon_error", "index", "index_error")}
+    return row if row["index"] >= 1 else row | {"replicon": np.nan, "replicon_error": np.nan}
+
+
 def rates_and_replicons(found, replicons):
     """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`."""
-    columns = ["replicon", "replicon_error", "index", "index_error"]
-    of = pd.DataFrame([{name: replicons[key][name] for name in columns} for key in zip(found["omega"], found["alpha"])])
+    of = pd.DataFrame([_with_index(replicons[key]) for key in zip(found["omega"], found["alpha"])])
     off = in_errors(found["measured"] - found["predicted"], found["measured_error"], found["predicted_error"])
     shown = ["predicted", "predicted_error", "measured", "measured_error"]
     return pd.concat([found[["omega", "alpha"]], of, found[shown]], axis=1).assign(sigma_off=off)
@@ -187,8 +190,7 @@ def by_points(solutions, sizes, scrambles):
     for (omega, alpha, branch), overlaps in solutions.items():
         for points in sizes:
             found = tail(Task(omega=omega), alpha, overlaps, points, scrambles)
-            where = {"branch": branch, "omega": omega, "alpha": alpha, "points": points}
-            rows.append(where | {name: found[name] for name in ("replicon", "replicon_error", "index", "index_error")})
+            rows.append({"branch": branch, "omega": omega, "alpha": alpha, "points": points} | _with_index(found))
     return pd.DataFrame(rows)
 
 
@@ -221,12 +223,10 @@ def apart_maps(profile):
         for branch, each in table.groupby("what", observed=True, sort=False)
     }
     if profile != "paper":
-        return maps, []
+        return maps, {}
     return maps, _drawn(experiment("fig03_theory", profile, quiet=True))
 
 
 def _drawn(lines):
-    return [
-        (curve(lines, "critical"), r"$\alpha_c$", NEUTRAL, "-"),
-        (curve(lines, "semantic start"), "semantic branch begins", SEMANTIC, "--"),
-    ]
+    """alpha_c and the start of the semantic branch over omega, by name."""
+    return {what: curve(lines, what) for what in ("critical", "semantic start")}

@@ -1,20 +1,21 @@
 """State evolution of the model and what follows from it (paper, Section 4 and Appendices B to D)."""
 
 from .baseline import encoding_error, linear_baseline, mean_attention
-from .branches import branch_along
-from .ends import border, stability_limit
+from .branches import as_table, follow
+from .ends import stability_limit
 from .lines import theory_line
 from .solution import Solution
 from .solver import solve
-from .thresholds import Threshold, threshold
+from .thresholds import Threshold, loss_gap, threshold
 
 __all__ = [
     "Solution",
     "Threshold",
-    "border",
-    "branch_along",
+    "as_table",
     "encoding_error",
+    "follow",
     "linear_baseline",
+    "loss_gap",
     "mean_attention",
     "solve",
     "stability_limit",

@@ -1,6 +1,6 @@
 """A branch of solutions along alpha, by continuation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -13,6 +13,20 @@ from .solver import solve
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0), "symmetric": (1.0,)}
+
+
+class Branch(dict[float, Solution]):
+    """Converged solutions by ascending alpha.
+
+    Attributes
+    ----------
+    stopped : dict
+        At which alphas the branch was given up, and the `reason` of the solution there.
+    """
+
+    def __init__(self, found: Mapping[float, Solution], stopped: Mapping[float, str]):
+        super().__init__(sorted(found.items()))
+        self.stopped = dict(stopped)
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
@@ -30,7 +44,7 @@ def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **o
 def follow(
     task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0,
     architecture: Architecture | None = None,
-) -> dict[float, Solution]:  # fmt: skip
+) -> Branch:  # fmt: skip
     """Return the solutions of one branch at several alpha, each started from its neighbour.
 
     Parameters
@@ -44,39 +58,33 @@ def follow(
 
     Returns
     -------
-    dict of Solution
-        By ascending alpha; where the branch does not exist there is no entry.
+    Branch
+        Where the branch does not exist it has no entry.
     """
     alphas = sorted(alphas)
     options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture}
+    stopped = {}
     for share in ENTRIES[branch]:
         entry = round(share * (len(alphas) - 1))
         first = solve(task, alphas[entry], branch, **options)
         if not first.converged:
+            stopped[first.alpha] = first.reason
             continue
-        found = {first.alpha: first}
+        found, stopped = {first.alpha: first}, {}
         for onward in (alphas[:entry][::-1], alphas[entry + 1 :]):
             last = first
             for alpha in onward:
                 last = solve_from(last, task, alpha, branch, **options)
                 if not last.converged:
+                    stopped[alpha] = last.reason
                     break
                 found[alpha] = last
-        return dict(sorted(found.items()))
-    return {}
+        return Branch(found, stopped)
+    return Branch({}, stopped)
 
 
-def branch_along(
-    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0
-) -> pd.DataFrame:
-    """Return one branch of the standard student as a table; the parameters are those of `follow`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By ascending alpha: alpha and the columns of `as_row`. Where the branch does not exist there is no row.
-    """
-    found = follow(task, branch, alphas, points, scrambles, seed)
+def as_table(task: Task, found: Mapping[float, Solution]) -> pd.DataFrame:
+    """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `as_row`."""
     return pd.DataFrame([{"alpha": alpha, **as_row(task, each)} for alpha, each in found.items()])
 
 

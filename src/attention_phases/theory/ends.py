@@ -1,6 +1,5 @@
 """Where a branch ends, and where it turns from a minimum into a saddle."""
 
-import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
@@ -156,30 +155,26 @@ def stability_limit(
     return gain_crossing(branch, known, gain, at, beyond=True)
 
 
-def border(lines: pd.DataFrame, branch: str, **quadrature) -> pd.DataFrame:
-    """Return up to where a branch is a minimum, along omega: it ends there, or becomes a saddle before.
+def border(
+    task: Task, branch: str, table: pd.DataFrame, end: tuple[float, float], **quadrature: int
+) -> tuple[float, float]:
+    """Return up to where a branch is a minimum: it ends there, or becomes a saddle before.
 
     Parameters
     ----------
-    lines : pandas.DataFrame
-        Rows of `theory_line` with the fields of their lines.
+    task, table
+        As for `stability_limit`.
     branch : {"semantic", "positional"}
         Its lower border, or its upper one.
+    end : (float, float)
+        Where the branch ends on that side, and the standard error.
     **quadrature
         `points`, `scrambles` and `seed` of `stability_limit`.
 
     Returns
     -------
-    pandas.DataFrame
-        omega as index; alpha and alpha_error.
+    alpha, stderr : float
     """
-    end = {"semantic": "semantic start", "positional": "positional stop"}[branch]
-    found = {}
-    groups = lines.groupby(["omega", "sigma", "lam", "matrix"], observed=True)
-    for (omega, sigma, lam, matrix), line in groups:  # type: ignore[misc]
-        task = Task(omega=omega, sigma=sigma, lam=lam, matrix=json.loads(matrix))
-        for ended in line.loc[line["what"] == end, ["alpha", "alpha_error"]].to_numpy():
-            limit = stability_limit(task, branch, line.loc[line["what"] == branch], **quadrature)
-            inside = limit[0] > ended[0] if branch == "semantic" else limit[0] < ended[0]
-            found[omega] = limit if inside else ended
-    return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"]).sort_index()
+    limit = stability_limit(task, branch, table, **quadrature)
+    inside = limit[0] > end[0] if branch == "semantic" else limit[0] < end[0]
+    return limit if inside else end

@@ -98,7 +98,7 @@ def solve_coarsely(task, alpha, branch, start):
     return Coarse(
         overlaps=overlaps,
         train_loss=alpha * averages.fitted_loss + penalty,
-        test_mse=averages.test_loss,
+        test_mse=float(averages.test_loss),
         exact_train_loss=alpha * exact.fitted_loss.mean() + penalty,
         exact_test_mse=exact.test_loss.mean(),
         change=change,

@@ -37,7 +37,7 @@ Model = RankOneBranch | GeneralBranch
 
 def solve(
     task: Task, alpha: float, branch: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, start=None,
-    architecture: Architecture | None = None,
+    architecture: Architecture | None = None, report: Callable[[int], object] | None = None,
 ) -> Solution:  # fmt: skip
     """Return the fixed point of the state evolution on one branch (Eqs. 7 and 8).
 
@@ -59,6 +59,8 @@ def solve(
     architecture : Architecture, optional
         A student other than the standard one, of a form that the theory covers. `Architecture()` is the standard
         student, solved by the general kernel instead of the compiled one for rank one.
+    report : callable, optional
+        Called with 1 after each average over all points, of which there are about 40.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def solve(
     model = RankOneBranch(task, alpha, branch) if standard else GeneralBranch(task, alpha, branch, architecture)
     points = usual_points("solution", architecture) if points is None else points
     nets = gaussian_points(points, scrambles, seed, model.dimensions)
-    few, net = Net(nets[: model.rough.scrambles, : model.rough.points], model.fields), Net(nets, model.fields)
+    few, net = Net(nets[: model.rough.scrambles, : model.rough.points], model.fields), Net(nets, model.fields, report)
     near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
     return _describe(model, *_polish(model, near, net), net, few.calls)
 

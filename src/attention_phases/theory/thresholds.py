@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import nan
 from typing import NamedTuple
 
+import pandas as pd
 import scipy.optimize
 
 from ..errors import check_choice
@@ -163,6 +164,21 @@ def _bisect(at, *ends):
 
     alpha = float(scipy.optimize.brentq(value, *known, xtol=ROUGH))  # type: ignore[arg-type]
     return alpha, [*known.values()][-1].solutions
+
+
+def loss_gap(found: Mapping[float, Solution], positional: Mapping[float, Solution]) -> pd.DataFrame:
+    """Return by how much the training loss of one branch exceeds that of the positional one, where both exist.
+
+    Both are solutions by alpha, from `branches.follow` on the same points. The columns are alpha, train_loss,
+    train_loss_error, and the gain of the first branch; above 1 it is a saddle.
+    """
+    gaps = {
+        alpha: Gap.of({"semantic": found[alpha], "positional": positional[alpha]}, nan)
+        for alpha in found
+        if alpha in positional
+    }
+    rows = [(alpha, gap.value, gap.stderr, found[alpha].gain) for alpha, gap in gaps.items()]
+    return pd.DataFrame(rows, columns=["alpha", "train_loss", "train_loss_error", "gain"])
 
 
 def seen_between(kind: str, found: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold | None:

@@ -34,19 +34,23 @@ class Net:
     points : (scrambles, N, dimensions) array
     fields : int
         Number of fields of a sentence.
+    report : callable, optional
+        Called with 1 after each average.
     """
 
-    def __init__(self, points: np.ndarray, fields: int):
+    def __init__(self, points: np.ndarray, fields: int, report: Callable[[int], object] | None = None):
         self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))  # the two lowest minima of each
-        self.searched, self.calls = None, 0
+        self.searched, self.calls, self.report = None, 0, report or (lambda count: None)
 
     def __len__(self):
         return len(self.points)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
         """Return averages of a `solver.Model` at x for each scramble, by a search if `anew` or far from the last."""
+        averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
-        return model.average(x, self.points, self.lowest, self.search_at(x, anew))
+        self.report(1)
+        return averages
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
         """Return whether an average at the coordinates x has to search; if so, x counts as searched."""

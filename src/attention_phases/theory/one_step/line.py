@@ -40,7 +40,7 @@ def _ground_states(cell):
     task = cell.task()
     quadrature = {"scrambles": cell.scrambles, "seed": cell.seed}
     found = one_step_threshold(task, cell.points, **quadrature)
-    rows = [{"what": "critical", "reason": found.reason}]
+    rows: list[dict] = [{"what": "critical", "reason": found.reason}]
     if found.solutions:
         symmetric = found.alpha - found.shift
         rows[0] |= _moved(symmetric, sqrt(found.stderr**2 - found.shift_error**2), found.shift, found.shift_error)

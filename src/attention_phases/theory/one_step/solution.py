@@ -5,6 +5,7 @@ The lowest ones are where Sigma is zero, at the maximum of Phi(y). They are foun
 all order parameters and known much better than its derivative. Differences are formed on the same points.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import exp, log
 
@@ -79,7 +80,7 @@ class OneStep:
 
 def one_step(
     task: Task, alpha: float, branch: str, y: float | None = None, points: int | None = None, scrambles=SCRAMBLES,
-    seed=0,
+    seed=0, report: Callable[[], object] | None = None,
 ) -> OneStep:  # fmt: skip
     """Return the solution at `y`, or the ground state, on one branch.
 
@@ -96,6 +97,8 @@ def one_step(
         Quadrature of the outer fields, see `gaussian_points`; by default `usual_points` of "one step". The noise of Phi
         grows with y: where Phi gains less than about 5e-7 the maximum is not seen with the usual number of points, but
         with four times as many.
+    report : callable, optional
+        Called after each root, which take about as much time: two at a given y, six for most ground states.
 
     Returns
     -------
@@ -119,15 +122,18 @@ def one_step(
     valley = _widen(task, alpha, symmetric.overlaps, first, nets[:, :FEW])
     if valley.gap == 0:
         return _unbroken(symmetric, y)
+    report = report or (lambda: None)
     start = Broken(task, alpha, branch, first)
     few = powell(lambda x: start.pooled(x, nets[:, :FEW])[:-2], start.pack(valley), maxfev=60, xtol=TOLERANCE)
     found = Root(Broken(task, alpha, branch, first), few.x, nets)
+    report()
     tried, drift, turns, reason = [found], np.zeros(len(found.x)), np.zeros(scrambles), ""
     if y is None and found.settled:
-        found, tried, drift, turns, reason = _highest(found, nets)
+        found, tried, drift, turns, reason = _highest(found, nets, report)
     valley = found.valley
     beside = Symmetric(task, alpha, branch, valley.gap / (valley.q0 + valley.gap))
     beside = Root(beside, beside.model.pack(symmetric.overlaps), nets)
+    report()
     calls = start.calls + sum(each.equations.calls for each in [*tried, beside])
     return _describe(found, beside, drift, turns, calls, reason)
 
@@ -148,7 +154,7 @@ def _widen(task: Task, alpha: float, overlaps: Overlaps, y: float, nets) -> Vall
     return Valley(q - gap, gap, m, theta, V, y)
 
 
-def _highest(found, nets):
+def _highest(found, nets, report):
     """The root at the y of the largest Phi, from the root at another y.
 
     A parabola through three y, each twice the one before, gives that y.
@@ -165,7 +171,9 @@ def _highest(found, nets):
     first, middle, by_doubling = found.equations, 0, {0: found}
 
     def at(y, near):
-        return Root(Broken(first.task, first.alpha, first.branch, y), near.x, nets)
+        root = Root(Broken(first.task, first.alpha, first.branch, y), near.x, nets)
+        report()
+        return root
 
     while True:
         for side in (middle - 1, middle + 1):
