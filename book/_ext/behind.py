@@ -54,8 +54,7 @@ def line(found, root, link):
         ("Drawn with", drawn_with(found)),
     ]
     table = "".join(f"<dt>{head}</dt><dd>{body}</dd>" for head, body in rows if body)
-    commands = nodes.literal_block("", "\n".join(found["commands"]), language="bash")
-    code = nodes.literal_block("", found["code"], language="python")
+    commands, code = highlighted("\n".join(found["commands"]), "bash"), highlighted(found["code"], "python")
     opening = f'<details class="behind"><summary>Behind this figure: data, code, files</summary><dl>{table}</dl>'
     return [html(opening + "<p>Draw it again; recompute its data, into a folder of its own:</p>"), commands,
             html("<p>The code that draws it, without the rest of the page:</p>"), code, html("</details>")]  # fmt: skip
@@ -101,6 +100,10 @@ def api_link(app, page, name):
         return short
     target = app.builder.get_relative_uri(page, described.docname)
     return f'<a href="{target}#{described.node_id}">{short}</a>'
+
+
+def highlighted(text, language):
+    return nodes.literal_block(text, text, language=language)
 
 
 def html(text):

@@ -47,5 +47,5 @@
   box.addEventListener("mouseenter", () => clearTimeout(waiting));
   box.addEventListener("mouseleave", leave);
   addEventListener("keydown", event => { if (event.key === "Escape") close(); });
-  addEventListener("scroll", close, {passive: true});
+  addEventListener("scroll", place, {passive: true});
 })();
