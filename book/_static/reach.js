@@ -4,7 +4,7 @@
 
   function reach() {
     for (const each of document.querySelectorAll(scrolls)) {
-      const open = each.scrollWidth > each.clientWidth + 1 || (each.matches("pre") && each.scrollHeight > each.clientHeight + 1);
+      const open = each.scrollWidth > each.clientWidth || (each.matches("pre") && each.scrollHeight > each.clientHeight);
       if (open) each.tabIndex = 0;
       else if (!each.matches("div.scrolled")) each.removeAttribute("tabindex");
     }
@@ -16,7 +16,8 @@
   }
   for (const list of document.querySelectorAll(".citation-list[role=list]"))
     for (const each of list.children) each.setAttribute("role", "listitem");
-  addEventListener("resize", reach);
+  const article = document.querySelector(".bd-article");
+  if (article) new ResizeObserver(reach).observe(article);  // the theme moves its columns some time after the window
   document.addEventListener("toggle", reach, true);
   (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach);
   addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach));

@@ -39,6 +39,7 @@
 
   const leave = () => { waiting = setTimeout(close, 200); };
   for (const link of links) {
+    if (link.querySelector(".math")) link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
     link.addEventListener("mouseenter", () => show(link));
     link.addEventListener("focus", () => show(link));
     link.addEventListener("mouseleave", leave);
