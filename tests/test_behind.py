@@ -46,7 +46,7 @@ def test_a_name_set_twice_is_needed_from_both_cells():
 
 def test_functions_are_named_where_they_are_defined():
     found = functions(needed(toy(), 8))
-    assert found["draw"] == ["attention_phases.figures.architectures.fractions"]
+    assert found["draw"] == ["attention_phases.figures.random_starts.fractions"]
     assert found["compute"] == ["attention_phases.experiments.results.experiment"]
 
 
