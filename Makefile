@@ -5,6 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 TORCH := $(shell grep '^torch==' constraints.txt)
+SLOW := axe book explorer figure pdf reading sweep
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
@@ -33,8 +34,8 @@ pdf: $(READY)  ## the whole book as one PDF, linked from its landing page; build
 	@echo "open _build/html/positional-or-semantic.pdf"
 
 # Two tests, or notebooks, run at a time: one thread each.
-test: export OMP_NUM_THREADS = 1
-test: export NUMBA_NUM_THREADS = 1
+test test-fast: export OMP_NUM_THREADS = 1
+test test-fast: export NUMBA_NUM_THREADS = 1
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/ruff check src tests benchmarks book
 	$(BIN)/ruff format --check src tests benchmarks book
@@ -47,6 +48,12 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	MPLBACKEND=Agg BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/test_sweep.py
 	$(BIN)/python -m pytest tests/test_sweep.py  # alone: it asks that Ctrl-C acts within two seconds
 
+test-fast: $(READY)  ## the tests that need neither a built book nor a browser
+	MPLBACKEND=Agg $(BIN)/python -m pytest -n 2 --dist loadfile $(SLOW:%=--ignore tests/test_%.py)
+
+metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
+	$(BIN)/python -m attention_phases.metadata
+
 validate: PROFILE := smoke
 validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)
 	$(BIN)/python -m attention_phases.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
@@ -54,6 +61,8 @@ validate: $(READY)  ## execute one notebook, then run it again and compare (NAME
 
 notebooks: $(READY)  ## write the .ipynb of each text that has none, or another one
 	$(BIN)/python -m attention_phases.notebooks --pairs
+
+install-lab: $(LAB)  ## the same and JupyterLab
 
 lab: $(LAB) notebooks  ## open the notebooks in JupyterLab, each paired with its text
 	$(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
@@ -83,4 +92,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install book pdf test validate notebooks lab test-lab data verify clean
+.PHONY: help install install-lab book pdf test test-fast metadata validate notebooks lab test-lab data verify clean

@@ -430,8 +430,8 @@ def test_maps_of_students_beside_theory(monkeypatch):
     )
     found = tables.mapped({"untied": table}, lines, np.random.default_rng(0))
     assert list(zip(found["student"], found["threshold"], found["omega"])) == [
-        ("Q and K apart", "critical", 0.1), ("Q and K apart", "critical", 0.3), ("Q and K apart", "linear", 0.3),
-    ]  # fmt: skip
+        ("untied queries and keys", *where) for where in (("critical", 0.1), ("critical", 0.3), ("linear", 0.3))
+    ]
     assert found["trained"].to_list() == pytest.approx([0.7, 1.3, 1.6])
     assert np.sign(found["sigma_off"]).to_list() == [-1, 1, 1]
 

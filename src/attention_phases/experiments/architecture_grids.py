@@ -53,24 +53,24 @@ def fig10(profile):
 
 
 def fig11(profile):
-    """The same, a student of rank 2, from three kinds of start, and as published: by descent from random ones."""
+    """Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones."""
     informed = _slice("fig11", profile, RANK2, RANK2_STARTS)
     repeated = [each for each in informed if each.seed < descended("fig11", profile)]
     return informed + [replace(each, optimizer="gd", starts=("random",)) for each in repeated]
 
 
 def fig12(profile):
-    """The same, untied Q and K."""
+    """Slice at omega = 0.3, untied Q and K."""
     return _slice("fig12", profile, UNTIED, further=FURTHER_ALPHAS)
 
 
 def fig13(profile):
-    """The same, a rank-one correction of the value matrix, and the student without it on the same data."""
+    """Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data."""
     return _with_control("fig13", profile, VALUE)
 
 
 def fig13_full(profile):
-    """The same, a full value matrix: a gradient costs of order d^3, not d^2."""
+    """Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without it."""
     return _with_control("fig13_full", profile, FULL_VALUE, d=200)
 
 
@@ -84,7 +84,7 @@ def fig14(profile):
 
 
 def fig14_value(profile):
-    """The same with a rank-one correction of the value matrix, which theory does not cover, and without it."""
+    """Maps over alpha and omega with a rank-one correction of the value matrix, and without it."""
     return _maps("fig14_value", profile, {"value": VALUE, "none": Architecture()})
 
 
@@ -146,7 +146,7 @@ def fig15(profile):
 
 
 def fig15_fractions(profile):
-    """The same over alpha and d, gradient descent too: how often is which minimum found?"""
+    """Random starts over alpha and d, by Adam and gradient descent: how often is which minimum found?"""
     alphas, dimensions, seeds, runs = {
         "paper": ((0.5, 1.0, 1.5, 2.0, 3.0, 4.0), (50, 100, 200, 500, 1000), 12, 4),
         "laptop": ((0.5, 1.0, 2.0, 4.0), (50, 100), 8, 4),
@@ -183,7 +183,7 @@ def variants_size(profile):
 
 
 def variants_theory(profile):
-    """Theory of the same: the semantic branch."""
+    """Theory of every architecture that theory covers: the semantic branch."""
     points, scrambles = {"paper": (2**11, 16), "laptop": (2**8, 16), "smoke": (2**5, 8)}[profile]
     return [
         _line("variants_theory", each, Task(), (COMPARED_ALPHA[name],), points, scrambles, ("semantic",))

@@ -27,7 +27,7 @@ def one_step(profile):
 
 
 def one_step_alternative(profile):
-    """The same with the alternative A, at small omega."""
+    """Both thresholds with one step of breaking at small omega, alternative A."""
     omegas, points = ALTERNATIVE[profile]
     tasks = [Task(omega=omega, matrix="alternative") for omega in omegas]
     return [_ground_states("one_step_alternative", task, points, profile) for task in tasks]

@@ -158,7 +158,7 @@ def contraction(curves, rates):
             ylabel="measured",
             xlim=ends,
             ylim=ends,
-            title="Factor an iteration, between the 10th and the 20th",
+            title="Factor per iteration, between the 10th and the 20th",
         )
         bottom.legend(loc="upper left")
     return figure

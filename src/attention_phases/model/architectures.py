@@ -26,7 +26,7 @@ class Architecture:
     Parameters
     ----------
     form : {"tied", "rank2", "untied", "value", "full_value"}
-        One weight vector; two, whose scores add up; Q and K apart; and two kinds of a trained value matrix.
+        One weight vector; two, whose scores add up; untied queries and keys; and two kinds of a trained value matrix.
     tokens : int >= 2
         Length L of a sentence.
     correlation : float

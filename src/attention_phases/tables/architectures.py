@@ -19,7 +19,7 @@ ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
 TITLES = {
     "correlated": "correlated tokens",
-    "untied": "Q and K apart",
+    "untied": "untied queries and keys",
     "rank2": "rank 2",
     "three tokens": "three tokens",
     "four tokens": "four tokens",

@@ -167,7 +167,7 @@ def moved_by(table):
 
 
 def worst_letters(worst, variant):
-    """The errors of each run of one solution at the letter that it tells worst after Adam, and at the others.
+    """The errors of each run of one solution at the letter with the largest error after Adam, and at the others.
 
     Parameters
     ----------

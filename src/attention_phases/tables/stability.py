@@ -87,7 +87,7 @@ def sizes(table, omega, alpha):
 
 
 def rates(table, replicons, damping):
-    """Factor an iteration by which a perturbation shrinks, measured and predicted, over the same iterations.
+    """Factor by which a perturbation shrinks in one iteration, measured and predicted, over the same iterations.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ REASONS = {
 Such a rule, run here, gives the published overlaps and $\\alpha_l$ ({ref}`Figure 3 <fig03>`). It does not give the
 published $\\alpha_c$: there it is a reason only in part. Our errors are far smaller than what such a rule can promise,
 so that a difference of many errors can be a small difference in the value: look at both columns.""",
-    "instances": """**Instances.** Published experiments are means over instances whose scatter is not given. Ours are
-other instances.""",
+    "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Ours
+are other data sets.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
 replica-symmetric theory, published or ours, describes where training ends ({ref}`Figure 3 <fig03>`).""",
     "lost letters": """**Lost letters.** Some of our semantic transformers count one letter badly; the published

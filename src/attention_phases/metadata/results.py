@@ -1,0 +1,85 @@
+"""The three results of the README, their numbers from the stored tables."""
+
+import re
+
+import numpy as np
+
+from ..analysis import instances
+from ..analysis.lines import mark
+from ..paths import DATA
+from ..published import with_error
+from ..sweep.store import load
+from ..tables import breaking
+from ..task import Task
+
+SMALL = 0.1  # an omega at which replica-symmetric theory and students differ
+TEXT = """\
+- **A first-order transition.** At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one
+  beyond $\\alpha_c = {alpha_c}$ sentences per dimension, says replica-symmetric theory (students: {students_c};
+  the lowest of {starts} starts each: {lowest_c}). The overlap with the teacher jumps there from 0 to
+  {theta}, that with the positions from {m} to 0.
+- **Semantic is not yet better.** Only past $\\alpha_l = {alpha_l}$ (students: {students_l}) does attention predict
+  better than the best linear model.
+- **What theory leaves out.** At $\\omega = {small:g}$ students cross at {small_students}, and replica-symmetric theory
+  says {small_symmetric}. One step of replica symmetry breaking gives {small_broken}. That descent stops above the
+  lowest minimum explains most of the rest: with the lowest of {starts} starts each, students cross at
+  {small_lowest}."""
+PLACE = re.compile(r"(?<=<!-- results: written by `make metadata` -->\n).*?(?=\n<!-- end of results -->)", re.DOTALL)
+
+
+def with_results(text):
+    """The README's text with the results of the stored tables in their place.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        The text has no such place.
+    """
+    if not PLACE.search(text):
+        raise ValueError("no place for the results: the comments around them are gone")
+    return PLACE.sub(lambda _: TEXT.format(**_numbers()), text, count=1)
+
+
+def _numbers():
+    omega = Task().omega
+    tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "lowest", "one_step", "fig02")}
+    line = load(DATA / "fig02_theory.parquet")
+    compared = breaking.three_ways(
+        breaking.moved(tables["one_step"]), breaking.students(tables["crossing"], tables["lowest"])
+    )
+    said = {
+        where: {
+            name: with_error(row[name], row[f"{name}_error"]) for name in ("informed", "searched", "symmetric", "alpha")
+        }
+        for where, row in compared.iterrows()
+    }
+    trained = tables["fig02"].query("optimizer == 'lbfgs'")
+    return {
+        "omega": omega,
+        "starts": int(compared["count"].max()) + 1,
+        "alpha_c": said[omega]["symmetric"],
+        "students_c": said[omega]["informed"],
+        "lowest_c": said[omega]["searched"],
+        "theta": f"{_at(line, 'semantic', 'theta'):.2f}",
+        "m": f"{_at(line, 'positional', 'm'):.2f}",
+        "alpha_l": with_error(*mark(line, "linear")),
+        "students_l": with_error(*instances.crossing(instances.test_gap(trained), np.random.default_rng(0))),
+        "small": SMALL,
+        "small_students": said[SMALL]["informed"],
+        "small_symmetric": said[SMALL]["symmetric"],
+        "small_broken": said[SMALL]["alpha"],
+        "small_lowest": said[SMALL]["searched"],
+    }
+
+
+def _at(line, branch, overlap):
+    """An overlap of a branch at alpha_c, over sigma^2."""
+    return line.loc[line["what"] == f"{branch} at critical", overlap].iloc[0] / Task().sigma ** 2

@@ -1,0 +1,193 @@
+"""Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_phases import Task, published
+from attention_phases.analysis import basins
+from attention_phases.experiments.rank_one_grids import ALPHAS, CHECKED
+from attention_phases.histogram.counting import TRAIN_SHARE
+from attention_phases.model.architectures import CORRELATION, Architecture
+from attention_phases.paths import DATA, NOTEBOOKS
+from attention_phases.tables import starts
+
+ENDS = {"semantic", "positional"}
+
+
+def load(name, **where):
+    table = pd.read_parquet(DATA / f"{name}.parquet")
+    return table[
+        np.logical_and.reduce([np.ones(len(table), bool), *(table[key] == value for key, value in where.items())])
+    ]
+
+
+def line(name, what, **where):
+    """Alphas, or another index, of what a stored line of theory holds."""
+    return load(name, what=what, **where)["alpha"]
+
+
+def leaves_the_map():
+    critical = load("fig03_theory", what="critical").sort_values("omega")
+    return np.interp(ALPHAS[-1], critical["alpha"], critical["omega"])
+
+
+def misses_at(d):
+    """By which share both test errors differ from those in the largest dimension, which are closer to the limit."""
+    means = load("fig07", optimizer="gd").groupby(["d", "start"], observed=True)["test_mse"].mean().unstack()
+    return np.abs(means.loc[d] / means.loc[means.index.max()] - 1).max()
+
+
+def above_the_lowest(start):
+    table = load("fig11", optimizer="lbfgs")
+    shares = starts.between(table).set_index("alpha")
+    return shares.loc[0.5:1.1, f"{start}_above"] / table["seed"].nunique()
+
+
+def rise_with_full_value():
+    errors = load("fig13_full", start="semantic").pivot_table(
+        index=["alpha", "seed"], columns="form", values="test_mse"
+    )
+    return (errors["full_value"] / errors["tied"] - 1).groupby("alpha").mean().loc[0.5:1.2]
+
+
+def found(basin, optimizer, *dimensions):
+    shares = basins.fractions(basins.classify(load("fig15_fractions")))
+    return shares.query("alpha == 4 and optimizer == @optimizer and basin == @basin and d in @dimensions")["fraction"]
+
+
+def ratio_of_untied():
+    return line("fig10_theory", "critical", form="untied").item() / line("fig02_theory", "critical").item()
+
+
+def replicon():
+    return load("fig03_theory", what="semantic")["replicon"]
+
+
+def noise_of_former_zeros(*entries):
+    return 1e-3 * sum(count**0.5 for count in entries)
+
+
+# Page: for each quotation, whether it is true. A quotation ends where the sentence goes on about something else.
+CLAIMS = {
+    "architectures_compared": {
+        r"the teacher's $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
+            Architecture(tokens=4).attention(Task()), 0.6 * np.eye(4) + 0.4 / 3 * (1 - np.eye(4))
+        ),
+        r"as is the correlation 0.3": lambda: CORRELATION == 0.3,
+    },
+    "beyond_replica_symmetry": {
+        r"through three $\alpha$ around each, 0.06 apart": lambda: (
+            load("crossing")
+            .groupby("omega")["alpha"]
+            .unique()
+            .map(lambda some: np.allclose(np.diff(sorted(some)), 0.06))
+            .all()
+        ),
+    },
+    "fig04_histogram": {r"70 % to train, 30 % to test": lambda: TRAIN_SHARE == 0.7},
+    "fig10_correlated": {r"have correlation 0.3, and nothing else changes": lambda: CORRELATION == 0.3},
+    "fig02_slice": {
+        r"beginning, at $\alpha \approx 0.06$": lambda: (
+            round(line("fig02_theory", "positional start").item(), 2) == 0.06
+        ),
+    },
+    "fig03_phase_diagram": {
+        r"leaves the map at $\omega \approx 0.43$": lambda: round(leaves_the_map(), 2) == 0.43,
+        r"repeats a random 2 % of the cells": lambda: CHECKED == 0.02,
+        r"of the grid, 0.083 apart": lambda: np.allclose(np.diff(ALPHAS), 0.083, atol=5e-4),
+    },
+    "fig07_dimension": {
+        r"Already at $d = 100$ both are within a fifth of the limit": lambda: max(map(misses_at, (87, 135))) < 0.2,
+    },
+    "fig08_parameters": {
+        r"with zero weights up to $\alpha \approx 0.5$ and positional beyond": lambda: (
+            round(line("fig08_theory", "positional start", sigma=0.3).item(), 1) == 0.5
+            and line("fig08_theory", "semantic", sigma=0.3).empty
+        ),
+    },
+    "fig09_alternative": {
+        r"For $\omega > 0.45$ and $\alpha \le 2$ there is": lambda: (
+            load("fig09_theory").query("what in @ENDS")["omega"].max() < 0.45
+        ),
+    },
+    "fig12_untied": {r"1.8 times as many sentences": lambda: round(ratio_of_untied(), 1) == 1.8},
+    "fig11_rank2": {
+        r"for $\alpha$ from 0.5 to 1.1 on a quarter to a little over half of the data sets": lambda: (
+            0.2 < above_the_lowest("positional").min() < 0.3 and 0.5 < above_the_lowest("positional").max() < 0.6
+        ),
+    },
+    "fig13_value": {
+        r"by 47 to 70 % between $\alpha=0.5$ and 1.2": lambda: (
+            round(rise_with_full_value().min(), 2) == 0.47 and round(rise_with_full_value().max(), 2) == 0.7
+        ),
+    },
+    "fig15_random": {
+        r"at $\alpha=4$ a third of the runs or more find the semantic minimum for $d=50$ and 100": lambda: all(
+            found("semantic", optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
+        ),
+        r"Adam does in about a fifth of the runs": lambda: (
+            abs(found("semantic", "adam", 500, 1000).mean() - 0.2) < 0.03
+        ),
+        r"where both optimisers find it in fewer than half of their runs": lambda: all(
+            found("positional", optimizer, 100).max() < 0.5 for optimizer in ("adam", "gd")
+        ),
+    },
+    "stability": {
+        r"On half of the map it is between 0.19 and 0.3": lambda: (
+            abs(replicon().between(0.19, 0.3).mean() - 0.5) < 0.05 and replicon().min() > 0.19
+        ),
+    },
+    "table1_histogram": {
+        r"these norms sum to 0.091": lambda: round(noise_of_former_zeros(2048, 2048), 3) == 0.091,
+        r"add 0.040 where they are counted": lambda: round(noise_of_former_zeros(480, 320), 3) == 0.040,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "quotation"), [(page, quotation) for page, some in CLAIMS.items() for quotation in some]
+)
+def test_a_typed_number_is_true_of_the_stored_results(page, quotation):
+    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text().split()), "the page says something else now"
+    assert CLAIMS[page][quotation]()
+
+
+# What may be typed: the parameters of a task or a training, with their sign of equality or name before them.
+PARAMETER = re.compile(
+    r"(\|m\|/\\sigma\^2|\\omega|\\alpha|\\sigma|\\lambda|\\eta|\\beta|\bd|A)\s*"
+    r"(=|\\approx|\\ge|\\le|>|<)\s*\(*[\d., ()]*\d"
+    r"|0\.1\s*\\,\s*\\mathcal|0\.15\s*\\,\s*\\lambda|[Rr]ate 0\.\d+|\\le 0\.01|> 0\.01"
+)
+DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
+
+
+def prose(page):
+    """The text of a page without its header, code, formulas in displays, roles and captions."""
+    text = (NOTEBOOKS / f"{page}.md").read_text().split("---", 2)[2]
+    text = re.sub(r"```.*?```", " ", text, flags=re.S)
+    return " ".join(re.sub(r"\{[\w:]+\}`[^`]*`|`[^`]*`", " ", text).split())
+
+
+def typed(text):
+    """Bare decimals and percentages of a text that are no parameters."""
+    bare = PARAMETER.sub(" ", text)
+    # What follows a parameter in a list is one as well: "omega = 0.1 and 0.2".
+    bare = re.sub(r"(?<=\s)(\$?\s*(,|and|or|to|for)\s+\d\.\d+\b)+", " ", bare)
+    return [match[0] for match in DECIMAL.finditer(bare)]
+
+
+def test_parameters_are_told_from_results():
+    assert typed(r"at $\omega = 0.1$ and 0.2, for $\alpha \le 2.0$, with rate 0.15") == []
+    assert typed(r"students cross at 0.71, and $m = 0.3$ is 4 % too low") == ["0.71", "0.3", "4 %"]
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in NOTEBOOKS.glob("*.md")))
+def test_no_number_is_typed_into_a_page_unchecked(page):
+    text = prose(page)
+    for quotation in CLAIMS.get(page, ()):
+        text = text.replace(quotation, " ")
+    known = {each.text for each in (*published.CRITICAL_ALPHA.values(), *published.LINEAR_ALPHA.values())}
+    assert [number for number in typed(text) if number not in known] == []
