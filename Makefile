@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 TORCH := $(shell grep '^torch==' constraints.txt)
-SLOW := book explorer figure sweep
+SLOW := axe book explorer figure pdf reading sweep
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
@@ -27,6 +27,18 @@ book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, lapt
 	$(BIN)/jupyter-book build . --all -n -W --keep-going
 	@echo "open _build/html/index.html"
 
+# The singlehtml builder takes what the book's build has read; $(1) is the folder of that build.
+define print
+	$(BIN)/python tests/browser.py
+	$(BIN)/jupyter-book build . --path-output $(1) --builder custom --custom-builder singlehtml -n -W --keep-going
+	PYTHONPATH=tests $(BIN)/python book/pdf.py $(1)/_build/singlehtml $(1)/_build/html/positional-or-semantic.pdf
+endef
+
+pdf: $(READY)  ## the whole book as one PDF, linked from its landing page; builds the book first if there is none
+	test -f _build/html/book/index.html || $(MAKE) book
+	$(call print,.)
+	@echo "open _build/html/positional-or-semantic.pdf"
+
 # Two tests, or notebooks, run at a time: one thread each.
 check reference test test-fast: export OMP_NUM_THREADS = 1
 check reference test test-fast: export NUMBA_NUM_THREADS = 1
@@ -44,6 +56,7 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
+	$(call print,_build/smoke)
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone"
 	$(BIN)/python -m pytest -m alone
 
@@ -89,7 +102,7 @@ verify: $(READY)  ## recompute a random sample of the stored results
 	$(BIN)/attention-phases verify
 
 clean:  ## remove what was built, but no results
-	rm -rf $(VENV) _build book/_executed
+	rm -rf $(VENV) _build book/_executed book/api
 
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
@@ -103,4 +116,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install install-lab book check test test-fast reference metadata validate notebooks lab test-lab data verify clean
+.PHONY: help install install-lab book check test test-fast pdf reference metadata validate notebooks lab test-lab data verify clean

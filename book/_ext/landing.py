@@ -29,7 +29,7 @@ def bring_words(app, config):
 
 def load_explorer(app, page, template, context, doctree):
     """Scripts and styles on the landing page alone; the page's title, which is the book's, once in its tab."""
-    if page == PAGE:
+    if page == PAGE and app.builder.name == "html":
         context["theme_logo"] = {**(context.get("theme_logo") or {}), "text": context["docstitle"]}
         context["docstitle"] = ""
         app.add_css_file("explorer.css")

@@ -17,6 +17,7 @@ from ..sweep.provenance import environment
 from ..tables import scorecard
 from ..tables.markup import COMPARISON
 from ..tables.verdicts import LIMIT
+from .behind import FIGURES, write_figures
 from .execution import execute
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
@@ -48,7 +49,7 @@ def execute_all(values, kept, force, jobs):
 
 
 def show(kept, profile, shown):
-    """Copy executed notebooks to the book, with the page of their times and the scorecard."""
+    """Copy executed notebooks to the book, with what is behind their figures, the page of times and the scorecard."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
     times, pages = {}, []
@@ -57,6 +58,7 @@ def show(kept, profile, shown):
             continue
         shutil.copy(path, shown)
         notebook = nbformat.read(path, 4)
+        write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
         title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
         times[title] = float((kept / f"{path.stem}.seconds").read_text())
         pages.append(_page(path.stem, title, notebook))

@@ -1,5 +1,6 @@
 """One figure: its notebook executed with the parameters asked for, as notebook, page, pictures and numbers."""
 
+import itertools
 import shutil
 import subprocess
 import sys
@@ -11,10 +12,12 @@ import yaml
 
 from ..errors import NotebookError, check_choice
 from ..paths import NOTEBOOKS, ROOT, figure_texts
+from .behind import FIGURES, write_figures
 from .execution import execute
 from .parameters import assigned, of_profile
 
 PAGE = "page"  # folder of the HTML page and of what it needs
+ALONE = ("offline", "behind")  # the book's extensions that a page outside of it needs; others read the book
 
 
 def run_figure(name, profile, settings, folder, quiet=True):
@@ -28,7 +31,8 @@ def run_figure(name, profile, settings, folder, quiet=True):
     settings : sequence of str
         Parameters, "name=value", that differ from those of the profile.
     folder : Path
-        Where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg and FIGURE.csv of each picture go.
+        Where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv and FIGURE.json of each
+        picture go (`behind.write_figures`).
     quiet : bool
         No progress on stderr.
 
@@ -49,34 +53,23 @@ def run_figure(name, profile, settings, folder, quiet=True):
     sizes, changes = of_profile(text, profile), assigned(text, settings)
     execute(text, folder, sizes, changes, bar=not quiet)
     done = folder / f"{text.stem}.ipynb"
-    notebook = nbformat.read(done, 4)
+    pictures = write_figures(nbformat.read(done, 4), text, folder)
     return {
         "parameters": {**sizes, **changes},
         "notebook": str(done),
-        "page": str(build_page(done, folder / PAGE)),
-        **write_pictures(notebook, folder),
+        "page": str(build_page(done, folder / PAGE, itertools.chain(*pictures.values()))),
+        **{kind: pictures[kind] for kind in ("svg", "csv")},
     }
 
 
-def write_pictures(notebook, folder):
-    """Write each figure of an executed notebook as FIGURE.svg, and what it draws as FIGURE.csv; return the paths."""
-    written = {"svg": [], "csv": []}
-    for cell in notebook.cells:
-        figure = cell.metadata.get("mystnb", {}).get("figure", {}).get("name")
-        for output in cell.get("outputs", []) if figure else []:
-            for kind, mime in (("svg", "image/svg+xml"), ("csv", "text/csv")):
-                if mime in output.get("data", {}):
-                    path = folder / f"{figure}.{kind}"
-                    path.write_text(output.data[mime])
-                    written[kind].append(str(path))
-    return written
-
-
-def build_page(done, folder):
-    """Build the page of one executed notebook as the book would, and return its path; it needs no network."""
+def build_page(done, folder, pictures=()):
+    """Build the page of one executed notebook as the book would, with the files of its figures; return its path."""
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / done.name
         shutil.copy(done, source)
+        (source.parent / FIGURES).mkdir()
+        for path in pictures:
+            shutil.copy(path, source.parent / FIGURES)
         (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n")
         (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()))
         program = "from jupyter_book.cli.main import main; main()"
@@ -95,6 +88,7 @@ def _configuration():
     whole = yaml.safe_load((ROOT / "_config.yml").read_text())
     whole["bibtex_bibfiles"] = [str(ROOT / each) for each in whole["bibtex_bibfiles"]]
     extra = whole["sphinx"]
-    extra["local_extensions"] = {"offline": str(ROOT / extra["local_extensions"]["offline"])}  # others read the book
+    extensions = extra["local_extensions"].items()
+    extra["local_extensions"] = {name: str(ROOT / each) for name, each in extensions if name in ALONE}
     extra["config"]["html_static_path"] = [str(ROOT / each) for each in extra["config"]["html_static_path"]]
     return whole

@@ -63,7 +63,7 @@ def _content(notebook):
         (
             cell.cell_type,
             cell.source,
-            {name: cell.metadata[name] for name in ("tags", "mystnb") if name in cell.metadata},
+            {name: cell.metadata[name] for name in ("tags", "mystnb", "explorer") if name in cell.metadata},
         )
         for cell in notebook.cells
     ]

@@ -1,0 +1,71 @@
+"""The whole book as one PDF: its pages on one, printed by Chromium, which typesets the mathematics.
+
+    PYTHONPATH=tests python book/pdf.py _build/singlehtml _build/html/positional-or-semantic.pdf
+
+The landing page beside the PDF then links to it.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import browser
+from playwright.sync_api import sync_playwright
+
+SCALE = 0.75  # of the screen's sizes
+WIDTH = 900  # of the text in pixels at this scale: A4 less the margins
+# Folded text opens, but not what is behind the figures; what is wider than the page is made smaller.
+PREPARE = """() => {
+    document.querySelectorAll("details").forEach(each => { each.open = true; });
+    document.querySelectorAll(".explorer, .attention-panel, .scorecard-filter").forEach(each => {
+        const note = document.createElement("p");
+        note.append(Object.assign(document.createElement("em"), {
+            textContent: "Here the book's page has a part to play with.",
+        }));
+        each.replaceWith(note);
+    });
+    for (const each of document.querySelectorAll(".bd-article table, .bd-article mjx-container[display='true']")) {
+        const wide = each.matches("table") ? each.scrollWidth : each.querySelector("svg").getBoundingClientRect().width;
+        const width = each.parentElement.getBoundingClientRect().width;
+        if (wide > width) each.style.zoom = width / wide;
+    }
+}"""
+FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; color: #555">
+    <span class="pageNumber"></span> / <span class="totalPages"></span></div>"""
+# Chromium says the title of a heading twice that begins a sheet. Blanks keep the places of what follows.
+TWICE = re.compile(rb"/Title \((.+?)\1\)")
+LINK = '<p class="book-pdf">The whole book <a href="../{name}">as one PDF</a>.</p>'
+MARK = '<section id="where-to-start">'
+
+
+def main(folder, target):
+    """Print the page in `folder` to `target`, and link it from the landing page of the book that `target` is in."""
+    page = shutil.copy(folder / "book" / "index.html", folder / "whole.html")  # its links are those of a page up here
+    margin = {"top": "16mm", "bottom": "16mm", "left": "15mm", "right": "15mm"}
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
+        printed = prepared(running, page).pdf(
+            format="A4", margin=margin, scale=SCALE, outline=True, tagged=True, print_background=True,
+            display_header_footer=True, header_template="<span></span>", footer_template=FOOT)  # fmt: skip
+        running.close()
+    target.write_bytes(TWICE.sub(lambda found: b"/Title (%b%b)" % (found[1], b" " * len(found[1])), printed))
+    landing = target.parent / "book" / "index.html"
+    text, link = landing.read_text(), LINK.format(name=target.name)
+    if link not in text:
+        landing.write_text(text.replace(MARK, f"{link}\n{MARK}", 1))
+
+
+def prepared(running, page):
+    """The page opened as it is printed: in light colours, its mathematics typeset, nothing wider than the paper."""
+    opened = running.new_context(offline=True, viewport={"width": WIDTH, "height": 1000}).new_page()
+    opened.add_init_script("localStorage.setItem('mode', 'light'); localStorage.setItem('theme', 'light')")
+    opened.emulate_media(media="print", color_scheme="light")
+    opened.goto(page.resolve().as_uri(), wait_until="load", timeout=120_000)
+    opened.evaluate("() => window.MathJax.startup.promise.then(() => true)")
+    opened.evaluate(PREPARE)
+    return opened
+
+
+if __name__ == "__main__":
+    main(*map(Path, sys.argv[1:]))

@@ -1,0 +1,63 @@
+"""The book as one PDF: all pages, an outline, mathematics that is typeset, nothing cut at the edge."""
+
+import importlib.util
+import re
+from html import unescape
+
+import browser
+import pypdfium2
+import pytest
+from playwright.sync_api import sync_playwright
+from test_book import HERE, HTML
+
+PDF = HTML / "positional-or-semantic.pdf"
+WHOLE = HTML.parent / "singlehtml" / "whole.html"
+CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingClientRect().right + 1;
+    return Array.from(document.querySelectorAll(".bd-article :is(table, img, svg)"))
+        .filter(each => each.getBoundingClientRect().right > edge)
+        .map(each => each.tagName + " " + (each.caption?.textContent ?? each.parentNode.outerHTML.slice(0, 80))); }"""
+
+
+@pytest.fixture(scope="module")
+def pdf():
+    assert PDF.is_file(), f"no {PDF}: run `make pdf`, or `make test`, which prints the smoke book"
+    with pypdfium2.PdfDocument(PDF) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def texts(pdf):
+    return [page.get_textpage().get_text_bounded() for page in pdf]
+
+
+def test_every_page_of_the_book_is_in_the_outline(pdf):
+    titles = [each.get_title().strip() for each in pdf.get_toc()]
+    expected = []
+    for page in (HTML / "book").rglob("*.html"):
+        if "api" not in page.parent.name:
+            expected.append(unescape(re.search(r'<h1>([^<]*)<a class="headerlink"', page.read_text())[1]))
+    assert set(expected) <= set(titles)
+    assert pdf.is_tagged()
+
+
+def test_mathematics_is_typeset_and_sheets_are_full(texts):
+    assert len(texts) > 50
+    for number, text in enumerate(texts, 1):
+        assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", text), f"raw mathematics on sheet {number}"
+        assert len(text.split()) > 1, f"sheet {number} is empty"
+
+
+def test_the_landing_page_links_to_it(pdf):
+    assert f'href="../{PDF.name}"' in (HTML / "book" / "index.html").read_text()
+
+
+def test_nothing_is_wider_than_the_paper():
+    specification = importlib.util.spec_from_file_location("pdf", HERE / "book" / "pdf.py")
+    printer = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(printer)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
+        page = printer.prepared(running, WHOLE)
+        cut = page.evaluate(CUT)
+        running.close()
+    assert cut == []
