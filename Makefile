@@ -5,7 +5,6 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 TORCH := $(shell grep '^torch==' constraints.txt)
-SLOW := axe book explorer figure pdf reading sweep
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
@@ -40,9 +39,9 @@ pdf: $(READY)  ## the whole book as one PDF, linked from its landing page; build
 	@echo "open _build/html/positional-or-semantic.pdf"
 
 # Two tests, or notebooks, run at a time: one thread each.
-check reference test test-fast: export OMP_NUM_THREADS = 1
-check reference test test-fast: export NUMBA_NUM_THREADS = 1
-check reference test test-fast: export MPLBACKEND = Agg
+check reference test: export OMP_NUM_THREADS = 1
+check reference test: export NUMBA_NUM_THREADS = 1
+check reference test: export MPLBACKEND = Agg
 
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(STYLE)
@@ -59,9 +58,6 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(call print,_build/smoke)
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone"
 	$(BIN)/python -m pytest -m alone
-
-test-fast: $(READY)  ## the tests that need neither a built book nor a browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(SLOW:%=--ignore tests/test_%.py)
 
 metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
 	$(BIN)/python -m attention_phases.metadata
@@ -116,4 +112,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install install-lab book check test test-fast pdf reference metadata validate notebooks lab test-lab data verify clean
+.PHONY: help install install-lab book check test pdf reference metadata validate notebooks lab test-lab data verify clean
