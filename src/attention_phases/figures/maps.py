@@ -44,6 +44,7 @@ def overlap_plane(means, limits, sigma):
                 markeredgecolor="black",
                 markersize=17,
                 zorder=2,
+                clip_on=False,
                 label=r"theory, $d=\infty$",
             )
             for d in (each.index.min(), each.index.max()):
