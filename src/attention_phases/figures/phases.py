@@ -168,11 +168,12 @@ def fig08(panels):
     -------
     matplotlib Figure
     """
-    shades, markers, styles = (0.4, 0.65, 1.0), "os^", ("-", "--", ":")
+    shades, markers, styles = (0.5, 0.75, 1.0), "os^", ("-", "--", ":")
     with mpl.rc_context(STYLE):
         figure, rows = plt.subplots(len(panels), 1, figsize=(6.4, 4.4 * len(panels)), sharex=True)
         for axes, (name, values) in zip(rows, panels.items()):
             label = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}[name]
+            lowest = min(means["test_mse"].min() for _, means, _, _ in values)
             for (value, means, lines, baseline), shade, marker, style in zip(values, shades, markers, styles):
                 for branch, colour in COLOURS.items():
                     faded = mpl.colors.to_rgb(colour)
@@ -181,7 +182,11 @@ def fig08(panels):
                     draw_means(axes, each, "test_mse", faded, 1, marker)
                     curve = lines[branch]
                     draw_line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
-                axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+                if baseline > lowest / 2:
+                    axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+                else:  # far below: its line would leave half of the panel empty
+                    below = f"linear model at {label} = {value:g}, below: {1e3 * baseline:.2f}" + r"$\cdot10^{-3}$"
+                    axes.text(0.02, 0.03, below, color=BASELINE, transform=axes.transAxes, fontsize=12)
                 axes.plot([], [], marker + style, color=str(1 - shade), label=f"{label} = {value:g}")
             axes.set(yscale="log", ylabel=r"test error $\epsilon_g$")
             axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
