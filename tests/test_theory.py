@@ -13,6 +13,7 @@ from attention_phases.model import rank_one
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.rank_one.branch import RankOneBranch
 from attention_phases.theory.rank_one.state_evolution import (
     Hats,
     Overlaps,
@@ -22,8 +23,10 @@ from attention_phases.theory.rank_one.state_evolution import (
     update,
 )
 from attention_phases.theory.solution import ENDED, SADDLE, UNSETTLED
+from attention_phases.theory.solver import _polish as polish_near
 from attention_phases.theory.solver import solve
 from attention_phases.theory.thresholds import threshold
+from attention_phases.theory.warm import Net
 
 TASK = Task(omega=0.3)
 ALPHA = 1.5
@@ -336,3 +339,17 @@ def test_trained_students_come_to_the_theory(solutions):
             assert error < 0.04 * expected, (branch, name)
             # Student's t with some 8 degrees of freedom is beyond 5 once in 10^3.
             assert abs(limit - expected) < 5 * error, (branch, name)
+
+
+def test_the_spread_is_what_each_scramble_alone_has():
+    """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
+    points, scrambles, seed = 2**10, 8, 3
+    found, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), RankOneBranch(TASK, 2.0, "semantic")
+    alone = []
+    for nets in gaussian_points(points, scrambles, seed)[:, None]:
+        x, averages = polish_near(model, model.pack(found.overlaps), Net(nets, model.fields))
+        alone.append({**model.unpack(x)._asdict(), **model.observables(x, pool(averages))})
+    for name in ("q", "theta", "test_mse", "replicon", "gain"):
+        values = np.array([float(each[name]) for each in alone])
+        assert np.corrcoef(values, found.spread[name])[0, 1] > 0.99, name
+        assert found.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
