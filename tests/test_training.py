@@ -105,3 +105,19 @@ def test_cells_that_differ_in_optimizer_or_start_share_their_data():
     assert other[0]["linear_mse"] != pytest.approx(one[0]["linear_mse"], rel=4e-3)
     wanted = "start q m theta train_loss test_mse linear_mse grad_norm steps seconds"
     assert all(list(row) == wanted.split() for row in both + one)
+
+
+@pytest.mark.parametrize(
+    ("descend", "step", "steps"), [(optimizers.gradient_descent, 0.15 * 3, 5000), (optimizers.adam, 0.01, 2500)]
+)
+def test_rates_and_steps_are_the_published_ones(descend, step, steps):
+    """On a risk whose gradient is 3 everywhere; Adam's first step is its rate."""
+    seen = []
+
+    def risk(data, weights, lam):
+        seen.append(weights[0, 0].item())
+        return None, torch.full_like(weights, 3.0)
+
+    _, counted = descend(None, 0.0, torch.zeros(1, 2), risk)
+    assert len(seen) == steps and counted == [steps]
+    assert seen[0] == 0 and seen[1] == pytest.approx(-step)
