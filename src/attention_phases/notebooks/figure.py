@@ -91,4 +91,5 @@ def _configuration():
     extensions = extra["local_extensions"].items()
     extra["local_extensions"] = {name: str(ROOT / each) for name, each in extensions if name in ALONE}
     extra["config"]["html_static_path"] = [str(ROOT / each) for each in extra["config"]["html_static_path"]]
+    extra["config"]["html_search_scorer"] = str(ROOT / extra["config"]["html_search_scorer"])
     return whole
