@@ -40,6 +40,25 @@ def misses_at(d):
     return np.abs(means.loc[d] / means.loc[means.index.max()] - 1).max()
 
 
+def changed(optimizer):
+    """By d and start, share of students whose other overlap is the larger one, each in units of its largest d."""
+    table = load("fig07", optimizer=optimizer)
+    largest = table[table["d"] == table["d"].max()].groupby("start", observed=True)[["theta", "m"]].mean().abs()
+    theta, m = (
+        table["theta"].abs() / largest.loc["semantic", "theta"],
+        table["m"].abs() / largest.loc["positional", "m"],
+    )
+    other = (theta > m) == (table["start"] == "positional")
+    return other.groupby([table["d"], table["start"]], observed=True).mean()
+
+
+def above_theory(**where):
+    """Test error of semantic students over that of theory, by alpha, from alpha = 1 on."""
+    theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
+    table = load("fig08", optimizer="lbfgs", start="semantic", **where)
+    return (table.groupby("alpha")["test_mse"].mean() / theory - 1).loc[1.0:]
+
+
 def above_the_lowest(start):
     table = load("fig11", optimizer="lbfgs")
     shares = starts.between(table).set_index("alpha")
@@ -96,6 +115,15 @@ CLAIMS = {
     },
     "fig03_phase_diagram": {
         r"leaves the map at $\omega \approx 0.43$": lambda: round(leaves_the_map(), 2) == 0.43,
+        r"From $d = 135$ on a student that starts at one mechanism stays with it": lambda: (
+            changed("gd").loc[135:].max() == 0
+        ),
+        r"up to a third of those at $d = 10$, the other overlap is the larger one": lambda: (
+            0.3 < changed("gd").loc[10].max() < 0.35 and changed("gd").max() == changed("gd").loc[10].max()
+        ),
+        r"started; from $d = 135$ on it does not": lambda: (
+            changed("lbfgs").loc[135:].max() == 0 < changed("lbfgs").loc[87].max()
+        ),
         r"repeats a random 2 % of the cells": lambda: CHECKED == 0.02,
         r"of the grid, 0.083 apart": lambda: np.allclose(np.diff(ALPHAS), 0.083, atol=5e-4),
     },
@@ -103,6 +131,7 @@ CLAIMS = {
         r"Already at $d = 100$ both are within a fifth of the limit": lambda: max(map(misses_at, (87, 135))) < 0.2,
     },
     "fig08_parameters": {
+        r"test error is above it, by up to 8 % at $\alpha = 2$": lambda: 0.07 < above_theory(sigma=0.7).iloc[-1] < 0.08,
         r"with zero weights up to $\alpha \approx 0.5$ and positional beyond": lambda: (
             round(line("fig08_theory", "positional start", sigma=0.3).item(), 1) == 0.5
             and line("fig08_theory", "semantic", sigma=0.3).empty

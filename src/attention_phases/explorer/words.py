@@ -25,8 +25,8 @@ def price_words(prices):
     semantic, positional = (prices[branch] for branch in MINIMA)
     entry, saves = semantic.entry[0] - positional.entry[0], positional.slope[0] - semantic.slope[0]
     words = {
-        "entry_difference": f"{1e3 * entry:.2f}",
-        "saves": f"{1e3 * saves:.2f}",
+        "entry_difference": f"{1e3 * entry:.3f}",
+        "saves": f"{1e3 * saves:.3f}",
         "quotient": f"{entry / saves:.2f}",
     }
     for branch in MINIMA:

@@ -8,7 +8,7 @@ from ..analysis.instances import between_optimizers, instance_means
 from ..task import Task
 from ..theory.quadrature import SCRAMBLES
 from .thresholds import PUBLISHED, broken
-from .verdicts import Comparison, compare
+from .verdicts import OF_THRESHOLD, Comparison, compare
 
 
 def theory_of_slice(task, solutions, critical, linear):
@@ -29,7 +29,7 @@ def theory_of_slice(task, solutions, critical, linear):
     rows = []
     for kind, ours in (("critical", critical), ("linear", linear)):
         if task == Task(omega=task.omega) and (theirs := PUBLISHED[kind].get(task.omega)):
-            given = {"omega": task.omega}, theirs, ours.alpha, ours.stderr, "theory", SCRAMBLES, "quadrature"
+            given = {"omega": task.omega}, theirs, ours.alpha, ours.stderr, "theory", SCRAMBLES, OF_THRESHOLD[kind]
             rows.append(Comparison(kind, *given, True, *broken(kind, task.omega)))
     for branch, found in solutions.items() if task == Task() else ():
         values = {**found.overlaps._asdict(), "train_loss": found.train_loss, "test_mse": found.test_mse}

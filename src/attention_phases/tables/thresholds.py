@@ -13,7 +13,7 @@ from ..sweep.parquet import flat
 from ..sweep.store import load
 from ..task import Task
 from .breaking import moved
-from .verdicts import Comparison, compare
+from .verdicts import OF_THRESHOLD, Comparison, compare
 
 PUBLISHED = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
@@ -52,7 +52,7 @@ def of_theory(lines):
         for omega, theirs in known.items():
             if omega in ours.index:
                 nets = int(lines.loc[lines["omega"] == omega, "scrambles"].iloc[0])
-                given = {"omega": omega}, theirs, *ours.loc[omega], "theory", nets, "quadrature"
+                given = {"omega": omega}, theirs, *ours.loc[omega], "theory", nets, OF_THRESHOLD[kind]
                 rows.append(Comparison(kind, *given, True, *broken(kind, omega)))
     return compare(rows)
 
@@ -79,7 +79,7 @@ def of_students(table, rng):
             for omega, (alpha, error) in crossings(wanted, GAPS[kind], rng).dropna().iterrows() if len(wanted) else ():
                 if error > 0:
                     where, n = {"omega": omega, "optimizer": optimizer}, int(each["seed"].nunique())
-                    reason = "many minima" if omega < MANY_MINIMA else "quadrature"
+                    reason = "many minima" if omega < MANY_MINIMA else OF_THRESHOLD[kind]
                     rows.append(Comparison(kind, where, known[omega], alpha, error, "students", n, reason))
     return compare(rows)
 
