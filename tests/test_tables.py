@@ -67,7 +67,7 @@ def test_published_thresholds_beside_those_of_students():
     for row in found.itertuples():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert found["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
-    assert found["reason"].to_list()[1:] == ["quadrature", "many minima", "quadrature"]
+    assert found["reason"].to_list()[1:] == ["losses", "many minima", "quadrature"]
     assert thresholds.of_students(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
 
 
