@@ -11,7 +11,6 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import browser
 import pyarrow.parquet as pq
@@ -154,12 +153,14 @@ def test_a_truncated_table_is_one_line_that_names_it(tmp_path, share):
         assert not results.keys()
 
 
+SYSTEM = "/proc/sys"  # of Linux: not even root makes files there
+
+
+@pytest.mark.parametrize("below", ["a file", *filter(os.path.isdir, [SYSTEM])])
 @pytest.mark.parametrize("option", ["--store", "--data"])
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, option, monkeypatch, capsys):
-    """Not even root makes files in /proc/sys, nor anybody below a file."""
-    nowhere = Path("/proc/sys") if os.path.isdir("/proc/sys") else tmp_path / "file"
-    if nowhere.parent == tmp_path:
-        nowhere.touch()
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, below, option, monkeypatch, capsys):
+    (tmp_path / "a file").touch()
+    nowhere = tmp_path / below
     few = [cells.student_cell("fig02", Task(), 1.0, 20, 0, "lbfgs")]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: few)
     places = {"--store": tmp_path / "s.sqlite", "--data": tmp_path / "data"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +66,8 @@ def _write(path: Path, items: list) -> Path:
             os.fsync(file.fileno())
         os.replace(partial, path)
     except (OSError, pa.ArrowException) as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # its folder may not be one
+            partial.unlink()
         raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
     return path
 
