@@ -533,5 +533,10 @@ def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
 def test_the_digest_of_code_follows_imports():
     found = provenance._sources("attention_phases.experiments.simulation", {})
     assert {"attention_phases.model.one_pass", "attention_phases.theory.quadrature"} <= found.keys()
-    above = {"attention_phases.figures", "attention_phases.tables.markup", "attention_phases.cli"}
+    above = {
+        "attention_phases.figures",
+        "attention_phases.tables.markup",
+        "attention_phases.cli",
+        "attention_phases.commands",
+    }
     assert not above & found.keys()

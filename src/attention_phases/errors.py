@@ -1,6 +1,6 @@
 """One kind of error for bad input: one line that names the parameter, its value and what is allowed.
 
-And one for results that cannot be read or written.
+And one for each thing that can fail without being bad input.
 """
 
 from collections.abc import Callable, Collection
@@ -20,6 +20,10 @@ class BadInput(ValueError):
 
     def __str__(self) -> str:
         return "{} = {}: must be {}".format(*self.args)
+
+
+class ResultError(RuntimeError):
+    """There is no result to show; the message is one line and says why."""
 
 
 class StoreError(RuntimeError):
