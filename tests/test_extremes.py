@@ -3,9 +3,13 @@
 import importlib.util
 from itertools import product
 
+import numpy as np
+import pandas as pd
 import pytest
+import torch
 
 from attention_phases import Task
+from attention_phases.model.rank_one import teacher_attention
 from attention_phases.paths import ROOT
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
@@ -18,3 +22,27 @@ spec.loader.exec_module(limits)
 def test_no_wrong_branch_and_no_nan_without_a_flag(name, branch):
     said = [limits.outcome(Task(**limits.TASKS[name]), alpha, branch, 64) for alpha in limits.ALPHAS]
     assert said[0] == "branch has ended"  # 1e-3 sentences a dimension teach nobody anything
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "branch"), [*product(limits.TASKS, limits.BRANCHES)])
+def test_the_page_shows_what_comes_out(task, branch):
+    row = pd.read_csv(limits.TABLE, index_col=["task", "branch"]).loc[task, branch]
+    if row["α = 10"] != "did not settle":  # which rounding may decide
+        assert limits.outcome(Task(**limits.TASKS[task]), 10.0, branch, 2**10, 8) == row["α = 10"]
+
+
+def test_what_the_page_says_of_its_table():
+    table = pd.read_csv(limits.TABLE, index_col=["task", "branch"])
+    assert [*table.index] == [*product(limits.TASKS, limits.BRANCHES)]
+    assert (table["α = 0.001"] == "branch has ended").all()
+    assert table.loc["ω = 0", "positional"].tolist()[2:] == ["saddle", "branch has ended", "saddle"]
+    assert (table.loc["A = (−1, 2; 2, −1)"] == "branch has ended").all(axis=None)
+
+
+@pytest.mark.parametrize(("name", "leans"), [("ω = 0", True), ("A = (−1, 2; 2, −1)", False)])
+def test_how_the_average_attention_of_a_teacher_leans(name, leans):
+    task = Task(**limits.TASKS[name])
+    projections = task.sigma * torch.from_numpy(np.random.default_rng(0).standard_normal((2, 4000)))
+    diagonal = teacher_attention(task, projections)[:, range(2), range(2)].mean()
+    assert (diagonal > 0.52) == leans and (diagonal < 0.3) != leans
