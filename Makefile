@@ -7,7 +7,7 @@ LAB := $(VENV)/.lab
 TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
-LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels open no port
+LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
 export PYTHONDONTWRITEBYTECODE = 1
 
 define STYLE

@@ -396,6 +396,7 @@ def test_the_entry_price_is_where_the_tangent_starts(students):
         assert price.entry[0] == pytest.approx(price.loss[0] - 1.25 * price.slope[0], abs=1e-12)
 
 
+@pytest.mark.slow  # of the built book
 def test_every_number_of_the_page_is_made_by_the_library_and_used():
     words = json.loads((landing.pieces() / landing.WORDS).read_text())
     used = set(re.findall(r"\{\{ (\w+) \}\}", (HERE / "book/index.md").read_text()))

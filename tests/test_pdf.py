@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 from test_book import HERE, HTML
 
+pytestmark = pytest.mark.slow  # of the built book
 PDF = HTML / "positional-or-semantic.pdf"
 WHOLE = HTML.parent / "singlehtml" / "whole.html"
 CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingClientRect().right + 1;

@@ -91,7 +91,7 @@ def fig14_value(profile):
 def _maps(experiment, profile, architectures):
     """Cells of maps, one instance of all of them after the other, so that a part of the work is a whole map."""
     omegas = MAP_OMEGAS[profile]
-    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 3, 200), "smoke": (12, 2, 60)}[profile]
+    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 2, 200), "smoke": (12, 2, 60)}[profile]
     return [
         architecture_cell(experiment, architecture, alpha, d, seed, task=Task(omega=omega))
         for seed in range(seeds)
@@ -113,7 +113,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
 
 def fig14_theory(profile):
     """Theory of Figure 14: the thresholds of its maps."""
-    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (4, 2**7, 16), "smoke": (6, 2**4, 4)}[profile]
+    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (8, 2**7, 16), "smoke": (6, 2**4, 4)}[profile]
     omegas = MAP_OMEGAS["paper"][::step]
     if profile == "smoke":
         omegas = omegas[2:3]

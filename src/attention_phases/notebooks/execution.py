@@ -20,7 +20,10 @@ from .parameters import checked
 
 @contextmanager
 def ipc_kernels():
-    """Configuration of kernels that talk over sockets in a folder of their own: no port is open to others."""
+    """Configuration of kernels that talk over sockets in a folder of their own, not over ports that others can reach.
+
+    One port of the loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
+    """
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
         yield Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
 

@@ -1,4 +1,4 @@
-"""A plugin of pytest for nbval: kernels without an open port, and a line that says which value differs.
+"""A plugin of pytest for nbval: kernels that take nothing from a port, and a line that says which value differs.
 
 pytest -p attention_phases.notebooks.validation --nbval --nbval-current-env _build/executed/smoke/NAME.ipynb
 
