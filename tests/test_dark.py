@@ -7,11 +7,13 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from test_book import HTML, chromium, open_page  # noqa: F401
 
 from attention_phases.figures.architectures import TIED
 from attention_phases.figures.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
+from attention_phases.figures.stability import square_maps
 from attention_phases.figures.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE
 
 OTHERS = ["#000000", "#222222", "#8a6fb0", "#d1001f"]  # that figures use under no name
@@ -135,6 +137,13 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
         PAPER,
     }  # whose marks are those over the map, which matplotlib defines once
     assert colours(changed, "axes_3") >= {INK}
+
+
+def test_squares_of_the_stability_page_keep_the_colours_of_their_bar():
+    values = pd.DataFrame({0.1: [0.2, 0.6], 0.3: [np.nan, 1]}, index=[1, 2])
+    light = svg(square_maps({"one": values, "two": values}, {}, "replicon", 1))
+    for name in (f"{VALUES}_0", f"{VALUES}_1"):
+        assert colours(dark(light), name) == colours(light, name) and len(colours(light, name)) > 2
 
 
 @pytest.mark.slow
