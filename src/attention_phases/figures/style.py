@@ -14,7 +14,7 @@ OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
-# White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
+# The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
 STYLE = {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
