@@ -64,7 +64,7 @@ def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page
     ):
         begin()
         assert dialog.is_visible()
-        large = dialog.locator("img").bounding_box()
+        large = dialog.locator("img:visible").bounding_box()
         assert large["width"] > 1.5 * small.bounding_box()["width"]
         page.keyboard.press("Escape")
         assert not dialog.is_visible()

@@ -19,12 +19,11 @@ def setup(app):
 
 
 def bring_words(app, config):
-    """Numbers as substitutions, so that the page's text says {{ alpha_c }}; pictures where the page finds them."""
+    """Numbers as substitutions, so that the page's text says {{ alpha_c }}; the picture where the page finds it."""
     made = pieces()
     config.myst_substitutions = {**config.myst_substitutions, **json.loads((made / WORDS).read_text())}
     FOLDER.mkdir(exist_ok=True)
-    for theme in ("light", "dark"):
-        shutil.copy(made / PICTURE.format(theme=theme), FOLDER)
+    shutil.copy(made / PICTURE, FOLDER)
 
 
 def load_explorer(app, page, template, context, doctree):

@@ -1,7 +1,7 @@
-/* A figure opens in a dialog that fills the window: by click, or by the button below it. Escape closes it. */
+/* A figure opens, for both themes, in a dialog that fills the window: by click, or by the button below it. Escape closes it. */
 document.addEventListener("DOMContentLoaded", () => {
   const pictures = [...document.querySelectorAll(".bd-article figure")]
-    .map(figure => [figure, figure.querySelector("img, .cell_output svg, :scope > svg")])
+    .map(figure => [figure, figure.querySelector(".themes") ?? figure.querySelector("img")])
     .filter(([figure, picture]) => picture && !figure.closest(".attention-panel, .explorer"));
   if (!pictures.length || !window.HTMLDialogElement) return;
   const dialog = document.createElement("dialog"), close = document.createElement("button");

@@ -22,8 +22,7 @@ from .script import EXPERIMENTS, data_script
 KEPT = ROOT / "_build" / "explorer"
 TRAINED, THEORY = "fig02", "fig02_theory"  # at the standard omega
 POINTS = 2**11  # quadrature points a scramble, in each of several quadratures
-THEMES = ("light", "dark")
-SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why-{theme}.svg"
+SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why.svg"
 
 
 def pieces():
@@ -32,7 +31,7 @@ def pieces():
     Returns
     -------
     Path
-        Has `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE` for each of `THEMES`.
+        Has `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`.
     """
     digest = sha256(code_digest(__name__).encode())
     for name in (TRAINED, THEORY, *EXPERIMENTS.values()):
@@ -47,7 +46,7 @@ def pieces():
 
 
 def _why(folder):
-    """Draw the pictures; texts about the transition at the standard omega."""
+    """Draw the picture; texts about the transition at the standard omega."""
     task = Task()
     line = experiment(THEORY, "paper", quiet=True)
     thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
@@ -55,10 +54,9 @@ def _why(folder):
     solutions = students_at(task, alpha_c, POINTS)
     paid, students = prices(solutions, alpha_c), {branch: some[0] for branch, some in solutions.items()}
     limits = borders_of(line)
-    for theme in THEMES:
-        figure = draw(_curves(line, task.omega, limits), paid, alpha_c, alpha_l, theme)
-        figure.savefig(folder / PICTURE.format(theme=theme), metadata={"Date": None})
-        plt.close(figure)
+    figure = draw(_curves(line, task.omega, limits), paid, alpha_c, alpha_l)
+    figure.savefig(folder / PICTURE, metadata={"Date": None})
+    plt.close(figure)
     trained = experiment(TRAINED, "paper", quiet=True)
     return {
         **words.threshold_words(task, thresholds, limits["semantic"].loc[task.omega]),

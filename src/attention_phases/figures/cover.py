@@ -4,9 +4,10 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from .prices import BRIGHT, INK
 from .style import COLOURS, STYLE, draw_line
 
+INK = {"light": "#222222", "dark": "#e6e6e6"}
+BRIGHT = {"light": COLOURS, "dark": {"semantic": "#f0917d", "positional": "#7fb4e8"}}
 GROUND = {"light": "#ffffff", "dark": "#0d1117"}  # of the map where nobody wins
 LINEAR = {"light": "#4f7942", "dark": "#8fc47f"}
 

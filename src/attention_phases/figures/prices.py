@@ -6,12 +6,10 @@ import numpy as np
 
 from .style import COLOURS, STYLE
 
-INK = {"light": "#222222", "dark": "#e6e6e6"}
-BRIGHT = {"light": COLOURS, "dark": {"semantic": "#f0917d", "positional": "#7fb4e8"}}
 LABEL_AT, LIFT = {"semantic": 0.3, "positional": 0.62}, {"semantic": 0.16, "positional": -0.42}  # of a tangent
 
 
-def prices(curves, prices, alpha_c, alpha_l, theme):
+def prices(curves, prices, alpha_c, alpha_l):
     """Training losses of both students over alpha, with the tangents at the transition.
 
     Parameters
@@ -21,29 +19,24 @@ def prices(curves, prices, alpha_c, alpha_l, theme):
     prices : dict of analysis.prices.Price
         At `alpha_c`.
     alpha_c, alpha_l : float
-    theme : {"light", "dark"}
 
     Returns
     -------
     matplotlib Figure
-        On a transparent ground.
     """
-    ink, colours = INK[theme], BRIGHT[theme]
-    inks = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink)
-    with mpl.rc_context(STYLE | inks):
+    with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(7.2, 4.6))
-        figure.patch.set_alpha(0)
-        axes.patch.set_alpha(0)
         for branch, (alphas, losses) in curves.items():
-            axes.plot(alphas, 1e3 * losses, color=colours[branch], linewidth=2.4)
-            _tangent(axes, branch, prices[branch], colours[branch])
-        _explain(axes, prices, alpha_c, alpha_l, ink)
+            axes.plot(alphas, 1e3 * losses, color=COLOURS[branch], linewidth=2.4)
+            _tangent(axes, branch, prices[branch])
+        _explain(axes, prices, alpha_c, alpha_l)
         axes.set(xlim=(0, 2.02), ylim=(-0.25, 4.9), xlabel=r"sentences per dimension $\alpha$")
         axes.set_ylabel(r"training loss $\epsilon_t$, in $10^{-3}$")
     return figure
 
 
-def _tangent(axes, branch, price, colour):
+def _tangent(axes, branch, price):
+    colour = COLOURS[branch]
     slope, entry = (1e3 * each[0] for each in (price.slope, price.entry))
     axes.plot((0, 2), (entry, entry + 2 * slope), "--", color=colour, linewidth=1.1)
     axes.plot(0, entry, "o", color=colour, clip_on=False, markersize=7)
@@ -58,15 +51,15 @@ def _tangent(axes, branch, price, colour):
     )
 
 
-def _explain(axes, prices, alpha_c, alpha_l, ink):
-    connector = {"arrowstyle": "-", "color": ink}
+def _explain(axes, prices, alpha_c, alpha_l):
+    connector = {"arrowstyle": "-", "color": "black"}
     low, high = (1e3 * prices[branch].entry[0] for branch in ("positional", "semantic"))
     axes.annotate("", (0.03, high), (0.03, low), arrowprops=connector | {"arrowstyle": "<->"})
     axes.annotate(f"entry price {high - low:.2f}", (0.04, 0.3), (0.3, -0.05), arrowprops=connector)
     loss = 1e3 * sum(each.loss[0] for each in prices.values()) / 2
-    axes.plot(alpha_c, loss, "o", color=ink, markersize=8)
+    axes.plot(alpha_c, loss, "o", color="black", markersize=8)
     text = rf"$\alpha_c$ = {alpha_c:.2f}: the valleys" "\nare equally deep"
     axes.annotate(text, (alpha_c, loss), (alpha_c - 0.05, loss + 1.05), ha="right", arrowprops=connector)
-    axes.axvline(alpha_l, color=ink, linewidth=1, linestyle=":")
+    axes.axvline(alpha_l, color="black", linewidth=1, linestyle=":")
     text = rf"$\alpha_l$ = {alpha_l:.2f}: semantic" "\npredicts as well as\nthe linear model"
     axes.text(alpha_l + 0.02, 0.05, text, fontsize=11)

@@ -4,6 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
+from .dark import VALUES
 from .style import COLOURS, NEUTRAL, SEMANTIC, STYLE, draw_line
 
 SYMBOLS = {"q": r"$q/\sigma^2$", "theta": r"$\theta/\sigma^2$", "m": r"$m/\sigma^2$", "V": r"$V/10\sigma^2$"}
@@ -229,7 +230,7 @@ def square_maps(maps, lines, label, most, unsure=None):
     """
     with mpl.rc_context(STYLE):
         figure, rows = plt.subplots(len(maps), 1, figsize=(6.4, 4.2 * len(maps) + 0.9), sharex=True)
-        for axes, (title, values) in zip(np.atleast_1d(rows), maps.items()):
+        for number, (axes, (title, values)) in enumerate(zip(np.atleast_1d(rows), maps.items())):
             omegas, alphas = np.meshgrid(values.columns, values.index)
             found = values.to_numpy()
             there = np.isfinite(found)
@@ -245,6 +246,7 @@ def square_maps(maps, lines, label, most, unsure=None):
                 vmax=most,
                 edgecolors="#999999",
                 linewidths=0.6,
+                gid=f"{VALUES}_{number}",
             )
             if unsure:
                 crossed = unsure[0].to_numpy() & there

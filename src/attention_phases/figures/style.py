@@ -15,7 +15,7 @@ ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
 HIGHER, LOWER = "#333333", "#008080"  # a loss by one optimiser than by the other
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
-# White faces stay readable in dark mode; a fixed salt gives the same SVG for the same picture.
+# The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
 STYLE = {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",

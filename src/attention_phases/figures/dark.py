@@ -1,0 +1,133 @@
+"""A figure for the dark theme, from the one for the light theme: its colours are mapped, maps keep theirs."""
+
+import copy
+import re
+from functools import cache
+from xml.etree import ElementTree
+
+import numpy as np
+
+PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; paper is the background of the book's dark theme
+SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+VALUES = "values"  # a drawing names points so whose colours show values
+MAPS = ("QuadMesh", "QuadContourSet", VALUES)  # a map is an axes that has one of these, or an image
+# From linear sRGB to the cube of cones' answers, and from their roots to lightness and two opponent colours:
+# Björn Ottosson's OKLab.
+CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929],
+                  [0.2119034982, 0.6806995451, 0.1073969566],
+                  [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
+OPPONENTS = np.array([[0.2104542553, 0.7936177850, -0.0040720468],
+                      [1.9779984951, -2.4285922050, 0.4505937099],
+                      [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip
+
+
+def linear(colour):
+    """Linear sRGB, an array (3,) from 0 to 1, of a colour "#rrggbb"."""
+    values = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    return np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+
+
+def oklab(colour):
+    """Lightness from 0 to 1, green to red and blue to yellow, an array (3,), of a colour "#rrggbb"."""
+    return OPPONENTS @ np.cbrt(CONES @ linear(colour))
+
+
+@cache
+def on_dark(colour):
+    """The colour that stands on dark paper for one that stood on white.
+
+    The hue stays. Of the way in lightness from paper to ink, a share t becomes a larger one: t^(1/3) for colours, which
+    makes those of both mechanisms about as light as the explorer's; t^0.6 for greys, of which faint ones stay faint.
+
+    Parameters
+    ----------
+    colour : str
+        "#rrggbb".
+
+    Returns
+    -------
+    str
+        "#rrggbb"; white becomes `PAPER`, black `INK`.
+    """
+    lightness, *opponents = oklab(colour)
+    grey = np.hypot(*opponents) < 0.03
+    paper, ink = oklab(PAPER)[0], oklab(INK)[0]
+    lightness = paper + (ink - paper) * max(0, 1 - lightness) ** (0.6 if grey else 1 / 3)
+    for share in np.linspace(1, 0, 101):  # less saturated until a screen can show it
+        seen = np.linalg.solve(OPPONENTS, [lightness, *(share * np.array(opponents))]) ** 3
+        shown = np.linalg.solve(CONES, seen)
+        if (shown > -1e-4).all() and (shown < 1 + 1e-4).all():
+            break
+    shown = np.clip(shown, 0, 1)
+    values = np.where(shown <= 0.0031308, 12.92 * shown, 1.055 * shown ** (1 / 2.4) - 0.055)
+    return "#" + "".join(f"{round(255 * value):02x}" for value in values)
+
+
+def dark(svg):
+    """A figure on dark paper.
+
+    Parameters
+    ----------
+    svg : str
+        As matplotlib writes it, on white or on no paper.
+
+    Returns
+    -------
+    str
+        All colours are those of `on_dark`, but in maps and colour bars: what is drawn inside their axes keeps its
+        colours and its white ground, so that a cell means what it meant and what is drawn over cells is read as before.
+    """
+    tree = ElementTree.fromstring(svg)
+    shapes = {each.get("id"): copy.deepcopy(each) for each in tree.iterfind(f".//{SVG}defs/{SVG}path")}
+    kept = [part for axes in tree.iterfind(f".//{SVG}g") if _is_map(axes) for part in _inside(axes)]
+    untouched = {each for part in kept for each in part.iter()} - {*tree.iterfind(f".//{SVG}defs/{SVG}path")}
+    for each in tree.iter():
+        if each not in untouched and "style" in each.attrib:
+            each.set("style", re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), each.get("style")))
+    tree.set("fill", INK)  # matplotlib leaves out a black fill, which is the usual one
+    for part in kept:
+        part.set("fill", "#000000")
+        _own_shapes(part, shapes)
+    for prefix, name in (("", SVG[1:-1]), ("xlink", LINK[1:].partition("}")[0])):
+        ElementTree.register_namespace(prefix, name)
+    return ElementTree.tostring(tree, encoding="unicode")
+
+
+def _is_map(group):
+    return group.get("id", "").startswith("axes_") and any(
+        each.tag == f"{SVG}image" or each.get("id", "").startswith(MAPS) for each in group.iter()
+    )
+
+
+def _inside(axes):
+    """Groups of an axes that stand on its ground, its first group: no ticks, spines, titles, or legends beside."""
+    ground = axes[0]
+    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", ground[0].get("d")), float)  # corners (n, xy)
+    low, high = numbers.min(axis=0), numbers.max(axis=0)
+    for part in axes:
+        name = part.get("id", "")
+        if name.startswith(("text", "legend")):
+            spots = [re.match(r"translate\((\S+) (\S+)\)", each.get("transform", "")) for each in part.iter()]
+            place = next((np.array(found.groups(), float) for found in spots if found), None)  # none: an arrow alone
+            inside = place is None or ((low <= place) & (place <= high)).all()
+        elif name.startswith("patch"):  # the spines, and a colour bar's outline, are lines that nothing cuts
+            line = part.find(f"{SVG}path")
+            inside = "fill: none" not in line.get("style", "") or line.get("clip-path") is not None
+        else:
+            inside = not name.startswith("matplotlib.axis")
+        if inside:
+            yield part
+
+
+def _own_shapes(part, shapes):
+    """Give a group marks of its own: matplotlib defines one once, with its colours, and uses it all over the figure."""
+    names = {}
+    for each in part.iter(f"{SVG}use"):
+        name = each.get(LINK)[1:]
+        if "style" in shapes[name].attrib:
+            names[name] = f"{name}-{part.get('id')}"
+            each.set(LINK, f"#{names[name]}")
+    for name, own in names.items():
+        shape = copy.deepcopy(shapes[name])
+        shape.set("id", own)
+        ElementTree.SubElement(part, f"{SVG}defs").append(shape)
