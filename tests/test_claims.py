@@ -30,7 +30,7 @@ def line(name, what, **where):
 
 
 def where_descent_stops():
-    """Starts from which gradient descent ends over 5 % above L-BFGS, nearly all below the red or above the blue line."""
+    """Starts from which descent ends over 5 % above L-BFGS, nearly all of it below the red or above the blue line."""
     table = load("fig03")
     found = set()
     for start, side in (("semantic", -1), ("positional", 1)):
