@@ -14,36 +14,36 @@ import pandas as pd
 from attention_phases import Task
 from attention_phases.paths import ROOT
 from attention_phases.theory import solve
+from attention_phases.theory.solution import ENDED, UNSETTLED
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 TASKS = {
-    **{f"λ = {lam:g}": {"lam": lam} for lam in (1e-6, 1e-4, 1.0, 10.0)},
+    **{f"λ = {lam}": {"lam": float(lam)} for lam in ("0.000001", "0.0001", "1", "10")},
     **{f"σ = {sigma:g}": {"sigma": sigma} for sigma in (0.05, 0.2, 1.0, 3.0)},
     **{f"ω = {omega:g}": {"omega": omega} for omega in (0.0, 1.0)},
     "A = (−1, 2; 2, −1)": {"matrix": ((-1, 2), (2, -1))},
     "A = (30, 10; 10, 30)": {"matrix": ((30, 10), (10, 30))},
 }
 BRANCHES = {"semantic": ("theta", "m"), "positional": ("m", "theta")}  # what is not zero, and what is
-MINIMUM, UNSTABLE = "minimum", "saddle"
+SHORT = {ENDED: "none", UNSETTLED: "unsettled"}  # what failed solutions say of themselves
 TABLE = ROOT / "book" / "limits.csv"
 
 
 def outcome(task, alpha, branch, points, scrambles=4):
-    """What `solve` answers, in a few words; an assertion fails where it is wrong without saying so."""
+    """What `solve` answers, in a word; an assertion fails where it is wrong without saying so."""
     try:
         found = solve(task, alpha, branch, points, scrambles)
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         return f"refused: {type(error).__name__}"
     if not found.converged:
-        assert found.reason
-        return found.reason
+        return SHORT.get(found.reason, found.reason)
     present, absent = (getattr(found.overlaps, name) for name in BRANCHES[branch])
     values = [*found.overlaps, found.train_loss, found.test_mse, found.gain, *found.stderr.values()]
     assert all(map(isfinite, values)), (task, alpha, branch, values)
     assert present != 0 and absent == 0, (task, alpha, branch, found.overlaps)
     assert found.overlaps.q > 0 and found.overlaps.V > 0 and found.test_mse >= 0
     assert found.overlaps.theta**2 <= found.overlaps.q * task.sigma**2 * (1 + 1e-9)
-    return MINIMUM if found.gain <= 1 else UNSTABLE
+    return "minimum" if found.gain <= 1 else "saddle"
 
 
 def main(points=2**10):

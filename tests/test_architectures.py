@@ -464,3 +464,18 @@ def test_bad_input_is_told_in_one_line(capsys):
         Architecture(tokens=3, correlation=-0.6)
     with pytest.raises(BadInput, match=r"^tokens = 1: must be a whole number >= 2"):
         Architecture(tokens=1)
+
+
+@pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])
+def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
+    """Three columns of different weight start as they are named; two that can be exchanged are displaced."""
+    scores = {"graded": tuple(map(tuple, np.diag([3.0, 2.0, 1.0]))), "twins": ((0.0, 1.0), (1.0, 0.0))}
+    monkeypatch.setattr(students, "SCORES", scores)
+    teacher, rng = torch.arange(6.0), np.random.default_rng(0)
+    graded = students.start_weights("graded", start, teacher, rng).reshape(3, 6)
+    there = {"semantic": teacher, "positional": torch.full((6,), 6**-0.5)}
+    expected = {"mixed": ["semantic", "positional", "positional"]}.get(start, [start] * 3)
+    if start != "random":
+        assert all(torch.equal(column, there[name]) for column, name in zip(graded, expected))
+    first, second = students.start_weights("twins", start, teacher, rng).reshape(2, 6)
+    assert not torch.equal(first, second)

@@ -80,7 +80,18 @@ def test_complexity_is_the_slope_of_phi():
     assert found["above"].to_numpy() == pytest.approx((phi(x) + slope - 4e-6).to_numpy(), abs=1e-12)
     assert found["above"].iloc[0] == pytest.approx(0, abs=1e-12) and found["above"].is_monotonic_increasing
     assert 100 < found["y"].iloc[-1] < 400  # de/dlog y vanishes there, not at the smallest y
-    assert breaking.complexity(table.assign(reason="residual")).empty
+    # A ten times larger error at one y moves the fit only a little, and counts: by hand, least squares with weights.
+    errors = np.array([1e-8, 1e-8, 1e-7, 1e-8, 1e-8])
+    moved = table.assign(shift=table["shift"] + [0, 0, 1e-7, 0, 0], shift_error=errors)
+    found, x = breaking.complexity(moved), np.log(ys)
+    fit, covariance = np.polyfit(x, moved["shift"], 3, w=1 / errors, cov="unscaled")
+    at = np.log(found["y"].to_numpy())
+    assert found["complexity"].to_numpy() == pytest.approx(np.exp(at) * np.polyval(np.polyder(fit), at), rel=1e-4)
+    slopes = np.stack([3 * at**2, 2 * at, np.ones(len(at)), np.zeros(len(at))], axis=1)
+    spread = np.sqrt(np.einsum("ai,ij,aj->a", slopes, covariance, slopes))
+    assert found["complexity_error"].to_numpy() == pytest.approx(np.exp(at) * spread, rel=1e-4)
+    empty = breaking.complexity(table.assign(reason="residual"))
+    assert empty.empty and [*empty] == [*found]
     assert breaking.complexity(table.assign(shift=1e-6 * np.log(ys))).empty
 
 
@@ -118,14 +129,15 @@ def test_the_two_ways_meet_where_their_losses_cross():
 
 
 def test_a_student_has_turned_where_the_other_mechanism_is_larger():
-    """Up: at 0.8 on one data set, nowhere on the other. Down: at 0.4, from larger alpha."""
+    """Up: at 0.8 on one data set, nowhere on the other. Down: at 0.4, from larger alpha. Cosines theta/sigma^2, m."""
     semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
     table = pd.DataFrame([
-        {"omega": 0.2, "seed": seed, "way": way, "at": a, "theta": -0.25 * share, "m": 0.5}
+        {"omega": 0.2, "seed": seed, "way": way, "at": a, "theta": -0.09 * share, "m": 0.5}
         for (seed, way), shares in semantic.items()
         for a, share in zip((0.4, 0.8, 1.2), shares)
     ])  # fmt: skip
-    found = breaking.turned(table, sigma=0.5)
+    found = breaking.turned(table, sigma=0.3)
+    assert [*found] == ["data_sets", "turned", "first", "last"]
     assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
     assert found.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
 
@@ -142,6 +154,7 @@ def test_sizes_are_taken_against_theory_and_against_the_informed_end():
         for k, (loss, q) in enumerate([(2.0, 0.04), (1.0, 0.044), (3.0, 0.08)])
     ])  # fmt: skip
     (found,) = breaking.sizes(pd.concat(rows), starts, lines).to_dict("records")
+    assert (found["omega"], found["branch"]) == (0.1, "positional")
     assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
     assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)
 

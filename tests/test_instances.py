@@ -239,3 +239,12 @@ def test_what_figure_8_shows():
     assert (first, baseline, second, other) == (0.2, 0.5, 0.3, 0.6) and found["lam"] == []
     assert means["m"].unique() == [0.2] and branches["semantic"]["what"].to_list() == ["semantic"]
     assert found["sigma"][0][3] == 0.6
+
+
+def test_the_map_of_optimizers_is_relative_and_paired():
+    rows = [
+        {"start": "semantic", "optimizer": name, "alpha": 1.0, "omega": 0.3, "seed": seed, "train_loss": loss}
+        for name, losses in (("lbfgs", (1.0, 2.0, 9.0)), ("gd", (1.1, 2.4)))
+        for seed, loss in enumerate(losses)
+    ]
+    assert instances.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)

@@ -17,7 +17,7 @@ from rocrate.rocrate import ROCrate
 from attention_phases import __version__
 from attention_phases.metadata import columns
 from attention_phases.metadata.__main__ import texts
-from attention_phases.metadata.picture import PICTURE, THEMES, digest, draw
+from attention_phases.metadata.picture import PICTURE, THEMES, digest, draw, picture
 from attention_phases.metadata.results import PLACE, with_results
 from attention_phases.sweep import provenance
 
@@ -138,6 +138,12 @@ def test_the_manifest_names_pages_of_the_book():
     named = {name.removeprefix("_build/html/").removesuffix(".html") for name in files if name.endswith(".html")}
     assert {page for page in pages if re.search(r"_executed/(fig|table)\d+_", page)} == named
     assert manifest["paper"]["authors"][0] == {"name": "Hugo Cui"}
+
+
+def test_the_same_picture_has_the_same_bytes(tmp_path):
+    for name in ("once", "again"):
+        picture("light", tmp_path / f"{name}.svg")
+    assert (tmp_path / "once.svg").read_bytes() == (tmp_path / "again.svg").read_bytes()
 
 
 def test_the_readme_picture_shows_the_stored_results():

@@ -11,6 +11,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from test_notebooks import TEXT as PAGE
 
+from attention_phases.errors import NotebookError
 from attention_phases.notebooks import execution, reference
 from attention_phases.paths import NOTEBOOKS
 
@@ -99,6 +100,10 @@ def test_a_reference_is_written_and_loosened(tmp_path, monkeypatch):
     reference.loosen([tmp_path / "there/page.ipynb"])
     (after,) = json.loads((tmp_path / "kept/page.json").read_text())
     assert after == before[0] | {"1 text/html": ["~"]}
+    longer = new_code_cell("1", outputs=outputs("<td>1.29</td><td>2.5</td>\n<td>7</td>"))
+    nbformat.write(new_notebook(cells=[longer]), tmp_path / "there/page.ipynb")
+    with pytest.raises(NotebookError, match="has other outputs"):
+        reference.loosen([tmp_path / "there/page.ipynb"])
 
 
 @pytest.mark.slow

@@ -45,7 +45,7 @@ def test_rates_beside_the_prediction():
     assert (row["replicon"], row["replicon_error"], row["index"], row["index_error"]) == (0.24, 0.01, 3.0, 0.5)
     assert (row["measured"], row["predicted"]) == (0.52, 0.50)
     (heavy,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon | {"index": 0.99}}).to_dict("records")
-    assert np.isnan(heavy["replicon"]) and heavy["index"] == 0.99  # there is no mean
+    assert np.isnan([heavy["replicon"], heavy["replicon_error"]]).all() and heavy["index"] == 0.99  # there is no mean
 
 
 def test_distances_that_copies_keep():
@@ -58,7 +58,9 @@ def test_distances_that_copies_keep():
         for damping in (0.7, 0.0)
         for seed, apart in enumerate(values if damping else (9.0, 9.0, 9.0))
     ]
-    table = pd.DataFrame([*copies, *(row("settled", seed, settled=settled) for seed, settled in enumerate((1, 0, 1)))])
+    ends = [row("settled", seed, settled=settled) for seed, settled in enumerate((1, 0, 1))]
+    elsewhere = [ends[0] | other for other in ({"omega": 0.2}, {"alpha": 1.0}, {"start": "positional"})]
+    table = pd.DataFrame([*copies, *ends, *elsewhere])
     (found,) = tables.settled(table, {(0.3, 2.0, "semantic"): (0.25, 0.01)}).to_dict("records")
     assert (found["branch"], found["distance"], found["distance_error"]) == ("semantic", 0.25, 0.01)
     assert (found["copies"], found["copies_low"], found["copies_high"]) == (0.1, 0.0, 0.3)

@@ -20,7 +20,7 @@ import toy_sweep
 from distributed import LocalCluster
 from toy_sweep import Cell, grid, table, work, worker_settings
 
-from attention_phases import experiments
+from attention_phases import __version__, experiments
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.experiments.results import work as train
 from attention_phases.sweep import cluster, running
@@ -368,7 +368,7 @@ def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, c
     with pool("cluster"):
         pass
     out, err = capfd.readouterr()
-    assert out == "" and err.count("\n") == 1 and "version 0.1.0 (here 9)" in err
+    assert out == "" and err.count("\n") == 1 and f"version {__version__} (here 9)" in err
 
 
 def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):

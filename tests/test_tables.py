@@ -169,6 +169,7 @@ def test_agreement_over_a_range(monkeypatch):
     small, large = thresholds.agreement(table, theory, RNG(0), {"small": (0, 0.2), "large": (0.2, 0.6)}).to_dict(
         "records"
     )
+    assert (small["threshold"], small["optimizer"], large["range"]) == ("critical", "lbfgs", "large")
     assert (small["count"], small["largest_at"], large["count"], large["largest_at"]) == (1, 0.1, 2, 0.4)
     assert (small["mean"], small["mean_error"], small["rms"]) == pytest.approx((-0.03, 0.01, 3.0))
     assert large["mean"] == pytest.approx(0.025) and large["mean_error"] == pytest.approx(0.02 * 2**0.5 / 2)
@@ -223,6 +224,9 @@ def test_experiments_of_figure_2():
     assert found["error"].to_list() == pytest.approx([1e-4, 1e-4, 1e-4, 0.04])
     assert found.loc["linear_mse", "verdict"] == "not comparable" and found.loc["linear_mse", "reason"] == "definition"
     assert found.loc["test_mse", "verdict"] == "agrees" and set(found["n"]) == {2}
+    far = pd.DataFrame(rows).assign(test_mse=lambda each: 2 * each["test_mse"])
+    off = of_students.students_of_slice(Task(), far).set_index("quantity").loc["test_mse"]
+    assert (off["verdict"], off["reason"]) == ("differs", "instances")
     assert found.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (0.04**2 + 1e-6 / 12) ** 0.5)
     assert of_students.students_of_slice(Task(omega=0.4), pd.DataFrame(rows)).empty
 

@@ -155,6 +155,16 @@ def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, poi
     assert not found.converged and found.reason == reason
 
 
+def test_a_loss_that_is_not_finite_is_no_solution(monkeypatch):
+    def infinite(model, x, net):
+        x, averages = polish_near(model, x, net)
+        return x, averages._replace(moreau=np.full_like(averages.moreau, np.inf))
+
+    monkeypatch.setattr("attention_phases.theory.solver._polish", infinite)
+    found = solve(TASK, 2.0, "semantic", 2**6, 4)
+    assert not found.converged and found.reason == UNSETTLED
+
+
 @pytest.mark.parametrize("omega", [0.3, 1.0])
 def test_the_positional_branch_is_one_up_to_many_data(omega):
     last = None

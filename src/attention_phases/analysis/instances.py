@@ -156,6 +156,26 @@ def crossings(table, gap, rng, along="omega"):
     return pd.DataFrame.from_dict(found, orient="index", columns=["alpha", "alpha_error"])
 
 
+def optimizer_map(table, start):
+    """By how much of itself the training loss of one start is higher by gradient descent than by L-BFGS, in per cent.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of both over alpha and omega.
+    start : str
+
+    Returns
+    -------
+    pandas.DataFrame
+        alpha (rows) by omega, mean over the data sets that both have seen.
+    """
+    rows = table[table["start"] == start]
+    losses = rows.pivot_table(index=["alpha", "omega", "seed"], columns="optimizer", values="train_loss", observed=True)
+    higher = 100 * (losses["gd"] / losses["lbfgs"] - 1)
+    return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
+
+
 def between_optimizers(table):
     """What gradient descent and L-BFGS leave between them on the cells that both have done.
 

@@ -8,13 +8,15 @@ from .maps import overlap_plane, phase_map
 from .panel import attention_panel
 from .phases import fig02, fig07, fig08
 from .random_starts import found_minima, fractions
-from .style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
+from .style import ATTENTION, BASELINE, COLOURS, HIGHER, LINEAR, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 
 __all__ = [
     "ATTENTION",
     "BASELINE",
     "COLOURS",
+    "HIGHER",
     "LINEAR",
+    "LOWER",
     "NEUTRAL",
     "POSITIONAL",
     "SEMANTIC",

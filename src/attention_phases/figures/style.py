@@ -12,6 +12,7 @@ SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
+HIGHER, LOWER = "#333333", "#008080"  # a loss by one optimiser than by the other
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.

@@ -8,6 +8,7 @@ from ..analysis import instances
 from ..analysis.lines import branches, mark
 from ..figures.cover import cover
 from ..figures.drawn import drawn
+from ..figures.style import STYLE
 from ..paths import DATA
 from ..sweep.store import load
 from ..task import Task
@@ -35,7 +36,8 @@ def draw(theme):
 def picture(theme, path):
     """Write the picture, with the `digest` of what it draws as its identifier."""
     figure = draw(theme)
-    figure.savefig(path, dpi=100, metadata={"Date": None, "Identifier": digest(figure)})
+    with plt.rc_context({"svg.hashsalt": STYLE["svg.hashsalt"]}):  # the same bytes for the same picture
+        figure.savefig(path, dpi=100, metadata={"Date": None, "Identifier": digest(figure)})
     plt.close(figure)
 
 

@@ -15,7 +15,6 @@ SCORES = {
     "value": ((1.0,),),  # output S x (1 + u v^T/d)
     "full_value": ((1.0,),),  # output S x (1 + V)
 }
-SOLVED = ("tied", "rank2", "untied")  # the forms that the theory covers
 CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its value
 
 

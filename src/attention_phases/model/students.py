@@ -111,8 +111,8 @@ def start_weights(form, start, teacher, rng):
     form : str
     start : {"semantic", "positional", "mixed", "random"}
         Every column at Q* (semantic) or 1_d/sqrt(d) (positional); the first at Q*, the others at 1_d/sqrt(d) (mixed);
-        or 0.1 N(0, 1) (random). Two columns of equal kind that add up (rank 2) would stay equal for ever: there
-        both are displaced by 0.1 N(0, 1).
+        or 0.1 N(0, 1) (random). Columns that can be exchanged (rank 2) would stay equal for ever from equal starts:
+        there all are displaced by 0.1 N(0, 1).
     teacher : (d,) tensor
     rng : numpy.random.Generator
 
@@ -124,10 +124,12 @@ def start_weights(form, start, teacher, rng):
     """
     d = len(teacher)
     kinds = {"semantic": teacher, "positional": torch.full_like(teacher, d**-0.5), "random": torch.zeros_like(teacher)}
-    names = ("semantic", "positional") if start == "mixed" else (start, start)
-    columns = [kinds[name].clone() for name in names[: 2 if form in ("rank2", "untied") else 1]]
+    score = np.array(SCORES[form])
+    first, others = ("semantic", "positional") if start == "mixed" else (start, start)
+    columns = [kinds[name].clone() for name in (first, *[others] * (len(score) - 1))]
+    exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all()
     for column in columns:
-        if start == "random" or (form == "rank2" and start != "mixed"):
+        if start == "random" or (exchangeable and start != "mixed"):
             column += torch.from_numpy(0.1 * rng.standard_normal(d, dtype=np.float32)).to(teacher)
     if form == "value":
         columns += [torch.zeros_like(teacher), torch.from_numpy(rng.standard_normal(d, dtype=np.float32)).to(teacher)]

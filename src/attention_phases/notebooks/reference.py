@@ -21,6 +21,7 @@ from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 
 from .. import paths
+from ..errors import NotebookError
 from .execution import fingerprint, keep, with_ids
 from .marks import marked
 
@@ -189,8 +190,15 @@ def loosen(executed):
     for path in executed:
         kept = FOLDER / path.with_suffix(".json").name
         cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-        whole = [_loosened(texts, said(cell.outputs)) for texts, cell in zip(json.loads(kept.read_text()), cells)]
+        known, found = json.loads(kept.read_text()), [said(cell.outputs) for cell in cells]
+        if list(map(_sizes, known)) != list(map(_sizes, found)):
+            raise NotebookError(f"{path.stem}: {kept.name} has other outputs; write it again first")
+        whole = list(map(_loosened, known, found))
         kept.write_text(_json(whole))
+
+
+def _sizes(texts):
+    return {name: len(lines) for name, lines in texts.items()}
 
 
 def _loosened(texts, others):

@@ -4,18 +4,21 @@ import numpy as np
 import pandas as pd
 
 from .. import published
+from ..analysis.instances import curve
 
 PUBLISHED = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
 WAYS = ("rule", "exact", "theory")
 
 
-def by_omega(table):
+def by_omega(table, lines):
     """Every published threshold, and what the rule of `theory.published_rule` gives for it.
 
     Parameters
     ----------
     table : pandas.DataFrame
         The experiment "published_rule".
+    lines : pandas.DataFrame
+        Rows of `theory.theory_line`. Their thresholds are the better known ones, where they have this omega.
 
     Returns
     -------
@@ -23,6 +26,12 @@ def by_omega(table):
         `threshold`, `omega`, `published_alpha`; `rule`, everything on the 144 points; `exact`, only the overlaps on the
         144 points, their losses exact; `theory` with `theory_error`. NaN where the rule has no crossing near theory's.
     """
+    better = {kind: curve(lines, kind) for kind in PUBLISHED}
+
+    def theory(row):
+        at = better[row.what]
+        return (row.alpha, row.alpha_error) if row.omega not in at.index else at.loc[row.omega]
+
     rows = [
         {
             "threshold": row.what,
@@ -30,8 +39,7 @@ def by_omega(table):
             "published_alpha": PUBLISHED[row.what][row.omega].value,
             "rule": row.rule,
             "exact": row.exact,
-            "theory": row.alpha,
-            "theory_error": row.alpha_error,
+            **dict(zip(("theory", "theory_error"), theory(row))),
         }
         for row in table.itertuples()
         if row.omega in PUBLISHED[row.what]

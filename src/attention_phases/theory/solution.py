@@ -37,8 +37,9 @@ class Solution(Generic[AnyOverlaps]):
         Largest change of a coordinate of the branch (`rank_one.branch`, `general.branch`) under one more step.
     reason : str
         Why the solution failed; empty if it converged. `UNSETTLED`: the residual is above 1e-6, and the distance left
-        above a fifth of a standard error. `ENDED`: the overlap that the branch is named after is zero within its error.
-        `SADDLE`: a damped iteration leaves the solution within its branch; for leaving the branch see `gain`.
+        above a fifth of a standard error, or a loss is not finite. `ENDED`: the overlap that the branch is named after
+        is zero within its error. `SADDLE`: a damped iteration leaves the solution within its branch; for leaving the
+        branch see `gain`.
     iterations : int
         Evaluations of the map.
     spread : dict of (scrambles, ...) arrays

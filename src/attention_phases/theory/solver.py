@@ -82,8 +82,9 @@ def solve(
     points = usual_points("solution", architecture) if points is None else points
     nets = gaussian_points(points, scrambles, seed, model.dimensions)
     few, net = Net(nets[: model.rough.scrambles, : model.rough.points], model.fields), Net(nets, model.fields, report)
-    near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
-    return _describe(model, *_polish(model, near, net), net, few.calls)
+    with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
+        near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
+        return _describe(model, *_polish(model, near, net), net, few.calls)
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
@@ -154,8 +155,9 @@ def _describe(model, x, averages, net, before):
     spread |= {name: each + slopes[name] @ moves for name, each in model.observables(x, averages).items()}
 
     residual, errors = float(np.abs(image - x).max()), standard_error(moves.T)
+    finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *moves.ravel()]).all()
     reason = ""
-    if not is_settled(residual, np.linalg.solve(response, image - x), errors):
+    if not finite or not is_settled(residual, np.linalg.solve(response, image - x), errors):
         reason = UNSETTLED
     elif not is_present(x[model.own], errors[model.own]):
         reason = ENDED

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...errors import check_choice
-from ...model.architectures import SOLVED, Architecture
+from ...model.architectures import Architecture
 from ...task import Task
 from ..warm import Rough
 from . import state_evolution as equations
 from .state_evolution import Averages, GeneralHats, GeneralOverlaps
 
-# Columns that overlap with the teacher, and with the positions, on each branch of each form. Where there are two that
-# add up (rank 2), turning them into one another changes nothing; with the teacher's overlap in the first, q and chi
-# are diagonal by symmetry, which fixes that freedom.
+# Columns that overlap with the teacher, and with the positions, on each branch of each form that the theory covers.
+# Where there are two that add up (rank 2), turning them into one another changes nothing; with the teacher's overlap in
+# the first, q and chi are diagonal by symmetry, which fixes that freedom.
 OVERLAPPING = {
     "tied": {"semantic": ((1,), (0,)), "positional": ((0,), (1,)), "symmetric": ((0,), (0,))},
     "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1))},
@@ -37,7 +37,7 @@ class GeneralBranch:
     architecture: Architecture
 
     def __post_init__(self):
-        form = check_choice("architecture", self.architecture.form, SOLVED)
+        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         check_choice("branch", self.branch, tuple(OVERLAPPING[form]))
         teacher, places = OVERLAPPING[form][self.branch]
         self.teacher, self.places, r = np.flatnonzero(teacher), np.flatnonzero(places), self.architecture.rank
