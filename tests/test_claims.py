@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from attention_phases import Task, published
-from attention_phases.analysis import basins, instances
+from attention_phases.analysis import basins, optimizers
 from attention_phases.experiments.rank_one_grids import ALPHAS
 from attention_phases.histogram.counting import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
@@ -34,7 +34,7 @@ def where_descent_stops():
     table = load("fig03")
     found = set()
     for start, side in (("semantic", -1), ("positional", 1)):
-        higher = instances.optimizer_map(table, start).stack()
+        higher = optimizers.optimizer_map(table, start).stack()
         far, border = higher[higher > 5].index, line_of("fig03_theory", f"{start} border")
         beyond = [side * (alpha - border[omega]) > 0 for alpha, omega in far]
         assert np.mean(beyond) > (0.95 if start == "semantic" else 0.999)

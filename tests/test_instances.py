@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from frames import lines, students
 
-from attention_phases.analysis import instances
+from attention_phases.analysis import instances, optimizers
 from attention_phases.analysis.differences import in_errors
 
 ALPHAS = np.linspace(0, 2, 11)
@@ -208,7 +208,7 @@ def test_between_optimizers_on_the_cells_of_both():
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["optimizer", "alpha", "seed", "theta"])
     table = table.assign(start="semantic", omega=0.3, train_loss=0.0, m=0.0)
-    found = instances.between_optimizers(table).set_index("quantity").loc["theta"]
+    found = optimizers.between_optimizers(table).set_index("quantity").loc["theta"]
     assert found["cells"] == 2 and found["difference"] == pytest.approx(0.3)
     assert found["error"] == pytest.approx(0.2)  # (0.5 - 0.1)/sqrt 2 over sqrt 2
     assert found["rms"] == pytest.approx((0.26 / 2) ** 0.5)
@@ -247,4 +247,4 @@ def test_the_map_of_optimizers_is_relative_and_paired():
         for name, losses in (("lbfgs", (1.0, 2.0, 9.0)), ("gd", (1.1, 2.4)))
         for seed, loss in enumerate(losses)
     ]
-    assert instances.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)
+    assert optimizers.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)

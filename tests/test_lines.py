@@ -6,6 +6,7 @@ import pytest
 
 from attention_phases import Task, experiments
 from attention_phases.analysis import instances as st
+from attention_phases.analysis import optimizers
 from attention_phases.experiments import cells, results
 from attention_phases.paths import ROOT
 from attention_phases.sweep import provenance, store
@@ -232,7 +233,7 @@ def test_optimizers_are_compared_on_the_same_data_only():
         trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.1, 2, 9.0, 9.0)
         + trained(0.1, 0, 1.5, 2.0, "gd") + trained(0.1, 1, 3.1, 2.5, "gd")
     )  # fmt: skip
-    found = st.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
+    found = optimizers.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
     assert found["cells"] == 2
     assert found["difference"] == pytest.approx(0.3) and found["error"] == pytest.approx(0.2)
     assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))

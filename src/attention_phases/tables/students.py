@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from .. import published
-from ..analysis.instances import between_optimizers, instance_means
+from ..analysis.instances import instance_means
+from ..analysis.optimizers import between_optimizers
 from ..task import Task
 from ..theory.quadrature import SCRAMBLES
 from .thresholds import PUBLISHED, broken
@@ -132,6 +133,6 @@ def distances_to_limit(means, limits):
 
 
 def optimizers(table):
-    """`instances.between_optimizers`, what the optimisers leave between them, with names of columns."""
+    """`optimizers.between_optimizers`, what the optimisers leave between them, with names of columns."""
     names = {"error": "difference_error", "rms": "rms_difference"}
     return between_optimizers(table).rename(columns=names)

@@ -1,0 +1,58 @@
+"""What two optimisers leave between them, on the same data and from the same start."""
+
+import pandas as pd
+
+
+def optimizer_map(table, start):
+    """By how much of itself the training loss of one start is higher by gradient descent than by L-BFGS, in per cent.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of both over alpha and omega.
+    start : str
+
+    Returns
+    -------
+    pandas.DataFrame
+        alpha (rows) by omega, mean over the data sets that both have seen.
+    """
+    rows = table[table["start"] == start]
+    losses = rows.pivot_table(index=["alpha", "omega", "seed"], columns="optimizer", values="train_loss", observed=True)
+    higher = 100 * (losses["gd"] / losses["lbfgs"] - 1)
+    return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
+
+
+def between_optimizers(table):
+    """What gradient descent and L-BFGS leave between them on the cells that both have done.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of both.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By start and quantity: mean difference (gradient descent less L-BFGS), its standard error, root mean
+        square difference, and the standard deviation of the L-BFGS values between instances, of one alpha and omega.
+    """
+    where = ["start", "omega", "alpha", "seed"]
+    by_gd, by_lbfgs = (table[table["optimizer"] == name].set_index(where) for name in ("gd", "lbfgs"))
+    both = by_gd.index.intersection(by_lbfgs.index)
+    rows = []
+    for start in both.unique("start"):
+        at = both[both.get_level_values("start") == start]
+        for name in ("train_loss", "theta", "m"):
+            values = by_lbfgs[by_lbfgs.index.get_level_values("start") == start][name]
+            difference = by_gd.loc[at, name] - by_lbfgs.loc[at, name]
+            rows.append({
+                "start": start,
+                "quantity": name,
+                "cells": len(at),
+                "difference": difference.mean(),
+                "error": difference.sem(),
+                "rms": (difference**2).mean() ** 0.5,
+                "spread": values.groupby(["omega", "alpha"]).var().mean() ** 0.5,
+            })  # fmt: skip
+    return pd.DataFrame(rows)
