@@ -105,6 +105,14 @@ class ValleyCell(_OnData):
 
 
 @dataclass(frozen=True)
+class SearchCell(ValleyCell):
+    """Searches for the lowest minimum of the valley, from where such starts end, see `training.searches`."""
+
+    worst: float
+    temperatures: tuple
+
+
+@dataclass(frozen=True)
 class MessagePassingCell(_OnData):
     """Message passing from one start."""
 

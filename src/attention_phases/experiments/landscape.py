@@ -1,5 +1,6 @@
 """The loss of trained students as a landscape: a surface through two minima, and the minima of one valley."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ import torch
 
 from ..model.rank_one import overlaps, risk, sample
 from ..training.optimizers import fit, start_weights
+from ..training.searches import anneal, hop
 from .cells import student_cell
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
@@ -22,25 +24,67 @@ def descend(cell):
         of the distinct ends it is; `nearest`, its distance to the nearest other end over the size of both; `aligned`,
         ``|cosine|`` with the end of the next start (a student and its negative are the same).
     """
-    data, rng = _draw(cell)
-    start = start_weights(cell.valley, data.teacher, rng)
-    noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
-    noise[0] = 0
-    fits = fit(data, cell.lam, start + cell.noise * noise)
-    points = [overlaps(cell.task(), each.weights, data.teacher) for each in fits]
+    data, fits, _ = _ends(cell)
     cosines = _cosines(torch.stack([each.weights for each in fits]).double()).numpy()
     distances = np.sqrt(2 * np.maximum(1 - cosines, 0)) + 2 * np.eye(cell.count)
     return [
         {
             "number": k,
             "train_loss": each.train_loss,
-            **{name: point[name] for name in ("q", "m", "theta")},
+            **_own(cell, data, each),
             "minimum": label,
             "nearest": distances[k].min(),
             "aligned": cosines[k, (k + 1) % cell.count],
         }
-        for k, (each, point, label) in enumerate(zip(fits, points, _labels(distances)))
+        for k, (each, label) in enumerate(zip(fits, _labels(distances)))
     ]
+
+
+def search(cell):
+    """What searches from the ends of a `SearchCell` find.
+
+    Returns
+    -------
+    list of dict
+        Two for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
+        single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of the search
+        "anneal", from where the start without noise ends. Each with train_loss, q, m and theta of its end, and
+        `aligned`, its ``|cosine|`` with the lowest of all.
+    """
+    data, fits, rng = _ends(cell)
+    rows = []
+    for k, each in enumerate(fits):
+        found, hops = hop(data, cell.lam, each, cell.worst)
+        rows += [({"search": "descent", "number": k}, each), ({"search": "hop", "number": k, "hops": hops}, found)]
+    for temperature in cell.temperatures:
+        found = anneal(data, cell.lam, fits[0], temperature, rng)
+        rows.append(({"search": "anneal", "number": 0, "temperature": temperature}, found))
+    weights = torch.stack([each.weights for _, each in rows]).double()
+    lowest = min(range(len(rows)), key=lambda k: rows[k][1].train_loss)
+    empty = {"hops": np.nan, "temperature": np.nan}
+    return [
+        {**empty, **row, "train_loss": each.train_loss, **_own(cell, data, each), "aligned": float(aligned)}
+        for (row, each), aligned in zip(rows, _cosines(weights)[lowest])
+    ]
+
+
+def search_first(cell):
+    """The first two rows of `search`: from the start without noise."""
+    return search(replace(cell, count=1, temperatures=()))
+
+
+def _own(cell, data, found):
+    point = overlaps(cell.task(), found.weights, data.teacher)
+    return {name: point[name] for name in ("q", "m", "theta")}
+
+
+def _ends(cell):
+    """Training set of a `ValleyCell`, where its starts end, and the generator after all that."""
+    data, rng = _draw(cell)
+    start = start_weights(cell.valley, data.teacher, rng)
+    noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
+    noise[0] = 0
+    return data, fit(data, cell.lam, start + cell.noise * noise), rng
 
 
 def _draw(cell):

@@ -194,6 +194,13 @@ def _by_products(data, columns, lam):
     return value, field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
 
 
+def misfits(data, weights):
+    """Loss of each sentence (n,) under a student (d,); their sum, the penalty and `floor` are R."""
+    h = data.inputs @ weights
+    s = torch.sigmoid(h * (h - h.flip(1)))  # S_11 and S_22
+    return 0.5 * data.stiffness * (s - data.targets).square().sum(1)
+
+
 def overlaps(task, weights, teacher):
     """Order parameters of given weights (Eq. 6).
 

@@ -1,0 +1,85 @@
+"""Search a valley for its lowest minimum, from one of its minima.
+
+Where a valley holds many minima, they differ in how they fit a few sentences. The search changes these one by one.
+Langevin descent, which disturbs all weights at once, is the control.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from ..model.rank_one import misfits, risk
+from .optimizers import GD_RATE, fit, lbfgs
+
+LOWER = 1e-8  # of R/d: less is rounding
+TRIED = 1e-3  # gradient at which a trial is judged; its loss is then right to some 1e-7
+NEARLY = 1e-7
+
+
+def hop(data, lam, minimum, worst):
+    """Leave a minimum for a lower one by way of single sentences, until none leads lower.
+
+    One sentence is left out, the student descends, the sentence comes back, the student descends again. Where that
+    ends lower, the search goes on from there. The worst fitted sentences come first.
+
+    Parameters
+    ----------
+    data : Dataset
+    lam : float
+        Ridge penalty.
+    minimum : Fit
+    worst : float
+        Share of the sentences that are tried at each minimum.
+
+    Returns
+    -------
+    found : Fit
+    hops : int
+        How often a lower minimum was found.
+    """
+    count, hops = max(1, round(worst * len(data.stiffness))), 0
+    while (lower := _first_lower(data, lam, minimum, count)) is not None:
+        minimum, hops = lower, hops + 1
+    return minimum, hops
+
+
+def _first_lower(data, lam, minimum, count):
+    """The first lower minimum that leaving out one of the `count` worst fitted sentences leads to, if any does."""
+    for number in torch.argsort(misfits(data, minimum.weights), descending=True)[:count]:
+        stiffness = data.stiffness.clone()
+        stiffness[number] = 0
+        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], tolerance=TRIED)
+        weights, _ = lbfgs(data, lam, weights, tolerance=TRIED)
+        if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - NEARLY:
+            found = fit(data, lam, weights)[0]
+            if found.train_loss < minimum.train_loss - LOWER:
+                return found
+    return None
+
+
+def anneal(data, lam, minimum, temperature, rng, steps=3000, rate=GD_RATE):
+    """Langevin descent from a minimum, with a temperature that falls to zero, then L-BFGS.
+
+    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), and T falls linearly.
+
+    Parameters
+    ----------
+    data, lam, minimum
+        As for `hop`.
+    temperature : float
+        In units of R, at the first step.
+    rng : numpy.random.Generator
+    steps : int
+    rate : float
+
+    Returns
+    -------
+    Fit
+    """
+    weights = minimum.weights[None].clone()
+    for step in range(steps):
+        weights.sub_(risk(data, weights, lam)[1], alpha=rate)
+        noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
+        weights.add_(noise, alpha=(2 * rate * temperature * (1 - step / steps)) ** 0.5)
+    return fit(data, lam, weights)[0]
