@@ -102,7 +102,9 @@ clean:  ## remove what was built, but no results
 
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
+	@test -f $@ || rm -rf $(VENV)  # what a killed installation has left, pip cannot always mend
 	$(PYTHON) -m venv $(VENV)
+	@rm -f $@
 	$(BIN)/python -m pip install --quiet -c constraints.txt $(TORCH)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[book,test]'
 	@touch $@

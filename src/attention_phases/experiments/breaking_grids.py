@@ -11,7 +11,11 @@ OMEGAS = {
     "laptop": {2**10: (0.1, 0.2), 2**12: (0.3,)},
     "smoke": {2**9: (0.1,)},
 }
-ALTERNATIVE = {"paper": ((0.02, 0.04, 0.06, 0.1, 0.14, 0.2), 2**12), "laptop": ((0.06,), 2**10), "smoke": ((0.06,), 2**9)}
+ALTERNATIVE = {
+    "paper": ((0.02, 0.04, 0.06, 0.1, 0.14, 0.2), 2**12),
+    "laptop": ((0.06,), 2**10),
+    "smoke": ((0.06,), 2**9),
+}
 SHOWN = ((0.1, 0.75), (0.02, 0.64))  # omega, alpha
 # y, conjugate to the risk: around the inverse of the training loss, that is some hundreds.
 YS = {"paper": (100.0, 200.0, 400.0, 800.0, 1600.0), "laptop": (100.0, 300.0, 900.0), "smoke": (300.0,)}

@@ -61,9 +61,8 @@ def search(cell):
         rows.append(({"search": "anneal", "number": 0, "temperature": temperature}, found))
     weights = torch.stack([each.weights for _, each in rows]).double()
     lowest = min(range(len(rows)), key=lambda k: rows[k][1].train_loss)
-    empty = {"hops": np.nan, "temperature": np.nan}
     return [
-        {**empty, **row, "train_loss": each.train_loss, **_own(cell, data, each), "aligned": float(aligned)}
+        {**row, "train_loss": each.train_loss, **_own(cell, data, each), "aligned": float(aligned)}
         for (row, each), aligned in zip(rows, _cosines(weights)[lowest])
     ]
 
