@@ -29,6 +29,7 @@ WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of
     "fig14_value": 2,
     "fig11": 2,
     "lowest": 2,
+    "searched": 2,
     "stability": 2,
     "variants_theory": 2,
     "hysteresis": 1,

@@ -9,7 +9,7 @@ import torch
 
 from attention_phases import Task
 from attention_phases.analysis.crossing import Crossing, crossing, gaps, limit, losses
-from attention_phases.analysis.lowest import excess, expected_minimum, later
+from attention_phases.analysis.lowest import excess, expected_minimum, later, searched
 from attention_phases.experiments import grid
 from attention_phases.experiments.controls import CONTROLS, controls, train_controlled
 from attention_phases.experiments.hysteresis import follow
@@ -144,9 +144,20 @@ def test_the_lowest_of_many_starts_moves_the_crossing():
         for k, each in enumerate(some)
     ])  # fmt: skip
     assert excess(table, (3,)).xs("positional", level="valley")[3].tolist() == pytest.approx([3e-6, 3e-6])
-    found = later(table, {0.1: -6e-4}, (1, 3))
+    found = later(excess(table, (1, 3)), {0.1: -6e-4})
     assert found.loc[(0.1, 100, 3), "later"] == pytest.approx(3e-6 / 6e-4)
     assert found.loc[(0.1, 100, 1), "later"] == pytest.approx((3 + 1 + 0) / 3 * 1e-6 / 6e-4)
+
+
+def test_a_search_gains_on_the_informed_minimum_of_its_data_set():
+    """By hand, in units of 1e-6: the informed start ends at 9, its search at 7, the other start at 8 and 4."""
+    losses = [("descent", 0, 9.0), ("hop", 0, 7.0), ("descent", 1, 8.0), ("hop", 1, 4.0), ("hop", 2, 4.0 + 1e-3)]
+    rows = [{"search": search, "number": k, "train_loss": 1e-6 * loss} for search, k, loss in losses]
+    rows += [{"search": "anneal", "number": 0, "train_loss": 1e-6 * (9 + k), "temperature": k} for k in (0.001, 0.01)]
+    table = pd.DataFrame(rows).assign(omega=0.1, alpha=0.7, d=100, valley="positional", seed=3)
+    found = searched(table).loc[(0.1, 0.7, 100, "positional", 3)]
+    assert found[["descent", "hop", 0.001, 0.01]].tolist() == pytest.approx([1e-6, 5e-6, -1e-9, -1e-8])
+    assert found["same"] == pytest.approx(2 / 3)
 
 
 def test_a_loop_starts_each_student_at_the_last_minimum():

@@ -2,6 +2,7 @@
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 
 from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line
 
@@ -77,7 +78,7 @@ def thresholds(theory, trained, published):
         shown = [omega for omega in trained.index if omega in reference.index]
         for name, marker, colour, label, aside in (
             ("informed", "o", "black", "students, informed descent, $d\\to\\infty$", -ASIDE),
-            ("searched", "D", "#8a6fb0", "students, lowest of many starts", ASIDE),
+            ("searched", "D", "#8a6fb0", "students, lowest minima found, $d\\to\\infty$", ASIDE),
         ):
             away = trained.loc[shown, name] - reference[shown]
             at = [omega + aside for omega in shown]
@@ -138,36 +139,43 @@ def loops(found, lines, borders):
     return figure
 
 
-def gained(excess):
-    """Training loss gained by taking the lowest of several starts.
+def gained(many, hopped):
+    """Training loss gained on the informed minimum: by the lowest of several starts, and by way of single sentences.
 
     Parameters
     ----------
-    excess : pandas.DataFrame
-        As from `analysis.lowest.later`, by omega, d and count.
+    many, hopped : pandas.DataFrame
+        As from `analysis.lowest.later`, by omega, d and search: of `excess`, and the column "hop" of `searched`.
 
     Returns
     -------
     matplotlib Figure
     """
-    omegas = list(excess.index.unique("omega"))
+    omegas = list(hopped.index.unique("omega"))
+    styles = dict(zip(sorted(hopped.index.unique("d")), ("v:", "o-.", "s-", "D--")))
+    counts = sorted(many.index.unique("search"))
+    beyond = dict(zip(styles, counts[-1] * 1.5 ** np.arange(1.5, 1.5 + len(styles))))
     with mpl.rc_context(STYLE):
         figure, panels = plt.subplots(
-            1, len(omegas), figsize=(3.4 * len(omegas) + 0.6, 3.8), sharey=True, squeeze=False
+            1, len(omegas), figsize=(3.4 * len(omegas) + 0.6, 4.4), sharey=True, squeeze=False
         )
         for omega, axes in zip(omegas, panels[0]):
-            here = excess.loc[omega]
-            for d, style in zip(sorted(here.index.unique("d")), ("o:", "s-", "D--")):
+            for d, style in styles.items():
                 for branch, colour in COLOURS.items():
-                    each = here.loc[d]
-                    axes.errorbar(
-                        each.index, 1e6 * each[branch], 1e6 * each[f"{branch}_error"], fmt=style, color=colour,
-                        label=rf"{branch}, $d={d}$",
-                    )  # fmt: skip
-            axes.set(xscale="log", xlabel="displaced starts", title=rf"$\omega = {omega:g}$")
-            axes.xaxis.set_major_locator(mpl.ticker.FixedLocator([1, 3, 6, 12, 25, 49]))
+                    bars = {"fmt": style, "color": colour, "markersize": 5}
+                    label = rf"{branch}, $d={d}$"
+                    if (omega, d) in many.index:
+                        each = many.loc[omega, d]
+                        axes.errorbar(
+                            each.index.astype(float), 1e6 * each[branch], 1e6 * each[f"{branch}_error"], **bars
+                        )
+                    found = hopped.loc[omega, d].iloc[0]
+                    axes.errorbar(beyond[d], 1e6 * found[branch], 1e6 * found[f"{branch}_error"], **bars, label=label)
+            axes.axvline(counts[-1] * 1.35, color=NEUTRAL, linewidth=1)
+            axes.set(xscale="log", xlabel="displaced starts | hops", title=rf"$\omega = {omega:g}$")
+            axes.xaxis.set_major_locator(mpl.ticker.FixedLocator(counts))
             axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
         panels[0][0].set_ylabel(r"$10^6\times$ loss gained")
-        panels[0][-1].legend(fontsize=9)
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=9)
     return figure

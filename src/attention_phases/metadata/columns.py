@@ -110,6 +110,18 @@ COLUMNS = {
     "minimum": Column("which of the distinct ends of its data set a student has"),
     "nearest": _ratio("distance to the nearest other end, over the size of both"),
     "aligned": _ratio("|cosine| with the end of the next start"),
+    "worst": _ratio("share of the sentences that are tried, the worst fitted ones"),
+    "temperatures": Column("of Langevin descent, as JSON"),
+    "search": Column(
+        "how the minimum was found",
+        names={
+            "descent": "L-BFGS from the start",
+            "hop": "from the end of that by way of single sentences",
+            "anneal": "from the end of that by Langevin descent",
+        },
+    ),
+    "hops": Column("how often a lower minimum was found on the way"),
+    "temperature": _ratio("of Langevin descent at its first step, in units of R"),
     "way": Column("direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}),
     "at": _ratio("alpha at which the student was trained; alpha itself is the largest of the cell"),
     "excess": _ratio("training loss less the part that no student can fit"),
@@ -242,6 +254,7 @@ OF_CELLS = {
             },
         )
     },
+    cells.SearchCell: {"aligned": _ratio("|cosine| with the lowest minimum found from all starts of the cell")},
     cells.ControlledCell: {"aligned": _ratio("control variate: misfit of a student along the teacher, less its mean")},
     CountingCell: {
         "seed": Column("number of the run"),

@@ -100,35 +100,35 @@ def ground_states(table):
     return rows[["alpha", "apart", "y", "phi", "phi_error", "shift", "shift_error", "gained", "gained_error", "reason"]]
 
 
-def students(table, starts, count=None):
-    """Where the losses of trained students cross: by informed descent, and with the lowest minima of many starts.
+def students(table, searches):
+    """Where the losses of trained students cross: by informed descent, and with the lowest minima that are found.
 
     Parameters
     ----------
-    table, starts : pandas.DataFrame
-        The experiments "crossing" and "lowest".
-    count : int, optional
-        Displaced starts in each valley; as many as there are by default.
+    table, searches : pandas.DataFrame
+        The experiments "crossing" and "searched".
 
     Returns
     -------
     pandas.DataFrame
-        By omega: `informed` at infinite d with its error and `chance` (see `crossing.Limit`); `later`, by how much the
-        lowest of `count` + 1 starts cross later in the largest d searched; `searched`, the sum of the two.
+        By omega, at infinite d: `informed` with its error and `chance` (see `crossing.Limit`); `later`, by how much the
+        lowest minima cross later, with its error; `searched`, the sum of the two.
     """
     crossings, limits = crossing.by_dimension(table)
-    largest = crossings.reset_index("d").groupby("omega").tail(1)
-    found = lowest.later(starts, largest["slope"].to_dict())
-    found = found.reset_index(["d", "count"])
-    found = found[found["d"] == found["d"].max()]
-    found = found[found["count"] == (count or found["count"].max())]
-    both = limits.join(found, how="inner")
+    slopes = crossings["slope"].groupby("omega").last().to_dict()  # in the largest d
+    moved = lowest.later(lowest.searched(searches)[["hop"]], slopes)
+    later = {}
+    for omega, each in moved.groupby("omega"):
+        found = {
+            d: crossing.Crossing(row["later"], row["later_error"], np.nan, np.nan) for (_, d, _), row in each.iterrows()
+        }
+        later[omega] = crossing.limit(found)
+    both = limits.join(pd.DataFrame.from_dict(later, orient="index", columns=crossing.Limit._fields), rsuffix="_later")
     return pd.DataFrame({
         "informed": both["alpha"], "informed_error": both["stderr"], "chance": both["chance"],
-        "later": both["later"], "later_error": both["later_error"],
-        "searched": both["alpha"] + both["later"],
-        "searched_error": np.hypot(both["stderr"], both["later_error"]),
-        "d": both["d"], "count": both["count"],
+        "later": both["alpha_later"], "later_error": both["stderr_later"],
+        "searched": both["alpha"] + both["alpha_later"],
+        "searched_error": np.hypot(both["stderr"], both["stderr_later"]),
     })  # fmt: skip
 
 
@@ -181,13 +181,47 @@ def against_theory(losses, theory):
     return pd.DataFrame(rows)
 
 
-def sizes(trained, starts, lines):
-    """How much smaller than in theory students are, and how much larger the lowest of many starts is.
+def searches(table, starts):
+    """What each search gains on the informed minimum, and how often.
 
     Parameters
     ----------
-    trained, starts, lines : pandas.DataFrame
-        The experiments "crossing", "lowest" and "fig03_theory".
+    table, starts : pandas.DataFrame
+        The experiments "searched" and "lowest".
+
+    Returns
+    -------
+    pandas.DataFrame
+        By omega, branch and d: `hop`, training loss gained by way of single sentences, mean with its error;
+        `hop_share`, that over the informed loss; `same`, share of the starts that lead to the lowest; `many`, what all
+        displaced starts of "lowest" gain, with its error (NaN in a d that has none); and `annealed_T`, what Langevin
+        descent gains, for each T.
+    """
+    where = ["omega", "valley", "d"]
+    gained = lowest.searched(table)
+    informed = table[(table["search"] == "descent") & (table["number"] == 0)].groupby(where, observed=True)
+    groups = gained.groupby(where, observed=True)
+    many = lowest.excess(starts, (int(starts["count"].max()) - 1,)).iloc[:, 0].groupby(where, observed=True)
+    found = pd.DataFrame({
+        "data_sets": groups.size(),
+        "hop": groups["hop"].mean(), "hop_error": groups["hop"].sem(),
+        "hop_share": groups["hop"].mean() / informed["train_loss"].mean(),
+        "same": groups["same"].mean(),
+    })  # fmt: skip
+    found = found.join(pd.DataFrame({"many": many.mean(), "many_error": many.sem()}))
+    for temperature in [name for name in gained if not isinstance(name, str)]:
+        found[f"annealed_{temperature:g}"] = groups[temperature].mean()
+        found[f"annealed_{temperature:g}_error"] = groups[temperature].sem()
+    return found.rename_axis(["omega", "branch", "d"]).reset_index()
+
+
+def sizes(trained, searches, lines):
+    """How much smaller than in theory students are, and how much larger the lowest minimum found is.
+
+    Parameters
+    ----------
+    trained, searches, lines : pandas.DataFrame
+        The experiments "crossing", "searched" and "fig03_theory".
 
     Returns
     -------
@@ -197,7 +231,8 @@ def sizes(trained, starts, lines):
         the same data, less 1, in the largest d searched.
     """
     rows = []
-    largest = starts[starts["d"] == starts["d"].max()]
+    largest = searches[(searches["d"] == searches["d"].max()) & (searches["search"] != "anneal")]
+    largest = largest.astype({"search": str})
     for (omega, branch), each in trained.astype({"start": str}).groupby(["omega", "start"]):
         line = lines[(lines["omega"] == omega) & (lines["what"] == branch)].sort_values("alpha")
         ratios = each["q"] / np.interp(each["alpha"], line["alpha"], line["q"]) if len(line) else np.nan * each["q"]
@@ -205,7 +240,7 @@ def sizes(trained, starts, lines):
         means = {d: crossing.Crossing(mean, error, np.nan, np.nan) for d, mean, error in
                  zip(groups.mean().index, groups.mean(), groups.sem())}  # fmt: skip
         far = crossing.limit(means)
-        here = largest[(largest["omega"] == omega) & (largest["valley"] == branch)].sort_values("number")
+        here = largest[(largest["omega"] == omega) & (largest["valley"] == branch)].sort_values(["search", "number"])
         grown = here.groupby("seed").apply(_grown, include_groups=False)
         rows.append({
             "omega": omega, "branch": branch, "smaller": far.alpha - 1, "smaller_error": far.stderr,

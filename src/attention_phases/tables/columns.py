@@ -172,14 +172,22 @@ COLUMNS = {
     "resolved": Column("maximum seen"),
     "informed": Column("students, d → ∞"),
     "informed_off": Column("in errors", form="+.1f"),
-    "searched": Column("students, lowest of many starts"),
+    "searched": Column("students, lowest minima found"),
     "searched_off": Column("in errors", form="+.1f"),
     "branch_apart": Column("(q<sub>1</sub> − q<sub>0</sub>)/q<sub>1</sub>", form=".3f"),
     "y": Column("y", form=".0f"),
     "gained": Column("loss raised by", unit="%", size=0.01),
     "above": Column("students above", unit="%", size=0.01),
     "smaller": Column("students' q over theory's, less 1", unit="%", size=0.01),
-    "grows": Column("q of the lowest of many starts over that, less 1", unit="%", size=0.01),
+    "grows": Column("q of the lowest minimum found over that of descent, less 1", unit="%", size=0.01),
+    "hop": Column("gained by hops", unit="10<sup>−6</sup>", size=1e-6),
+    "hop_share": Column("of the loss", form=".2f", **PER_CENT),
+    "same": Column("starts that agree", form=".0f", **PER_CENT),
+    "many": Column("gained by 49 more starts", unit="10<sup>−6</sup>", size=1e-6),
+    **{
+        f"annealed_{temperature:g}": Column(f"annealed, T = {temperature:g}", unit="10<sup>−6</sup>", size=1e-6)
+        for temperature in (0.001, 0.003, 0.01)
+    },
     # the published quadrature
     "published_alpha": Column("published", form=".4g"),
     "rule": Column("144 points", form=".3f"),
