@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 
 from attention_phases import Task
+from attention_phases.analysis.crossing import Limit
+from attention_phases.figures import breaking as drawing
+from attention_phases.figures.style import COLOURS
 from attention_phases.histogram import summary
 from attention_phases.tables import breaking
 from attention_phases.theory.one_step import line
@@ -107,6 +110,77 @@ def test_students_are_told_from_theory_in_errors_of_both():
     assert found["published"] == "0.707"
 
 
+def valleys(d, gains, same=1.0):
+    """Rows of "searched" in which hops gain `gains` on two data sets, and Langevin descent loses 1e-6."""
+    loss = 2e-3
+    rows = []
+    for seed, sign in ((0, 1), (1, -1)):
+        for valley, gain in gains.items():
+            hop = gain * (1 + sign / 4)
+            ends = [("descent", 0, 0), ("hop", 0, hop), ("descent", 1, hop / 2), ("hop", 1, hop * same)]
+            each = {"omega": 0.1, "alpha": 0.7, "d": d, "seed": seed, "valley": valley}
+            rows += [{**each, "search": s, "number": k, "train_loss": loss - gained} for s, k, gained in ends]
+            rows.append({**each, "search": "anneal", "number": 0, "temperature": 0.01, "train_loss": loss + 1e-6})
+    return pd.DataFrame(rows)
+
+
+def test_students_with_lower_minima_cross_later_by_what_the_positional_ones_gain_more(monkeypatch):
+    """By hand: 6e-6 over a slope of 6e-4 at d = 500, twice that at d = 250, so nothing at infinite d."""
+    index = pd.MultiIndex.from_product([[0.1], [250, 500]], names=["omega", "d"])
+    slopes = pd.DataFrame({"slope": [-1.0, -6e-4]}, index=index)
+    limits = pd.DataFrame([Limit(0.7, 0.003, 0.0, 0.0, 1.0, 0.5)], index=[0.1], columns=Limit._fields)
+    monkeypatch.setattr(breaking.crossing, "by_dimension", lambda table: (slopes, limits))
+    for factor, later in ((2, 0.0), (1, 0.01)):
+        small = valleys(250, {"semantic": 1e-6 * factor, "positional": 7e-6 * factor})
+        table = pd.concat([small, valleys(500, {"semantic": 1e-6, "positional": 7e-6})])
+        found = breaking.students(None, table).loc[0.1]
+        assert found["later"] == pytest.approx(later, abs=1e-9)
+        assert found["searched"] == pytest.approx(0.7 + later)
+        # On two data sets 6e-6 (1 ± 1/4): an error of 1.5e-6/6e-4 at d = 500; the limit is twice that less the other.
+        assert found["later_error"] == pytest.approx(2.5e-3 * np.hypot(2, factor))
+        assert found["searched_error"] == pytest.approx(np.hypot(0.003, found["later_error"]))
+
+
+def test_what_searches_gain_is_a_mean_over_data_sets():
+    starts = pd.DataFrame([
+        {"omega": 0.1, "alpha": 0.7, "d": 500, "valley": "positional", "seed": seed, "number": k, "count": 3,
+         "train_loss": 2e-3 - 1e-6 * k}
+        for seed in (0, 1)
+        for k in range(3)
+    ])  # fmt: skip
+    table = pd.concat(
+        [
+            valleys(500, {"positional": 8e-6, "semantic": 0.0}, same=0.9),
+            valleys(250, {"positional": 4e-6, "semantic": 0}),
+        ]
+    )
+    found = breaking.searches(table, starts).set_index(["branch", "d"])
+    row = found.loc["positional", 500]
+    assert row[["hop", "hop_error", "hop_share"]].tolist() == pytest.approx([8e-6, 2e-6, 4e-3])
+    assert row[["same", "many", "many_error"]].tolist() == pytest.approx([0.5, 2e-6, 0.0])
+    assert row[["annealed_0.01", "annealed_0.01_error"]].tolist() == pytest.approx([-1e-6, 0.0])
+    assert np.isnan(found.loc["positional", 250]["many"]) and found["data_sets"].tolist() == [2] * 4
+
+
+def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_all_starts():
+
+    def frame(values, searches):
+        index = pd.MultiIndex.from_tuples([(0.1, 500, k) for k in searches], names=["omega", "d", "search"])
+        semantic = np.array(values) / 2
+        columns = {"positional": values, "positional_error": 1e-7, "semantic": semantic, "semantic_error": 1e-7}
+        return pd.DataFrame(columns, index=index)
+
+    figure = drawing.gained(frame([2e-6, 4e-6], [1, 49]), frame([9e-6], ["hop"]))
+    (axes,) = figure.axes
+    drawn = {
+        (line.get_color(), len(line.get_xdata())): line.get_xydata() for line in axes.lines if len(line.get_xdata())
+    }
+    assert drawn[COLOURS["positional"], 2].ravel().tolist() == pytest.approx([1, 2, 49, 4])
+    assert drawn[COLOURS["semantic"], 2].ravel().tolist() == pytest.approx([1, 1, 49, 2])
+    (x, height), (_, half) = drawn[COLOURS["positional"], 1][0], drawn[COLOURS["semantic"], 1][0]
+    assert x > 49 and (height, half) == pytest.approx((9, 4.5))
+
+
 def loop(seed, crosses):
     """Two ways whose losses cross at `crosses`."""
     at = np.array([0.4, 0.8, 1.2])
@@ -148,12 +222,15 @@ def test_sizes_are_taken_against_theory_and_against_the_informed_end():
     for d in (250, 500):
         q = 0.05 * (0.9 + 10 / d) * (1 + 1e-3 * rng.standard_normal(200))
         rows.append(pd.DataFrame({"omega": 0.1, "start": "positional", "alpha": 0.7, "d": d, "q": q}))
-    starts = pd.DataFrame([
-        {"omega": 0.1, "d": 500, "valley": "positional", "seed": seed, "number": k, "train_loss": loss, "q": q}
+    ends = [("descent", 0, 2.0, 0.04), ("hop", 0, 1.0, 0.044), ("descent", 1, 3.0, 0.08), ("anneal", 0, 0.5, 0.9)]
+    searches = pd.DataFrame([
+        {"omega": 0.1, "d": d, "valley": "positional", "seed": seed, "search": search, "number": k,
+         "train_loss": loss, "q": q if d == 500 else 1.0}
+        for d in (250, 500)
         for seed in (0, 1)
-        for k, (loss, q) in enumerate([(2.0, 0.04), (1.0, 0.044), (3.0, 0.08)])
+        for search, k, loss, q in ends
     ])  # fmt: skip
-    (found,) = breaking.sizes(pd.concat(rows), starts, lines).to_dict("records")
+    (found,) = breaking.sizes(pd.concat(rows), searches, lines).to_dict("records")
     assert (found["omega"], found["branch"]) == (0.1, "positional")
     assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
     assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)

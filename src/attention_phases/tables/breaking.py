@@ -117,19 +117,19 @@ def students(table, searches):
     crossings, limits = crossing.by_dimension(table)
     slopes = crossings["slope"].groupby("omega").last().to_dict()  # in the largest d
     moved = lowest.later(lowest.searched(searches)[["hop"]], slopes)
-    later = {}
-    for omega, each in moved.groupby("omega"):
-        found = {
+    later = {
+        omega: crossing.limit({
             d: crossing.Crossing(row["later"], row["later_error"], np.nan, np.nan) for (_, d, _), row in each.iterrows()
-        }
-        later[omega] = crossing.limit(found)
-    both = limits.join(pd.DataFrame.from_dict(later, orient="index", columns=crossing.Limit._fields), rsuffix="_later")
-    return pd.DataFrame({
-        "informed": both["alpha"], "informed_error": both["stderr"], "chance": both["chance"],
-        "later": both["alpha_later"], "later_error": both["stderr_later"],
-        "searched": both["alpha"] + both["alpha_later"],
-        "searched_error": np.hypot(both["stderr"], both["stderr_later"]),
-    })  # fmt: skip
+        })
+        for omega, each in moved.groupby("omega")
+    }  # fmt: skip
+    moved = pd.DataFrame.from_dict(later, orient="index", columns=crossing.Limit._fields)
+    moved = moved[["alpha", "stderr"]].set_axis(["later", "later_error"], axis=1)
+    found = limits[["alpha", "stderr", "chance"]].set_axis(["informed", "informed_error", "chance"], axis=1).join(moved)
+    return found.assign(
+        searched=found["informed"] + found["later"],
+        searched_error=np.hypot(found["informed_error"], found["later_error"]),
+    )
 
 
 def three_ways(theory, trained):
