@@ -28,9 +28,9 @@ book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, lapt
 
 # The singlehtml builder takes what the book's build has read; $(1) is the folder of that build.
 define print
-	$(BIN)/python tests/browser.py
-	$(BIN)/jupyter-book build . --path-output $(1) --builder custom --custom-builder singlehtml -n -W --keep-going
-	PYTHONPATH=tests $(BIN)/python book/pdf.py $(1)/_build/singlehtml $(1)/_build/html/positional-or-semantic.pdf
+$(BIN)/python tests/browser.py && \
+$(BIN)/jupyter-book build . --path-output $(1) --builder custom --custom-builder singlehtml -n -W --keep-going && \
+PYTHONPATH=tests $(BIN)/python book/pdf.py $(1)/_build/singlehtml $(1)/_build/html/positional-or-semantic.pdf
 endef
 
 pdf: $(READY)  ## the whole book as one PDF, linked from its landing page; builds the book first if there is none
@@ -47,16 +47,21 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(STYLE)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone"
 
-# nbval executes each notebook once, against its reference; the book is built from that.
+PAGES := $(addprefix tests/test_,axe.py book.py dark.py explorer.py pdf.py reading.py)  # tests of the built book
+
+# nbval executes each notebook once, against its reference; the book is built from that. To build it keeps one core busy:
+# the tests that need no book run meanwhile.
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(STYLE)
 	$(BIN)/python tests/browser.py
 	rm -rf _build/reference && $(BIN)/python -m attention_phases.notebooks --profile smoke --prepare
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
-	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
-	$(call print,_build/smoke)
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
+	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
+	$(call print,_build/smoke) || { kill $$tests; exit 1; }; \
+	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
 	$(BIN)/python -m pytest -m alone
 
 metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
