@@ -12,9 +12,8 @@ import torch
 from ..model.rank_one import misfits, risk
 from .optimizers import GD_RATE, fit, lbfgs
 
-LOWER = 1e-8  # of R/d: less is rounding
-TRIED = 1e-3  # gradient at which a trial is judged; its loss is then right to some 1e-7
-NEARLY = 1e-7
+LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
+TRIED = 1e-3  # gradient at which a trial is judged; its loss is then right to less than that
 
 
 def hop(data, lam, minimum, worst):
@@ -51,10 +50,8 @@ def _first_lower(data, lam, minimum, count):
         stiffness[number] = 0
         weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], tolerance=TRIED)
         weights, _ = lbfgs(data, lam, weights, tolerance=TRIED)
-        if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - NEARLY:
-            found = fit(data, lam, weights)[0]
-            if found.train_loss < minimum.train_loss - LOWER:
-                return found
+        if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOWER:
+            return fit(data, lam, weights)[0]
     return None
 
 
