@@ -193,22 +193,23 @@ def searches(table, starts):
     -------
     pandas.DataFrame
         By omega, branch and d: `hop`, training loss gained by way of single sentences, mean with its error;
-        `hop_share`, that over the informed loss; `same`, share of the starts that lead to the lowest; `many`, what all
-        displaced starts of "lowest" gain, with its error (NaN in a d that has none); and `annealed_T`, what Langevin
-        descent gains, for each T.
+        `hop_share`, that over the informed loss; `same`, share of the starts that lead to the lowest; `ahead`, by
+        how much that is more than all starts of "lowest" gain, on the data sets that both have, with its error; and
+        `annealed_T`, what Langevin descent gains, for each T.
     """
     where = ["omega", "valley", "d"]
     gained = lowest.searched(table)
     informed = table[(table["search"] == "descent") & (table["number"] == 0)].groupby(where, observed=True)
     groups = gained.groupby(where, observed=True)
-    many = lowest.excess(starts, (int(starts["count"].max()) - 1,)).iloc[:, 0].groupby(where, observed=True)
+    many = lowest.excess(starts, (int(starts["count"].max()) - 1,)).iloc[:, 0]
+    ahead = (gained["hop"] - many).dropna().groupby(where, observed=True)
     found = pd.DataFrame({
         "data_sets": groups.size(),
         "hop": groups["hop"].mean(), "hop_error": groups["hop"].sem(),
         "hop_share": groups["hop"].mean() / informed["train_loss"].mean(),
         "same": groups["same"].mean(),
     })  # fmt: skip
-    found = found.join(pd.DataFrame({"many": many.mean(), "many_error": many.sem()}))
+    found = found.join(pd.DataFrame({"ahead": ahead.mean(), "ahead_error": ahead.sem()}))
     for temperature in [name for name in gained if not isinstance(name, str)]:
         found[f"annealed_{temperature:g}"] = groups[temperature].mean()
         found[f"annealed_{temperature:g}_error"] = groups[temperature].sem()

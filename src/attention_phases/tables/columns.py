@@ -183,7 +183,7 @@ COLUMNS = {
     "hop": Column("gained by hops", unit="10<sup>−6</sup>", size=1e-6),
     "hop_share": Column("of the loss", form=".2f", **PER_CENT),
     "same": Column("starts that agree", form=".0f", **PER_CENT),
-    "many": Column("gained by 49 more starts", unit="10<sup>−6</sup>", size=1e-6),
+    "ahead": Column("more than many starts", unit="10<sup>−6</sup>", size=1e-6),
     **{
         f"annealed_{temperature:g}": Column(f"annealed, T = {temperature:g}", unit="10<sup>−6</sup>", size=1e-6)
         for temperature in (0.001, 0.003, 0.01)
