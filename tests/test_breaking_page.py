@@ -12,8 +12,11 @@ from attention_phases.figures import breaking as drawing
 from attention_phases.figures.style import COLOURS
 from attention_phases.histogram import summary
 from attention_phases.tables import breaking
+from attention_phases.theory import Threshold
 from attention_phases.theory.one_step import line
+from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.state_evolution import Valley
+from attention_phases.theory.one_step.threshold import OneStepThreshold
 from attention_phases.theory.prediction_error import test_error as prediction_error
 
 
@@ -44,6 +47,46 @@ def test_rows_hold_no_number_that_is_not_finite(monkeypatch):
     rows = [{"what": "critical", "reason": "no maximum", "alpha": np.nan, "shift": 1.0, "alpha_error": np.inf}]
     monkeypatch.setattr(line, "_ground_states", lambda cell: rows)
     assert line.ground_states(None) == [{"what": "critical", "reason": "no maximum", "shift": 1.0}]
+
+
+def test_the_rows_of_ground_states_are_those_of_both_thresholds(monkeypatch):
+    def ground(y, reason=""):
+        errors = dict.fromkeys(line.ERRORS, 1e-3)
+        return OneStep(
+            Valley(0.06, 0.003, 0.0, 0.09, 20.0, y), 0.02, 0.021, 1e-4, 5e-5, 0.03, 0.0, reason, 9, errors, ()
+        )
+
+    branches = {"semantic": ground(300.0), "positional": ground(200.0)}
+    slope = SimpleNamespace(test_slope=-2.0)
+    asked = []
+
+    def one_step(task, alpha, branch, y, points, **quadrature):
+        asked.append((alpha, branch, y, points, quadrature))
+        return ground(250.0 if y is None else y, "no maximum" if y is None else "")
+
+    def shift(task, slope, lowest, typical):
+        assert (slope, lowest.valley.y, typical.valley.y) == (-2.0, 250.0, 0.0)
+        return -0.02, 0.003
+
+    critical = OneStepThreshold(0.74, 0.005, -0.01, 0.003, "", branches)
+    monkeypatch.setattr(line, "one_step_threshold", lambda task, points, scrambles, seed: critical)
+    monkeypatch.setattr(line, "threshold", lambda *_, **__: Threshold(0.9, 0.004, True, {"semantic": slope}))
+    monkeypatch.setattr(line, "one_step", one_step)
+    monkeypatch.setattr(line, "linear_shift", shift)
+    cell = SimpleNamespace(task=lambda: Task(omega=0.1), points=64, scrambles=4, seed=3)
+    rows = {row.pop("what"): row for row in line.ground_states(cell)}
+    assert rows.pop("critical") == pytest.approx(
+        {"reason": "", "alpha": 0.74, "alpha_error": 0.005, "symmetric": 0.75, "symmetric_error": 0.004,
+         "shift": -0.01, "shift_error": 0.003}
+    )  # fmt: skip
+    assert rows.pop("linear") == pytest.approx(
+        {"reason": "no maximum", "alpha": 0.88, "alpha_error": 0.005, "symmetric": 0.9, "symmetric_error": 0.004,
+         "shift": -0.02, "shift_error": 0.003}
+    )  # fmt: skip
+    assert {what: (row["alpha"], row["y"], row["q1"]) for what, row in rows.items()} == {
+        "semantic": (0.75, 300.0, 0.063), "positional": (0.75, 200.0, 0.063), "semantic at linear": (0.9, 250.0, 0.063)
+    }  # fmt: skip
+    assert asked == [(0.9, "semantic", y, 64, {"scrambles": 4, "seed": 3}) for y in (None, 0.0)]
 
 
 def test_a_failed_search_at_alpha_l_says_so(monkeypatch):

@@ -1,5 +1,7 @@
 """Branches along alpha, where they end, and what is kept of a line of theory."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from attention_phases.sweep.identity import canonical
 from attention_phases.theory import (
     as_table,
     linear_baseline,
+    lines,
     loss_gap,
     solve,
     stability_limit,
@@ -181,6 +184,25 @@ def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
     rows = theory_line(cells.line_cell("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
+
+
+@pytest.mark.parametrize(("form", "kept"), [("rank2", [1.6, 2.1]), ("untied", [0.5, 1.1, 1.6, 2.1])])
+def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the_positional_ones(
+    monkeypatch, form, kept
+):
+    def at(alpha, gain):
+        return SimpleNamespace(alpha=alpha, gain=gain, stderr={"gain": 0.01}, converged=True)
+
+    def solve_from(near, task, alpha, branch, **options):
+        assert (near.alpha, branch) == (1.1, "positional")  # the nearest one
+        return at(alpha, alpha / 1.3)
+
+    monkeypatch.setattr(lines, "solve_from", solve_from)
+    alphas = (0.5, 1.1, 1.6, 2.1)
+    found = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
+    (row,) = lines._limits(TASK, found, {"architecture": SimpleNamespace(form=form)})
+    assert row == {"what": "positional limit", "alpha": pytest.approx(1.3), "alpha_error": pytest.approx(0.013)}
+    assert list(found["semantic"]) == kept and list(found["positional"]) == list(alphas)
 
 
 @pytest.mark.slow

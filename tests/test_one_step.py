@@ -10,9 +10,9 @@ import scipy.optimize
 from attention_phases import Task, cli
 from attention_phases.theory import Threshold, solve
 from attention_phases.theory.copies import teacher_fit
-from attention_phases.theory.one_step import threshold
+from attention_phases.theory.one_step import solution, threshold
 from attention_phases.theory.one_step.root import Broken, Root
-from attention_phases.theory.one_step.solution import one_step
+from attention_phases.theory.one_step.solution import NO_MAXIMUM, one_step
 from attention_phases.theory.one_step.state_evolution import (
     Valley,
     average,
@@ -186,6 +186,46 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     assert semantic == pytest.approx(positional, abs=1e-15) and found.alpha == 0.75 + found.shift
     assert found.shift_error == pytest.approx(np.std(noise, ddof=1) / 4)
     assert found.stderr == pytest.approx(np.hypot(1e-4, found.shift_error))
+
+
+TILTS = np.array([-2e-4, 1e-4, 1e-4])  # of Phi in log y, by scramble
+
+
+class Hill:
+    """A root at which Phi is a parabola in log y, highest at y = 40; without a solution beyond `unsettled`."""
+
+    unsettled = np.inf
+
+    def __init__(self, equations, x, nets):
+        away = np.log(equations.y / 40)
+        self.equations, self.x, self.settled = equations, away * np.array([1.0, 2.0, 0.0, -1.0]), away < self.unsettled
+        self.averages = SimpleNamespace(free=0.02 - 0.003 * away**2 + TILTS * away)
+        self.phi = equations.alpha * self.averages.free.mean()
+
+
+def climb(monkeypatch, away, unsettled=np.inf):
+    """What `_highest` finds from the y that is `away` doublings above the best one, and how many roots it reports."""
+    monkeypatch.setattr(Hill, "unsettled", unsettled)
+    monkeypatch.setattr(solution, "Root", Hill)
+    reports = []
+    first = Hill(Broken(TASK, ALPHA, "positional", 40 * 2.0**away), None, None)
+    return *solution._highest(first, TILTS, lambda: reports.append(1)), len(reports)
+
+
+@pytest.mark.parametrize("away", [2.3, 0.2, -1.6])
+def test_the_ground_state_is_at_the_top_of_a_parabola(monkeypatch, away):
+    top, tried, drift, turns, reason, reports = climb(monkeypatch, away)
+    assert top.equations.y == pytest.approx(40, rel=1e-12) and reason == ""
+    assert drift == pytest.approx([1.0, 2.0, 0.0, -1.0])
+    assert turns == pytest.approx(TILTS / 0.006)  # where each scramble's own Phi is highest
+    assert tried[-1] is top and len(tried) == reports + 1
+
+
+@pytest.mark.parametrize(("away", "unsettled", "last"), [(6.0, np.inf, 3.0), (-6.0, np.inf, -3.0), (0.2, 0.5, 0.2)])
+def test_no_ground_state_without_a_fall_of_phi_on_both_sides(monkeypatch, away, unsettled, last):
+    end, _, drift, turns, reason, _ = climb(monkeypatch, away, unsettled)
+    assert reason == NO_MAXIMUM and end.equations.y == pytest.approx(40 * 2.0**last)
+    assert drift.tolist() == [0.0] * 4 and turns.tolist() == [0.0] * 3
 
 
 # The command
