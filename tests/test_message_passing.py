@@ -14,6 +14,8 @@ from attention_phases.tables import stability as tables
 from attention_phases.theory import solve
 from attention_phases.theory.copies import gains, settling_distance
 from attention_phases.theory.dynamics import trajectory
+from attention_phases.theory.rank_one.branch import RankOneBranch
+from attention_phases.theory.rank_one.prox import forces
 from attention_phases.theory.rank_one.state_evolution import Overlaps
 from attention_phases.theory.stability import contraction, modes, tail
 from attention_phases.training import message_passing
@@ -109,6 +111,38 @@ def test_the_modes_are_those_of_the_map():
     steps = course.diff().to_numpy()[5:]  # the leading mode alone is left
     ratios = steps[1:] / steps[:-1]
     assert values[0].real < 0 and abs(ratios.mean() - values[0].real) < 0.05 and (errors < 0.05).all()
+
+
+@pytest.mark.parametrize("alpha", [0.5, 2.0])
+def test_it_starts_with_the_response_that_the_theory_starts_with(alpha):
+    _, data, _ = drawn(alpha, 40, 0)
+    _, _, response = start_state(TASK, data, data.teacher.numpy())
+    assert response == pytest.approx(RankOneBranch(TASK, alpha, "semantic").start().V)
+
+
+def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
+    d, width, variance = 60, 0.3, TASK.sigma**2
+    _, data, rng = drawn(1.5, d, 4)
+    start = start_state(TASK, data, np.ones(d))
+    state = start._replace(onsager=0.1 * rng.standard_normal(start.onsager.shape))
+    w = data.inputs.sum(2).numpy().T - state.onsager
+    e, targets, slopes = width * np.sqrt(np.mean(w**2)), data.targets.numpy().T.copy(), 0.0
+    for a, shift in enumerate(e * np.eye(2)[:, :, None]):
+        above, below = (forces(w + side * shift, targets, state.V, variance)[0][a] for side in (1, -1))
+        slopes += (above - below).sum() / (2 * e)
+    expected = variance / (TASK.lam - variance / d * slopes)
+    seen, between_jumps = (step(TASK, data, state, each).V for each in (width, 0.0))
+    assert seen == pytest.approx(expected) and between_jumps < 0.9 * expected
+
+
+def test_each_iteration_is_reported_with_its_change():
+    _, data, _ = drawn(1.0, 40, 0)
+    reports = []
+    start = start_state(TASK, data, data.teacher.numpy())
+    found = iterate(TASK, data, start, steps=3, report=lambda *each: reports.append(each))
+    assert reports == list(found.history["change"].items())[1:] and len(reports) == 3 and not found.converged
+    once = iterate(TASK, data, start, steps=1).state.weights - start.weights
+    assert reports[0][1] == pytest.approx(np.linalg.norm(once) / np.linalg.norm(start.weights + once))
 
 
 # Perturbations
@@ -216,7 +250,8 @@ def test_a_rate_is_compared_over_the_same_iterations():
     assert row.measured == pytest.approx(row.predicted) and row.measured_error < 1e-12 < row.predicted_error
 
 
-def test_bad_damping_is_named():
+@pytest.mark.parametrize(("given", "named"), [({"damping": 1}, "damping = 1"), ({"steps": 0}, "steps = 0")])
+def test_bad_input_is_named(given, named):
     _, data, _ = drawn(1.0, 20, 0)
-    with pytest.raises(BadInput, match="damping = 1"):
-        iterate(TASK, data, start_state(TASK, data, np.zeros(20)), damping=1)
+    with pytest.raises(BadInput, match=named):
+        iterate(TASK, data, start_state(TASK, data, np.zeros(20)), **given)
