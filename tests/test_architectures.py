@@ -10,6 +10,7 @@ from frames import students as students_on_a_line
 
 from attention_phases import BadInput, Task, cli
 from attention_phases.analysis.lines import mark
+from attention_phases.experiments import general_simulation
 from attention_phases.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, architecture_cell
 from attention_phases.experiments.general_simulation import teacher_length
 from attention_phases.experiments.results import work
@@ -24,6 +25,7 @@ from attention_phases.theory.general.prediction_error import general_test_error,
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average
+from attention_phases.training.optimizers import Fit
 
 pytestmark = pytest.mark.slow
 
@@ -116,6 +118,24 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
     error = np.hypot(error, np.std(sampled, ddof=1) / 8**0.5)
     assert abs(np.mean(sampled) - value) < 4.5 * error  # 8 samples: Student's t, 0.3 %
     assert error < 0.02 * value
+
+
+@pytest.mark.parametrize(("form", "given"), [("value", "pair"), ("full_value", "value"), ("tied", None)])
+def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form, given):
+    architecture, data, weights = data_and_weights(form, 2, 0.0)
+    columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()
+    linear, trained = np.array([[0.6, 0.3], [0.3, 0.7]]), Fit(weights[0], 0.02, 1e-5, 40, 0.1)
+    row = general_simulation._measure(TASK, architecture, data.teacher, linear, "semantic", trained)
+    student = project(columns, teacher, **({given: rest.reshape(-1, 12)} if given else {}))
+    assert row.pop("test_mse") == pytest.approx(general_test_error(TASK, architecture, student)[0], rel=1e-12)
+    assert row.pop("linear_mse") == pytest.approx(
+        general_test_error(TASK, Architecture(), project(columns, teacher), linear)[0], rel=1e-12
+    )
+    size, fit = (TASK.sigma**2 * (columns @ other / 12).item() for other in (columns.T, teacher))
+    assert row == pytest.approx(
+        {"start": "semantic", "q": size, "m": columns.mean(), "theta": fit, "train_loss": 0.02, "grad_norm": 1e-5,
+         "steps": 40, "seconds": 0.1}
+    )  # fmt: skip
 
 
 def test_the_test_error_of_the_standard_student_is_the_other_formula():
