@@ -10,7 +10,7 @@ import scipy.optimize
 from attention_phases import Task, cli
 from attention_phases.theory import Threshold, solve
 from attention_phases.theory.copies import teacher_fit
-from attention_phases.theory.one_step import solution, threshold
+from attention_phases.theory.one_step import line, solution, threshold
 from attention_phases.theory.one_step.root import Broken, Root
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, one_step
 from attention_phases.theory.one_step.state_evolution import (
@@ -128,6 +128,10 @@ def test_a_stable_branch_has_no_broken_solution(y):
     plain = solve(task, 2.0, "semantic", **QUADRATURE)
     assert found.reason == "" and found.valley.gap == 0 and found.shift == found.complexity == 0
     assert found.valley[:1] + found.valley[2:5] == plain.overlaps and found.energy == plain.train_loss
+    row, same = line.as_row(found), {"q0": "q", "q1": "q", "phi": "train_loss", "energy": "train_loss"}
+    for name in ("q0", "q1", "m", "theta", "V", "phi", "energy"):
+        assert row[f"{name}_error"] == plain.stderr[same.get(name, name)]
+    assert row["y_error"] == row["complexity_error"] == row["shift_error"] == 0
 
 
 def test_at_y_zero_the_gap_is_where_two_copies_settle():

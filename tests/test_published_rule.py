@@ -2,12 +2,21 @@
 
 from itertools import product
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from attention_phases import Task, published
-from attention_phases.theory.published_rule import Coarse, _fall, plane_rule, product_rule, solve_coarsely
+from attention_phases.theory import Threshold, linear_baseline, published_rule
+from attention_phases.theory.published_rule import (
+    Coarse,
+    _fall,
+    coarse_threshold,
+    plane_rule,
+    product_rule,
+    solve_coarsely,
+)
 from attention_phases.theory.rank_one.prox import NONE, descend, search
 from attention_phases.theory.rank_one.state_evolution import Overlaps
 
@@ -75,3 +84,26 @@ def test_one_start_finds_on_these_points_what_a_search_finds(coarse):
 def test_a_fall_is_interpolated():
     assert _fall(np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, -1.0])) == pytest.approx(2.5)
     assert np.isnan(_fall(np.array([1.0, 2.0]), np.array([-1.0, 1.0])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "alpha", "expected"),
+    [("critical", 1.0, (1.1, 0.95)), ("linear", 1.0, (1.05, 0.9)), ("critical", 1.4, (1.1, np.nan))],
+)
+def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch, kind, alpha, expected):
+    """Each alpha starts from the overlaps of the one before, the first from the converged ones."""
+    last, baseline = {}, linear_baseline(Task())
+
+    def straight(task, alpha, branch, start):
+        assert start == last.get(branch, f"converged {branch}")
+        last[branch] = f"{branch} at {alpha}"
+        if branch == "positional":
+            return Coarse(last[branch], 0.5, np.nan, 0.7, np.nan, 0.0)
+        errors = baseline + 1.05 - alpha, baseline + 0.9 - alpha
+        return Coarse(last[branch], 1.6 - alpha, errors[0], 1.65 - alpha, errors[1], 0.0)
+
+    monkeypatch.setattr(published_rule, "solve_coarsely", straight)
+    branches = ("semantic", "positional")[: 2 if kind == "critical" else 1]
+    known = {branch: SimpleNamespace(overlaps=f"converged {branch}") for branch in branches}
+    found = coarse_threshold(Task(), kind, Threshold(alpha, 0.01, True, known))
+    assert found == pytest.approx(expected, nan_ok=True)
