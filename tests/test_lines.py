@@ -14,6 +14,7 @@ from attention_phases.paths import ROOT
 from attention_phases.sweep import provenance, store
 from attention_phases.sweep.identity import canonical
 from attention_phases.theory import (
+    Threshold,
     as_table,
     linear_baseline,
     lines,
@@ -184,6 +185,29 @@ def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
     rows = theory_line(cells.line_cell("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
+
+
+def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch):
+    asked = {}
+
+    def found(name, alpha):
+        def call(*_, **quadrature):
+            asked[name] = quadrature
+            return alpha, 0.01
+
+        return call
+
+    monkeypatch.setattr(lines, "threshold", lambda *_, **__: Threshold(np.nan, np.nan, False, {}))
+    monkeypatch.setattr(lines, "branch_end", found("end", 0.75))
+    monkeypatch.setattr(lines, "border", found("border", 0.8))
+    line = cells.line_cell("line", TASK, (0.3, 0.9), 2**6, 4)
+    rows = [row for row in theory_line(line) if row["what"].startswith("semantic ")]
+    assert rows == [
+        {"what": "semantic start", "alpha": 0.75, "alpha_error": 0.01, "reason": ENDED},
+        {"what": "semantic border", "alpha": 0.8, "alpha_error": 0.01},
+    ]
+    quadrature = {"scrambles": 4, "seed": line.seed}
+    assert asked == {"end": {"points": 2**7, **quadrature}, "border": {"points": 2**10, **quadrature}}
 
 
 @pytest.mark.parametrize(("form", "kept"), [("rank2", [1.6, 2.1]), ("untied", [0.5, 1.1, 1.6, 2.1])])
