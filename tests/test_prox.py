@@ -9,7 +9,7 @@ from scipy.special import ndtr, softmax
 
 from attention_phases import BadInput, Task
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.prox import loss_derivatives, moreau_objective, prox
+from attention_phases.theory.rank_one.prox import forces, loss_derivatives, moreau_objective, prox
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates
 
 fields = st.floats(-4, 4)
@@ -233,3 +233,13 @@ def test_averages_under_the_symmetries_of_the_model():
     hats = conjugates(task, 1.5, here, plain)
     assert conjugates(swapped, 1.5, here._replace(m=-here.m), exchanged).m == pytest.approx(-hats.m, rel=1e-9)
     assert conjugates(task, 1.5, here._replace(theta=-here.theta), mirrored).theta == pytest.approx(-hats.theta)
+
+
+def test_trace_and_square_of_the_forces_are_of_their_finite_differences():
+    rng, V, variance, step = np.random.default_rng(0), 0.7, 0.25, 1e-4  # at so small a V the prox has no jumps
+    w, t = rng.standard_normal((2, 50)), rng.uniform(0.1, 0.9, (2, 50))
+    _, trace, square = forces(w, t, V, variance)
+    sides = [[forces(w + side * shift, t, V, variance)[0] for side in (step, -step)] for shift in np.eye(2)[:, :, None]]
+    slopes = np.array([(above - below) / (2 * step) for above, below in sides])  # (by, of, sentences)
+    assert trace == pytest.approx(slopes[0, 0] + slopes[1, 1], abs=1e-6)
+    assert square == pytest.approx((slopes**2).sum((0, 1)), abs=1e-6)
