@@ -177,5 +177,5 @@ def gained(many, hopped):
             axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
             axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
         panels[0][0].set_ylabel(r"$10^6\times$ loss gained")
-        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4, fontsize=9)
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=11)
     return figure
