@@ -58,8 +58,9 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference
 	$(BIN)/python -m attention_phases.notebooks --profile smoke
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
+	trap 'kill $$tests 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
 	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
-	$(call print,_build/smoke) || { kill $$tests; exit 1; }; \
+	$(call print,_build/smoke) || exit 1; \
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
 	$(BIN)/python -m pytest -m alone

@@ -8,6 +8,7 @@ import torch
 from attention_phases import Task
 from attention_phases.experiments import grid
 from attention_phases.experiments.landscape import search, search_first
+from attention_phases.experiments.results import KINDS
 from attention_phases.model.rank_one import misfits, risk, sample
 from attention_phases.training import searches
 from attention_phases.training.optimizers import LBFGS_TOLERANCE, fit
@@ -81,3 +82,5 @@ def test_the_rows_of_a_search_say_where_each_began():
     assert rows["aligned"].between(0, 1 + 1e-9).all()
     same = ["search", "number", "train_loss", "q", "m", "theta"]
     assert pd.DataFrame(search_first(cell))[same].equals(rows[same].head(2))
+    for k, run in enumerate(KINDS[type(cell)].ends(cell)):  # what `verify` takes as ends of one search
+        assert pd.DataFrame(run)[same].equals(rows[same].iloc[2 * k : 2 * k + 2].reset_index(drop=True))

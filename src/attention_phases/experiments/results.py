@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,9 +77,6 @@ ONE_STEP_TOLERANCES |= {"shift": (5e-2, 1e-7)}
 ONE_STEP_TOLERANCES |= {f"{name}_error": (0.3, 1e-8) for name in (*ONE_STEP_TOLERANCES,)}
 # Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as for `PASSING`.
 LOOP_TOLERANCES = {"q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "excess": (0.02, 0)}
-# Rounding decides which of two nearly equal sentences is tried first, and so in which of the low minima a search ends:
-# three times what their losses differ by on a data set.
-SEARCH_TOLERANCES = {"train_loss": (0, 2e-5), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02)}
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
 PASSING_TOLERANCES = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
@@ -160,6 +158,12 @@ def _each_as_first(cell):
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
+def _each_start(cell):
+    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
+    rows = search(replace(cell, temperatures=()))
+    return [rows[k : k + 2] for k in range(0, len(rows), 2)]
+
+
 UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when L-BFGS stops
 
 KINDS = {
@@ -179,7 +183,7 @@ KINDS = {
     ValleyCell: Kind(
         descend, TOLERANCES | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}, ends=_each_as_first
     ),
-    SearchCell: Kind(search, SEARCH_TOLERANCES, ("hops", "aligned"), beginning=search_first, rows=2),
+    SearchCell: Kind(search, TOLERANCES, ("hops", "aligned"), beginning=search_first, rows=2, ends=_each_start),
     ArchitectureLineCell: Kind(theory_line, LINE_TOLERANCES),
     ArchitectureCell: Kind(
         train_architecture, ARCHITECTURE_TOLERANCES, UNREPEATABLE, ends=_displaced(train_architecture)

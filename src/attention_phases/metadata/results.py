@@ -22,7 +22,8 @@ TEXT = """\
   better than the best linear model.
 - **What theory leaves out.** At $\\omega = {small:g}$ students cross at {small_students}, and replica-symmetric theory
   says {small_symmetric}. One step of replica symmetry breaking gives {small_broken}. That descent stops above the
-  lowest minimum explains the rest: the lowest minima that a search finds cross at {small_lowest}."""
+  lowest minimum explains the rest within the errors: the lowest minima that a search finds cross at
+  {small_lowest}."""
 PLACE = re.compile(r"(?<=<!-- results: written by `make metadata` -->\n).*?(?=\n<!-- end of results -->)", re.DOTALL)
 
 

@@ -13,7 +13,7 @@ from ..model.rank_one import misfits, risk
 from .optimizers import GD_RATE, fit, lbfgs
 
 LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
-TRIED = 1e-3  # gradient at which a trial is judged; its loss is then right to less than that
+TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
 
 
 def hop(data, lam, minimum, worst):
