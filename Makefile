@@ -47,7 +47,7 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(STYLE)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone"
 
-PAGES := $(addprefix tests/test_,axe.py book.py dark.py explorer.py pdf.py reading.py)  # tests of the built book
+PAGES := $(addprefix tests/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
 
 # nbval executes each notebook once, against its reference; the book is built from that. To build it keeps one core busy:
 # the tests that need no book run meanwhile.

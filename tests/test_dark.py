@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from test_book import HTML, chromium, open_page  # noqa: F401
+from built import HTML
 
 from attention_phases.figures.architectures import TIED
 from attention_phases.figures.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
@@ -148,7 +148,7 @@ def test_squares_of_the_stability_page_keep_the_colours_of_their_bar():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["fig02_slice", "fig03_phase_diagram"])
-def test_a_page_has_each_figure_for_both_themes_and_shows_one(open_page, name):  # noqa: F811
+def test_a_page_has_each_figure_for_both_themes_and_shows_one(open_page, name):
     page = open_page(EXECUTED / f"{name}.html")
     for theme, displayed in (("light", ["inline", "none"]), ("dark", ["none", "inline"])):
         page.evaluate(THEME, theme)
@@ -160,7 +160,7 @@ def test_a_page_has_each_figure_for_both_themes_and_shows_one(open_page, name): 
 
 
 @pytest.mark.slow
-def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):  # noqa: F811
+def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     for theme, end in (("dark", "-dark.svg"), ("light", ".svg")):
         page.evaluate(THEME, theme)
@@ -172,7 +172,7 @@ def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_paper_is_the_ground_of_the_dark_theme(open_page):  # noqa: F811
+def test_paper_is_the_ground_of_the_dark_theme(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     page.evaluate(THEME, "dark")
     page.wait_for_timeout(300)  # colours change slowly
@@ -181,7 +181,7 @@ def test_paper_is_the_ground_of_the_dark_theme(open_page):  # noqa: F811
 
 
 @pytest.mark.slow
-def test_printed_from_the_dark_theme_a_figure_is_light(open_page):  # noqa: F811
+def test_printed_from_the_dark_theme_a_figure_is_light(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     page.evaluate(THEME, "dark")
     page.emulate_media(media="print")

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from built import DESK, HERE, HTML, PHONE
 from scipy.optimize import minimize
 from scipy.special import expit
-from test_book import DESK, HERE, HTML, PHONE, chromium, open_page  # noqa: F401
 
 from attention_phases import Task
 from attention_phases.analysis.lines import borders_of
@@ -112,7 +112,7 @@ def test_the_loss_is_continuous_where_a_branch_ends(branches):
 
 
 @pytest.fixture
-def explorer(open_page):  # noqa: F811
+def explorer(open_page):
     """The landing page, and a function that goes to a view of it."""
     page = open_page(PAGE)
 

@@ -7,8 +7,8 @@ from html import unescape
 import browser
 import pypdfium2
 import pytest
+from built import HERE, HTML
 from playwright.sync_api import sync_playwright
-from test_book import HERE, HTML
 
 pytestmark = pytest.mark.slow  # of the built book
 PDF = HTML / "positional-or-semantic.pdf"

@@ -7,7 +7,7 @@ from io import StringIO
 
 import pandas as pd
 import pytest
-from test_book import HERE, HTML, PHONE, chromium, open_page  # noqa: F401
+from built import HERE, HTML, PHONE
 
 from attention_phases.notebooks.needs import PACKAGE
 
@@ -40,7 +40,7 @@ def test_the_files_of_a_figure_are_what_its_metadata_say(name):
     assert all("computing seconds" in data and data["commit"] for data in found["data"])
 
 
-def test_the_line_below_a_figure_opens_to_code_and_functions(open_page):  # noqa: F811
+def test_the_line_below_a_figure_opens_to_code_and_functions(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     line = page.locator("details.behind").first
     assert not line.locator("dl").is_visible()
@@ -54,7 +54,7 @@ def test_the_line_below_a_figure_opens_to_code_and_functions(open_page):  # noqa
     assert page.url.endswith(f"api/figures.phases.html#{PACKAGE}.figures.phases.fig02")
 
 
-def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page):  # noqa: F811
+def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     page.set_viewport_size(PHONE)
     dialog, small = page.locator("dialog.enlarged"), page.locator("figure img").first
@@ -70,14 +70,14 @@ def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page
         assert not dialog.is_visible()
 
 
-def test_a_figure_leads_into_the_explorer(open_page):  # noqa: F811
+def test_a_figure_leads_into_the_explorer(open_page):
     page = open_page(EXECUTED / "fig09_alternative.html")
     page.get_by_role("link", name="Open in the explorer").first.click()
     page.wait_for_function("() => document.querySelector('.explorer [name=matrix]:checked')?.value === 'alternative'")
     assert page.locator(".explorer [name=omega]").input_value() == "0.3"
 
 
-def test_search_prefers_pages_and_shows_the_words_around(open_page):  # noqa: F811
+def test_search_prefers_pages_and_shows_the_words_around(open_page):
     page = open_page(HTML / "search.html")
     page.goto((HTML / "search.html").as_uri() + "?q=replicon")
     page.wait_for_function("() => /found/.test(document.querySelector('.search-summary')?.textContent ?? '')")
@@ -93,7 +93,7 @@ def test_the_texts_of_the_search_stay_small():
     assert (HTML / "_static" / "search-texts.js").stat().st_size < 300_000
 
 
-def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):  # noqa: F811
+def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
     page = open_page(HTML / "book" / "theory.html")
     page.set_viewport_size(PHONE)
     word, meaning = page.locator("a.term", has_text="Moreau envelope"), page.get_by_role("tooltip")
@@ -121,13 +121,13 @@ def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
     assert all(len(re.sub("<[^>]*>", "", meaning).split()) > 1 for meaning in terms.values())
 
 
-def test_formulas_are_no_stops_of_the_tab_key(open_page):  # noqa: F811
+def test_formulas_are_no_stops_of_the_tab_key(open_page):
     page = open_page(HTML / "book" / "theory.html")
     assert page.locator("mjx-container").count() > 200
     assert page.locator("mjx-container[tabindex='0']").count() == 0
 
 
-def test_the_bibtex_is_that_of_the_citation_file(open_page):  # noqa: F811
+def test_the_bibtex_is_that_of_the_citation_file(open_page):
     page = open_page(HTML / "book" / "references.html")
     shown = page.locator(".highlight-bibtex pre").inner_text()
     assert re.match(r"@software\{\w+,\n", shown) and "@inproceedings{cui2024phase," in shown
@@ -136,7 +136,7 @@ def test_the_bibtex_is_that_of_the_citation_file(open_page):  # noqa: F811
     assert page.locator(".highlight-bibtex button.copybtn").count() == 1
 
 
-def test_a_page_of_the_interface_begins_with_a_list_and_links_to_the_source(open_page):  # noqa: F811
+def test_a_page_of_the_interface_begins_with_a_list_and_links_to_the_source(open_page):
     page = open_page(HTML / "book" / "api" / "theory.solver.html")
     rows = page.locator(".bd-article table").first.locator("tr")
     described = page.locator(".bd-article dt.sig-object")

@@ -1,0 +1,36 @@
+"""The built book: where it is, and how a page of it is opened, from the disk and without a network."""
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parents[1]
+HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
+PAGES = sorted((HTML / "book").rglob("*.html"))
+# Of the interface's pages, which one template makes, every twelfth is opened, and the first.
+READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::12]
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+TYPESET = "() => window.MathJax?.startup?.promise?.then(() => true) ?? false"
+
+
+@contextmanager
+def opening(chromium):
+    """A function that opens a page and waits for its mathematics; afterwards, nothing must have been complained of."""
+    context = chromium.new_context(offline=True, viewport=DESK)
+    complaints = []
+
+    def opened(path):
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
+        page.on("requestfailed", lambda asked: complaints.append(f"missing: {asked.url}"))
+        page.goto(path.as_uri(), wait_until="load")
+        if page.locator(".bd-article .math").count():
+            assert page.evaluate(TYPESET), f"{path.name} has mathematics and no MathJax"
+        return page
+
+    yield opened
+    context.close()
+    assert complaints == []

@@ -1,0 +1,131 @@
+"""Every page of the built book, read as a person does, and by axe, in both themes, on a phone and on a desk."""
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from built import DESK, FRAMES, HERE, HTML, PAGES, PHONE
+
+pytestmark = pytest.mark.slow
+
+SOURCE = HERE / "src" / "attention_phases"
+API = {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+       for path in SOURCE.rglob("*.py") if path.stem != "__main__"} - {"__init__"}  # fmt: skip
+
+IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img"), image =>
+    ({source: image.getAttribute("src").slice(0, 80), alt: image.alt, width: image.naturalWidth}))"""
+LINKS = 'links => links.map(link => link.href).filter(href => href.startsWith("file:"))'
+# Text that a reader sees, without code, in which a dollar or a backslash is itself.
+PROSE = """() => { const page = document.querySelector(".bd-article").cloneNode(true);
+    page.querySelectorAll("pre, code, script, style, mjx-container").forEach(each => each.remove());
+    return page.textContent; }"""
+VIEW = r"^(matrix=\w+&)?omega=[\d.]+&alpha=[\d.]+$"  # of the explorer
+SCROLLING = """() => Array.from(document.querySelectorAll(".bd-article :is(table, pre, .scrolled, mjx-container)"))
+    .filter(each => each.scrollWidth > each.clientWidth && getComputedStyle(each).overflowX === "auto")
+    .map(each => [each.tabIndex, each.tagName, each.textContent.slice(0, 60)])"""
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+SEEN = ["color-contrast", "scrollable-region-focusable"]  # what depends on theme and width
+# Strokes of formulas go, which axe has nothing to say of, and of the words of code of one colour on one ground all but
+# the first: they are nine in ten of the elements of a page.
+OPEN = """() => { document.querySelectorAll('details').forEach(each => { each.open = true; });
+    document.querySelectorAll('mjx-container svg').forEach(each => each.replaceChildren());
+    const seen = new Set();
+    document.querySelectorAll('pre span').forEach(each => {
+        const kind = [each.className, getComputedStyle(each.closest('pre')).backgroundColor, !!each.closest('.behind')];
+        if (seen.has(kind.join())) each.replaceWith(...each.childNodes);
+        seen.add(kind.join()); }); }"""
+
+
+def test_the_build_has_the_pages_of_the_contents():
+    assert HTML.is_dir(), f"no book at {HTML}: run `make test`, or name a built one in BOOK"
+    contents = re.findall(r"(?:root|file): (\S+)", (HERE / "_toc.yml").read_text())
+    expected = {name.removesuffix(".ipynb") + ".html" for name in contents}
+    modules = {f"book/api/{name}.html" for name in API}
+    assert {str(page.relative_to(HTML)) for page in PAGES} == expected | modules
+
+
+def test_mathematics_is_typeset(page):
+    formulas = page.locator(".bd-article .math").count()
+    assert page.locator(".bd-article .math mjx-container").count() >= formulas
+    assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", page.evaluate(PROSE))
+
+
+def test_figures_are_shown_and_described(page):
+    for image in page.evaluate(IMAGES):
+        assert image["width"] > 0, f"not shown: {image['source']}"
+        assert len(image["alt"].split()) > 3, f"no description: {image['source']} {image['alt']!r}"
+
+
+def test_figure_pages_have_a_figure(page, path):
+    shown = page.locator(".bd-article figure img, .bd-article figure svg").count()
+    assert shown > 0 or not re.match(r"fig\d", path.stem)
+
+
+def test_links_inside_the_book_lead_somewhere(page, path):
+    targets = page.eval_on_selector_all("a[href]", LINKS)
+    assert targets
+    wanted = {}
+    for target in targets:
+        url, fragment = urldefrag(target)
+        wanted.setdefault(url, set()).add(unquote(fragment))
+    for url, fragments in wanted.items():
+        file = Path(unquote(url.removeprefix("file://")))
+        assert file.is_file(), f"{path.name} links to {url}"
+        if file.suffix == ".html":
+            views = {each for each in fragments if re.search(VIEW, each)} if file.name == "index.html" else set()
+            assert fragments - views - {""} <= set(re.findall(r'\bid="([^"]+)"', file.read_text())), (
+                f"{path.name}: {url}"
+            )
+
+
+def test_nothing_is_wider_than_a_phone(page):
+    page.set_viewport_size(PHONE)
+    try:
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    finally:
+        page.set_viewport_size(DESK)
+
+
+def test_what_scrolls_is_reached_by_keyboard_and_no_equation_is_cut_on_a_desk(page):
+    page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    for size in (PHONE, DESK):
+        page.set_viewport_size(size)
+        page.wait_for_timeout(400)  # the theme moves its columns
+        page.evaluate(FRAMES)
+        scrolling = page.evaluate(SCROLLING)
+        assert [each for each in scrolling if each[0] != 0] == []
+    assert [each for each in scrolling if each[1] == "MJX-CONTAINER"] == []
+
+
+def serious(page, rules, place=None):
+    """Rules that a page breaks seriously or critically, and where."""
+    found = Axe().run(
+        page, place, {"runOnly": rules, "preload": False, "resultTypes": ["violations"]}
+    )  # to preload, axe would fetch
+    return [(each["id"], [node["html"] for node in each["nodes"]])
+            for each in found.response["violations"] if each["impact"] in ("serious", "critical")]  # fmt: skip
+
+
+def look(page, theme, size):
+    page.set_viewport_size(size)
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    page.wait_for_timeout(300)  # colours change slowly
+    page.evaluate(FRAMES)
+
+
+def test_axe_finds_nothing_serious(page, path):
+    """All rules in one view of each theme and width; in the other two what depends on them.
+
+    The last test: it takes apart the page that the others share.
+    """
+    page.evaluate(OPEN)
+    look(page, "dark", DESK)
+    assert serious(page, WCAG) == []
+    look(page, "light", PHONE)
+    assert serious(page, WCAG, ".bd-article") == []
+    for theme, size in (("light", DESK), ("dark", PHONE)):
+        look(page, theme, size)
+        assert serious(page, SEEN, ".bd-article") == [], (theme, size)
