@@ -42,9 +42,6 @@ class Net:
         self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))  # the two lowest minima of each
         self.searched, self.calls, self.report = None, 0, report or (lambda count: None)
 
-    def __len__(self):
-        return len(self.points)
-
     def averages(self, model, x: np.ndarray, anew: bool = False):
         """Return averages of a `solver.Model` at x for each scramble, by a search if `anew` or far from the last."""
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
