@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from attention_phases import Task, published
-from attention_phases.analysis import basins, optimizers
+from attention_phases.analysis import basins, instances, optimizers
 from attention_phases.experiments.rank_one_grids import ALPHAS
 from attention_phases.histogram.counting import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
@@ -41,6 +41,23 @@ def where_descent_stops():
         assert higher.min() > -5 and all(alpha < 0.5 for alpha, _ in higher[higher < -1].index)
         found.add(start)
     return found
+
+
+def descent_moves_away_from_theory():
+    """Whether below omega = 0.24, alternative A, students cross alpha_l before theory, by descent earlier still."""
+    table = load("fig09")
+    by = {name: rows for name, rows in table[table["omega"] < 0.235].groupby("optimizer", observed=True)}
+    usual = instances.crossings(by["lbfgs"], instances.test_gap, np.random.default_rng(0))["alpha"]
+    moved = instances.shifts(by["gd"], by["lbfgs"])["linear"]
+    return moved.keys() == set(usual.index) and all(
+        later < 0 and usual[omega] < line_of("fig09_theory", "linear")[omega] for omega, (later, _) in moved.items()
+    )
+
+
+def largest_loss_apart(name, **where):
+    """Largest share by which the losses of the two starts differ on any data set, by L-BFGS."""
+    losses = load(name, optimizer="lbfgs", **where).pivot(index="seed", columns="start", values="train_loss")
+    return (losses["positional"] / losses["semantic"] - 1).abs().max()
 
 
 def line_of(name, what):
@@ -181,6 +198,10 @@ CLAIMS = {
         r"For $\omega > 0.45$ and $\alpha \le 2$ there is": lambda: (
             load("fig09_theory").query("what in @ENDS")["omega"].max() < 0.45
         ),
+        r"all of them at $\omega = 0.2$ and $\alpha = 2$": lambda: (
+            largest_loss_apart("fig09", omega=0.2, alpha=2.0) < 1e-3
+        ),
+        r"Below $\omega = 0.24$, where students beat the linear model too early": descent_moves_away_from_theory,
     },
     "fig12_untied": {
         r"at $d=1000$ to about three per cent": lambda: 0.025 < untied_off() < 0.035,

@@ -285,6 +285,16 @@ def test_optimizers_are_compared_on_the_same_data_only():
     assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
 
 
+def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
+    table = pd.DataFrame(
+        trained(0.1, 0, 1.0, 1.0005) + trained(0.1, 1, 1.0, 1.2) + trained(0.1, 2, 1.0, 1.0) + trained(0.1, 3, 1.0, 1.0)
+        + trained(0.1, 0, 1.0, 1.1, "gd") + trained(0.1, 1, 1.0, 1.3, "gd") + trained(0.1, 2, 1.0, 1.04, "gd")
+    )  # fmt: skip
+    assert optimizers.crossed_over(table, "positional") == (2, 0.5)
+    count, share = optimizers.crossed_over(table, "semantic")
+    assert count == 0 and np.isnan(share)
+
+
 # What is kept
 
 

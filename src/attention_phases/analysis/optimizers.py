@@ -23,6 +23,33 @@ def optimizer_map(table, start):
     return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
 
 
+def crossed_over(table, start, above=0.05, same=1e-3):
+    """Where gradient descent stops well above L-BFGS: has L-BFGS gone on into the minimum of the other start?
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of both over alpha and omega, from the starts "semantic" and "positional".
+    start : str
+        The one in question.
+    above : float
+        By which share of itself the training loss has to be higher.
+    same : float
+        Within which share of itself two training losses are of one minimum.
+
+    Returns
+    -------
+    (int, float)
+        Number of students from `start` that gradient descent leaves so far above L-BFGS on the same data, and the share
+        of them that L-BFGS has brought to the training loss of its student from the other start.
+    """
+    where = ["alpha", "omega", "seed", "optimizer", "start"]
+    losses = table.set_index(where)["train_loss"].unstack(["optimizer", "start"]).dropna()
+    own, other = losses["lbfgs", start], losses["lbfgs", {"semantic": "positional", "positional": "semantic"}[start]]
+    left = losses["gd", start] > (1 + above) * own
+    return int(left.sum()), float(((own / other - 1).abs() < same)[left].mean())
+
+
 def between_optimizers(table):
     """What gradient descent and L-BFGS leave between them on the cells that both have done.
 

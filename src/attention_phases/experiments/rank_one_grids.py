@@ -99,8 +99,8 @@ def _changed_tasks():
 
 
 def fig09(profile):
-    """Map over alpha and omega, alternative A."""
-    return _map("fig09", profile, "alternative", {"paper": 10}.get(profile) or _size(profile)[1])
+    """Map over alpha and omega, alternative A, by both optimisers."""
+    return _by_both(_map("fig09", profile, "alternative", {"paper": 10}.get(profile) or _size(profile)[1]), profile)
 
 
 def fig03_size(profile):
