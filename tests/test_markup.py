@@ -147,7 +147,7 @@ def test_the_error_of_the_model_has_its_own_column_where_it_is_known():
     some = [replace(each, broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
     head, first, second = Cells(markup.Table(compare(some), "Published and ours").html()).rows
     place = head.index("one step of breaking moves it by")
-    assert (first[place], second[place]) == ("−0.00040(10)", "not known")
+    assert (first[place], second[place]) == ("−0.00040(10)", "not computed")
 
 
 def test_nothing_to_compare_is_said():

@@ -18,12 +18,15 @@ TEXT = """\
   beyond $\\alpha_c = {alpha_c}$ sentences per dimension, says replica-symmetric theory (students: {students_c};
   the lowest minima found: {lowest_c}). The overlap with the teacher jumps there from 0 to
   {theta}, that with the positions from {m} to 0.
-- **Semantic is not yet better.** Only past $\\alpha_l = {alpha_l}$ (students: {students_l}) does attention predict
-  better than the best linear model.
+- **A lower loss, but not yet better predictions.** Only past $\\alpha_l = {alpha_l}$ (students at $d = {d}$:
+  {students_l}) does the semantic student predict better than the best linear model.
 - **What theory leaves out.** At $\\omega = {small:g}$ students cross at {small_students}, and replica-symmetric theory
   says {small_symmetric}. One step of replica symmetry breaking gives {small_broken}. That descent stops above the
   lowest minimum explains the rest within the errors: the lowest minima that a search finds cross at
-  {small_lowest}."""
+  {small_lowest}.
+
+A number in brackets is the standard error of the last digits: for theory that of the quadrature, not that of assuming
+replica symmetry. Where the losses of students cross is extrapolated to infinite dimension."""
 PLACE = re.compile(r"(?<=<!-- results: written by `make metadata` -->\n).*?(?=\n<!-- end of results -->)", re.DOTALL)
 
 
@@ -70,6 +73,7 @@ def _numbers():
         "theta": f"{_at(line, 'semantic', 'theta'):.2f}",
         "m": f"{_at(line, 'positional', 'm'):.2f}",
         "alpha_l": with_error(*mark(line, "linear")),
+        "d": int(trained["d"].iloc[0]),
         "students_l": with_error(*instances.crossing(instances.test_gap(trained), np.random.default_rng(0))),
         "small": SMALL,
         "small_students": said[SMALL]["informed"],

@@ -131,7 +131,7 @@ def number(value, form="g", missing="none"):
 
 def said(value, error):
     """A number with its error as text, or "none" if it is NaN."""
-    return "none" if isnan(value) else with_error(value, error)
+    return "none" if isnan(value) else with_error(value, error).replace("-", "−")
 
 
 def mean_in_per_cent(values):

@@ -83,7 +83,7 @@ def _row(each, provenance):
         },
         "ours": {
             "value": each["value"], "uncertainty": each["error"], "kind": each["evidence"], "n": each["n"],
-            "model": each["broken"] and {"shift": each["broken"], "uncertainty": each["broken_error"]},
+            "model": None if each["broken"] is None else {"shift": each["broken"], "uncertainty": each["broken_error"]},
         },
         "difference": {
             "absolute": each["difference"], "percent": each["percent"], "sigma": each["sigma"], "limit": each["limit"],

@@ -134,8 +134,12 @@ def _with_index(found):
 
 
 def rates_and_replicons(found, replicons):
-    """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`."""
+    """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`.
+
+    Where the mean that is the replicon does not exist, there is none and no prediction.
+    """
     of = pd.DataFrame([_with_index(replicons[key]) for key in zip(found["omega"], found["alpha"])])
+    found = found.assign(predicted=found["predicted"].where(of["replicon"].notna()))
     off = in_errors(found["measured"] - found["predicted"], found["measured_error"], found["predicted_error"])
     shown = ["predicted", "predicted_error", "measured", "measured_error"]
     return pd.concat([found[["omega", "alpha"]], of, found[shown]], axis=1).assign(sigma_off=off)

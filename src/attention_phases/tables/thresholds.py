@@ -30,7 +30,7 @@ def _shifts(kind):
     """The stored shifts by omega: they are computed at the published size alone."""
     stored = DATA / "one_step.parquet"
     rows = moved(load(stored), kind) if stored.exists() else pd.DataFrame(columns=["shift", "shift_error"])
-    return rows.loc[rows["shift_error"] > 0, ["shift", "shift_error"]]
+    return rows.loc[rows["shift_error"].notna(), ["shift", "shift_error"]]
 
 
 def of_theory(lines):

@@ -17,9 +17,9 @@ EVIDENCE = ("theory", "students", "transformers")
 # Why numbers differ, or cannot be compared. A row names its reason by the key; pages number them in this order.
 REASONS = {
     "quadrature": """**Quadrature.** The published theory curves use 144 quadrature points and give no error estimate.
-Such a rule, run here, gives the published overlaps and $\\alpha_l$ ({ref}`Figure 3 <fig03>`). Our errors are far
-smaller than what it can promise, so that a difference of many errors can be a small difference in the value: look at
-both columns.""",
+Such a rule, run here, gives the published overlaps and comes close to $\\alpha_l$ ({ref}`Figure 3 <fig03>`). Our errors
+are far smaller than what it can promise, so that a difference of many errors can be a small difference in the value:
+look at both columns.""",
     "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Ours
 are other data sets.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
@@ -29,9 +29,9 @@ accuracies leave no room for a run as far behind ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
     "unknown": "**Unknown.** We have not found the reason.",
-    "losses": """**Integration of the losses.** The published $\\alpha_c$ compares two training losses. A rule of 144
-points gives values on both sides of the published one, depending on how it integrates the losses, and how they were
-integrated is not known ({ref}`Figure 3 <fig03>`).""",
+    "losses": """**Integration of the losses.** What a rule of 144 points gives for a training loss, and for
+$\\alpha_c$, which compares two of them, depends on how the loss is integrated. How the published ones were integrated
+is not known, so that the reason for the difference is not shown ({ref}`Figure 3 <fig03>`).""",
 }
 
 
