@@ -116,6 +116,7 @@ def test_an_unknown_column_is_an_error():
 
 
 def test_texts_for_prose():
+    assert markup.said(-0.5, 0.1) == "−0.50(10)"
     assert markup.said(1.2514, 0.0056) == "1.2514(56)" and markup.said(np.nan, np.nan) == "none"
     assert markup.mean_in_per_cent(pd.Series([0.001, 0.003])) == "0.20(10) %"
 

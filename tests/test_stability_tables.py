@@ -45,7 +45,8 @@ def test_rates_beside_the_prediction():
     assert (row["replicon"], row["replicon_error"], row["index"], row["index_error"]) == (0.24, 0.01, 3.0, 0.5)
     assert (row["measured"], row["predicted"]) == (0.52, 0.50)
     (heavy,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon | {"index": 0.99}}).to_dict("records")
-    assert np.isnan([heavy["replicon"], heavy["replicon_error"]]).all() and heavy["index"] == 0.99  # there is no mean
+    nothing = [heavy[name] for name in ("replicon", "replicon_error", "predicted", "sigma_off")]
+    assert np.isnan(nothing).all() and (heavy["index"], heavy["measured"]) == (0.99, 0.52)  # there is no mean
 
 
 def test_distances_that_copies_keep():

@@ -389,3 +389,4 @@ def test_the_stored_shifts_are_those_that_were_seen():
     shifts = [thresholds.broken("critical", omega) for omega in (0.02, 0.1, 0.3)]
     assert all(-0.02 < shift < -5 * error < 0 for shift, error in shifts)
     assert shifts == sorted(shifts) and np.isnan(thresholds.broken("critical", 0.45)).all()
+    assert thresholds.broken("linear", 0.3) == (0, 0) and np.isnan(thresholds.broken("linear", 0.35)).all()
