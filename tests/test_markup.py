@@ -110,6 +110,12 @@ def test_a_spread_has_two_digits(value, std, text):
     assert markup.with_spread(value, std) == text
 
 
+def test_a_spread_that_is_rounding_is_not_shown():
+    frame = pd.DataFrame({"by_token": [1 + 5e-14, 1 + 5e-5], "by_token_std": [2.5e-13, 2.5e-5]})
+    _, first, second = Cells(markup.as_html(frame, "Shares")).rows
+    assert (first, second) == (["1"], ["1.000050 ± 0.000025"])
+
+
 def test_an_unknown_column_is_an_error():
     with pytest.raises(KeyError, match="guess"):
         markup.as_html(pd.DataFrame({"guess": [1.0]}), "Guesses")

@@ -18,6 +18,7 @@ from .verdicts import REASONS
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
+NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,7 +188,7 @@ def _shown(name, row, column):
         return column.missing
     if error > 0:
         return with_error(value, error).replace("-", "−")
-    if std > 0:
+    if std > NO_SPREAD * abs(value):
         return with_spread(value, std).replace("-", "−")
     text = number(value, column.form)
     return text if isnan(low) else f"{text} ({number(low, column.form)} to {number(high, column.form)})"
