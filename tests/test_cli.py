@@ -210,6 +210,12 @@ def test_numbers_that_overflow_are_a_failure_in_one_line(run, arguments, form):
     assert err.count("\n") == 1 and "result" in err
 
 
+def test_message_passing_that_runs_into_nan_is_a_failure_in_one_line(run):
+    code, out, err = run("gamp", "--alpha", 1, "--d", 10, "--init", "random", "--lam", "1e-300")
+    assert (code, out) == (1, "")
+    assert re.fullmatch(r"not settled after \d+ iterations: relative change nan\n", err)
+
+
 # What is refused
 
 REALS = {

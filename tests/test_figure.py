@@ -234,6 +234,14 @@ def test_one_command_makes_notebook_page_picture_and_data(made, capsys):
     assert table["x"].max() == 2
 
 
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
+    taken = tmp_path / "file"
+    taken.touch()
+    assert cli.main(["figure", "fig02", "--profile", "smoke", "--out", str(taken / "out")]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and str(taken / "out") in err
+
+
 @pytest.mark.slow
 def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
     page_file = made[0] / "page" / "fig02_slice.html"

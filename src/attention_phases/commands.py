@@ -148,7 +148,7 @@ def gamp(options):
     with progress(options.steps, "iteration", options.quiet) as bar:
 
         def report(done, change):
-            share = np.log(min(change, 0.9)) / np.log(TOLERANCE)  # the change shrinks by about a factor each time
+            share = np.log(np.fmin(change, 0.9)) / np.log(TOLERANCE)  # shrinks by about a factor each time; may be NaN
             bar.total = min(options.steps, max(done, round(done / share)))
             bar.update()
 

@@ -46,18 +46,22 @@ def run_figure(name, profile, settings, folder, quiet=True):
     BadInput
         A name or value is not allowed.
     NotebookError
-        A cell failed, or the page could not be built.
+        A cell failed, or the page could not be built, or a file could not be written.
     """
     texts = figure_texts() | {path.stem: path for path in sorted(NOTEBOOKS.glob("*.md"))}
     text = texts[check_choice("figure", name, tuple(texts))]
     sizes, changes = of_profile(text, profile), assigned(text, settings)
-    execute(text, folder, sizes, changes, bar=not quiet)
     done = folder / f"{text.stem}.ipynb"
-    pictures = write_figures(nbformat.read(done, 4), text, folder)
+    try:
+        execute(text, folder, sizes, changes, bar=not quiet)
+        pictures = write_figures(nbformat.read(done, 4), text, folder)
+        page = build_page(done, folder / PAGE, itertools.chain(*pictures.values()))
+    except OSError as error:
+        raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
     return {
         "parameters": {**sizes, **changes},
         "notebook": str(done),
-        "page": str(build_page(done, folder / PAGE, itertools.chain(*pictures.values()))),
+        "page": str(page),
         **{kind: pictures[kind] for kind in ("svg", "csv")},
     }
 
