@@ -480,6 +480,10 @@ def test_bad_input_is_told_in_one_line(capsys):
     assert capsys.readouterr().err.startswith("tokens = 1000000: must be at most 10600")
     assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--architecture", "value"]) == 2
     assert capsys.readouterr().err.startswith("architecture = value: must be one of tied, rank2, untied")
+    for form in ("tied", "value"):
+        given = ["simulate", "--alpha", "1", "--d", "20", "--init", "mixed", "--architecture", form, "--quiet"]
+        assert cli.main(given) == 2
+        assert capsys.readouterr().err == "init = mixed: must be one of semantic, positional, random\n"
     with pytest.raises(BadInput, match=r"^token-correlation = -0.6: must be in \(-0.5, 1\)"):
         Architecture(tokens=3, correlation=-0.6)
     with pytest.raises(BadInput, match=r"^tokens = 1: must be a whole number >= 2"):
@@ -499,3 +503,12 @@ def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
         assert all(torch.equal(column, there[name]) for column, name in zip(graded, expected))
     first, second = students.start_weights("twins", start, teacher, rng).reshape(2, 6)
     assert not torch.equal(first, second)
+
+
+@pytest.mark.parametrize(("form", "start", "named"), [
+    ("full_value", "mixed", "semantic, positional, random"),
+    ("untied", "near_semantic", "semantic, positional, mixed, random"),
+])  # fmt: skip
+def test_a_start_that_a_form_has_not_is_refused(form, start, named):
+    with pytest.raises(BadInput, match=f"^init = {start}: must be one of {named}$"):
+        students.start_weights(form, start, torch.arange(6.0), np.random.default_rng(0))

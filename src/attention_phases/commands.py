@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .errors import BadInput, ResultError, check_count, check_memory
+from .errors import BadInput, ResultError, check_choice, check_count, check_memory
 from .experiments import grid
 from .model.architectures import Architecture
 from .progress import progress
@@ -104,10 +104,12 @@ def simulate(options):
     from .experiments.cells import student_cell
     from .experiments.results import work
     from .model.rank_one import sentences
+    from .model.students import starts_of
     from .sweep.running import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
     workers = check_count("workers", options.workers)
+    check_choice("init", options.init, starts_of(options.architecture))
     task = _task(options)
     sentences(options.alpha, options.d, copies=workers)
     size, starts, optimizer = (options.alpha, options.d), (options.init,), options.optimizer

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from ..errors import check_choice
 from .architectures import SCORES
 from .rank_one import LINEAR_RIDGE, sentences
 
@@ -103,6 +104,11 @@ def sample(task, architecture, alpha, d, rng, device="cpu"):
     )
 
 
+def starts_of(form):
+    """The starts that a form has: a mixed one only for more than one column of weights."""
+    return ("semantic", "positional", *(("mixed",) if len(SCORES[form]) > 1 else ()), "random")
+
+
 def start_weights(form, start, teacher, rng):
     """Initial weights, flat: columns of fields first, then what belongs to the value matrix.
 
@@ -110,9 +116,9 @@ def start_weights(form, start, teacher, rng):
     ----------
     form : str
     start : {"semantic", "positional", "mixed", "random"}
-        Every column at Q* (semantic) or 1_d/sqrt(d) (positional); the first at Q*, the others at 1_d/sqrt(d) (mixed);
-        or 0.1 N(0, 1) (random). Columns that can be exchanged (rank 2) would stay equal for ever from equal starts:
-        there all are displaced by 0.1 N(0, 1).
+        Of those that `starts_of` names. Every column at Q* (semantic) or 1_d/sqrt(d) (positional); the first at Q*, the
+        others at 1_d/sqrt(d) (mixed); or 0.1 N(0, 1) (random). Columns that can be exchanged (rank 2) would stay equal
+        for ever from equal starts: there all are displaced by 0.1 N(0, 1).
     teacher : (d,) tensor
     rng : numpy.random.Generator
 
@@ -121,7 +127,13 @@ def start_weights(form, start, teacher, rng):
     (p,) tensor
         The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but no
         stationary point, as it would be with v = 0. The full one starts at V = 0.
+
+    Raises
+    ------
+    BadInput
+        The form has no such start.
     """
+    check_choice("init", start, starts_of(form))
     d = len(teacher)
     kinds = {"semantic": teacher, "positional": torch.full_like(teacher, d**-0.5), "random": torch.zeros_like(teacher)}
     score = np.array(SCORES[form])
