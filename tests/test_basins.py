@@ -76,3 +76,9 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
     low, high = basins.wilson(1 / 3, 30)
     assert widths[0] == pytest.approx(high - low, rel=1e-6)
     assert widths[1] < 0.7 * widths[0]
+
+
+def test_runs_on_a_single_data_set_count_as_one():
+    runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
+    low, high = basins.fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
+    assert (low, high) == pytest.approx(basins.wilson(0.5, 1))

@@ -88,7 +88,7 @@ def _within(hits, share, size):
     total = share * (1 - share)
     if size <= 1:
         return 0.0
-    if total == 0:
+    if total == 0 or hits.ngroups < 2:
         return 1.0
     between = hits.mean().var(ddof=1)
     return float(np.clip((between / total - 1 / size) / (1 - 1 / size), 0.0, 1.0))
