@@ -302,8 +302,9 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(run, arguments, name
 
 
 def test_training_sets_beyond_the_memory_are_refused_before_they_are_drawn(run):
-    code, out, err = run(*SIMULATE, "--d", 10**8)
-    assert (code, out) == (2, "") and "bytes" in err
+    for given, named in ((("--d", 10**8), "d = 100000000: "), (("--d", 2, "--alpha", "1e20"), "alpha = 1e+20: ")):
+        code, out, err = run(*SIMULATE, *given)
+        assert (code, out) == (2, "") and "bytes" in err and err.startswith(named)
     assert sentences(2.0, 30) == 60  # and those within it are not
 
 

@@ -65,7 +65,8 @@ def sentences(alpha, d, copies=1):
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
         raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
-    check_memory("d", d, copies * 4 * 4 * 2 * n * d)  # four float32 arrays of (2, n, d)
+    larger = max(("alpha", alpha), ("d", d), key=lambda each: each[1])
+    check_memory(*larger, copies * 4 * 4 * 2 * n * d)  # four float32 arrays of (2, n, d)
     return n
 
 
