@@ -150,7 +150,7 @@ def start_weights(form, start, teacher, rng):
     return torch.cat(columns)
 
 
-def risk(data, weights, lam, with_value=True):
+def risk(data, weights, lam):
     """Empirical risk of `k` students and its gradient.
 
     The penalty is on the columns of fields and on the correction V of the value matrix, as ``lam/2 |V|_F^2`` in both
@@ -162,8 +162,6 @@ def risk(data, weights, lam, with_value=True):
     weights : (k, p) tensor
         As from `start_weights`.
     lam : float
-    with_value : bool
-        As for `rank_one.risk`; here R comes along in any case.
 
     Returns
     -------
