@@ -6,12 +6,14 @@ import pandas as pd
 from ..analysis.differences import in_errors
 from ..analysis.instances import curve
 from ..analysis.lines import borders_of
+from ..errors import ResultError
 from ..experiments.cells import line_cell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
 from ..sweep.parquet import flat
 from ..task import Task
 from ..theory import theory_line
+from ..theory.branches import MINIMA
 from ..theory.stability import contraction, tail
 from .thresholds import broken
 
@@ -19,16 +21,34 @@ WINDOW = 10, 20  # iterations between which a rate is taken: after the first ste
 
 
 def theory_lines(profile, omegas):
-    """Rows of `theory.theory_line` at some omega, of the standard task: the stored ones at paper size."""
+    """Rows of `theory.theory_line` at some omega, of the standard task.
+
+    At paper size those are read that are stored with both branches, not with the thresholds alone.
+
+    Raises
+    ------
+    ResultError
+        The losses of the branches do not cross at one of these omega.
+    """
+    found, known = [], []
     if profile == "paper":
         every = experiment("fig03_theory", profile, quiet=True)
-        return every[[bool(np.isclose(each, omegas).any()) for each in every["omega"]]]
-    found = []
+        known = every.loc[every["what"].isin(MINIMA), "omega"].unique()
+        stored = [omega for omega in omegas if np.isclose(omega, known).any()]
+        if stored:
+            found.append(every[[bool(np.isclose(each, stored).any()) for each in every["omega"]]])
     for omega in omegas:
+        if np.isclose(omega, known).any():
+            continue
         each = line_cell("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
         fields = {name: flat(value) for name, value in vars(each).items()}
         found.append(pd.DataFrame([{**fields, **row} for row in theory_line(each)]))
-    return pd.concat(found)
+    lines = pd.concat(found)
+    crossed = lines.loc[lines["what"] == "critical", "omega"]
+    for omega in omegas:
+        if not np.isclose(omega, crossed).any():
+            raise ResultError(f"no critical threshold found at omega = {omega:g}")
+    return lines
 
 
 def metastable(chosen):
