@@ -10,7 +10,6 @@ from attention_phases import Task
 from attention_phases.analysis.crossing import Limit
 from attention_phases.figures import breaking as drawing
 from attention_phases.figures.style import COLOURS
-from attention_phases.histogram import summary
 from attention_phases.tables import breaking
 from attention_phases.theory import Threshold
 from attention_phases.theory.one_step import line
@@ -225,23 +224,9 @@ def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_
     assert x > 49 and (height, half) == pytest.approx((9, 4.5))
 
 
-def loop(seed, crosses):
-    """Two ways whose losses cross at `crosses`."""
-    at = np.array([0.4, 0.8, 1.2])
-    ways = {"up": 1e-3 * at, "down": 1e-3 * at - 5e-4 * (at - crosses)}
-    return [
-        {"omega": 0.2, "seed": seed, "way": way, "at": a, "excess": e, "q": 0.04, "m": 0.2, "theta": -0.03}
-        for way, excess in ways.items()
-        for a, e in zip(at, excess)
-    ]
-
-
-def test_the_two_ways_meet_where_their_losses_cross():
-    table = pd.DataFrame([*loop(0, 0.7), *loop(1, 0.9)])
-    found = breaking.meeting(table).loc[0.2]
-    assert found["alpha"] == pytest.approx(0.8) and found["alpha_error"] == pytest.approx(0.1)
-    assert found["data_sets"] == 2
-    cosines = breaking.loops(table, sigma=0.5).loc[(0.2, "up", 0.8)]
+def test_a_followed_student_is_described_by_its_cosines():
+    row = {"omega": 0.2, "way": "up", "at": 0.8, "excess": 1e-3, "q": 0.04, "m": 0.2, "theta": -0.03}
+    cosines = breaking.loops(pd.DataFrame([row | {"seed": seed} for seed in (0, 1)]), 0.5).loc[(0.2, "up", 0.8)]
     assert cosines["semantic"] == pytest.approx(0.03 / (0.5 * 0.2))  # sigma^2 Q.Q*/d over sigma^2 |Q||Q*|/d
     assert cosines["positional"] == pytest.approx(0.5 * 0.2 / 0.2)
 
@@ -254,7 +239,7 @@ def test_a_student_has_turned_where_the_other_mechanism_is_larger():
         for (seed, way), shares in semantic.items()
         for a, share in zip((0.4, 0.8, 1.2), shares)
     ])  # fmt: skip
-    found = breaking.turned(table, sigma=0.3)
+    found = breaking.turned(table, 0.3)
     assert [*found] == ["data_sets", "turned", "first", "last"]
     assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
     assert found.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
@@ -278,15 +263,3 @@ def test_sizes_are_taken_against_theory_and_against_the_informed_end():
     assert (found["omega"], found["branch"]) == (0.1, "positional")
     assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
     assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)
-
-
-def test_a_run_has_lost_a_letter_where_it_stays_behind():
-    """Single epochs fluctuate: the median of five decides; SGD does not count."""
-    rows = [
-        {"what": "epoch", "variant": "semantic", "seed": seed, "adam_epochs": 10, "epoch": epoch, "accuracy": accuracy,
-         "train_loss": 0.0, "test_loss": 0.0}
-        for seed, usual in ((0, 0.999), (1, 0.97))
-        for epoch in range(15)
-        for accuracy in [0.9 if epoch == 9 or epoch > 10 else usual]
-    ]  # fmt: skip
-    assert summary.lost(pd.DataFrame(rows), 10).tolist() == [False, True]

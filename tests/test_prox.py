@@ -12,7 +12,7 @@ from scipy.special import ndtr, softmax
 from attention_phases import BadInput, Task
 from attention_phases.theory.general.prox import sort_in
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.prox import forces, loss_derivatives, moreau_objective, prox
+from attention_phases.theory.rank_one.prox import forces, loss_derivatives, prox
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates
 
 fields = st.floats(-4, 4)
@@ -120,7 +120,6 @@ def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
     w, h = np.array([w1, w2]), np.array([h1, h2])
     here = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
     assert envelope == pytest.approx(here, abs=1e-13)  # rounding
-    assert envelope == pytest.approx(moreau_objective(h1, h2, w1, w2, t1, t2, V, variance), abs=1e-13)
     assert envelope <= lowest_minimum(w, t1, t2, V, variance) + 1e-9
     # The last Newton step is under 1e-8, and the error after it of the order of its square.
     gradient = np.array(loss_derivatives(h1, h2, t1, t2, variance)[:2])

@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from ..experiments.cells import StudentCell
 from ..experiments.controls import CONTROLS
-from ..sweep.identity import restore
 
 
 class Crossing(NamedTuple):
@@ -37,68 +35,51 @@ def gaps(table):
     Parameters
     ----------
     table : pandas.DataFrame
-        Results of both starts by one optimiser.
+        The experiment "crossing".
 
     Returns
     -------
     pandas.DataFrame
-        By cell: omega, alpha, d, seed, gap, and "length" (``|Q*|^2/d - 1``, from the cell's random numbers) with the
-        other `CONTROLS` that the table has.
+        By cell: omega, alpha, d, seed, gap and the `CONTROLS`.
     """
-    columns = ["omega", "alpha", "d", "seed", *(name for name in CONTROLS if name in table)]
-    rows = table.groupby("cell", observed=True)[columns].first()
+    rows = table.groupby("cell", observed=True)[["omega", "alpha", "d", "seed", *CONTROLS]].first()
     losses = table.pivot(index="cell", columns="start", values="train_loss")
     rows["gap"] = losses["semantic"] - losses["positional"]
-    if "length" not in rows:
-        rows["length"] = [_length(restore(StudentCell, text)) for text in rows.index]
     return rows
 
 
-def _length(cell):
-    """``|Q*|^2/d - 1`` of the teacher, which is drawn first."""
-    teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
-    return teacher @ teacher / cell.d - 1
-
-
-def crossing(rows, controls=CONTROLS, degree=1):
+def crossing(rows, controls=CONTROLS):
     """Where the gap vanishes in the mean over data sets.
 
-    The gap is fitted by a polynomial in alpha plus a multiple of each control, all data sets at once; the mean of each
-    control is zero, so that the polynomial is the mean gap. The error allows for a scatter that changes with alpha.
+    The gap is fitted by a straight line in alpha plus a multiple of each control, all data sets at once; the mean of
+    each control is zero, so that the line is the mean gap. The error allows for a scatter that changes with alpha.
 
     Parameters
     ----------
     rows : pandas.DataFrame
         alpha, gap and the controls, one row for each data set.
     controls : sequence of str
-    degree : int
-        Of the polynomial.
 
     Returns
     -------
     Crossing
-        NaN where the polynomial does not fall through zero within the alphas.
+        NaN where the line does not fall through zero within the alphas.
     """
     alphas, gap = rows["alpha"].to_numpy(), rows["gap"].to_numpy()
     centre = alphas.mean()
-    powers = np.vander(alphas - centre, degree + 1, increasing=True)
-    design = np.column_stack([powers, *(rows[name] for name in controls)])
+    design = np.column_stack([np.ones(len(rows)), alphas - centre, *(rows[name] for name in controls)])
     found, *_ = np.linalg.lstsq(design, gap, rcond=None)
     residuals = gap - design @ found
     free = len(gap) - design.shape[1]
     inverse = np.linalg.inv(design.T @ design)
     covariance = inverse @ (design.T * residuals**2) @ design @ inverse * len(gap) / free
-    polynomial = np.polynomial.Polynomial(found[: degree + 1])
-    roots = polynomial.roots()
-    roots = roots[np.isreal(roots)].real
-    roots = roots[(roots >= alphas.min() - centre) & (roots <= alphas.max() - centre)]
-    roots = roots[polynomial.deriv()(roots) < 0]
-    if not len(roots):
+    level, slope = found[:2]
+    root = centre - level / slope
+    if slope >= 0 or not alphas.min() <= root <= alphas.max():
         return Crossing(*[np.nan] * 4)
-    root, slope = roots[0], polynomial.deriv()(roots[0])
-    level = root ** np.arange(degree + 1)
-    error = np.sqrt(level @ covariance[: degree + 1, : degree + 1] @ level)
-    return Crossing(centre + root, error / -slope, slope, np.sqrt(residuals @ residuals / free))
+    there = np.array([1, root - centre])
+    error = np.sqrt(there @ covariance[:2, :2] @ there)
+    return Crossing(root, error / -slope, slope, np.sqrt(residuals @ residuals / free))
 
 
 def limit(found):
@@ -126,7 +107,7 @@ def limit(found):
     return Limit(values[0], deviations[0], values[1], deviations[1], left, float(chi2.sf(left, len(d) - 2)))
 
 
-def by_dimension(table, controls=CONTROLS):
+def by_dimension(table):
     """Crossings over omega and d, and their limits.
 
     Parameters
@@ -142,7 +123,7 @@ def by_dimension(table, controls=CONTROLS):
         By omega: the fields of `Limit`.
     """
     rows = gaps(table)
-    found = {where: crossing(each, controls) for where, each in rows.groupby(["omega", "d"])}
+    found = {where: crossing(each) for where, each in rows.groupby(["omega", "d"])}
     counts = rows.groupby(["omega", "d"]).size()
     index = pd.MultiIndex.from_tuples(found, names=["omega", "d"])
     crossings = pd.DataFrame(list(found.values()), index=index).assign(data_sets=counts)
@@ -151,26 +132,6 @@ def by_dimension(table, controls=CONTROLS):
         for omega in rows["omega"].unique()
     }
     return crossings, pd.DataFrame.from_dict(limits, orient="index", columns=Limit._fields).sort_index()
-
-
-def stored(table, omega, around, controls=("length",)):
-    """`crossing` of a table on the published grid, by a parabola through the alphas within `around` of a guess.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        Results over alpha at several omega; both optimisers are kept apart.
-    omega : float
-    around : (float, float)
-        Smallest and largest alpha.
-
-    Returns
-    -------
-    dict
-        Optimiser to `Crossing`.
-    """
-    here = table[(table["omega"] == omega) & table["alpha"].between(*around)]
-    return {name: crossing(gaps(each), controls, degree=2) for name, each in here.groupby("optimizer", observed=True)}
 
 
 def losses(table, controls=CONTROLS):

@@ -79,27 +79,6 @@ def tensors(table):
     return rows.set_index(["variant", "seed", "span", "tensor"])[["distance", "of_zeros"]]
 
 
-LOST = 0.01  # share told wrong: half of one letter in fifteen is 0.03, a run that has all letters is below 0.004
-
-
-def lost(table, epoch):
-    """Which runs tell more than `LOST` of the test positions wrong after an epoch: those that have lost a letter.
-
-    The median of that epoch and the four before is taken, as single epochs fluctuate.
-
-    Returns
-    -------
-    pandas.Series of bool
-        By variant and seed.
-    """
-    epochs = curves(table)
-    near = epochs[epochs["epoch"].between(epoch - AROUND, epoch) & (epochs["epoch"] <= epochs["adam_epochs"])]
-    return 1 - near.groupby(["variant", "seed"])["accuracy"].median() > LOST
-
-
-AROUND = 4  # epochs
-
-
 def by_count(table, after="adam"):
     """Share of the positions told wrong, for each count that occurs, over all runs.
 

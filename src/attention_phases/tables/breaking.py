@@ -255,13 +255,15 @@ def _grown(ends):
     return ends["q"].to_numpy()[ends["train_loss"].to_numpy().argmin()] / ends["q"].iloc[0] - 1
 
 
-def loops(table, sigma=0.5):
+def loops(table, sigma):
     """Students followed up and down in alpha: means over data sets with their errors.
 
     Parameters
     ----------
     table : pandas.DataFrame
         The experiment "hysteresis".
+    sigma : float
+        Of its task.
 
     Returns
     -------
@@ -283,8 +285,13 @@ def loops(table, sigma=0.5):
     return found
 
 
-def turned(table, sigma=0.5):
+def turned(table, sigma):
     """Where followed students turn over: the first alpha on their way at which the other mechanism's cosine is larger.
+
+    Parameters
+    ----------
+    table, sigma
+        As for `loops`.
 
     Returns
     -------
@@ -302,26 +309,3 @@ def turned(table, sigma=0.5):
             "data_sets": each["seed"].nunique(), "turned": len(ends), "first": ends.min(), "last": ends.max(),
         }  # fmt: skip
     return pd.DataFrame.from_dict(found, orient="index").rename_axis(["omega", "way"])
-
-
-def meeting(table):
-    """Where the losses of the two ways cross: mean alpha over data sets, with its error, by omega.
-
-    Each data set's own crossing, the first, is by linear interpolation of the loss of the way down less that of the
-    way up; at large alpha the two ways can end in one minimum.
-    """
-    wide = table.assign(way=table["way"].astype(str)).pivot(
-        index=["omega", "seed", "at"], columns="way", values="excess"
-    )
-    gap = (wide["down"] - wide["up"]).unstack("at")
-    found = gap.apply(_first_fall, axis=1).dropna().groupby("omega")
-    return pd.DataFrame({"alpha": found.mean(), "alpha_error": found.sem(), "data_sets": found.size()})
-
-
-def _first_fall(gap):
-    values, alphas = gap.to_numpy(), gap.index.to_numpy()
-    falls = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
-    if not len(falls):
-        return np.nan
-    i = falls[0]
-    return alphas[i] + values[i] / (values[i] - values[i + 1]) * (alphas[i + 1] - alphas[i])

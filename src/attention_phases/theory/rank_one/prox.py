@@ -36,12 +36,6 @@ def objective(e1, e2, h1, h2, w1, w2, V, variance):
 
 
 @njit(cache=True)
-def moreau_objective(h1, h2, w1, w2, t1, t2, V, variance):
-    """Return `objective` at h."""
-    return objective(logistic(h1 * (h1 - h2)) - t1, logistic(h2 * (h2 - h1)) - t2, h1, h2, w1, w2, V, variance)
-
-
-@njit(cache=True)
 def derivatives(s1, s2, h1, h2, t1, t2, variance):
     """Return the gradient (2) and the Hessian (11, 12, 22) of ell at h, where the attention S_aa is s_a."""
     d1 = s1 * (1.0 - s1)
