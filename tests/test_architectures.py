@@ -265,7 +265,7 @@ def test_gains_are_the_slopes_of_the_map(held):
 
     def step(overlaps):
         averages = general.average(setting, overlaps, points)
-        return general.update(setting, general.conjugates(setting, 2.0, overlaps, averages))
+        return general.update(setting, general.conjugates(2.0, overlaps, averages))
 
     slopes = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "mu"]
     for column, side in enumerate(0.05 * np.eye(2)):

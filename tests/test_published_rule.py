@@ -43,7 +43,7 @@ def test_the_rule_is_of_degree_seven_and_no_more():
 
 @pytest.fixture(scope="module", params=STARTS)
 def coarse(request):
-    return request.param, solve_coarsely(Task(), 2.0, request.param, STARTS[request.param])
+    return request.param, solve_coarsely(Task(), 2.0, STARTS[request.param])
 
 
 def test_it_gives_the_published_overlaps(coarse):
@@ -94,8 +94,9 @@ def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch,
     """Each alpha starts from the overlaps of the one before, the first from the converged ones."""
     last, baseline = {}, linear_baseline(Task())
 
-    def straight(task, alpha, branch, start):
-        assert start == last.get(branch, f"converged {branch}")
+    def straight(task, alpha, start):
+        branch = start.split()[0]
+        assert start == last.get(branch, f"{branch} converged")
         last[branch] = f"{branch} at {alpha}"
         if branch == "positional":
             return Coarse(last[branch], 0.5, np.nan, 0.7, np.nan, 0.0)
@@ -104,6 +105,6 @@ def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch,
 
     monkeypatch.setattr(published_rule, "solve_coarsely", straight)
     branches = ("semantic", "positional")[: 2 if kind == "critical" else 1]
-    known = {branch: SimpleNamespace(overlaps=f"converged {branch}") for branch in branches}
+    known = {branch: SimpleNamespace(overlaps=f"{branch} converged") for branch in branches}
     found = coarse_threshold(Task(), kind, Threshold(alpha, 0.01, True, known))
     assert found == pytest.approx(expected, nan_ok=True)

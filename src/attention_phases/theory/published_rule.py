@@ -68,17 +68,15 @@ def product_rule():
     return np.array(orbits), np.outer(weights.sum(1), weights.sum(1)).ravel()
 
 
-def solve_coarsely(task, alpha, branch, start):
+def solve_coarsely(task, alpha, start):
     """Fixed point on the 144 points, by damped iteration from `start`.
 
     Parameters
     ----------
     task : Task
     alpha : float
-    branch : {"semantic", "positional"}
-        Only names the overlap that `start` holds at zero.
     start : Overlaps
-        A converged solution of the branch, say.
+        A converged solution of a branch, say; an overlap that it holds at zero stays there.
 
     Returns
     -------
@@ -125,7 +123,7 @@ def coarse_threshold(task, kind, converged):
     starts = {branch: each.overlaps for branch, each in converged.solutions.items()}
     gaps = []
     for alpha in alphas:
-        found = {branch: solve_coarsely(task, alpha, branch, start) for branch, start in starts.items()}
+        found = {branch: solve_coarsely(task, alpha, start) for branch, start in starts.items()}
         starts = {branch: each.overlaps for branch, each in found.items()}
         semantic = found["semantic"]
         if kind == "critical":

@@ -96,7 +96,7 @@ class GeneralBranch:
 
     def hats(self, x, averages: Averages) -> GeneralHats:
         """Return the conjugates at x; those of overlaps held at zero are zero, but for the noise of the averages."""
-        found = equations.conjugates(self.setting, self.alpha, self.unpack(x), averages)
+        found = equations.conjugates(self.alpha, self.unpack(x), averages)
         return GeneralHats(*(mask * each for mask, each in zip(self.masks, found)))
 
     def step(self, x, averages: Averages) -> np.ndarray:

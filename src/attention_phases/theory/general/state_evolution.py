@@ -124,7 +124,7 @@ def _teacher(root, theta):
     return aligned, np.sqrt(1 - aligned @ aligned)
 
 
-def conjugates(setting: Setting, alpha: float, overlaps: GeneralOverlaps, averages: Averages) -> GeneralHats:
+def conjugates(alpha: float, overlaps: GeneralOverlaps, averages: Averages) -> GeneralHats:
     """Return the conjugates from the averages at `overlaps`, in the noise form (see `rank_one.state_evolution`).
 
     Gaussian integration by parts turns E[g^T n] and E[g^T n_y] into the means of the derivatives of g by w and y.
@@ -144,7 +144,7 @@ def gains(setting: Setting, alpha: float, overlaps: GeneralOverlaps, averages: A
     Each is an (r, r) array, with the first axis of `averages` if that counts scrambles.
     """
     root = np.linalg.cholesky(overlaps.q)
-    response = update(setting, conjugates(setting, alpha, overlaps, averages)).chi
+    response = update(setting, conjugates(alpha, overlaps, averages)).chi
     theta = averages.teacher_slope - averages.noise
     marks = setting.marks[:, 0]
     whitened = np.linalg.solve(np.linalg.cholesky(setting.covariance), marks)
