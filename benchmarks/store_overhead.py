@@ -13,10 +13,11 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_phases import sweep
 from attention_phases.sweep import provenance, store
 from attention_phases.sweep.cluster import cluster
 from attention_phases.sweep.identity import canonical
+from attention_phases.sweep.processes import process_pool
+from attention_phases.sweep.running import run
 
 ROW = {
     "q": 0.1,
@@ -59,19 +60,19 @@ def main(folder):
     cells = [Cell("small", 2.5, seed) for seed in range(2000)]
     warm = [Cell("warm", 2.5, seed) for seed in range(20)]
     with store.Store(folder / "threads.sqlite") as results, ThreadPoolExecutor(1) as pool:
-        elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
+        elapsed = seconds(lambda: run(cells, work, results, pool, quiet=True))
         print(f"one thread:    {1e3 * elapsed / len(cells):.2f} ms a cell")
-    with store.Store(folder / "processes.sqlite") as results, sweep.process_pool(2) as pool:
-        sweep.run(warm, work, results, pool, quiet=True)  # starts the workers
-        elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
+    with store.Store(folder / "processes.sqlite") as results, process_pool(2) as pool:
+        run(warm, work, results, pool, quiet=True)  # starts the workers
+        elapsed = seconds(lambda: run(cells, work, results, pool, quiet=True))
         print(f"two processes: {1e3 * elapsed / len(cells):.2f} ms a cell")
     with (
         store.Store(folder / "cluster.sqlite") as results,
         SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
         cluster(local.scheduler_address) as pool,
     ):
-        sweep.run(warm, work, results, pool, quiet=True)
-        elapsed = seconds(lambda: sweep.run(cells, work, results, pool, quiet=True))
+        run(warm, work, results, pool, quiet=True)
+        elapsed = seconds(lambda: run(cells, work, results, pool, quiet=True))
         print(f"Dask cluster of two workers: {1e3 * elapsed / len(cells):.2f} ms a cell")
     cells = [Cell("large", 2.5, seed) for seed in range(100_000)]
     origin = {**provenance.environment(), "cell_seconds": 1.0, "finished": "2000-01-01T00:00:00+00:00"}
@@ -80,7 +81,7 @@ def main(folder):
 
     def resume():
         with store.Store(folder / "large.sqlite") as results, ThreadPoolExecutor(1) as pool:
-            assert sweep.run(cells, work, results, pool, quiet=True).skipped == len(cells)
+            assert run(cells, work, results, pool, quiet=True).skipped == len(cells)
 
     def export():
         with store.Store(folder / "large.sqlite") as results:

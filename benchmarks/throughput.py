@@ -15,10 +15,11 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_phases import sweep
 from attention_phases.experiments.cells import student_cell
 from attention_phases.experiments.results import work
 from attention_phases.sweep.cluster import cluster
+from attention_phases.sweep.processes import process_pool
+from attention_phases.sweep.running import run
 from attention_phases.sweep.store import Store
 from attention_phases.task import Task
 
@@ -37,9 +38,9 @@ def rate(place, workers, count):
     """Cells a second, once the workers have loaded what they need."""
     cells = [student_cell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, place(workers) as executor:
-        sweep.run(cells[count:], work, store, executor, quiet=True)
+        run(cells[count:], work, store, executor, quiet=True)
         start = time.perf_counter()
-        assert sweep.run(cells[:count], work, store, executor, quiet=True).done == count
+        assert run(cells[:count], work, store, executor, quiet=True).done == count
         return count / (time.perf_counter() - start)
 
 
@@ -47,6 +48,6 @@ if __name__ == "__main__":
     # As the README says: Dask's own setting makes each large array a request to the system.
     os.environ |= {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "33554432"}
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    for name, place in (("processes", sweep.process_pool), ("cluster", local_cluster)):
+    for name, place in (("processes", process_pool), ("cluster", local_cluster)):
         one, two = (rate(place, workers, count) for workers in (1, 2))
         print(f"{name}: one worker {one:.2f} cells/s, two {two:.2f} cells/s, ratio {two / one:.2f}", flush=True)

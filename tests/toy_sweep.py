@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from attention_phases.sweep import processes, running, store
-from attention_phases.sweep.identity import canonical, key
+from attention_phases.sweep.identity import canonical, key, seed_sequence
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def work(cell, pause=0.0, last_pause=0.0):
         raise ArithmeticError("no fixed point\nafter 10 steps")
     if cell.fault == "die":
         os._exit(1)
-    rng = np.random.default_rng(running.seed_sequence(cell))
+    rng = np.random.default_rng(seed_sequence(cell))
     rows = [
         {"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
         for start in cell.starts

@@ -17,12 +17,12 @@ import pandas as pd
 from ..errors import StoreError, SweepError, check_count
 from ..progress import progress
 from . import provenance
-from .identity import Row, canonical, check_rows, key, restore, seed_sequence
+from .identity import Row, canonical, check_rows, key, restore
 from .parquet import flat
 from .processes import process_pool
 from .store import Store
 
-__all__ = ["Failure", "Mismatch", "Summary", "SweepError", "agree", "process_pool", "run", "seed_sequence", "verify"]
+__all__ = ["Failure", "Mismatch", "Summary", "SweepError", "agree", "process_pool", "run", "verify"]
 
 
 class Failure(NamedTuple):
