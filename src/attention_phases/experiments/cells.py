@@ -131,7 +131,7 @@ class LineCell(_OnTask):
 
 @dataclass(frozen=True)
 class _OnNets(_OnTask):
-    """Thresholds of one task, by a quadrature."""
+    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
 
     points: int
     scrambles: int
