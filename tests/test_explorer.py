@@ -16,9 +16,10 @@ from attention_phases.analysis.prices import cavity_fields, one_sentence, prices
 from attention_phases.experiments.results import experiment
 from attention_phases.explorer import page as landing
 from attention_phases.explorer.interpolation import interpolate, polynomial
-from attention_phases.explorer.nodes import OWN, Nodes, branch_nodes, with_interpolation
+from attention_phases.explorer.nodes import Nodes, branch_nodes, with_interpolation
 from attention_phases.explorer.script import EXPERIMENTS
 from attention_phases.theory import solve
+from attention_phases.theory.branches import OWN
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "preload": False}  # to preload, axe would fetch
 PAGE = HTML / "book/index.html"

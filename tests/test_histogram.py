@@ -15,6 +15,7 @@ import torch
 
 from attention_phases import BadInput, figures
 from attention_phases.experiments import results
+from attention_phases.float32 import decode
 from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
 from attention_phases.histogram.cells import CountingCell, histogram
@@ -201,7 +202,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     }  # fmt: skip
     assert training.train_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
     kept, _ = training.train(CELL)
-    assert (training.decode(by["weights"][1]["weights"]) == kept["final"]).all()
+    assert (decode(by["weights"][1]["weights"]) == kept["final"]).all()
     test = training.data(CELL)[1]
     loss, accuracy = step.evaluate(tf.views(kept["final"]), test, 32)
     right = sum(row["right"] for row in by["count"] if row["after"] == "sgd")

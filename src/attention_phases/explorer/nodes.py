@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..theory.branches import OWN
 from .interpolation import left_out, polynomial
 
-OWN = {"semantic": "theta", "positional": "m"}  # the overlap with which a branch begins and ends
 SMOOTH = ("train_loss", "test_mse", "q")
 # The square of the own overlap vanishes linearly at an end, the overlap itself like a root.
 QUANTITIES = (*SMOOTH, "own2")

@@ -1,6 +1,5 @@
 """The explorer's data as one classic script, which a page can load from a disk."""
 
-import base64
 import json
 
 import numpy as np
@@ -9,6 +8,7 @@ from numpy.polynomial.hermite_e import hermegauss
 
 from ..analysis.lines import borders_of
 from ..experiments.results import experiment
+from ..float32 import encode
 from ..task import MATRICES, Task
 from ..theory.branches import MINIMA
 from .nodes import QUANTITIES, branch_nodes, with_interpolation
@@ -28,8 +28,8 @@ def explorer_data():
     return {
         "sigma": Task().sigma,
         "quantities": QUANTITIES,
-        "noise": _base64(noise),
-        "weights": _base64(weights / weights.sum()),
+        "noise": encode(noise),
+        "weights": encode(weights / weights.sum()),
         "tasks": {name: _task(name, experiment(stored, "paper", quiet=True)) for name, stored in EXPERIMENTS.items()},
     }
 
@@ -61,9 +61,9 @@ def _branch(nodes):
     """Omegas, numbers of nodes, and a row a node: alpha, values, errors."""
     rows = [np.column_stack([line.alpha, line.values, line.errors]) for line in nodes]
     return {
-        "omega": _base64([line.omega for line in nodes]),
+        "omega": encode([line.omega for line in nodes]),
         "count": [len(line.alpha) for line in nodes],
-        "rows": _base64(np.concatenate(rows)),
+        "rows": encode(np.concatenate(rows)),
     }
 
 
@@ -74,8 +74,4 @@ def _curve(lines, what, value="alpha"):
 
 def _table(rows):
     """A value and its error along omega."""
-    return {"omega": _base64(rows.index), "value": _base64(rows.iloc[:, 0]), "error": _base64(rows.iloc[:, 1])}
-
-
-def _base64(array):
-    return base64.b64encode(np.ascontiguousarray(array, "<f4").tobytes()).decode()
+    return {"omega": encode(rows.index), "value": encode(rows.iloc[:, 0]), "error": encode(rows.iloc[:, 1])}

@@ -1,16 +1,14 @@
 """Figures 10 to 13: slices of other architectures."""
 
-from collections import namedtuple
-
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
+from ..analysis.lines import Mark
 from .style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, draw_means, draw_points, mark_threshold
 
 TIED = "#999999"
 BRANCHES = ("semantic", "positional")
-Mark = namedtuple("Mark", "alpha stderr")
 STARTS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}
 
 

@@ -4,7 +4,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from .style import COLOURS, OWN, STYLE, draw_line, draw_means
+from ..theory.branches import OWN
+from .style import COLOURS, STYLE, draw_line, draw_means
 
 
 def overlap_plane(means, limits, sigma):

@@ -1,11 +1,9 @@
 """The panel in which a reader types a sequence: its page has weights, `book/_static/attention_panel.js` computes."""
 
-import base64
 import json
 from html import escape
 
-import numpy as np
-
+from ..float32 import encode
 from ..histogram.transformer import ATTENTION, SHAPES, views
 
 
@@ -24,7 +22,7 @@ def attention_panel(solutions, examples, script="../../_static/attention_panel.j
     data = {
         "shapes": {name: SHAPES[name] for name in ATTENTION},
         "solutions": {
-            name: {each: _base64(getattr(views(flat), each)) for each in ATTENTION} for name, flat in solutions.items()
+            name: {each: encode(getattr(views(flat), each)) for each in ATTENTION} for name, flat in solutions.items()
         },
     }
     buttons = "".join(f'<button type="button" value="{escape(each)}">{escape(each)}</button>' for each in examples)
@@ -42,7 +40,3 @@ JavaScript.</p>
 <script type="application/json">{json.dumps(data)}</script>
 </div>
 <script src="{escape(script)}"></script>"""
-
-
-def _base64(array):
-    return base64.b64encode(np.asarray(array, "<f4").tobytes()).decode()

@@ -3,11 +3,11 @@
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
+from ..theory.branches import OWN
 from .style import (
     BASELINE,
     COLOURS,
     NEUTRAL,
-    OWN,
     POSITIONAL,
     SEMANTIC,
     STYLE,

@@ -10,7 +10,6 @@ from .drawn import as_csv
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
-OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
 HIGHER, LOWER = "#333333", "#008080"  # a loss by one optimiser than by the other
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data

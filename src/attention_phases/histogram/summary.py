@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import torch
 
+from ..float32 import decode
 from .cells import VARIANTS
 from .counting import LETTERS
 from .measures import along_line, by_letter
-from .training import data, decode
+from .training import data
 from .transformer import as_tensors, attention
 
 

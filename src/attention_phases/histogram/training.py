@@ -3,10 +3,9 @@
 Rates, batch size and noise as published (paper, Appendix A).
 """
 
-import base64
-
 import numpy as np
 
+from ..float32 import encode
 from ..paths import CHECKPOINTS
 from ..sweep.identity import canonical, key, seed_sequence
 from . import checkpoint, measures
@@ -118,7 +117,7 @@ def train_and_measure(cell):
     list of dict
         "epoch": as `train` gives them. Then as `measures` gives them: "distance", and for the weights `after` Adam
         and SGD "shares" of the attention's variance, "count" (how often each count is told right), and the "weights"
-        themselves, as text (`decode`).
+        themselves, as text (`float32.decode`).
     """
     path = CHECKPOINTS / f"{key(canonical(cell))}.safetensors"
     kept, curve = train(cell, path=path)
@@ -137,13 +136,3 @@ def train_beginning(cell):
     """The first rows of `train_and_measure`, those of the start and of one epoch: cheap to compute again, and rounding
     has not grown yet."""
     return [{"what": "epoch", **each} for each in train(cell, epochs=BEGINNING - 1)[1]]
-
-
-def encode(flat):
-    """Parameters (SIZE,) as text that a table can hold: base64 of float32, low byte first."""
-    return base64.b64encode(flat.astype("<f4").tobytes()).decode()
-
-
-def decode(text):
-    """Parameters (SIZE,) from the text of `encode`."""
-    return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
