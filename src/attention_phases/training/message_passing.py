@@ -20,6 +20,7 @@ from ..errors import check_count, check_real
 from ..model.rank_one import overlaps, positional_encoding
 from ..theory.copies import teacher_fit
 from ..theory.rank_one.prox import forces
+from ..theory.rank_one.state_evolution import unfitted
 
 STEPS, TOLERANCE = 1000, 1e-12
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
@@ -74,13 +75,11 @@ def limiting(task, data):
     encoding = positional_encoding(torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
     y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi
     targets = teacher_fit(task, y.T.cpu().numpy()).T
-    variance, (a11, a12), (a21, a22) = task.sigma**2, *task.matrix
-    unfit = variance * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
     return replace(
         data,
-        stiffness=torch.full_like(data.stiffness, 2 * variance),
+        stiffness=torch.full_like(data.stiffness, 2 * task.sigma**2),
         targets=torch.from_numpy(targets).to(data.targets).contiguous(),
-        floor=n * unfit,
+        floor=n * unfitted(task),
     )
 
 
