@@ -4,7 +4,8 @@ The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)
 with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2:
 a row of S sums to one, so it meets the teacher's row best at T_a.
 
-All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
+All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function. A
+kernel of another file, `one_step.means`, calls functions of this one: after a change here, save that file too.
 """
 
 from math import exp, sqrt
