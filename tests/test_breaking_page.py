@@ -13,7 +13,7 @@ from attention_phases.figures.style import COLOURS
 from attention_phases.tables import breaking
 from attention_phases.theory import Threshold
 from attention_phases.theory.one_step import line
-from attention_phases.theory.one_step.solution import OneStep
+from attention_phases.theory.one_step.solution import NO_MAXIMUM, OneStep
 from attention_phases.theory.one_step.state_evolution import Valley
 from attention_phases.theory.one_step.threshold import OneStepThreshold
 from attention_phases.theory.prediction_error import test_error as prediction_error
@@ -111,6 +111,11 @@ def test_thresholds_that_did_not_converge_are_left_out():
     found = breaking.moved(table)
     assert found.index.tolist() == [0.1, 0.2, 0.25] and found["resolved"].tolist() == [True, True, False]
     assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
+
+
+def test_a_maximum_that_was_not_seen_is_told_by_its_reason():
+    """Some stored reasons go on, "found up to y = 3511"."""
+    assert NO_MAXIMUM.startswith(breaking.FLAT)
 
 
 def test_complexity_is_the_slope_of_phi():

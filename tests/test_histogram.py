@@ -19,6 +19,7 @@ from attention_phases.float32 import decode
 from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
 from attention_phases.histogram.cells import CountingCell, histogram
+from attention_phases.histogram.lost_letters import lost_letters
 from attention_phases.sweep import provenance
 from attention_phases.sweep.store import Store, export
 
@@ -265,3 +266,8 @@ def test_the_experiment_has_the_published_size():
     cells = histogram("paper")
     assert len(cells) == 20 and {cell.variant for cell in cells} == {"semantic", "positional"}
     assert {(cell.sequences, cell.adam_epochs, cell.sgd_epochs) for cell in cells} == {(50_000, 200, 100)}
+
+
+def test_exchanged_runs_are_runs_of_the_experiment():
+    runs = histogram("paper")
+    assert all(each.run(seed) in runs for each in lost_letters("paper") for seed in (each.data_seed, each.start_seed))

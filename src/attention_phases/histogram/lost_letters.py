@@ -4,11 +4,11 @@ Both are exchanged between the runs of the experiment "histogram": every start s
 letter that is lost is lost within the first epochs, so that these are enough.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .cells import CountingCell
+from .cells import histogram
 from .counting import LETTERS
 from .measures import by_letter
 from .step import train_epoch
@@ -29,7 +29,7 @@ class ExchangedCell:
 
     def run(self, seed):
         """The run of the experiment "histogram" with a seed, at the paper's size but for the sequences."""
-        return CountingCell("histogram", self.variant, seed, self.sequences, 200, 100)
+        return replace(histogram("paper")[0], variant=self.variant, seed=seed, sequences=self.sequences)
 
 
 def lost_letters(profile):
