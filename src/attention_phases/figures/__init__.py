@@ -1,4 +1,8 @@
-"""Drawing, one function a figure; nothing is computed here."""
+"""Drawing, one function a figure.
+
+What is shown is computed before. Done here are means over instances or scrambles with their errors, units, and what the
+picture itself needs, such as levels of contours.
+"""
 
 from . import landscape, stability
 from .architectures import architecture_slice, rank_two
