@@ -53,6 +53,10 @@ def test_mathematics_is_typeset(page):
     assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", page.evaluate(PROSE))
 
 
+def test_no_number_is_shown_as_its_type(page):
+    assert not re.search(r"\b(np\.\w+|dtype|nan)\b", page.evaluate(PROSE))
+
+
 def test_figures_are_shown_and_described(page):
     for image in page.evaluate(IMAGES):
         assert image["width"] > 0, f"not shown: {image['source']}"
