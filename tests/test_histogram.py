@@ -269,5 +269,5 @@ def test_the_experiment_has_the_published_size():
 
 
 def test_exchanged_runs_are_runs_of_the_experiment():
-    runs = histogram("paper")
+    runs = histogram("paper", runs=40)
     assert all(each.run(seed) in runs for each in lost_letters("paper") for seed in (each.data_seed, each.start_seed))

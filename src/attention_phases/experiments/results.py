@@ -13,7 +13,7 @@ from filelock import FileLock
 
 from ..errors import StoreError, SweepError, check_count
 from ..histogram.cells import CountingCell
-from ..histogram.lost_letters import ExchangedCell, train_exchanged
+from ..histogram.lost_letters import EXCHANGED, ExchangedCell, train_exchanged, train_exchanged_beginning
 from ..histogram.training import BEGINNING, train_and_measure, train_beginning
 from ..paths import BUILT, DATA
 from ..progress import progress
@@ -173,7 +173,11 @@ KINDS = {
     LineCell: Kind(theory_line, THEORY_TOLERANCES),
     CountingCell: Kind(train_and_measure, HISTOGRAM_TOLERANCES, beginning=train_beginning, rows=BEGINNING),
     ExchangedCell: Kind(
-        train_exchanged, HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)}, ("letter",)
+        train_exchanged,
+        HISTOGRAM_TOLERANCES | {"there": (0, 0.1), "elsewhere": (0, 0.02)},
+        ("letter",),
+        beginning=train_exchanged_beginning,
+        rows=EXCHANGED,
     ),
     OneStepThresholdsCell: Kind(ground_states, ONE_STEP_TOLERANCES),
     RuleCell: Kind(coarse_line, THEORY_TOLERANCES | dict.fromkeys(("rule", "exact"), (5e-3, 0))),

@@ -1,7 +1,7 @@
-"""Does the start or do the data decide whether a semantic run loses a letter?
+"""How many semantic runs lose a letter, and does the start or do the data decide it?
 
-Both are exchanged between the runs of the experiment "histogram": every start sees every data set, in its order. A
-letter that is lost is lost within the first epochs, so that these are enough.
+Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some data
+sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
 """
 
 from dataclasses import dataclass, replace
@@ -15,10 +15,12 @@ from .step import train_epoch
 from .training import ADAM, BATCH, data, seeds, trainable
 from .transformer import free, start
 
+EXCHANGED = 4  # epochs on several data sets
+
 
 @dataclass(frozen=True)
 class ExchangedCell:
-    """The start of one run on the data of another one, trained by Adam for some epochs."""
+    """The start of one run on the data of another one or its own, trained by Adam for some epochs."""
 
     experiment: str
     variant: str
@@ -33,21 +35,29 @@ class ExchangedCell:
 
 
 def lost_letters(profile):
-    """Every start of some semantic runs on some data sets of theirs."""
+    """Every start of some semantic runs on some data sets of theirs, then many starts on one data set for long."""
     data_sets, starts, sequences, epochs = {
-        "paper": (3, 10, 50_000, 4),
-        "laptop": (2, 3, 50_000, 4),
+        "paper": (3, 10, 50_000, EXCHANGED),
+        "laptop": (2, 3, 50_000, EXCHANGED),
         "smoke": (2, 2, 2_000, 2),
     }[profile]
-    return [
+    exchanged = [
         ExchangedCell("lost_letters", "semantic", data_seed, start_seed, sequences, epochs)
         for data_seed in range(data_sets)
         for start_seed in range(starts)
+    ]
+    starts, epochs = {"paper": (40, 200), "laptop": (4, 20), "smoke": (3, 3)}[profile]
+    return exchanged + [
+        ExchangedCell("lost_letters", "semantic", 0, start_seed, sequences, epochs) for start_seed in range(starts)
     ]
 
 
 def train_exchanged(cell):
     """Rows of a cell.
+
+    Parameters
+    ----------
+    cell : ExchangedCell
 
     Returns
     -------
@@ -69,3 +79,8 @@ def train_exchanged(cell):
         row = {"letter": LETTERS[worst], "there": wrong[worst], "elsewhere": np.delete(wrong, worst).mean()}
         rows.append({"epoch": epoch, **row})
     return rows
+
+
+def train_exchanged_beginning(cell):
+    """The first rows of `train_exchanged`, before rounding has grown."""
+    return train_exchanged(replace(cell, epochs=min(cell.epochs, EXCHANGED)))
