@@ -118,3 +118,31 @@ def test_the_worst_letters_the_worst_run_first():
         {"run": 1, "letter": "D", "there": 0.4, "elsewhere": 0.03, "letter_sgd": "H", "there_sgd": 0.5},
         {"run": 0, "letter": "C", "there": 0.3, "elsewhere": 0.02, "letter_sgd": "G", "there_sgd": 0.5},
     ]
+
+
+def losing(shares, **columns):
+    """Rows of runs by the share told wrong at the worst letter, `shares` (starts, epochs)."""
+    return pd.DataFrame([
+        {"start_seed": start, "epoch": epoch, "there": share, **columns}
+        for start, line in enumerate(shares) for epoch, share in enumerate(line, 1)
+    ])  # fmt: skip
+
+
+def test_letters_are_lost_from_five_per_cent_on():
+    found = tables.letters_lost(
+        losing([[0.5, 0.6, 0.2], [0.3, 0.04, 0.01], [0.2, 0.4, 0.02], [0.1, 0.051, 0.03]]), (2, 3)
+    )
+    second, third = found.to_dict("records")
+    assert (second["epoch"], second["lost"], second["starts"], second["lost_share"]) == (2, 3, 4, 0.75)
+    assert (second["lost_share_low"], second["lost_share_high"]) == pytest.approx((0.301, 0.954), abs=1e-3)
+    assert (second["there"], second["there_low"], second["there_high"]) == (pytest.approx(1.051 / 3), 0.051, 0.6)
+    assert second["kept"] == 0.04
+    assert (third["lost"], third["there"], third["kept"]) == (1, 0.2, 0.03)
+
+
+def test_starts_are_counted_by_the_data_sets_on_which_they_lose_a_letter():
+    first = losing([[0.9, 0.5], [0.0, 0.5], [0.9, 0.0], [0.9, 0.0]], data_seed=0)
+    second = losing([[0.0, 0.5], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], data_seed=1)
+    found = tables.lost_by_start(pd.concat([first, second]))
+    assert found["lost_on"].to_list() == [0, 1, 2] and found["starts"].to_list() == [2, 1, 1]
+    assert found["if_alike"].to_list() == pytest.approx([4 * 0.375, 4 * 0.5, 4 * 0.125])  # of shares 1/2 and 1/4

@@ -6,7 +6,7 @@ picture itself needs, such as levels of contours.
 
 from . import landscape, stability
 from .architectures import architecture_slice, rank_two
-from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line
+from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line, worst_letters
 from .forest import forest
 from .maps import overlap_plane, phase_map
 from .panel import attention_panel
@@ -42,4 +42,5 @@ __all__ = [
     "rank_two",
     "stability",
     "use_svg",
+    "worst_letters",
 ]

@@ -96,6 +96,25 @@ def _legend(axes, place):
         line.set(linewidth=1.8, alpha=0.5 if "training" in line.get_label() else 1)
 
 
+def worst_letters(runs, lost):
+    """Share of the places of the worst letter told wrong, against the epoch, a line for each start.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the experiment "lost_letters" with all starts on one data set.
+    lost : float
+        From this share on a letter counts as lost.
+    """
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(6.4, 4.2))
+        for _, each in runs.groupby("start_seed"):
+            axes.plot(each["epoch"], each["there"], color=COLOURS["semantic"], linewidth=0.9, alpha=0.6)
+        axes.axhline(lost, color=NEUTRAL, linewidth=1, linestyle="-.")
+        axes.set(yscale="log", xlabel="epoch", ylabel="share wrong at the worst letter")
+    return figure
+
+
 def errors_by_count(shares):
     """Share of the positions told wrong, by how often their token occurs.
 

@@ -37,7 +37,7 @@ class ExchangedCell:
 def lost_letters(profile):
     """Every start of some semantic runs on some data sets of theirs, then many starts on one data set for long."""
     data_sets, starts, sequences, epochs = {
-        "paper": (3, 10, 50_000, EXCHANGED),
+        "paper": (4, 40, 50_000, EXCHANGED),
         "laptop": (2, 3, 50_000, EXCHANGED),
         "smoke": (2, 2, 2_000, 2),
     }[profile]

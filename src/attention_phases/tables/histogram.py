@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from .. import published
+from ..analysis.basins import wilson
 from ..histogram.summary import tensors
 from .verdicts import Comparison, compare
 
@@ -17,6 +18,7 @@ SETS = {
     "all but biases and layer norm": ("token", "position", "query", "key", "value", "hidden", "output"),
 }
 EMBEDDINGS = ["token", "position"]
+LOST = 0.05  # share of a letter's places told wrong from which on it counts as lost
 
 
 def as_published(runs, table):
@@ -184,6 +186,56 @@ def worst_letters(worst, variant):
     adam = adam.sort_values("all", ascending=False)
     found = adam[["letter", "there", "elsewhere"]].join(sgd[["letter", "there"]].add_suffix("_sgd"))
     return found.rename_axis("run").reset_index()
+
+
+def letters_lost(runs, epochs):
+    """How many starts have lost a letter after some epochs: one of which more than 5 % of the places are told wrong.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the experiment "lost_letters" with all starts on one data set.
+    epochs : iterable of int
+        Of those after which the runs were tested.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `epoch`; `lost` of the `starts`; `lost_share` with its 95 % interval; `there`, mean over the lost letters with
+        their range; `kept`, the largest share told wrong at any letter of the other starts.
+    """
+    rows = []
+    for epoch, each in runs[runs["epoch"].isin(list(epochs))].groupby("epoch"):
+        lost = each["there"] > LOST
+        share, there = lost.mean(), each.loc[lost, "there"]
+        row = {"epoch": epoch, "lost": lost.sum(), "starts": len(each), "lost_share": share}
+        row |= dict(zip(("lost_share_low", "lost_share_high"), wilson(share, len(each))))
+        row |= {"there": there.mean(), "there_low": there.min(), "there_high": there.max()}
+        rows.append({**row, "kept": each.loc[~lost, "there"].max()})
+    return pd.DataFrame(rows)
+
+
+def lost_by_start(runs):
+    """On how many data sets a start loses a letter, and how often that would be if starts were all alike.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the experiment "lost_letters" with each start on each data set.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `lost_on` so many data sets; `starts` that do; `if_alike`, their mean number if each start lost a letter with
+        the share of all starts on the same data set.
+    """
+    last = runs[runs["epoch"] == runs["epoch"].max()]
+    lost = last.pivot(index="start_seed", columns="data_seed", values="there") > LOST
+    chances = np.ones(1)
+    for share in lost.mean():
+        chances = np.convolve(chances, (1 - share, share))
+    found = np.bincount(lost.sum(axis=1), minlength=len(chances))
+    return pd.DataFrame({"lost_on": range(len(chances)), "starts": found, "if_alike": len(lost) * chances})
 
 
 def differences(runs):
