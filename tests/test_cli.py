@@ -172,6 +172,12 @@ def test_as_a_process(arguments, code):
         assert done.stdout == ""
 
 
+def test_help_and_bad_options_answer_before_anything_large_is_loaded():
+    large = "{'torch', 'numba', 'scipy', 'pandas', 'matplotlib'}"
+    told = f"import sys, attention_phases.cli; print(*{large} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout == "\n"
+
+
 # What did not converge
 
 

@@ -18,8 +18,7 @@ from attention_phases.experiments import results
 from attention_phases.float32 import decode
 from attention_phases.histogram import checkpoint, counting, measures, step, summary, training
 from attention_phases.histogram import transformer as tf
-from attention_phases.histogram.cells import CountingCell, histogram
-from attention_phases.histogram.lost_letters import lost_letters
+from attention_phases.histogram.cells import CountingCell, histogram, lost_letters
 from attention_phases.sweep import provenance
 from attention_phases.sweep.store import Store, export
 

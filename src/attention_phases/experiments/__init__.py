@@ -1,8 +1,7 @@
 """Every experiment by its name."""
 
 from ..errors import check_choice
-from ..histogram.cells import histogram
-from ..histogram.lost_letters import lost_letters
+from ..histogram.cells import histogram, lost_letters
 from . import architecture_grids, breaking_grids, open_question_grids, rank_one_grids, transition_grids
 from .rank_one_grids import PROFILES
 

@@ -12,8 +12,8 @@ import torch
 from filelock import FileLock
 
 from ..errors import StoreError, SweepError, check_count
-from ..histogram.cells import CountingCell
-from ..histogram.lost_letters import EXCHANGED, ExchangedCell, train_exchanged, train_exchanged_beginning
+from ..histogram.cells import EXCHANGED, CountingCell, ExchangedCell
+from ..histogram.lost_letters import train_exchanged, train_exchanged_beginning
 from ..histogram.training import BEGINNING, train_and_measure, train_beginning
 from ..paths import BUILT, DATA
 from ..progress import progress

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from ..experiments import cells
-from ..histogram.cells import CountingCell
-from ..histogram.lost_letters import ExchangedCell
+from ..histogram.cells import CountingCell, ExchangedCell
 
 RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
 
