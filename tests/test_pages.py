@@ -127,7 +127,9 @@ def serious(page, rules, place=None):
 
 
 def look(page, theme, size):
-    page.set_viewport_size(size)
+    if page.viewport_size != size:
+        page.set_viewport_size(size)
+        page.wait_for_timeout(400)  # the theme looks again at what scrolls
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     page.evaluate(FRAMES)
 
