@@ -9,6 +9,7 @@ half the terms of the integrands are even already and a pair then spends two poi
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
+from itertools import chain
 from math import sqrt
 from typing import TypeVar
 
@@ -74,13 +75,22 @@ def gaussian_nets(points: int, scrambles: int, seed: int, dimensions: int) -> It
 
 def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> list:
     """Return ``means(*scramble, *arguments)`` of each scramble, by threads; `means` releases Python's lock."""
-    return list(_threads().map(lambda scramble: means(*scramble, *arguments), scrambles))
+    scrambles, threads = list(scrambles), config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+
+    def each_of(some):
+        return [means(*scramble, *arguments) for scramble in some]
+
+    if threads == 1:
+        return each_of(scrambles)
+    size = -(-len(scrambles) // threads)  # one task a thread: to hand over each scramble takes longer than a small one
+    parts = (scrambles[begin : begin + size] for begin in range(0, len(scrambles), size))
+    return list(chain.from_iterable(_pool_of(threads).map(each_of, parts)))
 
 
 @cache
-def _threads():
+def _pool_of(threads: int) -> ThreadPoolExecutor:
     """The threads, kept from one average to the next: starting them takes longer than a small average."""
-    return ThreadPoolExecutor(config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    return ThreadPoolExecutor(threads)
 
 
 def pool(averages: AnyAverages) -> AnyAverages:
