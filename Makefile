@@ -8,12 +8,10 @@ TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
-export PYTHONDONTWRITEBYTECODE = 1
 
-define STYLE
+define LINT
 $(BIN)/ruff check src tests benchmarks book
 $(BIN)/ruff format --check src tests benchmarks book
-$(BIN)/basedpyright
 endef
 
 help:  ## this list
@@ -44,22 +42,25 @@ check reference test: export NUMBA_NUM_THREADS = 1
 check reference test: export MPLBACKEND = Agg
 
 check: $(READY)  ## style, types, fast tests: for work in between
-	$(STYLE)
+	$(LINT)
+	$(BIN)/basedpyright
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone"
 
 PAGES := $(addprefix tests/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
 
-# nbval executes each notebook once, against its reference; the book is built from that. To build it keeps one core busy:
-# the tests that need no book run meanwhile.
+# nbval executes each notebook once, against its reference; the book is built from that. What keeps one core busy has
+# company on the other one: types are checked while notebooks run, and tests that need no book while it is built.
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
-	$(STYLE)
+	$(LINT)
 	$(BIN)/python tests/browser.py
 	rm -rf _build/reference && $(BIN)/python -m attention_phases.notebooks --profile smoke --prepare
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference
-	$(BIN)/python -m attention_phases.notebooks --profile smoke
+	$(BIN)/basedpyright > _build/types.log 2>&1 & types=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference || exit 1; \
+	wait $$types; failed=$$?; cat _build/types.log; exit $$failed
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
 	trap 'kill $$tests 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
-	rm -rf _build/smoke && $(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
+	$(BIN)/python -m attention_phases.notebooks --profile smoke && rm -rf _build/smoke && \
+	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
 	$(call print,_build/smoke) || exit 1; \
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
@@ -111,8 +112,9 @@ $(READY): constraints.txt pyproject.toml
 	@test -f $@ || rm -rf $(VENV)  # what a killed installation has left, pip cannot always mend
 	$(PYTHON) -m venv $(VENV)
 	@rm -f $@
-	$(BIN)/python -m pip install --quiet -c constraints.txt $(TORCH)
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[book,test]'
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt $(TORCH)
+	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[book,test]'
+	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # pip uses one core; some templates are no Python
 	@touch $@
 
 $(LAB): $(READY) notebooks/lab_settings.json

@@ -209,20 +209,19 @@ def test_a_scheme_has_no_data(figure):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Figure 2 at another omega, tiny, as the command writes it."""
+def made(guarded, tmp_path_factory):
+    """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says."""
     folder = tmp_path_factory.mktemp("fig02")
-    arguments = ["figure", "fig02", "--profile", "smoke", "--set", "omega=0.2", "--out", str(folder), "--json"]
-    return folder, arguments
+    arguments = ["figure", "fig02", "--profile", "smoke", "--set", "omega=0.2", "--out", folder, "--json"]
+    done = guarded("-m", "attention_phases.cli", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder, json.loads(done.stdout)
 
 
 @pytest.mark.slow
-def test_one_command_makes_notebook_page_picture_and_data(made, capsys):
-    _, arguments = made
-    assert cli.main(arguments) == 0
-    out, err = capsys.readouterr()
-    found = json.loads(out)
-    assert err == "" and found["parameters"]["omega"] == 0.2 and found["parameters"]["profile"] == "smoke"
+def test_one_command_makes_notebook_page_picture_and_data(made):
+    _, found = made
+    assert found["parameters"]["omega"] == 0.2 and found["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in found["svg"]] == ["fig-02.svg"]
     assert Path(found["svg"][0]).read_text().startswith("<?xml")
     notebook = nbformat.read(found["notebook"], 4)
