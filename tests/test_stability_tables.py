@@ -1,10 +1,12 @@
 """Tables of the landscape and of message passing, by hand."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from attention_phases.errors import ResultError
+from attention_phases.figures import stability
 from attention_phases.tables import stability as tables
 from attention_phases.tables.thresholds import broken
 
@@ -66,18 +68,35 @@ def test_metastable_ranges():
 
 
 def test_rates_beside_the_prediction():
-    found = pd.DataFrame([
-        {"omega": 0.3, "alpha": 2.0, "measured": 0.52, "measured_error": 0.03,
-         "predicted": 0.5, "predicted_error": 0.04}
+    # Two data sets on which a perturbation keeps 0.5 and 0.54 of its size in each iteration, at two places.
+    table = pd.DataFrame([
+        {"what": "contraction", "omega": 0.3, "alpha": alpha, "seed": seed, "iteration": k, "distance": rate**k}
+        for alpha in (1.5, 2.0) for seed, rate in enumerate((0.5, 0.54)) for k in range(21)
     ])  # fmt: skip
     replicon = {"replicon": 0.24, "replicon_error": 0.01, "index": 3.0, "index_error": 0.5, "settled": True}
-    (row,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon}).to_dict("records")
-    assert row["sigma_off"] == pytest.approx(0.02 / 0.05)
-    assert (row["replicon"], row["replicon_error"], row["index"], row["index_error"]) == (0.24, 0.01, 3.0, 0.5)
-    assert (row["measured"], row["predicted"]) == (0.52, 0.50)
-    (heavy,) = tables.rates_and_replicons(found, {(0.3, 2.0): replicon | {"index": 0.99}}).to_dict("records")
-    nothing = [heavy[name] for name in ("replicon", "replicon_error", "predicted", "sigma_off")]
-    assert np.isnan(nothing).all() and (heavy["index"], heavy["measured"]) == (0.99, 0.52)  # there is no mean
+    replicons = {(0.3, 1.5): replicon, (0.3, 2.0): replicon | {"index": 0.99}}
+    rates = tables.rates(table, replicons, damping=0.0)
+    assert rates["measured"].to_list() == pytest.approx([0.52] * 2)
+    assert rates["measured_error"].to_list() == pytest.approx([0.02] * 2)
+    light, heavy = tables.rates_and_replicons(rates, replicons).to_dict("records")
+    assert light["predicted"] == pytest.approx(0.24**0.5)  # undamped, a perturbation shrinks by the root of Lambda
+    assert light["predicted_error"] == pytest.approx((0.25**0.5 - 0.23**0.5) / 2)
+    assert light["sigma_off"] == pytest.approx((0.52 - 0.24**0.5) / (0.02**2 + light["predicted_error"] ** 2) ** 0.5)
+    assert (light["replicon"], light["replicon_error"], light["index"], light["index_error"]) == (0.24, 0.01, 3.0, 0.5)
+    nothing = [heavy[name] for name in ("replicon", "replicon_error", "predicted", "predicted_error", "sigma_off")]
+    assert np.isnan(nothing).all() and heavy["index"] == 0.99 and heavy["measured"] > 0  # there is no mean
+
+
+def test_a_factor_without_a_prediction_is_not_drawn():
+    rates = pd.DataFrame({
+        "predicted": [0.5, np.nan], "predicted_error": [0.1, np.nan], "measured": [0.5, 0.9],
+        "measured_error": [0.01, 0.01], "label": ["a", "b"], "jumps": [False, True],
+    })  # fmt: skip
+    curves = {"a": (pd.DataFrame({"seed 0": [1.0, 0.5]}), np.array([1.0, 0.5]))}
+    bottom = stability.contraction(curves, rates).axes[1]
+    assert [each.get_text() for each in bottom.texts] == ["a"]
+    assert bottom.get_xlim()[1] == pytest.approx(0.51)
+    plt.close("all")
 
 
 def test_distances_that_copies_keep():

@@ -113,12 +113,14 @@ def contraction(curves, rates):
     curves : dict of (DataFrame, array)
         Label to measured sizes (iteration by data set) and the predicted ones.
     rates : DataFrame
-        Columns predicted, predicted_error, measured, measured_error, label, jumps.
+        Columns predicted, predicted_error, measured, measured_error, label, jumps; rows without a prediction are left
+        out.
 
     Returns
     -------
     matplotlib Figure
     """
+    rates = rates.dropna(subset="predicted")
     with mpl.rc_context(STYLE):
         figure, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 8.6), height_ratios=(1, 1.15))
         shades = plt.get_cmap("copper")(np.linspace(0, 0.8, len(curves)))
@@ -127,7 +129,8 @@ def contraction(curves, rates):
             top.plot(np.arange(len(predicted)), predicted, "o", color=shade, markersize=3.5, label=label)
         top.set(yscale="log", xlabel="iteration after the perturbation", ylabel="its size, over that at first")
         top.legend(title="lines: data sets; dots: theory", title_fontsize=11, fontsize=11)
-        ends = rates[["predicted", "measured"]].min().min() - 0.01, rates[["predicted", "measured"]].max().max() + 0.01
+        values = rates[["predicted", "measured"]].to_numpy()
+        ends = (values.min() - 0.01, values.max() + 0.01) if len(rates) else (0, 1)
         bottom.plot(ends, ends, color="#bbbbbb", linewidth=1)
         for jumps, marker, fill, label in (
             (False, "o", "full", "variance of the replicon finite"),

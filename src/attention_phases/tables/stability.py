@@ -120,7 +120,8 @@ def rates(table, replicons, damping):
     Returns
     -------
     pandas.DataFrame
-        omega, alpha, `measured` and `predicted` with their errors, `jumps` (the replicon has no variance), label.
+        omega, alpha, `measured` and `predicted` with their errors, `jumps` (the replicon has no variance), label. Where
+        the mean that is the replicon does not exist, there is no prediction.
     """
     first, last = WINDOW
 
@@ -134,13 +135,14 @@ def rates(table, replicons, damping):
             continue
         value, error = found["replicon"], found["replicon_error"]
         middle, *sides = (factor(contraction(value + side * error, damping, last)) for side in (0, -1, 1))
+        exists = found["index"] >= 1
         rows.append({
             "omega": omega,
             "alpha": alpha,
             "measured": each.mean(),
             "measured_error": each.sem(),
-            "predicted": middle,
-            "predicted_error": (sides[1] - sides[0]) / 2,
+            "predicted": middle if exists else np.nan,
+            "predicted_error": (sides[1] - sides[0]) / 2 if exists else np.nan,
             "jumps": found["index"] < 2,
             "label": f"{omega:g}, {alpha:g}",
         })  # fmt: skip
@@ -154,12 +156,8 @@ def _with_index(found):
 
 
 def rates_and_replicons(found, replicons):
-    """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`.
-
-    Where the mean that is the replicon does not exist, there is none and no prediction.
-    """
+    """`rates` with the replicon and its tail: `replicon`, `index`, `predicted`, `measured` with errors, `sigma_off`."""
     of = pd.DataFrame([_with_index(replicons[key]) for key in zip(found["omega"], found["alpha"])])
-    found = found.assign(predicted=found["predicted"].where(of["replicon"].notna()))
     off = in_errors(found["measured"] - found["predicted"], found["measured_error"], found["predicted_error"])
     shown = ["predicted", "predicted_error", "measured", "measured_error"]
     return pd.concat([found[["omega", "alpha"]], of, found[shown]], axis=1).assign(sigma_off=off)
