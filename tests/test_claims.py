@@ -10,9 +10,11 @@ from attention_phases import Task, published
 from attention_phases.analysis import basins, instances, optimizers
 from attention_phases.experiments.rank_one_grids import ALPHAS
 from attention_phases.histogram.counting import TRAIN_SHARE
+from attention_phases.histogram.summary import lasting_errors
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.paths import DATA, NOTEBOOKS
 from attention_phases.tables import starts
+from attention_phases.tables.histogram import LOST
 
 ENDS = {"semantic", "positional"}
 
@@ -182,6 +184,24 @@ def noise_of_former_zeros(*entries):
 
 
 # Page: for each quotation, whether it is true. A quotation ends where the sentence goes on about something else.
+def lasting(epochs):
+    runs = load("lost_letters")
+    return lasting_errors(runs[runs["epochs"] == epochs])
+
+
+def lost_letters(epoch):
+    return lasting(200).loc[epoch] > LOST
+
+
+def errors_of_lost_letters():
+    return lasting(200).loc[:, lost_letters(200)]
+
+
+def most_lose_a_letter_on_some_data_sets_only():
+    lost = (lasting(4).iloc[-1] > LOST).unstack("data_seed")
+    return lost.all(axis=1).sum() < lost.any(axis=1).sum() / 2
+
+
 CLAIMS = {
     "architectures_compared": {
         r"the teacher's $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
@@ -290,6 +310,12 @@ CLAIMS = {
         ),
     },
     "table1_histogram": {
+        r"in the first four epochs or not at all, and for fifty epochs about half of its places": lambda: (
+            (lost_letters(4) == lost_letters(200)).all()
+            and errors_of_lost_letters().loc[4:50].min(axis=None) > 0.45
+            and errors_of_lost_letters().loc[4:50].max(axis=None) < 0.55
+        ),
+        r"most of the others lose one on some data sets only": lambda: most_lose_a_letter_on_some_data_sets_only(),
         r"these norms sum to 0.091": lambda: round(noise_of_former_zeros(2048, 2048), 3) == 0.091,
         r"add 0.040 where they are counted": lambda: round(noise_of_former_zeros(480, 320), 3) == 0.040,
     },

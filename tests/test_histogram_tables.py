@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attention_phases.histogram.summary import lasting_errors
 from attention_phases.tables import histogram as tables
 
 VARIANTS = ("positional", "semantic")
@@ -123,26 +124,35 @@ def test_the_worst_letters_the_worst_run_first():
 def losing(shares, **columns):
     """Rows of runs by the share told wrong at the worst letter, `shares` (starts, epochs)."""
     return pd.DataFrame([
-        {"start_seed": start, "epoch": epoch, "there": share, **columns}
+        {"data_seed": 0, "start_seed": start, "epoch": epoch, "there": share, **columns}
         for start, line in enumerate(shares) for epoch, share in enumerate(line, 1)
     ])  # fmt: skip
 
 
+def test_one_bad_epoch_is_not_lasting():
+    errors = lasting_errors(losing([[0.9, 0.5, 0.7, 0.1, 0.3], [0.0, 0.0, 0.9, 0.0, 0.0]]))
+    assert errors[0, 0].to_list() == [0.7, 0.7, 0.5, 0.3, 0.3]
+    assert errors[0, 1].to_list() == [0.0] * 5
+
+
 def test_letters_are_lost_from_five_per_cent_on():
-    found = tables.letters_lost(
-        losing([[0.5, 0.6, 0.2], [0.3, 0.04, 0.01], [0.2, 0.4, 0.02], [0.1, 0.051, 0.03]]), (2, 3)
-    )
-    second, third = found.to_dict("records")
+    shares = [
+        [0.6, 0.6, 0.6, 0.2, 0.2],
+        [0.04, 0.04, 0.9, 0.01, 0.01],
+        [0.4, 0.4, 0.4, 0.02, 0.02],
+        [0.051] * 3 + [0.03] * 2,
+    ]
+    second, fifth = tables.letters_lost(losing(shares), (5, 2)).to_dict("records")
     assert (second["epoch"], second["lost"], second["starts"], second["lost_share"]) == (2, 3, 4, 0.75)
     assert (second["lost_share_low"], second["lost_share_high"]) == pytest.approx((0.301, 0.954), abs=1e-3)
     assert (second["there"], second["there_low"], second["there_high"]) == (pytest.approx(1.051 / 3), 0.051, 0.6)
     assert second["kept"] == 0.04
-    assert (third["lost"], third["there"], third["kept"]) == (1, 0.2, 0.03)
+    assert (fifth["epoch"], fifth["lost"], fifth["there"], fifth["kept"]) == (5, 1, 0.2, 0.03)
 
 
 def test_starts_are_counted_by_the_data_sets_on_which_they_lose_a_letter():
-    first = losing([[0.9, 0.5], [0.0, 0.5], [0.9, 0.0], [0.9, 0.0]], data_seed=0)
-    second = losing([[0.0, 0.5], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], data_seed=1)
+    first = losing([[0.9, 0.5, 0.5], [0.0, 0.5, 0.5], [0.9, 0.0, 0.0], [0.9, 0.0, 0.0]])
+    second = losing([[0.0, 0.5, 0.5], [0.0] * 3, [0.0] * 3, [0.0] * 3], data_seed=1)
     found = tables.lost_by_start(pd.concat([first, second]))
     assert found["lost_on"].to_list() == [0, 1, 2] and found["starts"].to_list() == [2, 1, 1]
     assert found["if_alike"].to_list() == pytest.approx([4 * 0.375, 4 * 0.5, 4 * 0.125])  # of shares 1/2 and 1/4

@@ -96,22 +96,24 @@ def _legend(axes, place):
         line.set(linewidth=1.8, alpha=0.5 if "training" in line.get_label() else 1)
 
 
-def worst_letters(runs, lost):
+def worst_letters(errors, lost):
     """Share of the places of the worst letter told wrong, against the epoch, a line for each start.
 
     Parameters
     ----------
-    runs : pandas.DataFrame
-        Rows of the experiment "lost_letters" with all starts on one data set.
+    errors : pandas.DataFrame
+        As from `histogram.summary.lasting_errors`.
     lost : float
         From this share on a letter counts as lost.
     """
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 4.2))
-        for _, each in runs.groupby("start_seed"):
-            axes.plot(each["epoch"], each["there"], color=COLOURS["semantic"], linewidth=0.9, alpha=0.6)
+        for number, (_, each) in enumerate(errors.items()):
+            name = None if number else "semantic, one start"
+            axes.plot(each.index, each, color=COLOURS["semantic"], linewidth=0.9, alpha=0.6, label=name)
         axes.axhline(lost, color=NEUTRAL, linewidth=1, linestyle="-.")
-        axes.set(yscale="log", xlabel="epoch", ylabel="share wrong at the worst letter")
+        axes.set(yscale="log", xlabel="epoch of Adam", ylabel="share wrong at the worst letter")
+        _legend(axes, "lower left")
     return figure
 
 

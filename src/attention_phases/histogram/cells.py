@@ -63,14 +63,14 @@ def lost_letters(profile):
     data_sets, starts, sequences, epochs = {
         "paper": (4, 40, 50_000, EXCHANGED),
         "laptop": (2, 3, 50_000, EXCHANGED),
-        "smoke": (2, 2, 2_000, 2),
+        "smoke": (2, 2, 2_000, 3),
     }[profile]
     exchanged = [
         ExchangedCell("lost_letters", "semantic", data_seed, start_seed, sequences, epochs)
         for data_seed in range(data_sets)
         for start_seed in range(starts)
     ]
-    starts, epochs = {"paper": (40, 200), "laptop": (4, 20), "smoke": (3, 3)}[profile]
+    starts, epochs = {"paper": (40, 200), "laptop": (4, 20), "smoke": (3, 4)}[profile]
     return exchanged + [
         ExchangedCell("lost_letters", "semantic", 0, start_seed, sequences, epochs) for start_seed in range(starts)
     ]

@@ -123,6 +123,26 @@ def worst_letter(table, cells, after="adam"):
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["variant", "seed"])
 
 
+def lasting_errors(runs):
+    """Share told wrong at the worst letter of each run, the median of three tests that follow one another.
+
+    A test sees one epoch, and any letter may have a bad one; the median leaves those out.
+
+    Parameters
+    ----------
+    runs : pandas.DataFrame
+        Rows of the experiment "lost_letters" that train equally long.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row for each epoch that was tested, a column for each data set and start. At both ends it is the median of the
+        three nearest tests.
+    """
+    each = runs.pivot(index="epoch", columns=["data_seed", "start_seed"], values="there")
+    return each.rolling(3, center=True).median().bfill().ffill()
+
+
 def _scatter_of_sum(values):
     """Standard error of a sum of independent values of mean zero."""
     return (len(values) / max(len(values) - 1, 1) * (values**2).sum()) ** 0.5

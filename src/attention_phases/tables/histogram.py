@@ -5,7 +5,7 @@ import pandas as pd
 
 from .. import published
 from ..analysis.basins import wilson
-from ..histogram.summary import tensors
+from ..histogram.summary import lasting_errors, tensors
 from .verdicts import Comparison, compare
 
 # Which tensors a sum of distances may mean.
@@ -189,7 +189,7 @@ def worst_letters(worst, variant):
 
 
 def letters_lost(runs, epochs):
-    """How many starts have lost a letter after some epochs: one of which more than 5 % of the places are told wrong.
+    """How many starts have lost a letter after some epochs: one that lastingly has over 5 % of its places told wrong.
 
     Parameters
     ----------
@@ -202,16 +202,15 @@ def letters_lost(runs, epochs):
     -------
     pandas.DataFrame
         `epoch`; `lost` of the `starts`; `lost_share` with its 95 % interval; `there`, mean over the lost letters with
-        their range; `kept`, the largest share told wrong at any letter of the other starts.
+        their range; `kept`, the largest share told wrong at any letter of the other starts; all by `lasting_errors`.
     """
     rows = []
-    for epoch, each in runs[runs["epoch"].isin(list(epochs))].groupby("epoch"):
-        lost = each["there"] > LOST
-        share, there = lost.mean(), each.loc[lost, "there"]
-        row = {"epoch": epoch, "lost": lost.sum(), "starts": len(each), "lost_share": share}
-        row |= dict(zip(("lost_share_low", "lost_share_high"), wilson(share, len(each))))
-        row |= {"there": there.mean(), "there_low": there.min(), "there_high": there.max()}
-        rows.append({**row, "kept": each.loc[~lost, "there"].max()})
+    for epoch, each in lasting_errors(runs).loc[sorted(epochs)].iterrows():
+        lost = each > LOST
+        row = {"epoch": epoch, "lost": lost.sum(), "starts": len(each), "lost_share": lost.mean()}
+        row |= dict(zip(("lost_share_low", "lost_share_high"), wilson(lost.mean(), len(each))))
+        row |= {"there": each[lost].mean(), "there_low": each[lost].min(), "there_high": each[lost].max()}
+        rows.append({**row, "kept": each[~lost].max()})
     return pd.DataFrame(rows)
 
 
@@ -229,8 +228,7 @@ def lost_by_start(runs):
         `lost_on` so many data sets; `starts` that do; `if_alike`, their mean number if each start lost a letter with
         the share of all starts on the same data set.
     """
-    last = runs[runs["epoch"] == runs["epoch"].max()]
-    lost = last.pivot(index="start_seed", columns="data_seed", values="there") > LOST
+    lost = (lasting_errors(runs).iloc[-1] > LOST).unstack("data_seed")
     chances = np.ones(1)
     for share in lost.mean():
         chances = np.convolve(chances, (1 - share, share))

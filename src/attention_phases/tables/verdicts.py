@@ -24,8 +24,8 @@ look at both columns.""",
 are other data sets.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
 replica-symmetric theory, published or ours, describes where training ends ({ref}`Figure 3 <fig03>`).""",
-    "lost letters": """**Lost letters.** Some of our semantic transformers count one letter badly; the published
-accuracies leave no room for a run as far behind ({ref}`Table 1 <table1>`).""",
+    "lost letters": """**Lost letters.** Some starts of the semantic transformer lose a letter, which they then count
+badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
     "unknown": "**Unknown.** We have not found the reason.",
