@@ -25,7 +25,7 @@ from attention_phases.theory.one_step.state_evolution import (
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one import state_evolution
 from attention_phases.theory.rank_one.prox import forces
-from attention_phases.theory.rank_one.state_evolution import Overlaps
+from attention_phases.theory.rank_one.state_evolution import Overlaps, unread
 
 pytestmark = pytest.mark.slow
 
@@ -244,6 +244,12 @@ def run(capsys, *arguments):
     except SystemExit as ended:
         code = ended.code
     return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
+def test_a_wild_step_stays_inside_the_domain(q):
+    found = unread(Task(), q, 0.1)
+    assert found == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < found < 1e-4
 
 
 def test_the_command_answers_with_the_solution(capsys):

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...task import Task
 from ..quadrature import over_scrambles
-from ..rank_one.state_evolution import unfitted
+from ..rank_one.state_evolution import unfitted, unread
 from .means import one_step_means
 
 RADII, ANGLES = 3, 6  # of the inner points
@@ -89,7 +89,7 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
     variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
     """
     q0, gap, m, theta, _, y = valley
-    theta_hat = (theta != 0) * alpha * averages.teacher_noise / sqrt(task.sigma**2 - theta**2 / q0)
+    theta_hat = (theta != 0) * alpha * averages.teacher_noise / unread(task, q0, theta)
     weighted = y * ((q0 + gap) * averages.power - q0 * averages.mean_power)
     noise = sqrt(q0) * averages.outer_noise + sqrt(gap) * averages.inner_noise
     return ValleyHats(

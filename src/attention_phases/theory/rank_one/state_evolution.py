@@ -88,6 +88,14 @@ def unfitted(task: Task) -> float:
     return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
 
 
+def unread(task: Task, q: float, theta: float) -> float:
+    """Return the standard deviation of the part of a teacher's field that the student's does not tell.
+
+    The bound only keeps a wild step of a solver inside the domain.
+    """
+    return sqrt(max(task.sigma**2 - theta**2 / q, 1e-9 * task.sigma**2))
+
+
 def conjugates(task: Task, alpha: float, overlaps: Overlaps, averages: Averages) -> Hats:
     """Return the conjugates (Eq. 7) from the averages at `overlaps`.
 
@@ -95,7 +103,7 @@ def conjugates(task: Task, alpha: float, overlaps: Overlaps, averages: Averages)
     derivative misses the jumps. The conjugate of an overlap that the branch holds at zero is zero.
     """
     q, m, theta, _ = overlaps
-    theta_hat = (theta != 0) * alpha * averages.teacher_noise / sqrt(task.sigma**2 - theta**2 / q)
+    theta_hat = (theta != 0) * alpha * averages.teacher_noise / unread(task, q, theta)
     return Hats(
         q=alpha * averages.power,
         m=(m != 0) * alpha * averages.pull,
