@@ -310,10 +310,13 @@ CLAIMS = {
         ),
     },
     "table1_histogram": {
-        r"in the first four epochs or not at all, and for fifty epochs about half of its places": lambda: (
+        r"in the first four epochs, and for fifty epochs about half of its places": lambda: (
             (lost_letters(4) == lost_letters(200)).all()
             and errors_of_lost_letters().loc[4:50].min(axis=None) > 0.45
             and errors_of_lost_letters().loc[4:50].max(axis=None) < 0.55
+        ),
+        r"Three of the other starts are above the line later, at one or two tests": lambda: (
+            sorted((lasting(200).loc[5:, ~lost_letters(200)] > LOST).sum())[-4:] == [0, 1, 1, 2]
         ),
         r"most of the others lose one on some data sets only": lambda: most_lose_a_letter_on_some_data_sets_only(),
         r"these norms sum to 0.091": lambda: round(noise_of_former_zeros(2048, 2048), 3) == 0.091,
