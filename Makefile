@@ -63,8 +63,8 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
 	$(call print,_build/smoke) || exit 1; \
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
-	$(BIN)/python -m pytest -m alone
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 4 --dist worksteal $(PAGES)  # they wait for their browsers
+	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*.py)
 
 metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
 	$(BIN)/python -m attention_phases.metadata
@@ -107,14 +107,17 @@ verify: $(READY)  ## recompute a random sample of the stored results
 clean:  ## remove what was built, but no results
 	rm -rf $(VENV) _build book/_executed book/api
 
+# What pip would do on one core, after everything else; some packages carry templates that are no Python.
+COMPILE = $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
+
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
 	@test -f $@ || rm -rf $(VENV)  # what a killed installation has left, pip cannot always mend
 	$(PYTHON) -m venv $(VENV)
 	@rm -f $@
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt $(TORCH)
-	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[book,test]'
-	@$(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true  # pip uses one core; some templates are no Python
+	@$(COMPILE) & $(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[book,test]'; failed=$$?; wait; exit $$failed
+	@$(COMPILE)
 	@touch $@
 
 $(LAB): $(READY) notebooks/lab_settings.json

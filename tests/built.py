@@ -7,8 +7,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[1]
 HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
 PAGES = sorted((HTML / "book").rglob("*.html"))
-# Of the interface's pages, which one template makes, every twelfth is opened, and the first.
-READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::12]
+# Of the interface's pages, which one template makes, every thirtieth is opened, and the first.
+READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::30]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 TYPESET = "() => window.MathJax?.startup?.promise?.then(() => true) ?? false"

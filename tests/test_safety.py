@@ -63,7 +63,7 @@ FEW = ("--points", "64", "--scrambles", "4")
     "arguments",
     [
         ("theory", "--alpha", "2", "--branch", "semantic", *FEW),
-        ("simulate", "--alpha", "1", "--d", "20", "--init", "semantic", "--seeds", "2", "--workers", "2"),
+        ("simulate", "--alpha", "1", "--d", "20", "--init", "semantic", "--seeds", "2"),
         ("sweep", "fig02", "--profile", "smoke", "--workers", "1", "--store", "s.sqlite", "--data", "data"),
     ],
     ids=lambda arguments: arguments[0],

@@ -258,7 +258,6 @@ def test_full_disk_stops_the_sweep(tmp_path):
         assert 0 < len(results.keys()) < 60
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(("where", "kills"), [("processes", 10), ("cluster", 2)])
 def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed, local, where, kills):
     path, rng, stored = tmp_path / "s.sqlite", random.Random(2), {}
@@ -277,7 +276,7 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
         stored = now
     assert kills <= len(stored) < 60
     process = start(*arguments)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=100)
     assert process.returncode == 0, err
     assert {line.split()[0] for line in out.splitlines()} == keys(grid()) - stored.keys()
     with Store(path) as results:
