@@ -49,7 +49,7 @@ check: $(READY)  ## style, types, fast tests: for work in between
 PAGES := $(addprefix tests/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
 
 # nbval executes each notebook once, against its reference; the book is built from that. What keeps one core busy has
-# company on the other one: types are checked while notebooks run, and tests that need no book while it is built.
+# company on the other one: types are checked while notebooks run, and tests that need no book while it is built and read.
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(LINT)
 	$(BIN)/python tests/browser.py
@@ -61,9 +61,9 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	trap 'kill $$tests 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
 	$(BIN)/python -m attention_phases.notebooks --profile smoke && rm -rf _build/smoke && \
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
-	$(call print,_build/smoke) || exit 1; \
+	$(call print,_build/smoke) && \
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 3 --dist worksteal $(PAGES) || exit 1; \
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 4 --dist worksteal $(PAGES)  # they wait for their browsers
 	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*.py)
 
 metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
