@@ -135,24 +135,20 @@ def test_one_bad_epoch_is_not_lasting():
     assert errors[0, 1].to_list() == [0.0] * 5
 
 
-def test_letters_are_lost_from_five_per_cent_on():
-    shares = [
-        [0.6, 0.6, 0.6, 0.2, 0.2],
-        [0.04, 0.04, 0.9, 0.01, 0.01],
-        [0.4, 0.4, 0.4, 0.02, 0.02],
-        [0.051] * 3 + [0.03] * 2,
-    ]
-    second, fifth = tables.letters_lost(losing(shares), (5, 2)).to_dict("records")
-    assert (second["epoch"], second["lost"], second["starts"], second["lost_share"]) == (2, 3, 4, 0.75)
-    assert (second["lost_share_low"], second["lost_share_high"]) == pytest.approx((0.301, 0.954), abs=1e-3)
-    assert (second["there"], second["there_low"], second["there_high"]) == (pytest.approx(1.051 / 3), 0.051, 0.6)
-    assert second["kept"] == 0.04
-    assert (fifth["epoch"], fifth["lost"], fifth["there"], fifth["kept"]) == (5, 1, 0.2, 0.03)
+def test_a_letter_is_lost_in_the_first_epochs():
+    shares = [[0.6] * 4 + [0.2] * 3, [0.04, 0.04, 0.9, 0.01, 0.01, 0.3, 0.3], [0.4] * 4 + [0.1] * 3, [0.24] * 7]
+    errors = lasting_errors(losing(shares))
+    assert tables.lost(errors).to_list() == [True, False, True, False]
+    second, seventh = tables.lost_letters(errors, (7, 2)).to_dict("records")
+    assert (second["epoch"], second["there_low"], second["there_high"]) == (2, 0.4, 0.6)
+    assert (second["there"], second["kept"]) == (pytest.approx(0.5), 0.24)
+    assert (seventh["epoch"], seventh["there"], seventh["kept"]) == (7, pytest.approx(0.15), 0.3)
 
 
 def test_starts_are_counted_by_the_data_sets_on_which_they_lose_a_letter():
     first = losing([[0.9, 0.5, 0.5], [0.0, 0.5, 0.5], [0.9, 0.0, 0.0], [0.9, 0.0, 0.0]])
     second = losing([[0.0, 0.5, 0.5], [0.0] * 3, [0.0] * 3, [0.0] * 3], data_seed=1)
-    found = tables.lost_by_start(pd.concat([first, second]))
+    found = tables.lost_by_start(lasting_errors(pd.concat([first, second])))
     assert found["lost_on"].to_list() == [0, 1, 2] and found["starts"].to_list() == [2, 1, 1]
     assert found["if_alike"].to_list() == pytest.approx([4 * 0.375, 4 * 0.5, 4 * 0.125])  # of shares 1/2 and 1/4
+    assert found["if_alike_std"].to_list() == pytest.approx([(4 * p * (1 - p)) ** 0.5 for p in (0.375, 0.5, 0.125)])

@@ -103,17 +103,17 @@ def worst_letters(errors, lost):
     ----------
     errors : pandas.DataFrame
         As from `histogram.summary.lasting_errors`.
-    lost : float
-        From this share on a letter counts as lost.
+    lost : pandas.Series of bool
+        Which columns have lost a letter: these lines are thick.
     """
     with mpl.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 4.2))
-        for number, (_, each) in enumerate(errors.items()):
-            name = None if number else "semantic, one start"
-            axes.plot(each.index, each, color=COLOURS["semantic"], linewidth=0.9, alpha=0.6, label=name)
-        axes.axhline(lost, color=NEUTRAL, linewidth=1, linestyle="-.")
+        for gone, width, name in ((False, 0.7, "the others"), (True, 1.8, "runs that lose a letter")):
+            for number, (_, each) in enumerate(errors.loc[:, lost == gone].items()):
+                style = {"color": COLOURS["semantic"], "linewidth": width, "alpha": 0.7}
+                axes.plot(each.index, each, **style, label=None if number else name)
         axes.set(yscale="log", xlabel="epoch of Adam", ylabel="share wrong at the worst letter")
-        _legend(axes, "lower left")
+        axes.legend(loc="upper right", bbox_to_anchor=(1, 0.82))
     return figure
 
 

@@ -230,9 +230,7 @@ COLUMNS = {
     "there_sgd": Column("wrong there, after SGD", form=".2f", **PER_CENT),
     "change": Column("change by noise and SGD"),
     "epoch": Column("epochs of Adam", form="d"),
-    "lost": Column("starts that have lost a letter", form="d"),
-    "lost_share": Column("share", form=".0f", **PER_CENT),
-    "kept": Column("worst letter of the others", form=".1f", **PER_CENT),
+    "kept": Column("largest of the other runs", form=".1f", **PER_CENT),
     "lost_on": Column("data sets on which a start loses a letter", form="d"),
     "if_alike": Column("if all starts were alike", form=".1f"),
 }

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from .. import published
-from ..analysis.basins import wilson
-from ..histogram.summary import lasting_errors, tensors
+from ..histogram.cells import EXCHANGED
+from ..histogram.summary import tensors
 from .verdicts import Comparison, compare
 
 # Which tensors a sum of distances may mean.
@@ -18,7 +18,7 @@ SETS = {
     "all but biases and layer norm": ("token", "position", "query", "key", "value", "hidden", "output"),
 }
 EMBEDDINGS = ["token", "position"]
-LOST = 0.05  # share of a letter's places told wrong from which on it counts as lost
+LOST = 0.25  # of a letter's places told wrong after the first epochs: what is learned late is below a tenth by then
 
 
 def as_published(runs, table):
@@ -188,52 +188,68 @@ def worst_letters(worst, variant):
     return found.rename_axis("run").reset_index()
 
 
-def letters_lost(runs, epochs):
-    """How many starts have lost a letter after some epochs: one that lastingly has over 5 % of its places told wrong.
+def lost(errors):
+    """Whether a run has lost a letter: over a quarter of its places are told wrong after the first epochs.
 
     Parameters
     ----------
-    runs : pandas.DataFrame
-        Rows of the experiment "lost_letters" with all starts on one data set.
+    errors : pandas.DataFrame
+        As from `histogram.summary.lasting_errors`.
+
+    Returns
+    -------
+    pandas.Series of bool
+        By data set and start.
+    """
+    return errors.loc[:EXCHANGED].iloc[-1] > LOST
+
+
+def lost_letters(errors, epochs):
+    """What is told wrong at the worst letter of the runs that have lost one, and of the others.
+
+    Parameters
+    ----------
+    errors : pandas.DataFrame
+        As from `histogram.summary.lasting_errors`.
     epochs : iterable of int
         Of those after which the runs were tested.
 
     Returns
     -------
     pandas.DataFrame
-        `epoch`; `lost` of the `starts`; `lost_share` with its 95 % interval; `there`, mean over the lost letters with
-        their range; `kept`, the largest share told wrong at any letter of the other starts; all by `lasting_errors`.
+        `epoch`; `there`, mean and range over the runs that have lost a letter; `kept`, the largest of the others.
     """
-    rows = []
-    for epoch, each in lasting_errors(runs).loc[sorted(epochs)].iterrows():
-        lost = each > LOST
-        row = {"epoch": epoch, "lost": lost.sum(), "starts": len(each), "lost_share": lost.mean()}
-        row |= dict(zip(("lost_share_low", "lost_share_high"), wilson(lost.mean(), len(each))))
-        row |= {"there": each[lost].mean(), "there_low": each[lost].min(), "there_high": each[lost].max()}
-        rows.append({**row, "kept": each[~lost].max()})
+    gone, rows = lost(errors), []
+    for epoch, each in errors.loc[sorted(epochs)].iterrows():
+        ends = {"there": each[gone].mean(), "there_low": each[gone].min(), "there_high": each[gone].max()}
+        rows.append({"epoch": epoch, **ends, "kept": each[~gone].max()})
     return pd.DataFrame(rows)
 
 
-def lost_by_start(runs):
+def lost_by_start(errors):
     """On how many data sets a start loses a letter, and how often that would be if starts were all alike.
 
     Parameters
     ----------
-    runs : pandas.DataFrame
-        Rows of the experiment "lost_letters" with each start on each data set.
+    errors : pandas.DataFrame
+        As from `histogram.summary.lasting_errors`, of each start on each data set.
 
     Returns
     -------
     pandas.DataFrame
-        `lost_on` so many data sets; `starts` that do; `if_alike`, their mean number if each start lost a letter with
-        the share of all starts on the same data set.
+        `lost_on` so many data sets; `starts` that do; `if_alike`, mean and standard deviation of their number if each
+        start lost a letter with the share of all starts on the same data set.
     """
-    lost = (lasting_errors(runs).iloc[-1] > LOST).unstack("data_seed")
+    gone = lost(errors).unstack("data_seed")
     chances = np.ones(1)
-    for share in lost.mean():
+    for share in gone.mean():
         chances = np.convolve(chances, (1 - share, share))
-    found = np.bincount(lost.sum(axis=1), minlength=len(chances))
-    return pd.DataFrame({"lost_on": range(len(chances)), "starts": found, "if_alike": len(lost) * chances})
+    return pd.DataFrame({
+        "lost_on": range(len(chances)),
+        "starts": np.bincount(gone.sum(axis=1), minlength=len(chances)),
+        "if_alike": len(gone) * chances,
+        "if_alike_std": (len(gone) * chances * (1 - chances)) ** 0.5,
+    })  # fmt: skip
 
 
 def differences(runs):
