@@ -113,7 +113,7 @@ def worst_letters(errors, lost):
                 style = {"color": COLOURS["semantic"], "linewidth": width, "alpha": 0.7}
                 axes.plot(each.index, each, **style, label=None if number else name)
         axes.set(yscale="log", xlabel="epoch of Adam", ylabel="share wrong at the worst letter")
-        axes.legend(loc="upper right", bbox_to_anchor=(1, 0.82))
+        axes.legend(loc="upper left", bbox_to_anchor=(0, 0.84))
     return figure
 
 
