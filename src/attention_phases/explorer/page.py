@@ -21,6 +21,7 @@ from .script import EXPERIMENTS, data_script
 
 KEPT = ROOT / "_build" / "explorer"
 TRAINED, THEORY = "fig02", "fig02_theory"  # at the standard omega
+CLOSE = "crossing"  # students close to where their losses cross
 POINTS = 2**11  # quadrature points a scramble, in each of several quadratures
 SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why.svg"
 
@@ -34,7 +35,7 @@ def pieces():
         Has `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`.
     """
     digest = sha256(code_digest(__name__).encode())
-    for name in (TRAINED, THEORY, *EXPERIMENTS.values()):
+    for name in (TRAINED, THEORY, CLOSE, *EXPERIMENTS.values()):
         digest.update((DATA / f"{name}.parquet").read_bytes())
     folder = KEPT / digest.hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,13 +58,14 @@ def _why(folder):
     figure = draw(_curves(line, task.omega, limits), paid, alpha_c, alpha_l)
     figure.savefig(folder / PICTURE, metadata={"Date": None})
     plt.close(figure)
-    trained = experiment(TRAINED, "paper", quiet=True)
+    trained, close = (experiment(name, "paper", quiet=True) for name in (TRAINED, CLOSE))
     return {
         **words.threshold_words(task, thresholds, limits["semantic"].loc[task.omega]),
         **words.price_words(paid),
         **words.overlap_words({branch: each.overlaps for branch, each in students.items()}, task.sigma**2),
         **words.sentence_words(usual_sentence(task, students, np.random.default_rng(0))),
         **words.student_words(line, trained[trained["optimizer"] == "lbfgs"]),
+        **words.crossing_words(close[close["omega"] == task.omega]),
     }
 
 

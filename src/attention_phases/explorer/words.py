@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..analysis.crossing import by_dimension
 from ..analysis.instances import crossing, instance_means, training_gap
 from ..published import CRITICAL_ALPHA, with_error
 from ..theory.branches import MINIMA
@@ -79,6 +80,24 @@ def student_words(line, trained):
         words[f"test_{branch}"] = f"{1e3 * theory:.2f}"
         words[f"trained_test_{branch}"] = f"{1e3 * means.loc[(branch, last), 'test_mse']:.2f}"
     return words
+
+
+def crossing_words(close):
+    """Of students trained in several dimensions at one omega, close to where their losses cross.
+
+    Parameters
+    ----------
+    close : pandas.DataFrame
+        Rows of the experiment "crossing".
+    """
+    crossings, limits = by_dimension(close)
+    limit = limits.iloc[0]
+    dimensions = crossings.index.get_level_values("d")
+    return {
+        "close_pairs": f"{crossings['data_sets'].sum():,}",
+        "close_dimensions": f"{dimensions.min()} to {dimensions.max()}",
+        "limit_alpha_c": with_error(limit["alpha"], limit["stderr"]),
+    }
 
 
 def interpolation_words(branches, variance):
