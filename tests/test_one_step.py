@@ -12,7 +12,7 @@ from attention_phases.theory import Threshold, solve
 from attention_phases.theory.copies import teacher_fit
 from attention_phases.theory.one_step import line, solution, threshold
 from attention_phases.theory.one_step.root import Broken, Root
-from attention_phases.theory.one_step.solution import NO_MAXIMUM, one_step
+from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
 from attention_phases.theory.one_step.state_evolution import (
     Valley,
     average,
@@ -250,6 +250,16 @@ def run(capsys, *arguments):
 def test_a_wild_step_stays_inside_the_domain(q):
     found = unread(Task(), q, 0.1)
     assert found == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < found < 1e-4
+
+
+def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
+    def off(equations, x, *_, **__):  # log q0, log V, the own overlap, log gap
+        return SimpleNamespace(x=np.array([-40.0, x[1], x[2], 40.0]))
+
+    monkeypatch.setattr(solution, "powell", off)
+    found = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
+    assert not found.converged and found.reason == UNSETTLED
+    assert np.isfinite([found.phi, found.energy, found.valley.gap, *found.stderr.values()]).all()
 
 
 def test_the_command_answers_with_the_solution(capsys):

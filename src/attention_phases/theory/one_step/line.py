@@ -58,6 +58,8 @@ def _at_linear(task, points, quadrature):
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
         return [{"what": "linear", "reason": f"no ground state: {error}"}]
+    if not typical.converged:
+        return [{"what": "linear", "reason": f"y = 0: {typical.reason}"}]
     shift = linear_shift(task, linear.solutions["semantic"].test_slope, ground, typical)
     return [
         {"what": "linear", "reason": ground.reason, **_moved(linear.alpha, linear.stderr, *shift)},
@@ -100,7 +102,6 @@ def _test_error(task, found):
     return value, abs(at(q0 + gap + up, theta) - value) + abs(at(q0 + gap, theta + over) - value)
 
 
-@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
 def along_y(cell):
     """Rows of a `cells.OneStepCell`: "solution" at each y of the cell, then the "ground state", see `as_row`."""
     task, quadrature = cell.task(), {"points": cell.points, "scrambles": cell.scrambles, "seed": cell.seed}

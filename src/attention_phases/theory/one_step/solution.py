@@ -6,7 +6,7 @@ all order parameters and known much better than its derivative. Differences are 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, log
 
 import numpy as np
@@ -78,6 +78,7 @@ class OneStep:
         return not self.reason
 
 
+@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
 def one_step(
     task: Task, alpha: float, branch: str, y: float | None = None, points: int | None = None, scrambles=SCRAMBLES,
     seed=0, report: Callable[[], object] | None = None,
@@ -131,7 +132,10 @@ def one_step(
     if y is None and found.settled:
         found, tried, drift, turns, reason = _highest(found, nets, report)
     valley = found.valley
-    beside = Symmetric(task, alpha, branch, valley.gap / (valley.q0 + valley.gap))
+    share, (q, _, theta, _) = valley.gap / (valley.q0 + valley.gap), symmetric.overlaps
+    if not (1 - share) * q * task.sigma**2 > theta**2:  # the search ran off to a gap too large for any student
+        return replace(_unbroken(symmetric, y), reason=UNSETTLED)
+    beside = Symmetric(task, alpha, branch, share)
     beside = Root(beside, beside.model.pack(symmetric.overlaps), nets)
     report()
     calls = start.calls + sum(each.equations.calls for each in [*tried, beside])
