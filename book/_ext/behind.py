@@ -63,8 +63,9 @@ def line(found, root, link):
 def data(found):
     """An experiment's results in one sentence."""
     parts = [f"<code>{found['experiment']}</code>: {found['cells']:,} {'cell' if found['cells'] == 1 else 'cells'}"]
-    if found.get("data sets"):
-        parts.append(f"{found['data sets']} data sets")
+    if found.get("data sets of a point"):
+        least, most = found["data sets of a point"]
+        parts.append(f"{least if least == most else f'{least} to {most}'} data set{'s' * (most > 1)} a point")
     if "file" in found:
         parts.append(f"{duration(found['computing seconds'])} of computing on one core, ended {found['finished'][:10]}")
         versions = ", ".join(f"{name} {' and '.join(found[name])}" for name in ("python", "numpy", "torch"))

@@ -5,6 +5,8 @@ Everything is read off the executed notebook and the stored results, so that the
 
 import ast
 import json
+from collections import Counter
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -138,12 +140,18 @@ def _provenance(name, profile, changes):
         "experiment": name,
         "file": path.relative_to(paths.ROOT).as_posix() if path.is_relative_to(paths.ROOT) else path.name,
         "cells": len(wanted),
-        "data sets": int(rows["seed"].nunique()) if hasattr(cells[0], "sentences") else None,
+        "data sets of a point": _data_sets(cells) if hasattr(cells[0], "sentences") else None,
         "computing seconds": round(float(firsts["cell_seconds"].sum()), 1),
         "finished": max(map(str, firsts["finished"])),
         **{column: sorted(map(str, firsts[column].dropna().unique()))
            for column in ("version", "commit", "python", "numpy", "torch", "cpu")},
     }  # fmt: skip
+
+
+def _data_sets(cells):
+    """Least and most number of cells that differ in their seed alone."""
+    counts = Counter(canonical(replace(cell, seed=0)) for cell in cells).values()
+    return [min(counts), max(counts)]
 
 
 def _signed(svg, found):
