@@ -61,13 +61,13 @@ def test_the_rows_of_ground_states_are_those_of_both_thresholds(monkeypatch):
 
     def one_step(task, alpha, branch, y, points, **quadrature):
         asked.append((alpha, branch, y, points, quadrature))
-        return ground(250.0 if y is None else y, "no maximum" if y is None else "")
+        return ground(250.0 if y is None else y, NO_MAXIMUM if y is None else "")
 
     def shift(task, slope, lowest, typical):
         assert (slope, lowest.valley.y, typical.valley.y) == (-2.0, 250.0, 0.0)
         return -0.02, 0.003
 
-    critical = OneStepThreshold(0.74, 0.005, -0.01, 0.003, "", branches)
+    critical = OneStepThreshold(0.74, 0.005, -0.01, 0.003, "", Threshold(0.75, 0.004, True, {}), branches)
     monkeypatch.setattr(line, "one_step_threshold", lambda task, points, scrambles, seed: critical)
     monkeypatch.setattr(line, "threshold", lambda *_, **__: Threshold(0.9, 0.004, True, {"semantic": slope}))
     monkeypatch.setattr(line, "one_step", one_step)
@@ -79,7 +79,7 @@ def test_the_rows_of_ground_states_are_those_of_both_thresholds(monkeypatch):
          "shift": -0.01, "shift_error": 0.003}
     )  # fmt: skip
     assert rows.pop("linear") == pytest.approx(
-        {"reason": "no maximum", "alpha": 0.88, "alpha_error": 0.005, "symmetric": 0.9, "symmetric_error": 0.004,
+        {"reason": NO_MAXIMUM, "alpha": 0.88, "alpha_error": 0.005, "symmetric": 0.9, "symmetric_error": 0.004,
          "shift": -0.02, "shift_error": 0.003}
     )  # fmt: skip
     assert {what: (row["alpha"], row["y"], row["q1"]) for what, row in rows.items()} == {

@@ -11,6 +11,7 @@ from attention_phases import Task, cli
 from attention_phases.theory import Threshold, solve
 from attention_phases.theory.copies import teacher_fit
 from attention_phases.theory.one_step import line, solution, threshold
+from attention_phases.theory.one_step import root as root_of
 from attention_phases.theory.one_step.root import Broken, Root
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
 from attention_phases.theory.one_step.state_evolution import (
@@ -173,6 +174,23 @@ def test_inner_points_average_over_the_normal_law(broken):
     assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
 
 
+def test_misleading_derivatives_are_taken_again_on_more_points(broken, monkeypatch):
+    """As where a gap closes: there the few points can have the slope of the gap's equation with the wrong sign."""
+    asked, found = [], root_of.derivatives
+
+    def misleading(of, x):
+        asked.append(found(of, x))
+        return asked[-1] if len(asked) > 1 else asked[-1] * np.array([1, 1, 1, -1])
+
+    monkeypatch.setattr(root_of, "derivatives", misleading)
+    nets, near = gaussian_points(1024, 4, 0, dimensions=6), broken.x + 0.1
+    again = Root(broken.equations, near, nets)
+    assert again.settled and len(asked) == 2 and (asked[0] != asked[1]).any()
+    monkeypatch.undo()
+    apart = again.x - Root(broken.equations, near, nets).x
+    assert (np.abs(apart) < 0.4 * again.errors).all()  # each ends within a fifth of an error of the root
+
+
 def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     """With ground states that are straight lines in alpha, on which one step of Newton's method is exact."""
     lines = {"semantic": (2e-3, 5e-7, 1e-3), "positional": (2e-3, 4e-6, 2e-3)}  # loss at 0.75, shift, slope
@@ -181,8 +199,10 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     def straight(task, alpha, branch, *_):
         assert alpha == 0.75
         _, shift, slope = lines[branch]
-        return SimpleNamespace(shift=shift, slope=slope, shifts=noise * slope, reason="")
+        reason = UNSETTLED if branch == lost else ""
+        return SimpleNamespace(shift=shift, slope=slope, shifts=noise * slope, reason=reason, solved=not reason)
 
+    lost = None
     monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
     monkeypatch.setattr(threshold, "one_step", straight)
     found = threshold.one_step_threshold(TASK)
@@ -190,6 +210,10 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     assert semantic == pytest.approx(positional, abs=1e-15) and found.alpha == 0.75 + found.shift
     assert found.shift_error == pytest.approx(np.std(noise, ddof=1) / 4)
     assert found.stderr == pytest.approx(np.hypot(1e-4, found.shift_error))
+    lost = "semantic"
+    found = threshold.one_step_threshold(TASK)
+    assert found.reason == f"semantic: {UNSETTLED}" and found.symmetric.alpha == 0.75
+    assert np.isnan([found.alpha, found.stderr, found.shift, found.shift_error]).all()
 
 
 TILTS = np.array([-2e-4, 1e-4, 1e-4])  # of Phi in log y, by scramble

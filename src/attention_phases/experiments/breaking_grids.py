@@ -4,10 +4,10 @@ from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
 from ..task import Task
 from .cells import OneStepCell, OneStepThresholdsCell, RuleCell
 
-# Beyond omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
-MANY = 2**13
+# From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
+MANY = 2**14
 OMEGAS = {
-    "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.14, 0.2), MANY: (0.3, 0.4, 0.45)},
+    "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.14), MANY: (0.2, 0.3, 0.4, 0.45)},
     "laptop": {2**10: (0.1, 0.2), 2**12: (0.3,)},
     "smoke": {2**9: (0.1,)},
 }

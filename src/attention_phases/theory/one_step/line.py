@@ -1,6 +1,6 @@
 """What one step of replica symmetry breaking changes at one omega: alpha_c, alpha_l, and the minima along y."""
 
-from math import hypot, isfinite, sqrt
+from math import hypot, isfinite
 
 import numpy as np
 
@@ -42,9 +42,9 @@ def _ground_states(cell):
     found = one_step_threshold(task, cell.points, **quadrature)
     rows: list[dict] = [{"what": "critical", "reason": found.reason}]
     if found.solutions:
-        symmetric = found.alpha - found.shift
-        rows[0] |= _moved(symmetric, sqrt(found.stderr**2 - found.shift_error**2), found.shift, found.shift_error)
-        rows += [{"what": branch, "alpha": symmetric, **as_row(each)} for branch, each in found.solutions.items()]
+        symmetric = found.symmetric
+        rows[0] |= _moved(symmetric.alpha, symmetric.stderr, found.shift, found.shift_error)
+        rows += [{"what": branch, "alpha": symmetric.alpha, **as_row(each)} for branch, each in found.solutions.items()]
     return [*rows, *_at_linear(task, cell.points, quadrature)]
 
 
@@ -58,8 +58,8 @@ def _at_linear(task, points, quadrature):
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
         return [{"what": "linear", "reason": f"no ground state: {error}"}]
-    if not typical.converged:
-        return [{"what": "linear", "reason": f"y = 0: {typical.reason}"}]
+    if not (ground.solved and typical.solved):
+        return [{"what": "linear", "reason": f"no ground state: {ground.reason or typical.reason}"}]
     shift = linear_shift(task, linear.solutions["semantic"].test_slope, ground, typical)
     return [
         {"what": "linear", "reason": ground.reason, **_moved(linear.alpha, linear.stderr, *shift)},

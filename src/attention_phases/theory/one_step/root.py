@@ -12,7 +12,9 @@ from ..solver import derivatives, is_present, is_settled
 from .state_evolution import InnerAverages, Valley, average, conjugates, energy, potential, update
 
 FEW = 2**9  # points a scramble on which derivatives are taken
+MORE = 4 * FEW  # if these lead nowhere, as close to where the gap closes
 CHORDS = 12  # steps on all points at most
+LONGEST = 1.0  # step of a coordinate
 
 
 class Broken:
@@ -74,8 +76,14 @@ class Root:
     """
 
     def __init__(self, equations: Broken, x: np.ndarray, nets: np.ndarray):
-        self.equations = equations
-        self.slopes = derivatives(lambda x: equations.pooled(x, nets[:, :FEW]), x)
+        self.equations, self.settled = equations, False
+        for few in sorted({min(size, nets.shape[1]) for size in (FEW, MORE)}):
+            if not self.settled:
+                self._approach(x, nets, few)
+
+    def _approach(self, x, nets, few):
+        equations = self.equations
+        self.slopes = derivatives(lambda x: equations.pooled(x, nets[:, :few]), x)
         for _ in range(CHORDS):
             self.averages = equations.averages(x, nets)
             *displacement, self.phi, self.energy = equations.measure(x, pool(self.averages))
@@ -87,7 +95,7 @@ class Root:
             self.settled = is_settled(self.residual, left, self.errors)
             if self.settled or not np.isfinite(left).all():
                 break
-            x = x - left
+            x = x - left / max(1.0, np.abs(left).max() / LONGEST)
 
     @property
     def valley(self) -> Valley:

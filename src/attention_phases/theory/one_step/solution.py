@@ -77,6 +77,11 @@ class OneStep:
         """Whether there is no `reason` against the solution."""
         return not self.reason
 
+    @property
+    def solved(self) -> bool:
+        """Whether the equations hold, be it at a y where Phi was not seen to have its maximum."""
+        return self.reason in ("", NO_MAXIMUM)
+
 
 @np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
 def one_step(

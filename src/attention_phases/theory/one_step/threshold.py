@@ -6,7 +6,7 @@ from math import hypot, nan
 from ...task import Task
 from ..branches import MINIMA
 from ..quadrature import SCRAMBLES, standard_error, usual_points
-from ..thresholds import threshold
+from ..thresholds import Threshold, threshold
 from .solution import OneStep, one_step
 
 
@@ -17,10 +17,13 @@ class OneStepThreshold:
     Attributes
     ----------
     alpha, stderr : float
+        NaN without a solution on both branches; one that is `OneStep.solved` counts with the Phi it has.
     shift, shift_error : float
         alpha less the replica-symmetric alpha_c, much better known than either.
     reason : str
         Why it was not found; empty if it was.
+    symmetric : Threshold
+        The replica-symmetric one.
     solutions : dict of OneStep
         Both branches at the replica-symmetric alpha_c.
     """
@@ -30,6 +33,7 @@ class OneStepThreshold:
     shift: float
     shift_error: float
     reason: str
+    symmetric: Threshold
     solutions: dict[str, OneStep] = field(repr=False)
 
 
@@ -53,12 +57,14 @@ def one_step_threshold(task: Task, points: int | None = None, scrambles=SCRAMBLE
     points = usual_points("one step") if points is None else points
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.converged:
-        return OneStepThreshold(nan, nan, nan, nan, "no replica-symmetric threshold", {})
+        return OneStepThreshold(nan, nan, nan, nan, "no replica-symmetric threshold", symmetric, {})
     found = {branch: one_step(task, symmetric.alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
     semantic, positional = found.values()
     slope = semantic.slope - positional.slope
     shift = (positional.shift - semantic.shift) / slope
     error = standard_error(positional.shifts - semantic.shifts) / abs(slope)
     reason = "; ".join(f"{branch}: {each.reason}" for branch, each in found.items() if each.reason)
+    if not (semantic.solved and positional.solved):
+        shift = error = nan
     alpha = symmetric.alpha + shift
-    return OneStepThreshold(alpha, hypot(symmetric.stderr, error), shift, error, reason, found)
+    return OneStepThreshold(alpha, hypot(symmetric.stderr, error), shift, error, reason, symmetric, found)
