@@ -201,7 +201,6 @@ def test_no_threshold_without_a_semantic_part(run, kind):
         (*THEORY, "--sigma", "1e-300"),
         (*THEORY, "--sigma", "1e10"),
         (*THEORY, "--alpha", "1e300"),
-        (*THEORY, "--lam", "1e-300"),
         (*BASELINE, "--sigma", "1e300"),
         (*SIMULATE, "--sigma", "1e20"),
         (*SIMULATE, "--lam", "1e300"),
@@ -214,6 +213,13 @@ def test_numbers_that_overflow_are_a_failure_in_one_line(run, arguments, form):
     code, out, err = run(*arguments, *form)
     assert (code, out) == (1, "")
     assert err.count("\n") == 1 and "result" in err
+
+
+def test_a_vanishing_penalty_is_a_limit(run):
+    found = [json.loads(run(*THEORY, "--lam", lam, "--json")[1]) for lam in ("1e-300", "1e-12")]
+    assert [found[0][name] for name in ("q", "theta", "train_loss")] == pytest.approx(
+        [found[1][name] for name in ("q", "theta", "train_loss")], rel=1e-8
+    )
 
 
 def test_message_passing_that_runs_into_nan_is_a_failure_in_one_line(run):
