@@ -7,9 +7,7 @@ from .. import published
 from ..analysis import crossing, lowest
 
 BRANCHES = ("semantic", "positional")
-
-
-FLAT = "no maximum of Phi"  # how the reason begins where Phi is too flat for its maximum to be seen
+SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
 def moved(table, what="critical"):
@@ -27,16 +25,12 @@ def moved(table, what="critical"):
         By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature; `model_error`, what further
         steps of breaking are allowed to add: as much as the first one; `resolved`, whether the maximum of Phi was seen
         on both branches. Where it was not, Phi hardly changes up to the largest y tried: the shift is the one there.
-        Without the omega where the search failed for another reason, unless it did at all.
+        Without the omega where a branch has no solution.
     """
-    rows = table[(table["what"] == what) & table["alpha"].notna()].set_index("omega").sort_index()
-    reasons = rows["reason"].astype(str)
-    flat = reasons.map(lambda text: all(part.split(": ")[-1].startswith(FLAT) for part in text.split("; ")))
-    usable = (reasons == "") | flat
-    rows = rows[usable] if usable.any() else rows
+    rows = table[table["what"] == what].set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
-    rows = rows[["symmetric", "symmetric_error", "shift", "shift_error", "alpha", "alpha_error"]].astype(float)
-    return rows.assign(model_error=rows["shift"].abs(), resolved=resolved)
+    rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
+    return rows.assign(model_error=rows["shift"].abs())
 
 
 def complexity(rows, points=60):
