@@ -58,8 +58,9 @@ def _at_linear(task, points, quadrature):
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
         return [{"what": "linear", "reason": f"no ground state: {error}"}]
-    if not (ground.solved and typical.solved):
-        return [{"what": "linear", "reason": f"no ground state: {ground.reason or typical.reason}"}]
+    for each in (ground, typical):
+        if not each.solved:
+            return [{"what": "linear", "reason": f"no solution at y = {each.valley.y:g}: {each.reason}"}]
     shift = linear_shift(task, linear.solutions["semantic"].test_slope, ground, typical)
     return [
         {"what": "linear", "reason": ground.reason, **_moved(linear.alpha, linear.stderr, *shift)},
