@@ -215,6 +215,12 @@ CLAIMS = {
             .map(lambda some: np.allclose(np.diff(sorted(some)), 0.06))
             .all()
         ),
+        r"four times as many from $\omega = 0.2$ on": lambda: (
+            [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
+        ),
+        r"not at all from $\omega = 0.2$ on": lambda: (
+            load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
+        ),
     },
     "fig04_histogram": {r"70 % to train, 30 % to test": lambda: TRAIN_SHARE == 0.7},
     "fig10_correlated": {

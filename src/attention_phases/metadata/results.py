@@ -67,7 +67,7 @@ def _numbers():
     trained = tables["fig02"].query("optimizer == 'lbfgs'")
     return {
         "omega": omega,
-        "alpha_c": said[omega]["symmetric"],
+        "alpha_c": with_error(*mark(line, "critical")),
         "students_c": said[omega]["informed"],
         "lowest_c": said[omega]["searched"],
         "theta": f"{_at(line, 'semantic', 'theta'):.2f}",

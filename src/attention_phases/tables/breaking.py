@@ -24,7 +24,7 @@ def moved(table, what="critical"):
     pandas.DataFrame
         By omega: `symmetric`, `shift` and `alpha`, each with its error by quadrature; `model_error`, what further
         steps of breaking are allowed to add: as much as the first one; `resolved`, whether the maximum of Phi was seen
-        on both branches. Where it was not, Phi hardly changes up to the largest y tried: the shift is the one there.
+        on both branches. Where it was not, Phi hardly changes: the shift is the one at the last y tried.
         Without the omega where a branch has no solution.
     """
     rows = table[table["what"] == what].set_index("omega").sort_index()
