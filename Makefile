@@ -62,7 +62,7 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(BIN)/python -m attention_phases.notebooks --profile smoke && rm -rf _build/smoke && \
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
 	$(call print,_build/smoke) && \
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 3 --dist worksteal $(PAGES) || exit 1; \
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES) || exit 1; \
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
 	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*.py)
 

@@ -8,7 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 import torch
-from built import HTML, PHONE
+from built import HTML, PHONE, opening
 
 from attention_phases.histogram import counting
 from attention_phases.histogram import transformer as tf
@@ -32,13 +32,19 @@ def panel_solutions(page):
         yield name, tf.as_tensors(flat)
 
 
+@pytest.fixture(scope="module")
+def panel(chromium):
+    """The page of the panel, opened once: each test types a sequence of its own."""
+    with opening(chromium) as opened:
+        yield opened(PANEL)
+
+
 @pytest.mark.parametrize("text", ["BBCCDDBBBB", "lmdmmmahhb", " ONMLKJIHGF", "AAAAAAAAAA"])
-def test_the_panel_computes_what_torch_does(open_page, text):
-    page = open_page(PANEL)
-    page.locator(".attention-panel input").fill(text)
-    shown = page.evaluate(MATRICES)
+def test_the_panel_computes_what_torch_does(panel, text):
+    panel.locator(".attention-panel input").fill(text)
+    shown = panel.evaluate(MATRICES)
     tokens = counting.from_letters(text.strip())
-    solutions = dict(panel_solutions(page))
+    solutions = dict(panel_solutions(panel))
     assert shown.keys() == solutions.keys() == {"positional", "semantic"}
     for name, weights in solutions.items():
         theirs = tf.attention(weights, torch.from_numpy(tokens[None]))[0].numpy()
@@ -46,7 +52,7 @@ def test_the_panel_computes_what_torch_does(open_page, text):
         assert abs(values - theirs).max() < 1e-4
         assert abs(per_cent - 100 * theirs).max() < 0.51
         assert (framed == (tokens[:, None] == tokens)).all()
-    assert page.locator(".attention-panel .message").text_content() == ""
+    assert panel.locator(".attention-panel .message").text_content() == ""
 
 
 @pytest.mark.parametrize(
@@ -54,12 +60,11 @@ def test_the_panel_computes_what_torch_does(open_page, text):
     [("ABC", "this one has 3"), ("", "this one has 0"), ("ABCDEFGHIJK", "this one has 11"), ("ABCDEFGHIZ", "not “Z”"),
      ("ABC DEFGHI", "not “ ”"), ("<b>AB</b>CD", "not “<”")],
 )  # fmt: skip
-def test_the_panel_says_what_is_wrong_with_a_sequence(open_page, text, said):
-    page = open_page(PANEL)
-    page.locator(".attention-panel input").fill(text)
-    assert said in page.locator(".attention-panel .message").text_content()
-    assert not page.locator(".attention-panel .matrices").is_visible()
-    assert page.locator(".attention-panel input").get_attribute("aria-invalid") == "true"
+def test_the_panel_says_what_is_wrong_with_a_sequence(panel, text, said):
+    panel.locator(".attention-panel input").fill(text)
+    assert said in panel.locator(".attention-panel .message").text_content()
+    assert not panel.locator(".attention-panel .matrices").is_visible()
+    assert panel.locator(".attention-panel input").get_attribute("aria-invalid") == "true"
 
 
 def test_the_panel_is_worked_by_keyboard_and_fits_a_phone(open_page):

@@ -32,11 +32,14 @@ class RankOneBranch:
     fields: ClassVar[int] = 2
     dimensions: ClassVar[int] = 4
     own: ClassVar[slice] = slice(2, None)
-    # Most of the old value is kept: the eigenvalues of the map reach -10 on the positional branch.
-    rough: ClassVar[Rough] = Rough(points=2**10, kept=0.9, near=1e-3)
 
     def __post_init__(self):
         check_choice("branch", self.branch, tuple(HELD))
+
+    @property
+    def rough(self) -> Rough:
+        """How to come near the fixed point: where the eigenvalues of the map reach -10, most of the old is kept."""
+        return Rough(points=2**10, kept=0.5 if self.branch == "semantic" else 0.9, near=1e-3)
 
     def start(self) -> Overlaps:
         """Return overlaps inside the basin of the branch: close to the teacher, or to the positional encoding."""
