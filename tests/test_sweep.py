@@ -128,7 +128,7 @@ def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed,
 
 def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool):
     cells = experiments.grid("fig03", "smoke")
-    cells = [*cells[:-1:12], cells[-1]]  # the last one is gradient descent
+    cells = [*cells[:-1:24], cells[-1]]  # the last one is gradient descent
     assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
     first, *others = (
         table(swept(tmp_path / name, cells, train, pool(name))) for name in POOLS if not (tmp_path / name).mkdir()
