@@ -107,8 +107,8 @@ verify: $(READY)  ## recompute a random sample of the stored results
 clean:  ## remove what was built, but no results
 	rm -rf $(VENV) _build book/_executed book/api
 
-# What pip would do on one core, after everything else: here while it goes on. What it installs then, Python compiles
-# when it is used. Some packages carry templates that are no Python.
+# What pip would do on one core, after everything else. To leave it to the first use is slow: where
+# PYTHONDONTWRITEBYTECODE is set, every process would compile again. Some packages carry templates that are no Python.
 COMPILE = $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 
 $(READY): constraints.txt pyproject.toml
@@ -118,6 +118,7 @@ $(READY): constraints.txt pyproject.toml
 	@rm -f $@
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt $(TORCH)
 	@$(COMPILE) & $(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[book,test]'; failed=$$?; wait; exit $$failed
+	@$(COMPILE)
 	@touch $@
 
 $(LAB): $(READY) notebooks/lab_settings.json
