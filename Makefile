@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
+export PYTHONDONTWRITEBYTECODE =  # where it is set, each of some hundred processes would compile the same modules
 TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
@@ -107,8 +108,7 @@ verify: $(READY)  ## recompute a random sample of the stored results
 clean:  ## remove what was built, but no results
 	rm -rf $(VENV) _build book/_executed book/api
 
-# What pip would do on one core, after everything else. To leave it to the first use is slow: where
-# PYTHONDONTWRITEBYTECODE is set, every process would compile again. Some packages carry templates that are no Python.
+# What pip would do on one core, after everything else; some packages carry templates that are no Python.
 COMPILE = $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 
 $(READY): constraints.txt pyproject.toml
