@@ -38,7 +38,7 @@ class RankOneBranch:
 
     @property
     def rough(self) -> Rough:
-        """How to come near the fixed point: where the eigenvalues of the map reach -10, most of the old is kept."""
+        """How to come near the fixed point; on the positional branch the eigenvalues of the map reach -10."""
         return Rough(points=2**10, kept=0.5 if self.branch == "semantic" else 0.9, near=1e-3)
 
     def start(self) -> Overlaps:
