@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def test_results_are_written_at_their_place_alone():
     assert with_results(text.replace("but not yet better", "but worse")) == text
     with pytest.raises(ValueError, match="no place"):
         with_results("a page without the comments")
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(git("rev-parse", "--is-shallow-repository").stdout != "false\n", reason="needs the whole history")
+def test_the_commits_that_rows_name_are_in_the_history():
+    history = set(git("rev-list", "HEAD").stdout.split())
+    for path in ROOT.glob("data/*.parquet"):
+        named = {each.removesuffix("+changes") for each in texts_of(pq.read_table(path, columns=["commit"])["commit"])}
+        assert named <= history, path.name
 
 
 def test_the_package_names_every_table():

@@ -8,6 +8,7 @@ from ..task import Task
 from ..theory import encoding_error, mean_attention
 
 NEAR = 6  # together 0.4 of alpha on the published grid
+CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
@@ -219,12 +220,45 @@ def crossing(gaps, rng, resamples=2000):
     alpha, stderr : float
         The last fall (`last_fall`); (nan, nan) if the mean does not fall through zero.
     """
-    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
-    drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
-    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
-    roots = np.array([last_fall(alphas, each) for each in means])
+    roots = _falls(gaps, _draw(gaps, rng, resamples))
+    return last_fall(gaps.index.to_numpy(), gaps.to_numpy().mean(1)), _spread(roots)
+
+
+def delay(gaps, control, rng, resamples=2000):
+    """By how much the mean falls through zero later than that of a control on the same instances, however far.
+
+    Parameters
+    ----------
+    gaps, control : pandas.DataFrame
+        alpha by seed, the same of both.
+    rng, resamples
+        As for `crossing`; both means are taken over the same instances.
+
+    Returns
+    -------
+    delay, stderr : float
+        Difference of the two `crossing`; (nan, nan) if one of the means does not fall through zero.
+    """
+    drawn = _draw(gaps, rng, resamples)
+    found, usual = (last_fall(each.index.to_numpy(), each.to_numpy().mean(1)) for each in (gaps, control))
+    return found - usual, _spread(_falls(gaps, drawn) - _falls(control, drawn))
+
+
+def _draw(gaps, rng, resamples):
+    """Numbers of the instances of each resample, drawn anew at each alpha: (resamples, A, S)."""
+    return rng.integers(gaps.shape[1], size=(resamples, *gaps.shape))
+
+
+def _falls(gaps, drawn):
+    """Where the mean of each resample falls through zero (resamples,)."""
+    means = np.take_along_axis(gaps.to_numpy()[None], drawn, axis=2).mean(2)
+    return np.array([last_fall(gaps.index.to_numpy(), each) for each in means])
+
+
+def _spread(roots):
+    """Standard deviation of those that there are."""
     roots = roots[np.isfinite(roots)]
-    return last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
+    return float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
 
 
 def shift(gaps, control):
@@ -241,7 +275,7 @@ def shift(gaps, control):
     Returns
     -------
     shift, stderr : float
-        In alpha; (nan, nan) if the control does not fall through zero.
+        In alpha; (nan, nan) if the control does not fall through zero, or over these alphas by less than `CLEARLY`.
     """
     usual = control.loc[gaps.index, gaps.columns].to_numpy()  # (A, S)
     alphas = gaps.index.to_numpy()
@@ -251,7 +285,9 @@ def shift(gaps, control):
     near = np.argsort(np.abs(alphas - at))[:NEAR]
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - at], axis=1))
-    falls = slope @ usual.mean(1)
+    falls, unclear = slope @ usual.mean(1), ((slope[:, None] * usual).var(1, ddof=1).sum() / usual.shape[1]) ** 0.5
+    if falls > -CLEARLY * unclear:
+        return np.nan, np.nan
     later = -level @ away.mean(1) / falls
     scatter = level[:, None] * away + later * slope[:, None] * usual  # to first order; independent at each alpha
     return later, (scatter.var(1, ddof=1).sum() / scatter.shape[1]) ** 0.5 / abs(falls)

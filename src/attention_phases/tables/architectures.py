@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 
 from ..analysis.differences import in_errors
-from ..analysis.instances import GAPS, crossing, crossings, curve, last_fall
+from ..analysis.instances import GAPS, advantage, crossing, crossings, curve, delay, last_fall, test_gap
 from ..experiments.architecture_grids import COMPARED, MAPPED
 from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
@@ -13,7 +13,7 @@ from ..sweep.identity import restore
 from ..task import Task
 from ..theory.branches import MINIMA
 from .stability import theory_lines
-from .thresholds import against_theory, by_name
+from .thresholds import against_theory, by_name, pair
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
@@ -163,6 +163,35 @@ def mapped(maps, lines, rng):
             rows.insert(1, "threshold", kind)
             parts.append(rows)
     return pd.concat(parts, ignore_index=True)
+
+
+def by_start(table, lines, rng):
+    """Where the rank-2 student overtakes the linear model, from informed starts and, as published, from random ones.
+
+    Parameters
+    ----------
+    table, lines : pandas.DataFrame
+        The experiments "fig14_random" and "fig14_theory".
+    rng : numpy.random.Generator
+        For the bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `omega`; `theory`; `from_informed` (of the two informed students the one with the lower training loss) and
+        `from_random`; `random_later`, the difference on the same data sets; all with errors.
+    """
+    theory, rows = curve(select(lines, MAPPED["rank2"]), "linear"), []
+    for omega, here in table.groupby("omega"):
+        informed, random = -advantage(here), test_gap(here, "random")
+        rows.append(
+            {"omega": omega}
+            | pair("theory", theory.loc[omega] if omega in theory.index else None)
+            | pair("from_informed", crossing(informed, rng))
+            | pair("from_random", crossing(random, rng))
+            | pair("random_later", delay(random, informed, rng))
+        )
+    return pd.DataFrame(rows)
 
 
 def trained_thresholds(found, table, lines, rng):

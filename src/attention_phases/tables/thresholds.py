@@ -167,14 +167,15 @@ def by_task(table, lines, rng):
         row = dict(zip(tasks, task))
         for kind in GAPS:
             found = each.loc[each["what"] == kind, ["alpha", "alpha_error"]].to_numpy()
-            row |= _pair(kind, found[0] if len(found) else None)
+            row |= pair(kind, found[0] if len(found) else None)
         for name in sorted(by):
-            row |= _pair(f"linear_{name}", trained[name].get(task))
-        rows.append(row | _pair("moved", later.get(task)))
+            row |= pair(f"linear_{name}", trained[name].get(task))
+        rows.append(row | pair("moved", later.get(task)))
     return pd.DataFrame(rows)
 
 
-def _pair(name, found):
+def pair(name, found):
+    """A value and its error as columns of a row; NaN where one of them is missing."""
     value, error = (np.nan, np.nan) if found is None or not np.isfinite(found).all() else found
     return {name: value, f"{name}_error": error}
 
@@ -224,8 +225,8 @@ def later(table, control):
         if len(each) > 1:
             each[np.inf] = mean_shift(each)  # after every omega
     rows = [
-        {"omega_or_mean": omega} | _pair("critical_later", found["critical"].get(omega))
-        | _pair("linear_later", found["linear"].get(omega))
+        {"omega_or_mean": omega} | pair("critical_later", found["critical"].get(omega))
+        | pair("linear_later", found["linear"].get(omega))
         for omega in sorted(set(found["critical"]) | set(found["linear"]))
     ]  # fmt: skip
     return pd.DataFrame(rows).replace({"omega_or_mean": {np.inf: np.nan}})
@@ -258,8 +259,8 @@ def by_optimizer(table, lines, rng):
             if standard:
                 row["published"] = PUBLISHED[kind][omega].text if omega in PUBLISHED[kind] else None
             for name, found in columns.items():
-                row |= _pair(name, found.loc[omega] if omega in found.index else None)
-            rows.append(row | (_pair("moved", moved[kind].get(omega)) if moved else {}))
+                row |= pair(name, found.loc[omega] if omega in found.index else None)
+            rows.append(row | (pair("moved", moved[kind].get(omega)) if moved else {}))
     return pd.DataFrame(rows)
 
 
