@@ -461,16 +461,16 @@ def test_maps_of_students_beside_theory(monkeypatch):
 
 def test_students_from_random_starts_beside_informed_ones():
     informed = students_on_a_line(0.3, critical=-9.0, linear=1.2)  # the semantic student always has the lower loss
+    random = students_on_a_line(0.3, 0.0, 1.3).query("start == 'semantic'").assign(start="random")
     late = students_on_a_line(0.3, 0.0, 1.7).query("start == 'semantic'").assign(start="random", optimizer="gd")
-    never = students_on_a_line(0.5, -9.0, 1.0), late.assign(omega=0.5, test_mse=9.0)
-    lines = pd.DataFrame(
-        [{"what": "linear", "omega": 0.3, "alpha": 1.1, "alpha_error": 0.02} | vars(tables.MAPPED["rank2"])]
-    )
-    found = tables.by_start(pd.concat([informed, late, *never]), lines, np.random.default_rng(0)).set_index("omega")
-    names = ["theory", "from_informed", "from_random", "random_later"]
-    assert found.loc[0.3, names].to_list() == pytest.approx([1.1, 1.2, 1.7, 0.5])
-    assert found.loc[0.5, "from_informed"] == pytest.approx(1.0)
-    assert found.loc[0.5, ["theory", "from_random", "random_later", "random_later_error"]].isna().all()
+    never = students_on_a_line(0.5, -9.0, 1.0), random.assign(omega=0.5), late.assign(omega=0.5, test_mse=9.0)
+    line = {"what": "linear", "omega": 0.3, "alpha": 1.1, "alpha_error": 0.02} | vars(tables.MAPPED["rank2"])
+    table = pd.concat([informed, random, late, *never])
+    found = tables.by_start(table, pd.DataFrame([line]), np.random.default_rng(0)).set_index("omega")
+    names = ["theory", "from_informed", "random_lbfgs", "random_gd", "gd_later"]
+    assert found.loc[0.3, names].to_list() == pytest.approx([1.1, 1.2, 1.3, 1.7, 0.5])
+    assert found.loc[0.5, ["from_informed", "random_lbfgs"]].to_list() == pytest.approx([1.0, 1.3])
+    assert found.loc[0.5, ["theory", "random_gd", "gd_later", "gd_later_error"]].isna().all()
 
 
 def test_the_command_line(capsys):

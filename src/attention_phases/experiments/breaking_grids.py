@@ -8,7 +8,7 @@ from .cells import OneStepCell, OneStepThresholdsCell, RuleCell
 MANY = 2**14
 OMEGAS = {
     "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.14), MANY: (0.2, 0.3, 0.4, 0.45)},
-    "laptop": {2**10: (0.1, 0.2), 2**12: (0.3,)},
+    "laptop": {2**10: (0.1, 0.3)},
     "smoke": {2**9: (0.1,)},
 }
 ALTERNATIVE = {
@@ -41,7 +41,7 @@ def one_step_valleys(profile):
     """Phi, e and Sigma along y, and the ground state, of both branches at two points close to the transition."""
     shown, points = {
         "paper": (SHOWN, 2**12),
-        "laptop": (SHOWN, 2**9),
+        "laptop": (SHOWN[:1], 2**9),
         "smoke": (SHOWN[:1], 2**8),
     }[profile]
     return [

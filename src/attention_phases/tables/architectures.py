@@ -178,18 +178,21 @@ def by_start(table, lines, rng):
     Returns
     -------
     pandas.DataFrame
-        `omega`; `theory`; `from_informed` (of the two informed students the one with the lower training loss) and
-        `from_random`; `random_later`, the difference on the same data sets; all with errors.
+        `omega`; `theory`; `from_informed` (of the two informed students the one with the lower training loss);
+        `random_lbfgs` and `random_gd`; `gd_later`, by how much the last comes later than the first of the students on
+        the same data; all with errors.
     """
     theory, rows = curve(select(lines, MAPPED["rank2"]), "linear"), []
     for omega, here in table.groupby("omega"):
-        informed, random = -advantage(here), test_gap(here, "random")
+        by = {name: test_gap(each, "random") for name, each in here.groupby("optimizer", observed=True)}
+        informed = -advantage(here)
         rows.append(
             {"omega": omega}
             | pair("theory", theory.loc[omega] if omega in theory.index else None)
             | pair("from_informed", crossing(informed, rng))
-            | pair("from_random", crossing(random, rng))
-            | pair("random_later", delay(random, informed, rng))
+            | pair("random_lbfgs", crossing(by["lbfgs"], rng))
+            | pair("random_gd", crossing(by["gd"], rng))
+            | pair("gd_later", delay(by["gd"], informed, rng))
         )
     return pd.DataFrame(rows)
 
