@@ -85,14 +85,14 @@ def fig14(profile):
 
 def fig14_random(profile):
     """Map of the rank-2 student as published, by descent from random starts; on the same data L-BFGS, informed too."""
-    omegas, alphas, seeds, d = {
-        "paper": (MAP_OMEGAS["paper"][::2], LONG_ALPHAS[::2], 10, 1000),
-        "laptop": (MAP_OMEGAS["laptop"], LONG_ALPHAS[::4], 2, 200),
-        "smoke": (MAP_OMEGAS["smoke"], LONG_ALPHAS[::12], 2, 60),
+    omegas, alphas, d = {
+        "paper": (MAP_OMEGAS["paper"][::2], LONG_ALPHAS[::2], 1000),
+        "laptop": (MAP_OMEGAS["laptop"], LONG_ALPHAS[::4], 200),
+        "smoke": (MAP_OMEGAS["smoke"], LONG_ALPHAS[::12], 60),
     }[profile]
     return [
         architecture_cell("fig14_random", RANK2, alpha, d, seed, starts, Task(omega=omega), optimizer)
-        for seed in range(seeds)
+        for seed in range(descended("fig14_random", profile))
         for optimizer, starts in (("lbfgs", STANDARD_STARTS), ("lbfgs", ("random",)), ("gd", ("random",)))
         for omega in omegas
         for alpha in alphas
