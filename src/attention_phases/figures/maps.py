@@ -120,6 +120,6 @@ def phase_map(maps, label, sides, lines, points):
             aspect=35,
             ticks=mpl.ticker.MaxNLocator(6),
         )
-        bar.formatter.set_powerlimits((0, 0))
+        bar.formatter.set_powerlimits((-2, 3))
         bar.formatter.set_useMathText(True)
     return figure
