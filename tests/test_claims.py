@@ -67,6 +67,17 @@ def line_of(name, what):
     return load(name, what=what).set_index("omega")["alpha"]
 
 
+def from_random_starts():
+    """Where the means of rank 2, trained as published, overtake the linear model; theory of both ranks; by omega."""
+    by_gd = load("fig14_random", optimizer="gd")
+    gaps = {omega: instances.test_gap(each, "random").mean(axis=1) for omega, each in by_gd.groupby("omega")}
+    last = pd.Series({omega: instances.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
+    rank_two = load("fig14_theory", what="linear", form="rank2").set_index("omega")["alpha"]
+    return pd.DataFrame({"random": last, "two": rank_two, "one": line_of("fig03_theory", "linear")}).dropna(
+        subset="random"
+    )
+
+
 def leaves_the_map():
     critical = load("fig03_theory", what="critical").sort_values("omega")
     return np.interp(ALPHAS[-1], critical["alpha"], critical["omega"])
@@ -282,6 +293,18 @@ CLAIMS = {
     "fig11_rank2": {
         r"for $\alpha$ from 0.5 to 1.1 on a quarter to a little over half of the data sets": lambda: (
             0.2 < above_the_lowest("positional").min() < 0.3 and 0.5 < above_the_lowest("positional").max() < 0.6
+        ),
+    },
+    "fig14_maps": {
+        r"at nearly all $\omega$ they overtake the linear model later than rank 1 does": lambda: (
+            (from_random_starts()["random"] > from_random_starts()["one"]).mean() > 0.8
+        ),
+        r"later than one from informed starts does": lambda: (
+            from_random_starts()["random"] > from_random_starts()["two"]
+        ).all(),
+        r"So nearly always it is not another minimum": lambda: (
+            starts.unfinished(load("fig14_random"))["gd_above"].sum()
+            > 10 * starts.unfinished(load("fig14_random"))["lbfgs_above"].sum()
         ),
     },
     "fig13_value": {

@@ -50,29 +50,13 @@ def test_a_shift_against_a_control_on_the_same_instances():
     assert scatter < alone / 4
 
 
-@pytest.mark.parametrize(("away", "narrower"), [(0.05, 2), (0.5, 0.6)])  # far apart, other instances decide
-def test_a_delay_against_a_control_on_the_same_instances(away, narrower):
-    rng = np.random.default_rng(4)
-    found = []
-    for _ in range(150):
-        control = noisy_line(rng, 0.1)  # one fall in every resample
-        student = control + away + 0.01 * rng.standard_normal(control.shape)
-        found.append(instances.delay(student, control, rng, 300))
-    found, alone = np.array(found), instances.crossing(control, rng, 300)[1]
-    scatter = found[:, 0].std(ddof=1)
-    assert found[:, 0].mean() == pytest.approx(away, abs=4 * scatter / 150**0.5)
-    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.26)  # as above
-    assert scatter < alone / narrower
-
-
-def test_no_shift_and_no_delay_without_a_fall():
+def test_no_shift_without_a_fall():
     falling = noisy_line(np.random.default_rng(0), 0.0)
     assert np.isnan(instances.shift(falling, -falling)).all()
     level = noisy_line(np.random.default_rng(1), 0.1) * 0
     level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # falls again and again, and on the whole not at all
     assert np.isfinite(instances.crossing(level, np.random.default_rng(0), 10)[0])
     assert np.isnan(instances.shift(level, level)).all()
-    assert np.isnan(instances.delay(-falling, falling, np.random.default_rng(0), 10)).all()
 
 
 def test_means_and_paired_differences():

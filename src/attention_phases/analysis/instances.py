@@ -94,7 +94,8 @@ def gap_map(table, gap):
     Parameters
     ----------
     table : pandas.DataFrame
-    gap : {training_gap, test_gap}
+    gap : callable
+        Takes such a table at one omega, gives alpha by seed: `training_gap`, `test_gap`, `advantage`.
 
     Returns
     -------
@@ -220,45 +221,12 @@ def crossing(gaps, rng, resamples=2000):
     alpha, stderr : float
         The last fall (`last_fall`); (nan, nan) if the mean does not fall through zero.
     """
-    roots = _falls(gaps, _draw(gaps, rng, resamples))
-    return last_fall(gaps.index.to_numpy(), gaps.to_numpy().mean(1)), _spread(roots)
-
-
-def delay(gaps, control, rng, resamples=2000):
-    """By how much the mean falls through zero later than that of a control on the same instances, however far.
-
-    Parameters
-    ----------
-    gaps, control : pandas.DataFrame
-        alpha by seed, the same of both.
-    rng, resamples
-        As for `crossing`; both means are taken over the same instances.
-
-    Returns
-    -------
-    delay, stderr : float
-        Difference of the two `crossing`; (nan, nan) if one of the means does not fall through zero.
-    """
-    drawn = _draw(gaps, rng, resamples)
-    found, usual = (last_fall(each.index.to_numpy(), each.to_numpy().mean(1)) for each in (gaps, control))
-    return found - usual, _spread(_falls(gaps, drawn) - _falls(control, drawn))
-
-
-def _draw(gaps, rng, resamples):
-    """Numbers of the instances of each resample, drawn anew at each alpha: (resamples, A, S)."""
-    return rng.integers(gaps.shape[1], size=(resamples, *gaps.shape))
-
-
-def _falls(gaps, drawn):
-    """Where the mean of each resample falls through zero (resamples,)."""
-    means = np.take_along_axis(gaps.to_numpy()[None], drawn, axis=2).mean(2)
-    return np.array([last_fall(gaps.index.to_numpy(), each) for each in means])
-
-
-def _spread(roots):
-    """Standard deviation of those that there are."""
+    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
+    drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
+    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
+    roots = np.array([last_fall(alphas, each) for each in means])
     roots = roots[np.isfinite(roots)]
-    return float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
+    return last_fall(alphas, values.mean(1)), float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
 
 
 def shift(gaps, control):
@@ -327,7 +295,8 @@ def last_fall(alphas, means):
     """Where values fall through zero for the last time, by linear interpolation; NaN where they do not fall.
 
     The last, as below a threshold the two students that are compared may be the same one: their difference is then zero
-    but for noise, and falls through zero by chance. Beyond the threshold it does not come back.
+    but for noise, and falls through zero by chance. Beyond the threshold it comes back only where some students are
+    unfinished.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import pandas as pd
 
 
 def optimizer_map(table, start):
-    """By how much of itself the training loss of one start is higher by gradient descent than by L-BFGS, in per cent.
+    """By how much the training loss of one start is higher by gradient descent, in per cent of that by L-BFGS.
 
     Parameters
     ----------
@@ -24,15 +24,16 @@ def optimizer_map(table, start):
 
 
 def crossed_over(table, start, above=0.05, same=1e-3):
-    """Where gradient descent stops well above L-BFGS: has L-BFGS gone on into the minimum of another start?
+    """Where gradient descent stops well above L-BFGS: has L-BFGS gone on into the minimum of the other start?
 
     Parameters
     ----------
     table : pandas.DataFrame
-        Results over alpha and omega, of both from the start in question, and of L-BFGS from others.
+        Results of both over alpha and omega, from the starts "semantic" and "positional".
     start : str
+        The one in question.
     above : float
-        By which share of itself the training loss has to be higher.
+        By which share of the loss by L-BFGS that of gradient descent has to be higher.
     same : float
         Within which share of itself two training losses are of one minimum.
 
@@ -40,11 +41,11 @@ def crossed_over(table, start, above=0.05, same=1e-3):
     -------
     (int, float)
         Number of students from `start` that gradient descent leaves so far above L-BFGS on the same data, and the share
-        of them that L-BFGS has brought to the lowest training loss of its students from the other starts.
+        of them that L-BFGS has brought to the training loss of its student from the other start.
     """
     where = ["alpha", "omega", "seed", "optimizer", "start"]
     losses = table.set_index(where)["train_loss"].unstack(["optimizer", "start"]).dropna()
-    own, other = losses["lbfgs", start], losses["lbfgs"].drop(columns=start).min(axis=1)
+    own, other = losses["lbfgs", start], losses["lbfgs", {"semantic": "positional", "positional": "semantic"}[start]]
     left = losses["gd", start] > (1 + above) * own
     return int(left.sum()), float(((own / other - 1).abs() < same)[left].mean())
 

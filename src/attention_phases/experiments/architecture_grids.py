@@ -39,7 +39,7 @@ def architecture_cell(experiment, architecture, alpha, d, seed, starts=STANDARD_
 def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000, further=()):
     alphas, seeds, d = {
         "paper": (ALPHAS + further, 24, d),
-        "laptop": (ALPHAS[::4] + further[1::2], 4, min(d, 300)),
+        "laptop": (ALPHAS[::4] + further[1::2], 4, max(d // 5, 100)),
         "smoke": (ALPHAS[8::8], 3, 40),
     }[profile]
     return [
@@ -84,7 +84,7 @@ def fig14(profile):
 
 
 def fig14_random(profile):
-    """Map of the rank-2 student as published, by descent from random starts; on the same data L-BFGS, informed too."""
+    """Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones."""
     omegas, alphas, d = {
         "paper": (MAP_OMEGAS["paper"][::2], LONG_ALPHAS[::2], 1000),
         "laptop": (MAP_OMEGAS["laptop"], LONG_ALPHAS[::4], 200),
@@ -107,7 +107,7 @@ def fig14_value(profile):
 def _maps(experiment, profile, architectures):
     """Cells of maps, one instance of all of them after the other, so that a part of the work is a whole map."""
     omegas = MAP_OMEGAS[profile]
-    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 2, 200), "smoke": (12, 2, 60)}[profile]
+    step, seeds, d = {"paper": (1, 8, 500), "laptop": (4, 2, 150), "smoke": (12, 2, 60)}[profile]
     return [
         architecture_cell(experiment, architecture, alpha, d, seed, task=Task(omega=omega))
         for seed in range(seeds)
@@ -129,7 +129,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
 
 def fig14_theory(profile):
     """Theory of Figure 14: the thresholds of its maps."""
-    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (12, 2**6, 16), "smoke": (6, 2**4, 4)}[profile]
+    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (24, 2**6, 16), "smoke": (6, 2**4, 4)}[profile]
     omegas = MAP_OMEGAS["paper"][::step]
     if profile == "smoke":
         omegas = omegas[2:3]
@@ -200,7 +200,7 @@ def variants_size(profile):
 
 def variants_theory(profile):
     """Theory of every architecture that theory covers: the semantic branch."""
-    points, scrambles = {"paper": (2**11, 16), "laptop": (2**7, 16), "smoke": (2**5, 8)}[profile]
+    points, scrambles = {"paper": (2**11, 16), "laptop": (2**6, 16), "smoke": (2**5, 8)}[profile]
     return [
         _line("variants_theory", each, Task(), (COMPARED_ALPHA[name],), points, scrambles, ("semantic",))
         for name, each in COMPARED.items()

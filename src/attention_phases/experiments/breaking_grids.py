@@ -8,12 +8,12 @@ from .cells import OneStepCell, OneStepThresholdsCell, RuleCell
 MANY = 2**14
 OMEGAS = {
     "paper": {2**12: (0.02, 0.04, 0.06, 0.1, 0.14), MANY: (0.2, 0.3, 0.4, 0.45)},
-    "laptop": {2**10: (0.1, 0.3)},
+    "laptop": {2**9: (0.1, 0.3)},
     "smoke": {2**9: (0.1,)},
 }
 ALTERNATIVE = {
     "paper": ((0.02, 0.04, 0.06, 0.1, 0.14, 0.2), 2**12),
-    "laptop": ((0.06,), 2**10),
+    "laptop": ((0.06,), 2**9),
     "smoke": ((0.06,), 2**9),
 }
 SHOWN = ((0.1, 0.75), (0.02, 0.64))  # omega, alpha

@@ -46,7 +46,7 @@ def landscape(profile):
 
 def stability(profile):
     """Message passing on several data sets at several alpha and omega: how it converges, and whether."""
-    seeds, d, where = {"paper": (4, 1000, PASSED), "laptop": (4, 250, PASSED), "smoke": (2, 60, PASSED[::6])}[profile]
+    seeds, d, where = {"paper": (4, 1000, PASSED), "laptop": (2, 250, PASSED), "smoke": (2, 60, PASSED[::6])}[profile]
     return [
         MessagePassingCell("stability", alpha=alpha, d=d, seed=seed, start=start, **vars(Task(omega=omega)))
         for seed in range(seeds)

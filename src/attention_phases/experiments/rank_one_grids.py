@@ -20,7 +20,7 @@ REMEMBERED = (Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigm
 # Instances that gradient descent, run as published, repeats; the smaller profiles repeat two.
 DESCENDED = {"fig03": 4, "fig08": 24, "fig09": 10, "fig11": 10, "fig14_random": 4}
 # Alphas of a line of theory, quadrature points a scramble, scrambles.
-THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**8, 16), "smoke": (ALPHAS[::8], 2**5, 8)}
+THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**7, 16), "smoke": (ALPHAS[::8], 2**5, 8)}
 
 
 def fig02(profile, **task):
@@ -42,7 +42,7 @@ def fig02(profile, **task):
 def fig02_theory(profile, **task):
     """Theory of Figure 2."""
     _, points, scrambles = THEORY_SIZE[profile]
-    alphas, points = {"paper": (40, 4 * points), "laptop": (40, 2 * points), "smoke": (6, points)}[profile]
+    alphas, points = {"paper": (40, 4 * points), "laptop": (40, 4 * points), "smoke": (6, points)}[profile]
     alphas = np.linspace(ALPHAS[0], ALPHAS[-1], alphas).tolist()
     return [line_cell("fig02_theory", Task(**task), alphas, points, scrambles)]
 

@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.interpolate import CubicSpline
 
 from ..analysis.differences import in_errors
-from ..analysis.instances import GAPS, advantage, crossing, crossings, curve, delay, last_fall, test_gap
+from ..analysis.instances import GAPS, advantage, crossing, crossings, curve, last_fall, test_gap
 from ..experiments.architecture_grids import COMPARED, MAPPED
 from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
@@ -178,21 +178,23 @@ def by_start(table, lines, rng):
     Returns
     -------
     pandas.DataFrame
-        `omega`; `theory`; `from_informed` (of the two informed students the one with the lower training loss);
-        `random_lbfgs` and `random_gd`; `gd_later`, by how much the last comes later than the first of the students on
-        the same data; all with errors.
+        `omega`; `theory` of the semantic branch, `from_informed` (of the two informed students the one with the lower
+        training loss) and `random_lbfgs`, with errors; `random_gd`, with the range over single data sets as
+        `random_gd_low` and `random_gd_high`, where one that does not cross counts as the end of the map. An error of
+        the mean would say little: these students are of two kinds, and a few of the later ones decide it.
     """
     theory, rows = curve(select(lines, MAPPED["rank2"]), "linear"), []
     for omega, here in table.groupby("omega"):
         by = {name: test_gap(each, "random") for name, each in here.groupby("optimizer", observed=True)}
-        informed = -advantage(here)
+        alphas = by["gd"].index.to_numpy()
+        single = np.nan_to_num([last_fall(alphas, each) for each in by["gd"].to_numpy().T], nan=alphas[-1])
         rows.append(
             {"omega": omega}
             | pair("theory", theory.loc[omega] if omega in theory.index else None)
-            | pair("from_informed", crossing(informed, rng))
+            | pair("from_informed", crossing(-advantage(here), rng))
             | pair("random_lbfgs", crossing(by["lbfgs"], rng))
-            | pair("random_gd", crossing(by["gd"], rng))
-            | pair("gd_later", delay(by["gd"], informed, rng))
+            | {"random_gd": last_fall(alphas, by["gd"].mean(axis=1).to_numpy())}
+            | dict(zip(("random_gd_low", "random_gd_high"), (np.min(single), np.max(single))))
         )
     return pd.DataFrame(rows)
 

@@ -188,3 +188,34 @@ def against_informed(informed, random):
             row |= {f"{name}_share": share.mean(), f"{name}_share_error": share.sem()}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def unfinished(table, above=0.05):
+    """How many students from random starts stop well above the lowest training loss that is known on their data.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        Results of gradient descent from random starts over alpha and omega, and of L-BFGS from these and others.
+    above : float
+        By which share of the lowest loss, which L-BFGS reaches from any of its starts, theirs has to be higher.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `alpha`; `students` by each optimiser; `gd_above` and `lbfgs_above`, how many of them are so far above;
+        `gd_gradient`, the median norm of the gradient of the former (NaN: there are none).
+    """
+    where = ["alpha", "omega", "seed"]
+    lowest = table[table["optimizer"] == "lbfgs"].groupby(where)["train_loss"].min()
+    random = table[table["start"] == "random"].set_index(where)
+    stopped = random["train_loss"] > (1 + above) * lowest.loc[random.index]
+    rows = []
+    for alpha, each in random.assign(stopped=stopped).groupby("alpha"):
+        by_gd, by_lbfgs = (each[each["optimizer"] == name] for name in ("gd", "lbfgs"))
+        rows.append({
+            "alpha": alpha, "students": len(by_gd),
+            "gd_above": int(by_gd["stopped"].sum()), "lbfgs_above": int(by_lbfgs["stopped"].sum()),
+            "gd_gradient": by_gd.loc[by_gd["stopped"], "grad_norm"].median(),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
