@@ -75,7 +75,7 @@ def test_rates_beside_the_prediction():
     ])  # fmt: skip
     replicon = {"replicon": 0.24, "replicon_error": 0.01, "index": 3.0, "index_error": 0.5, "settled": True}
     replicons = {(0.3, 1.5): replicon, (0.3, 2.0): replicon | {"index": 0.99}}
-    rates = tables.rates(table, replicons, damping=0.0)
+    rates = tables.rates(table, {(0.1, 0.75): replicon} | replicons, damping=0.0)  # nothing settles at the first place
     assert rates["measured"].to_list() == pytest.approx([0.52] * 2)
     assert rates["measured_error"].to_list() == pytest.approx([0.02] * 2)
     light, heavy = tables.rates_and_replicons(rates, replicons).to_dict("records")

@@ -154,7 +154,7 @@ def fig15(profile):
     """
     seeds, d, some, large = {
         "paper": (140, 100, 24, 1000),
-        "laptop": (60, 100, 8, 500),
+        "laptop": (40, 100, 8, 500),
         "smoke": (8, 30, 3, 60),
     }[profile]
     searches = [each for seed in range(seeds) for each in _searches("fig15", 2.0, d, seed, ("adam",), 1)]
@@ -165,7 +165,7 @@ def fig15_fractions(profile):
     """Random starts over alpha and d, by Adam and gradient descent: how often is which minimum found?"""
     alphas, dimensions, seeds, runs = {
         "paper": ((0.5, 1.0, 1.5, 2.0, 3.0, 4.0), (50, 100, 200, 500, 1000), 12, 4),
-        "laptop": ((0.5, 1.0, 2.0, 4.0), (50, 100), 8, 4),
+        "laptop": ((0.5, 1.0, 2.0, 4.0), (50, 100), 6, 4),
         "smoke": ((1.0, 2.0), (30,), 3, 2),
     }[profile]
     return [

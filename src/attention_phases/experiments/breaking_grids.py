@@ -41,7 +41,7 @@ def one_step_valleys(profile):
     """Phi, e and Sigma along y, and the ground state, of both branches at two points close to the transition."""
     shown, points = {
         "paper": (SHOWN, 2**12),
-        "laptop": (SHOWN[:1], 2**9),
+        "laptop": (SHOWN[:1], 2**8),
         "smoke": (SHOWN[:1], 2**8),
     }[profile]
     return [

@@ -59,7 +59,7 @@ def fig07(profile):
     """
     dimensions, seeds, optimizers = {
         "paper": (DIMENSIONS, 100, ("lbfgs", "gd")),
-        "laptop": (DIMENSIONS, 12, ("gd",)),
+        "laptop": (DIMENSIONS, 8, ("gd",)),
         "smoke": (DIMENSIONS[:7:3], 4, ("gd",)),
     }[profile]
     return [

@@ -121,7 +121,8 @@ def rates(table, replicons, damping):
     -------
     pandas.DataFrame
         omega, alpha, `measured` and `predicted` with their errors, `jumps` (the replicon has no variance), label. Where
-        the mean that is the replicon does not exist, there is no prediction.
+        the mean that is the replicon does not exist, there is no prediction; no row where a perturbation was followed
+        on fewer than two data sets.
     """
     first, last = WINDOW
 
@@ -130,9 +131,10 @@ def rates(table, replicons, damping):
 
     rows = []
     for (omega, alpha), found in replicons.items():
-        each = factor(sizes(table, omega, alpha).T)
-        if len(each) < 2:
+        found_sizes = sizes(table, omega, alpha)
+        if last not in found_sizes.index or len(found_sizes.columns) < 2:  # where passing does not settle
             continue
+        each = factor(found_sizes.T)
         value, error = found["replicon"], found["replicon_error"]
         middle, *sides = (factor(contraction(value + side * error, damping, last)) for side in (0, -1, 1))
         exists = found["index"] >= 1
