@@ -17,6 +17,7 @@ from attention_phases.experiments.results import work
 from attention_phases.model import rank_one, students
 from attention_phases.model.architectures import SCORES, Architecture
 from attention_phases.tables import architectures as tables
+from attention_phases.tables import starts
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branches import as_row
 from attention_phases.theory.general import prox
@@ -473,6 +474,22 @@ def test_students_from_random_starts_beside_informed_ones():
     assert found.loc[0.5, ["from_informed", "random_lbfgs"]].to_list() == pytest.approx([1.0, 1.3])
     assert found.loc[0.5, ["theory", "random_gd"]].isna().all()
     assert found.loc[0.5, ["random_gd_low", "random_gd_high"]].to_list() == pytest.approx([1.75, table["alpha"].max()])
+
+
+def test_students_that_the_steps_do_not_suffice_for():
+    rows = [
+        {"omega": 0.3, "alpha": alpha, "seed": seed, "optimizer": optimizer, "start": start,
+         "train_loss": loss, "grad_norm": 0.01 * (1 + seed)}
+        for alpha, losses in ((1.0, (1.06, 1.04, 1.2)), (2.0, (1.0, 1.0, 1.0)))
+        for seed, loss_of_descent in enumerate(losses)
+        for optimizer, start, loss in (
+            ("gd", "random", loss_of_descent), ("lbfgs", "random", 1.1 if seed == 2 and alpha == 1 else 1.0),
+            ("lbfgs", "semantic", 1.0), ("lbfgs", "positional", 1.3),
+        )
+    ]  # fmt: skip
+    early, late = starts.unfinished(pd.DataFrame(rows)).to_dict("records")
+    assert early == {"alpha": 1.0, "students": 3, "gd_above": 2, "lbfgs_above": 1, "gd_gradient": pytest.approx(0.02)}
+    assert (late["students"], late["gd_above"], late["lbfgs_above"]) == (3, 0, 0) and np.isnan(late["gd_gradient"])
 
 
 def test_the_command_line(capsys):
