@@ -159,12 +159,13 @@ def test_thresholds_by_optimizer():
 def test_agreement_over_a_range(monkeypatch):
     """Differences -0.03, 0.01, 0.04 with errors 0.01, 0.02 and 0.02 of both sides together."""
     trained = pd.DataFrame(
-        {"alpha": [0.72, 1.21, 1.54, 1.9], "alpha_error": [0.006, 0.012, 0.0, np.nan]}, [0.1, 0.3, 0.4, 0.5]
-    )
+        {"alpha": [0.72, 1.21, 1.54, 1.7, 1.9], "alpha_error": [0.006, 0.012, 0.012, 0.0, np.nan]},
+        [0.1, 0.3, 0.4, 0.45, 0.5],
+    )  # one crossing with no spread, which has no known error, and one that is missing
     monkeypatch.setattr(thresholds, "crossings", lambda table, gap, rng: trained)
     monkeypatch.setattr(thresholds, "GAPS", {"critical": None})
-    theory = lines([("critical", 0.1, 0.75, 0.008), ("critical", 0.3, 1.2, 0.016), ("critical", 0.4, 1.5, 0.02),
-                    ("critical", 0.5, 1.9, 0.02)])  # fmt: skip
+    theory = lines([("critical", 0.1, 0.75, 0.008), ("critical", 0.3, 1.2, 0.016), ("critical", 0.4, 1.5, 0.016),
+                    ("critical", 0.45, 1.6, 0.02), ("critical", 0.5, 1.9, 0.02)])  # fmt: skip
     table = pd.DataFrame({"optimizer": ["lbfgs"]})
     small, large = thresholds.agreement(table, theory, RNG(0), {"small": (0, 0.2), "large": (0.2, 0.6)}).to_dict(
         "records"
@@ -174,6 +175,10 @@ def test_agreement_over_a_range(monkeypatch):
     assert (small["mean"], small["mean_error"], small["rms"]) == pytest.approx((-0.03, 0.01, 3.0))
     assert large["mean"] == pytest.approx(0.025) and large["mean_error"] == pytest.approx(0.02 * 2**0.5 / 2)
     assert large["rms"] == pytest.approx(((0.25 + 4) / 2) ** 0.5) and large["largest"] == pytest.approx(2.0)
+
+
+def test_no_crossing_has_no_mean():
+    assert np.isnan(thresholds.mean_later(thresholds.against_theory(*[lines([])] * 2))).all()
 
 
 def test_published_thresholds_to_draw():

@@ -111,6 +111,15 @@ def against_theory(trained, theory, only=None):
     return found.reset_index(names=[name or "omega" for name in both.index.names])
 
 
+def mean_later(found):
+    """By how much students cross later than theory on average over the rows of `against_theory`, with its error.
+
+    NaN, NaN if there are no rows. The rows are of independent data sets.
+    """
+    variance = found["trained_error"] ** 2 + found["theory_error"] ** 2
+    return (found["trained"] - found["theory"]).mean(), (variance / len(found)).mean() ** 0.5
+
+
 def of_slice(critical, linear, table, rng):
     """Thresholds of the trained students of a slice, by each optimiser, beside those of theory.
 
@@ -286,20 +295,17 @@ def agreement(table, lines, rng, parts):
     for kind, gap in GAPS.items():
         theory = curve(lines, kind)
         for optimizer, each in table.groupby("optimizer", observed=True):
-            both = crossings(each, gap, rng).join(theory, how="inner", suffixes=("_trained", "")).dropna()
-            both = both[np.hypot(both["alpha_error_trained"], both["alpha_error"]) > 0]
-            away = both["alpha_trained"] - both["alpha"]
-            error = np.hypot(both["alpha_error_trained"], both["alpha_error"])
-            off = in_errors(away, error)
+            found = against_theory(crossings(each, gap, rng), theory)
             for title, (first, last) in parts.items():
-                here = (both.index >= first) & (both.index <= last)
-                if here.any():
-                    farthest = off[here].abs().idxmax()
-                    rows.append({
-                        "threshold": kind, "optimizer": optimizer, "range": title, "count": int(here.sum()),
-                        "mean": away[here].mean(), "mean_error": np.linalg.norm(error[here]) / here.sum(),
-                        "rms": (off[here] ** 2).mean() ** 0.5, "largest": off.loc[farthest], "largest_at": farthest,
-                    })  # fmt: skip
+                here = found[found["omega"].between(first, last)]
+                if len(here):
+                    farthest = here.loc[here["sigma_off"].abs().idxmax()]
+                    rows.append(
+                        {"threshold": kind, "optimizer": optimizer, "range": title, "count": len(here)}
+                        | pair("mean", mean_later(here))
+                        | {"rms": (here["sigma_off"] ** 2).mean() ** 0.5,
+                           "largest": farthest["sigma_off"], "largest_at": farthest["omega"]}
+                    )  # fmt: skip
     return pd.DataFrame(rows)
 
 
