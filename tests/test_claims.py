@@ -96,7 +96,7 @@ def late_by_lbfgs(*omegas):
 
 
 def rank_two_later(ratio):
-    """Informed students of rank 2 less theory, mean in alpha_l at d = 500 less `ratio` times that at 1000, in errors."""
+    """Students of rank 2 less theory, mean in alpha_l at d = 500 less `ratio` times that at 1000, in errors."""
     theory = load("fig14_theory", what="linear", form="rank2").set_index("omega")[["alpha", "alpha_error"]]
     large = load("fig14_random", optimizer="lbfgs").query("start != 'random'")
     small = load("fig14", form="rank2").query("alpha in @large['alpha'].unique()")
