@@ -18,7 +18,7 @@ CROSSED = ((0.02, 0.64), (0.1, 0.75), (0.2, 0.95), (0.3, 1.25), (0.4, 1.77), (0.
 # At small alpha the theory has neither minimum here, and yet students stay near their starts.
 REMEMBERED = (Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7))
 # Instances that gradient descent, run as published, repeats; the smaller profiles repeat two.
-DESCENDED = {"fig03": 4, "fig08": 24, "fig09": 10, "fig11": 10, "fig14_random": 10}
+DESCENDED = {"fig03": 10, "fig08": 24, "fig09": 10, "fig11": 10, "fig14_random": 10}
 # Alphas of a line of theory, quadrature points a scramble, scrambles.
 THEORY_SIZE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**7, 16), "smoke": (ALPHAS[::8], 2**5, 8)}
 
