@@ -121,7 +121,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
     """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
     alphas, points, scrambles = {
         "paper": (ALPHAS[::2] + FURTHER_ALPHAS, 2**9, 16),
-        "laptop": (ALPHAS[::4] + FURTHER_ALPHAS, 2**6, 16),
+        "laptop": (ALPHAS[::4] + FURTHER_ALPHAS, 2**6, 8),
         "smoke": ((1.0, 2.0, 3.0), 2**4, 4),
     }[profile]
     return [_line("fig10_theory", MAPPED[name], Task(), alphas, points, scrambles) for name in names]
@@ -129,7 +129,7 @@ def fig10_theory(profile, names=tuple(MAPPED)):
 
 def fig14_theory(profile):
     """Theory of Figure 14: the thresholds of its maps."""
-    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (24, 2**6, 16), "smoke": (6, 2**4, 4)}[profile]
+    step, points, scrambles = {"paper": (2, 2**9, 16), "laptop": (24, 2**6, 8), "smoke": (6, 2**4, 4)}[profile]
     omegas = MAP_OMEGAS["paper"][::step]
     if profile == "smoke":
         omegas = omegas[2:3]
@@ -200,7 +200,7 @@ def variants_size(profile):
 
 def variants_theory(profile):
     """Theory of every architecture that theory covers: the semantic branch."""
-    points, scrambles = {"paper": (2**11, 16), "laptop": (2**6, 16), "smoke": (2**5, 8)}[profile]
+    points, scrambles = {"paper": (2**11, 16), "laptop": (2**6, 8), "smoke": (2**5, 8)}[profile]
     return [
         _line("variants_theory", each, Task(), (COMPARED_ALPHA[name],), points, scrambles, ("semantic",))
         for name, each in COMPARED.items()

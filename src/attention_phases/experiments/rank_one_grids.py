@@ -195,7 +195,7 @@ def _map(experiment, profile, matrix, seeds):
 
 def _size(profile):
     """Alphas, instances and dimension of a slice or map."""
-    return {"paper": (ALPHAS, 24, 1000), "laptop": (ALPHAS[::2], 8, 300), "smoke": (ALPHAS[::8], 3, 100)}[profile]
+    return {"paper": (ALPHAS, 24, 1000), "laptop": (ALPHAS[::2], 6, 300), "smoke": (ALPHAS[::8], 3, 100)}[profile]
 
 
 ALL = (
