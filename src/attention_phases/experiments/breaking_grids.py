@@ -54,7 +54,7 @@ def one_step_valleys(profile):
     ]  # fmt: skip
 
 
-SCRAMBLES = {"paper": 16, "laptop": 16, "smoke": 4}
+SCRAMBLES = {"paper": 16, "laptop": 8, "smoke": 4}
 
 
 def _ground_states(experiment, task, points, profile):
