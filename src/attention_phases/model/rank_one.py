@@ -163,26 +163,20 @@ def risk(data, weights, lam):
         R; the training loss is R/d.
     gradient : (k, r d) tensor
     """
-    columns = weights.reshape(len(weights), -1, data.d)
-    value, gradient = (_by_products if weights.is_cuda else _in_one_pass)(data, columns, lam)
-    return value + data.floor, gradient.reshape(weights.shape)
+    return (_by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
 
 
-def _in_one_pass(data, columns, lam):
-    """`risk` without its floor of columns (k, r, d), and its gradient, by a compiled pass for two columns."""
-    k, r, d = columns.shape
-    columns = columns.numpy()
-    if k * r % 2:
-        columns = np.concatenate([columns, np.zeros_like(columns[:1])])
-    arrays = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy(), columns.reshape(-1, 2, d)
-    values, gradient = penalised_misfit(*arrays, lam, together=r == 2)
-    values = values[:, 0] if r == 2 else values.ravel()
-    return torch.from_numpy(values[:k]), torch.from_numpy(gradient.reshape(-1, r, d)[:k])
+def _in_one_pass(data, weights, lam):
+    """`risk` by a compiled pass over the sentences."""
+    inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
+    columns = weights.numpy().reshape(len(weights), -1, data.d)
+    value, gradient = penalised_misfit(inputs, stiffness, targets, columns, lam)
+    return torch.from_numpy(value + data.floor), torch.from_numpy(gradient.reshape(weights.shape))
 
 
-def _by_products(data, columns, lam):
-    """The same by two products with the data matrix."""
-    rows = data.inputs.reshape(-1, data.d)
+def _by_products(data, weights, lam):
+    """`risk` by two products with the data matrix."""
+    columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)
     lean = h - h.flip(3)  # h_a - h_b
     s = torch.sigmoid((h * lean).sum(1))  # S_11 and S_22
@@ -192,7 +186,8 @@ def _by_products(data, columns, lam):
     field = slope * (h + lean) - (slope * h).flip(3)
     value = 0.5 * (force * excess).sum((1, 2), dtype=torch.float64)
     value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
-    return value, field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
+    gradient = field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
+    return value + data.floor, gradient.reshape(weights.shape)
 
 
 def misfits(data, weights):
