@@ -87,9 +87,11 @@ def fit(data, lam, starts, optimizer="lbfgs", risk=risk):
     began = time.perf_counter()
     weights, steps = OPTIMIZERS[check_choice("optimizer", optimizer, tuple(OPTIMIZERS))](data, lam, starts, risk)
     seconds = (time.perf_counter() - began) / len(weights)
-    losses, gradients = risk(data, weights, lam)
-    norms = torch.linalg.vector_norm(gradients, dim=1)
-    return [Fit(*each, seconds) for each in zip(weights, (losses / data.d).tolist(), norms.tolist(), steps)]
+    fits = []
+    for each, count in zip(weights, steps):
+        value, gradient = risk(data, each[None], lam)  # alone: who is beside it changes no digit
+        fits.append(Fit(each, value.item() / data.d, torch.linalg.vector_norm(gradient).item(), count, seconds))
+    return fits
 
 
 def gradient_descent(data, lam, starts, risk=risk, rate=GD_RATE, steps=GD_STEPS):
