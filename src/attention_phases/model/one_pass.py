@@ -45,13 +45,13 @@ def penalised_misfit(inputs, stiffness, targets, weights, lam):
     """
     k, r, d = weights.shape
     columns = weights.reshape(-1, d)
-    risks, gradient = np.zeros(k * r), np.empty_like(columns)
+    risks, gradient = np.empty(k * r), np.empty_like(columns)
     # torch's number of threads holds for the whole of a training.
-    fit = _on_two_threads if torch.get_num_threads() > 1 else _on_one_thread
+    pass_over = _on_two_threads if torch.get_num_threads() > 1 else _on_one_thread
     for first in range(0, k * r, 2):
         some = slice(first, first + 2)  # two columns, or the last one
         with _one_caller:
-            fit(inputs, stiffness, targets, columns[some], lam, r == 2, risks[some], gradient[some])
+            pass_over(inputs, stiffness, targets, columns[some], lam, r == 2, risks[some], gradient[some])
     return risks.reshape(k, r).sum(1), gradient.reshape(weights.shape)
 
 
@@ -67,7 +67,7 @@ def _on_one_thread(inputs, stiffness, targets, weights, lam, together, risk, gra
 
 @njit(cache=True, nogil=True, parallel=True)
 def _on_two_threads(inputs, stiffness, targets, weights, lam, together, risk, gradient):
-    """The same digits as `_on_one_thread`, in half the time."""
+    """The same digits as `_on_one_thread`, in about half the time."""
     c, d = weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
     for half in prange(HALVES):
