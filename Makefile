@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 export PYTHONDONTWRITEBYTECODE =  # where it is set, each of some hundred processes would compile the same modules
 TORCH := $(shell grep '^torch==' constraints.txt)
-NBVAL := -p attention_phases.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
+NBVAL := -p attention_book.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
 
@@ -21,7 +21,7 @@ help:  ## this list
 install: $(READY)  ## make .venv with the pinned versions
 
 book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, laptop or smoke)
-	$(BIN)/python -m attention_phases.notebooks --profile $(PROFILE)
+	$(BIN)/python -m attention_book.notebooks --profile $(PROFILE)
 	$(BIN)/jupyter-book build . --all -n -W --keep-going
 	@echo "open _build/html/index.html"
 
@@ -47,38 +47,38 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(BIN)/basedpyright
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone"
 
-PAGES := $(addprefix tests/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
+PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
 
 # nbval executes each notebook once, against its reference; the book is built from that. What keeps one core busy has
 # company on the other one: types are checked while notebooks run, and tests that need no book while it is built and read.
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(LINT)
 	$(BIN)/python tests/browser.py
-	rm -rf _build/reference && $(BIN)/python -m attention_phases.notebooks --profile smoke --prepare
+	rm -rf _build/reference && $(BIN)/python -m attention_book.notebooks --profile smoke --prepare
 	$(BIN)/basedpyright > _build/types.log 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference || exit 1; \
 	wait $$types; failed=$$?; cat _build/types.log; exit $$failed
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
 	trap 'kill $$tests 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
-	$(BIN)/python -m attention_phases.notebooks --profile smoke && rm -rf _build/smoke && \
+	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke && \
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
 	$(call print,_build/smoke) && \
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES) || exit 1; \
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
-	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*.py)
+	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*/*.py)
 
 metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
-	$(BIN)/python -m attention_phases.metadata
+	$(BIN)/python -m attention_book.metadata
 
 validate: PROFILE := smoke
 validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)
-	$(BIN)/python -m attention_phases.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
+	$(BIN)/python -m attention_book.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
 	$(BIN)/python -m pytest $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
 
 # As on two other processors: where these round to other numbers, the references are open.
 OTHERS = "NUMBA_CPU_NAME=haswell ATEN_CPU_CAPABILITY=avx2 OPENBLAS_CORETYPE=Haswell" \
     "NUMBA_CPU_NAME=nehalem ATEN_CPU_CAPABILITY=default OPENBLAS_CORETYPE=Nehalem MKL_ENABLE_INSTRUCTIONS=SSE4_2"
-SMOKE = $(BIN)/python -m attention_phases.notebooks --profile smoke
+SMOKE = $(BIN)/python -m attention_book.notebooks --profile smoke
 FRESH = rm -rf _build/results/smoke _build/executed/smoke
 
 reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects (15 minutes)
@@ -88,7 +88,7 @@ reference: $(READY)  ## keep what the smoke notebooks say now as what `make test
 	$(FRESH)
 
 notebooks: $(READY)  ## write the .ipynb of each text that has none, or another one
-	$(BIN)/python -m attention_phases.notebooks --pairs
+	$(BIN)/python -m attention_book.notebooks --pairs
 
 install-lab: $(LAB)  ## the same and JupyterLab
 
@@ -99,7 +99,7 @@ test-lab: $(LAB)  ## the tests that need JupyterLab
 	$(BIN)/python -m pytest -p no:cacheprovider tests/lab.py
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
-	for name in $$($(BIN)/python -c 'from attention_phases.experiments import GRIDS; print(*GRIDS)'); do \
+	for name in $$($(BIN)/python -c 'from attention_book.experiments import GRIDS; print(*GRIDS)'); do \
 	    $(BIN)/attention-phases sweep $$name --profile paper || exit; done
 
 verify: $(READY)  ## recompute a random sample of the stored results

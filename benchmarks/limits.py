@@ -11,8 +11,8 @@ from math import isfinite
 import numpy as np
 import pandas as pd
 
+from attention_book.paths import ROOT
 from attention_phases import Task
-from attention_phases.paths import ROOT
 from attention_phases.theory import solve
 from attention_phases.theory.solution import ENDED, UNSETTLED
 

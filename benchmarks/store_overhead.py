@@ -13,11 +13,12 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_phases.sweep import provenance, store
-from attention_phases.sweep.cluster import cluster
-from attention_phases.sweep.identity import canonical
-from attention_phases.sweep.processes import process_pool
-from attention_phases.sweep.running import run
+from attention_book.store import database as store
+from attention_book.store import provenance
+from attention_book.store.cluster import cluster
+from attention_book.store.identity import canonical
+from attention_book.store.processes import process_pool
+from attention_book.store.running import run
 
 ROW = {
     "q": 0.1,

@@ -6,8 +6,8 @@ from nothing are timed for comparison, by turns.
 
 import time
 
+from attention_book.render.published import CRITICAL_ALPHA
 from attention_phases import Task
-from attention_phases.published import CRITICAL_ALPHA
 from attention_phases.theory import threshold
 
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_phases.experiments.cells import student_cell
-from attention_phases.experiments.results import work
-from attention_phases.sweep.cluster import cluster
-from attention_phases.sweep.processes import process_pool
-from attention_phases.sweep.running import run
-from attention_phases.sweep.store import Store
+from attention_book.experiments.cells import student_cell
+from attention_book.experiments.results import work
+from attention_book.store.cluster import cluster
+from attention_book.store.database import Store
+from attention_book.store.processes import process_pool
+from attention_book.store.running import run
 from attention_phases.task import Task
 
 

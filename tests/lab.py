@@ -22,8 +22,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 from websocket import create_connection
 
-from attention_phases.notebooks.pairs import write_pair
-from attention_phases.paths import NOTEBOOKS, ROOT
+from attention_book.notebooks.pairs import write_pair
+from attention_book.paths import NOTEBOOKS, ROOT
 
 TOKEN, NAME = "token-of-a-test", "fig07_dimension"
 SMOKE = {"profile": '"smoke"', "points": "512"}

@@ -9,8 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from attention_phases.sweep import processes, running, store
-from attention_phases.sweep.identity import canonical, key, seed_sequence
+from attention_book.store import database as store
+from attention_book.store import processes, running
+from attention_book.store.identity import canonical, key, seed_sequence
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Reporting(store.Store):
 
 
 if __name__ == "__main__":
-    from attention_phases.sweep.cluster import cluster  # here, since the workers of a pool load this file too
+    from attention_book.store.cluster import cluster  # here, since the workers of a pool load this file too
 
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)

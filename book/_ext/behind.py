@@ -1,6 +1,6 @@
 """Below each figure one line that opens: what is behind it, and files to take away.
 
-All of it comes from FIGURE.json beside the executed notebooks (`attention_phases.notebooks.behind`).
+All of it comes from FIGURE.json beside the executed notebooks (`attention_book.notebooks.behind`).
 """
 
 import json

@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from attention_phases.explorer.page import PICTURE, SCRIPT, WORDS, pieces
+from attention_book.explorer.page import PICTURE, SCRIPT, WORDS, pieces
 
 PAGE = "book/index"
 SCRIPTS = (SCRIPT, "d3-explorer.js", "explorer-theory.js", "explorer.js")  # in this order

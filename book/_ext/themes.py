@@ -4,7 +4,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from attention_phases.figures.dark import dark
+from attention_book.render.dark import dark
 
 
 def setup(app):

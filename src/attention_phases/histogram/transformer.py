@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch.nn import functional
 
+from attention_book.experiments.counting_cells import VARIANTS
+
 from ..errors import check_choice
-from .cells import VARIANTS
 from .counting import LENGTH, TOKENS
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1

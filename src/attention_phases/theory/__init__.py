@@ -1,9 +1,10 @@
 """State evolution of the model and what follows from it (paper, Section 4 and Appendices B to D)."""
 
+from attention_book.experiments.theory_lines import theory_line
+
 from .baseline import encoding_error, linear_baseline, mean_attention
 from .branches import as_table, follow
 from .ends import stability_limit
-from .lines import theory_line
 from .solution import Solution
 from .solver import solve
 from .thresholds import Threshold, loss_gap, threshold

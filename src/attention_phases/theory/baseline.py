@@ -9,9 +9,10 @@ from scipy.special import softmax
 from scipy.stats.qmc import Sobol
 
 from ..errors import BadInput, check_memory
+from ..measured import standard_error
 from ..model.architectures import Architecture
 from ..task import Task
-from .quadrature import SCRAMBLES, gaussian_nets, standard_error
+from .quadrature import SCRAMBLES, gaussian_nets
 
 NODES = 80  # an axis; the integrand is smooth, and 40 nodes agree to 1e-13
 ON_NODES = 4  # tokens; a rule for each of six would have 2e8 nodes

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from ..measured import standard_error
 from ..task import Task
-from .quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
+from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .rank_one.state_evolution import Overlaps, average, conjugates, update
 
 

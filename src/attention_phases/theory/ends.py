@@ -8,8 +8,9 @@ from math import exp, log, nan, tanh
 import numpy as np
 import pandas as pd
 
+from ..measured import standard_error
 from ..task import Task
-from .quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
+from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .rank_one.branch import RankOneBranch
 from .rank_one.state_evolution import Overlaps, average
 from .solution import Solution

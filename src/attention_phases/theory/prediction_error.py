@@ -10,8 +10,9 @@ from math import inf, sqrt
 import numpy as np
 from scipy.special import expit
 
+from ..measured import standard_error
 from ..task import Task
-from .quadrature import TEST_ERROR_NET, gaussian_points, standard_error
+from .quadrature import TEST_ERROR_NET, gaussian_points
 
 
 def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tuple[float, float]:

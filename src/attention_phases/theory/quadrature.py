@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from itertools import chain
-from math import sqrt
 from typing import TypeVar
 
 import numpy as np
@@ -97,12 +96,6 @@ def pool(averages: AnyAverages) -> AnyAverages:
     """Return the mean over scrambles, the first axis, of every entry of a named tuple of averages."""
     means = (each.mean(axis=0) for each in averages)
     return type(averages)(*(each.item() if each.ndim == 0 else each for each in means))
-
-
-def standard_error(values):
-    """Return the standard error of the mean over scrambles, the first axis: a float, or an array of the other axes."""
-    error = np.std(values, axis=0, ddof=1) / sqrt(len(values))
-    return error.item() if error.ndim == 0 else error
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:

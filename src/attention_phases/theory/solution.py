@@ -6,8 +6,8 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from ..measured import standard_error
 from .general.state_evolution import GeneralOverlaps
-from .quadrature import standard_error
 from .rank_one.state_evolution import Overlaps
 
 # Why a solution failed.

@@ -10,10 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import check_positive
+from ..measured import standard_error
 from ..model.architectures import Architecture
 from ..task import Task
 from .general.branch import GeneralBranch
-from .quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
+from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .rank_one.branch import RankOneBranch
 from .solution import ENDED, SADDLE, UNSETTLED, Solution
 from .warm import Net, polish

@@ -4,9 +4,10 @@ from math import comb, sqrt
 
 import numpy as np
 
+from ..measured import standard_error
 from ..task import Task
 from .copies import teacher_fit
-from .quadrature import SCRAMBLES, gaussian_points, jackknife, standard_error
+from .quadrature import SCRAMBLES, gaussian_points, jackknife
 from .rank_one.branch import RankOneBranch
 from .rank_one.prox import forces
 from .rank_one.state_evolution import Overlaps

@@ -10,11 +10,12 @@ import pandas as pd
 import scipy.optimize
 
 from ..errors import check_choice
+from ..measured import standard_error
 from ..model.architectures import Architecture
 from ..task import Task
 from .baseline import linear_baseline
 from .branches import solve_from
-from .quadrature import SCRAMBLES, standard_error, usual_points
+from .quadrature import SCRAMBLES, usual_points
 from .solution import Solution
 
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.

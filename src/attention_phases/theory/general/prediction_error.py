@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import softmax
 
+from ...measured import standard_error
 from ...model.architectures import Architecture
 from ...task import Task
-from ..quadrature import TEST_ERROR_NET, gaussian_points, standard_error
+from ..quadrature import TEST_ERROR_NET, gaussian_points
 
 
 class Student(NamedTuple):

@@ -4,8 +4,9 @@ from math import exp
 
 import numpy as np
 
+from ...measured import standard_error
 from ...task import Task
-from ..quadrature import pool, standard_error
+from ..quadrature import pool
 from ..rank_one.branch import RankOneBranch
 from ..rank_one.state_evolution import Overlaps
 from ..solver import derivatives, is_present, is_settled

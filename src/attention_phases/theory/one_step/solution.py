@@ -12,9 +12,10 @@ from math import exp, log
 import numpy as np
 
 from ...errors import check_choice, check_positive, check_real
+from ...measured import standard_error
 from ...task import Task
 from ..branches import MINIMA
-from ..quadrature import SCRAMBLES, gaussian_points, pool, standard_error, usual_points
+from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..rank_one.state_evolution import Overlaps
 from ..solution import ENDED, UNSETTLED, Solution
 from ..solver import STEP, TOLERANCE, solve

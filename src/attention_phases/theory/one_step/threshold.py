@@ -3,9 +3,10 @@
 from dataclasses import dataclass, field
 from math import hypot, nan
 
+from ...measured import standard_error
 from ...task import Task
 from ..branches import MINIMA
-from ..quadrature import SCRAMBLES, standard_error, usual_points
+from ..quadrature import SCRAMBLES, usual_points
 from ..thresholds import Threshold, threshold
 from .solution import OneStep, one_step
 

@@ -1,0 +1,103 @@
+"""Students beside what is known of their data: control variates of the crossing of the training losses.
+
+Most of the scatter between data sets is common to trained students and to students with fixed weights, whose loss on
+the same sentences has a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.crossing`).
+"""
+
+from functools import cache
+from math import sqrt
+
+import numpy as np
+import torch
+
+from attention_phases.model.rank_one import sample, teacher_attention
+
+from .simulation import train_on
+
+# Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
+ALIGNED, ENCODED = 0.4, 0.22
+NODES = 60  # of Gauss and Hermite's rule, for each of two fields
+CONTROLS = ("length", "blind", "aligned", "encoded")
+
+
+def train_controlled(cell):
+    """The rows of `simulation.train_students`, each with the `controls` of its data."""
+    task, rng = cell.task(), cell.rng()
+    data = sample(task, cell.alpha, cell.d, rng)
+    known = controls(task, data)
+    return [{**row, **known} for row in train_on(cell, data, rng)]
+
+
+def controls(task, data):
+    """Numbers of mean zero over data sets, whatever the teacher.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+
+    Returns
+    -------
+    dict
+        "length": ``|Q*|^2/d - 1``. Of three students, what their mean squared misfit
+        ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2
+        (the loss of Eq. 14 at their fields):
+        "blind", with weights zero; "aligned", weights `ALIGNED` Q*; "encoded", weights `ENCODED` times the part of
+        1_d that is orthogonal to Q*.
+    """
+    teacher = data.teacher.double()
+    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d, Q*.1/d
+    encoded = ENCODED * (1 - lean / length * teacher)
+    fields = torch.stack([teacher, encoded]) @ data.inputs.double().reshape(-1, data.d).T
+    (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
+    y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
+    aligned = ALIGNED * (y + lean * torch.tensor([[1.0], [-1.0]]))
+    found = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
+    size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
+    known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
+    scale = task.sigma**2 * y.shape[1] / data.d
+    return {"length": float(length) - 1} | dict(zip(CONTROLS[1:], [scale * (a - b) for a, b in zip(found, known)]))
+
+
+def expected_misfits(task, spread, lean, size, shift):
+    """Means over sentences of the three misfits of `controls`.
+
+    Parameters
+    ----------
+    task : Task
+    spread, size : float
+        Standard deviations of the fields of the teacher and of the encoded student.
+    lean, shift : float
+        Overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
+    """
+    grid, weights = _normal_plane()
+    sides = torch.tensor([[1.0], [-1.0]])
+    y, encoded = spread * grid, _attention(size * grid + shift * sides)
+    target = _target(task, y)
+    blind, aligned = ((_attention(h) - target) ** 2 for h in (0 * y, ALIGNED * (y + lean * sides)))
+    # The encoded student's fields are independent of the teacher's: all means factorise.
+    mean = lambda values: values.numpy() @ weights  # noqa: E731
+    apart = mean(encoded**2) - 2 * mean(encoded) * mean(target) + mean(target**2)
+    return mean(blind).sum(), mean(aligned).sum(), apart.sum()
+
+
+@cache
+def _normal_plane():
+    """Points of two independent normal numbers, (2, N), and their weights, (N,)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    grid = torch.from_numpy(np.stack(np.meshgrid(nodes, nodes)).reshape(2, -1))
+    return grid, np.outer(weights, weights).ravel() / weights.sum() ** 2
+
+
+def _misfit(task, y, h):
+    return float(((_attention(h) - _target(task, y)) ** 2).mean(dim=1).sum())
+
+
+def _attention(h):
+    """S_11 and S_22 of fields (2, n)."""
+    return torch.sigmoid(h * (h - h.flip(0)))
+
+
+def _target(task, y):
+    """Y_11 and Y_22 of teacher fields (2, n)."""
+    return torch.diagonal(teacher_attention(task, y), dim1=1, dim2=2).T

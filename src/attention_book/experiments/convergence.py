@@ -1,0 +1,109 @@
+"""How message passing converges on sampled data: perturbations of its fixed point, and copies from two starts."""
+
+import numpy as np
+import torch
+
+from attention_phases.model.rank_one import overlaps, sample
+from attention_phases.training.message_passing import DAMPING, damped, iterate, limiting, start_state, step
+
+SETTLING = 300  # iterations to the fixed point, at most
+PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
+CONTRACTING = 30  # iterations in which it is followed
+WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
+# Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a
+# collective mode that only strong damping stills.
+SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}
+APART = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second copy's start
+
+
+def measure(cell):
+    """Rows of a `cells.MessagePassingCell`.
+
+    Returns
+    -------
+    list of dict
+        With `what`: "settled", whether the damped iteration reaches relative changes of 1e-12, and the last
+        `change`; "contraction", where it does: `distance` of a perturbed state from the fixed point, over that at
+        the start, by `iteration`; "copies": two copies from different starts, by `damping` and `width`, how
+        far `apart` over the size of Q, the `change` in an iteration, and the overlaps, means over late iterations.
+        Copies whose overlaps run away have no row.
+    """
+    task, rng = cell.task(), cell.rng()
+    data = limiting(task, sample(task, cell.alpha, cell.d, rng))
+    first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
+    second = first + APART[cell.start] * rng.standard_normal(cell.d)
+    starts = [start_state(task, data, weights) for weights in (first, second)]
+
+    found = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
+    rows = [{"what": "settled", "settled": found.converged, "change": found.history["change"].iloc[-1]}]
+    if found.converged:
+        noise = rng.standard_normal(cell.d)
+        distances = contraction(task, data, found.state, noise, CONTRACTING)
+        rows += [{"what": "contraction", "iteration": k, "distance": each} for k, each in enumerate(distances)]
+    for damping, before, over in SCHEDULES[cell.start]:
+        for width in (0.0, WIDTH):
+            with np.errstate(all="ignore"):
+                values = copies(task, data, starts, damping, width, before, over)
+            if all(map(np.isfinite, values.values())) and values["q"] < task.sigma**2:
+                rows.append({"what": "copies", "damping": damping, "width": width, **values})
+    return rows
+
+
+def contraction(task, data, fixed, noise, steps, damping=DAMPING):
+    """Distances of the weights from a fixed point, after a small random displacement of them.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+        From `limiting`.
+    fixed : State
+    noise : (d,) array
+        Direction of the displacement.
+    steps : int
+    damping : float
+
+    Returns
+    -------
+    (steps + 1,) array
+        Over the first one.
+    """
+    size = PERTURBATION * np.linalg.norm(fixed.weights)
+    state = fixed._replace(weights=fixed.weights + size * noise / np.linalg.norm(noise))
+    distances = [1.0]
+    for _ in range(steps):
+        state = damped(state, step(task, data, state), damping)
+        distances.append(float(np.linalg.norm(state.weights - fixed.weights) / size))
+    return np.array(distances)
+
+
+def copies(task, data, starts, damping, width, before, over):
+    """Two copies of message passing on one data set: how far apart they stay.
+
+    Parameters
+    ----------
+    task : Task
+    data : Dataset
+        From `limiting`.
+    starts : two of State
+    damping, width : float
+    before, over : int
+        Iterations before the measurement, and those over which means are taken.
+
+    Returns
+    -------
+    dict
+        `apart` and `change`, root mean squares over the size of Q; q, m, theta and V of the first copy.
+    """
+    pair, measured = starts, []
+    for k in range(before + over):
+        last, pair = pair, [damped(each, step(task, data, each, width), damping) for each in pair]
+        if k >= before:
+            first, second = (each.weights for each in pair)
+            point = overlaps(task, torch.from_numpy(first), data.teacher)
+            gap = min(np.sum((first - second) ** 2), np.sum((first + second) ** 2))  # Q and -Q are one student
+            moved = np.sum((first - last[0].weights) ** 2)
+            values = [point[name] for name in ("q", "m", "theta")] + [pair[0].V]
+            measured.append([gap / np.sum(first**2), moved / np.sum(first**2), *values])
+    means = np.mean(measured, axis=0)
+    return dict(zip(("apart", "change", "q", "m", "theta", "V"), [*np.sqrt(means[:2]), *means[2:]]))

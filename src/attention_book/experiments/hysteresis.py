@@ -1,0 +1,44 @@
+"""Students followed along alpha by adding and removing sentences, each start from the last minimum."""
+
+from dataclasses import replace
+
+from attention_phases.model.rank_one import overlaps, sample, sentences
+from attention_phases.training.optimizers import fit, start_weights
+
+
+def follow(cell):
+    """Rows of a `cells.LoopCell`.
+
+    One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
+    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest.
+
+    Returns
+    -------
+    list of dict
+        For each `way` and `at` (alpha): q, m, theta, `excess` (training loss without the part that no student can
+        fit), grad_norm.
+    """
+    task, rng = cell.task(), cell.rng()
+    whole = sample(task, cell.alpha, cell.d, rng)
+    rows = []
+    for way, start, alphas in (
+        ("up", "positional", sorted(cell.alphas)),
+        ("down", "semantic", sorted(cell.alphas)[::-1]),
+    ):
+        weights = start_weights(start, whole.teacher, rng)
+        for alpha in alphas:
+            found = fit(_first(whole, sentences(alpha, cell.d)), task.lam, weights[None])[0]
+            weights = found.weights
+            point = overlaps(task, weights, whole.teacher)
+            rows.append({
+                "way": way, "at": alpha, **{name: point[name] for name in ("q", "m", "theta")},
+                "excess": found.train_loss, "grad_norm": found.grad_norm,
+            })  # fmt: skip
+    return rows
+
+
+def _first(data, count):
+    """The first `count` sentences, without the part of the risk that no student can fit."""
+    return replace(
+        data, inputs=data.inputs[:count], stiffness=data.stiffness[:count], targets=data.targets[:count], floor=0.0
+    )

@@ -1,0 +1,218 @@
+"""What the notebooks say at smoke size, kept in git: nbval executes each notebook once and compares with this.
+
+A reference holds, for each code cell, the words of its tables and the data of its figures. Words and whole numbers must
+be equal, other numbers close: what changes is either a slip, or a change to look at in the difference of git.
+
+Processors round differently, and between minima that are close a student ends in the one or in the other. A reference
+is therefore loosened by executions as on another processor (see CONTRIBUTING): where these disagree it keeps a `~`. On
+the processor that made the references every line must agree; see `strays_allowed` for any other one.
+"""
+
+import json
+import platform
+import re
+from itertools import zip_longest
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbformat.v4 import new_output
+from papermill.iorw import load_notebook_node
+from papermill.parameterize import parameterize_notebook
+
+from attention_phases.errors import NotebookError
+
+from .. import paths
+from .execution import fingerprint, keep, with_ids
+from .marks import marked
+
+FOLDER = paths.ROOT / "tests" / "reference"
+MADE_ON = "processor.txt"
+STRAYS = 3  # lines that differed on an emulated processor after another emulation had opened the references
+PREPARED = paths.ROOT / "_build" / "reference"
+NOTE = "reference"  # in the metadata of a notebook whose outputs are a reference
+ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
+# Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
+# tolerance in `results.TOLERANCES`.
+RELATIVE, ABSOLUTE = 1e-3, 1e-8
+OF_ERRORS = 0.1  # of standard errors, which follow a few students or scrambles
+OPEN = "~"  # a number that rounding decides
+NUMBER = re.compile(r"~|(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+def said(outputs):
+    """What a cell's outputs say, as lines by number and kind; a picture says only that it is there."""
+    printed, shown = {}, []
+    for output in outputs:
+        if output["output_type"] == "stream":  # which may come in several pieces
+            printed[output["name"]] = printed.get(output["name"], "") + output["text"]
+        else:
+            shown.append(output.get("data") or {"error": output.get("evalue")})
+    texts = {f"{number} {kind}": data[kind] for number, data in enumerate(shown) for kind in sorted(data)} | printed
+    return {name: _said(name.rpartition(" ")[2], str(text)) for name, text in texts.items()}
+
+
+def _said(kind, text):
+    if kind == "image/svg+xml":
+        return ["a picture"]
+    if kind == "text/html":
+        shown = re.sub(r"<(script|style)\b.*?</\1>", "", text, flags=re.DOTALL)
+        return [words for part in re.findall(r">([^<>]+)<", shown) if (words := " ".join(part.split()))]
+    lines = [line for line in text.splitlines() if line.strip()]
+    if kind != "text/csv":
+        return lines
+    about = [line for line in lines if line.startswith("#")]
+    header, *rows = lines[len(about) :]
+    return [*about, header, f"{len(rows)} rows", *rows[:: 1 + (len(rows) - 1) // ROWS]]
+
+
+def write(executed):
+    """Keep what executed notebooks (paths) say as their references."""
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / MADE_ON).write_text(processor() + "\n")
+    for path in executed:
+        cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+        (FOLDER / f"{path.stem}.json").write_text(_json([said(cell.outputs) for cell in cells]))
+
+
+def prepare(text, values, folder):
+    """Write a notebook for nbval: the text with its parameters, and the reference in the place of its outputs.
+
+    Parameters
+    ----------
+    text : Path
+    values : dict
+        Parameters that a profile sets, `profile` among them.
+    folder : Path
+        Where NAME.ipynb is written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    prepared = folder / f"{text.stem}.ipynb"
+    nbformat.write(with_ids(jupytext.read(text)), prepared)
+    source = load_notebook_node(str(prepared))  # as papermill wants it
+    notebook = parameterize_notebook(source, values, kernel_name="python3", language="python")
+    notebook.metadata.language_info = {"name": "python", "pygments_lexer": "ipython3"}
+    notebook.metadata[NOTE] = {"text": str(text), "values": values, "inputs": fingerprint(text, [values, {}])}
+    path = FOLDER / f"{text.stem}.json"
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    expected = json.loads(path.read_text()) if path.exists() else []
+    for cell, texts in zip_longest(cells, expected[: len(cells)], fillvalue={}):
+        cell.execution_count = 1  # nbval compares no other cells
+        data = {name: "\n".join(lines) for name, lines in texts.items()}
+        cell.outputs = [new_output("display_data", data)] if data else []
+    nbformat.write(notebook, prepared)
+
+
+def keep_executed(notebook, kept, seconds):
+    """Keep a prepared notebook, its outputs now those of its run, where `book.execute_all` would.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+    kept : Path
+        Folder with a folder for each profile.
+    seconds : float
+        How long it ran.
+    """
+    note = notebook.metadata.pop(NOTE)
+    text, values = Path(note["text"]), dict(note["values"])
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if output["output_type"] == "execute_result":
+                output["execution_count"] = cell.execution_count
+    executed = marked(nbformat.from_dict(notebook), text, values, {})
+    keep(executed, kept / values["profile"] / f"{text.stem}.ipynb", note["inputs"], seconds)
+
+
+def processor():
+    """Vendor, family and model of this machine's processor; where they are not told, its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    told = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
+    return " ".join(told[name] for name in ("vendor_id", "cpu family", "model") if name in told) or platform.machine()
+
+
+def strays_allowed(notebook):
+    """How many lines of a prepared notebook may differ here: none on the processor that made the references.
+
+    On another one, as many as are open because of the processors that were tried, `STRAYS` at least.
+    """
+    if (FOLDER / MADE_ON).read_text().strip() == processor():
+        return 0
+    texts = [text for cell in notebook.cells for each in cell.get("outputs", ()) for text in each["data"].values()]
+    return max(STRAYS, sum(OPEN in line for text in texts for line in text.splitlines()))
+
+
+def differences(reference, outputs):
+    """Where a cell's outputs do not agree with its reference, each place in one line.
+
+    `reference` is the one output, from `prepare`, that has all texts of the cell by number and kind.
+    """
+    expected = {name: text.splitlines() for name, text in reference[0]["data"].items()} if reference else {}
+    found = said(outputs)
+    if expected.keys() != found.keys():
+        return [f"the reference has {', '.join(expected) or 'nothing'}; now there is {', '.join(found) or 'nothing'}"]
+    return [
+        f"{name}: reference {before!r}, now {after!r}"
+        for name, old in expected.items()
+        for before, after in zip_longest(old, found[name], fillvalue="nothing")
+        if not agree(before, after)
+    ]
+
+
+def agree(before, after, share=1.0):
+    """Whether two lines have the same words, and numbers that differ by `share` of what is allowed at most.
+
+    Allowed are `RELATIVE` and `ABSOLUTE`, and of a rounded number one in its last digit. A whole number must be equal,
+    unless it is a standard error such as 12 in 0.345(12).
+    """
+    if NUMBER.split(before) != NUMBER.split(after):
+        return False
+    pairs = zip(NUMBER.finditer(before), NUMBER.findall(after))
+    return all(old[0] in (OPEN, new) or _close(old, new, share) for old, new in pairs)
+
+
+def _close(old, new, share):
+    text = old[0].replace("−", "-")
+    error = old.string[: old.start()].endswith("(")
+    if not error and "." not in text and "e" not in text:
+        return False
+    digits, _, power = text.partition("e")
+    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+    value, other = float(text), float(new.replace("−", "-"))
+    allowed = (OF_ERRORS if error else RELATIVE) * abs(value) + ABSOLUTE
+    return abs(value - other) <= share * allowed + 1.01 * unit
+
+
+def loosen(executed):
+    """Put `OPEN` into references where notebooks (paths) executed as on another processor have other numbers."""
+    for path in executed:
+        kept = FOLDER / path.with_suffix(".json").name
+        cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+        known, found = json.loads(kept.read_text()), [said(cell.outputs) for cell in cells]
+        if list(map(_sizes, known)) != list(map(_sizes, found)):
+            raise NotebookError(f"{path.stem}: {kept.name} has other outputs; write it again first")
+        whole = list(map(_loosened, known, found))
+        kept.write_text(_json(whole))
+
+
+def _sizes(texts):
+    return {name: len(lines) for name, lines in texts.items()}
+
+
+def _loosened(texts, others):
+    return {name: [_opened(*pair) for pair in zip(lines, others[name])] for name, lines in texts.items()}
+
+
+def _opened(line, other):
+    """The line, open at each number that is another one in `other`, if that does not agree well."""
+    if agree(line, other, share=0.1) or NUMBER.split(line) != NUMBER.split(other):
+        return line
+    numbers = iter(NUMBER.findall(other))
+    return NUMBER.sub(lambda old: old[0] if next(numbers) == old[0] else OPEN, line)
+
+
+def _json(cells):
+    return json.dumps(cells, indent=0, ensure_ascii=False) + "\n"

@@ -1,0 +1,1 @@
+"""Numbers and pictures as pages show them."""

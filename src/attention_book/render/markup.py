@@ -1,0 +1,195 @@
+"""Frames of numbers as tables of HTML: the one place where numbers of the pages are rounded and become text.
+
+A column `x` may come with `x_error` (its standard error), `x_std` (the standard deviation of what it is a mean of), or
+`x_low` and `x_high` (the ends of a range). They are shown in one cell. `columns.COLUMNS` has headings and units.
+"""
+
+import re
+from dataclasses import dataclass
+from html import escape
+from math import floor, isfinite, isnan, log10
+from numbers import Number
+
+import pandas as pd
+
+from attention_phases.measured import with_error
+
+from .columns import COLUMNS, NAMES, SYMBOLS
+from .verdicts import REASONS
+
+COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
+PARTS = ("_error", "_std", "_low", "_high")
+NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """A frame as a page shows it; a frame from `verdicts.compare` takes its numbers along, for the scorecard.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        With columns of `columns.COLUMNS`, or from `verdicts.compare`.
+    caption : str
+        HTML: what the numbers are, in which units.
+    folded : bool
+        Hidden until its caption is clicked.
+    """
+
+    frame: pd.DataFrame
+    caption: str
+    folded: bool = False
+
+    def __repr__(self):
+        return self.caption
+
+    def html(self):
+        """What the page shows."""
+        if "published_value" not in self.frame:
+            return as_html(self.frame, self.caption, self.folded)
+        if self.frame.empty:
+            return "<p>The paper gives no numbers for these parameters.</p>"
+        return as_html(readable(self.frame), self.caption, self.folded) + sources(self.frame)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        if "published_value" not in self.frame:
+            return {"text/html": self.html()}, {}
+        rows = self.frame.astype(object).where(self.frame.notna(), None).to_dict("records")
+        return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
+
+
+def as_html(frame, caption, folded=False):
+    """A frame as an HTML table with a caption, which a narrow screen scrolls.
+
+    Parameters
+    ----------
+    frame, caption, folded : see `Table`
+
+    Returns
+    -------
+    str
+    """
+    names = [name for name in frame if not _is_part(name, frame)]
+    kinds = {name: _align(frame[name]) for name in names}
+    head = "".join(f'<th scope="col"{kinds[name]}>{_heading(name)}</th>' for name in names)
+    body = "".join(
+        "<tr>" + "".join(_cell(name, row, kinds[name], first=name == names[0]) for name in names) + "</tr>"
+        for row in frame.to_dict("records")
+    )
+    title = re.sub("<[^>]*>", "", caption)
+    shown = "" if folded else f"<caption>{caption}</caption>"
+    table = (
+        f'<div class="scrolled" id="{anchor(caption)}" role="region" tabindex="0" aria-label="{escape(title)}">'
+        f'<table class="comparison">{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+    return f"<details><summary>{caption}</summary>{table}</details>" if folded else table
+
+
+def anchor(caption):
+    """Name of a table in its page's address."""
+    return "table-" + re.sub(r"[^a-z0-9]+", "-", re.sub("<[^>]*>", "", caption).lower()).strip("-")[:60].strip("-")
+
+
+def readable(comparison):
+    """A frame from `verdicts.compare` with the columns that pages show."""
+    reasons = comparison["reason"].map({name: i for i, name in enumerate(REASONS, 1)})
+    shown = pd.DataFrame({
+        "label": [label(*each) for each in comparison[["quantity", "parameters"]].to_numpy()],
+        "published": [
+            text if isnan(error) else with_error(value, error)
+            for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
+        ],
+        "value": comparison["value"], "value_error": comparison["error"], "percent": comparison["percent"],
+        "sigma_off": comparison["sigma"], "verdict": comparison["verdict"], "reason_number": reasons.astype(float),
+        "evidence": comparison["evidence"], "n": comparison["n"], "broken": comparison["broken"],
+        "broken_error": comparison["broken_error"],
+    })  # fmt: skip
+    return shown if shown["broken"].notna().any() else shown.drop(columns=["broken", "broken_error"])
+
+
+def label(quantity, parameters):
+    """Name of a quantity with its parameters, as HTML: "ε<sub>g</sub>, positional, α = 2"."""
+    given = [
+        f"{SYMBOLS[name]} = {value:g}" if isinstance(value, Number) else NAMES.get(value, str(value))
+        for name, value in parameters.items()
+    ]
+    return ", ".join([SYMBOLS[quantity], *given])
+
+
+def sources(comparison):
+    """Where the published numbers of a frame stand, as a paragraph."""
+    return f'<p class="source">Source of the published numbers: {"; ".join(dict.fromkeys(comparison["source"]))}.</p>'
+
+
+def number(value, form="g", missing="none"):
+    """A number as text, with a true minus and no minus before zero."""
+    if isnan(value):
+        return missing
+    text = format(int(value) if form.endswith("d") else value, form)
+    if not re.search("[1-9]", text.partition("e")[0]):
+        text = text.lstrip("+-")
+    return re.sub(r"e([+-])0*(\d+)$", r"·10<sup>\1\2</sup>", text).replace("<sup>+", "<sup>").replace("-", "−")
+
+
+def said(value, error):
+    """A number with its error as text, or "none" if it is NaN."""
+    return "none" if isnan(value) else with_error(value, error).replace("-", "−")
+
+
+def mean_in_per_cent(values):
+    """Mean of shares over runs with its standard error, in per cent, as text."""
+    return with_error(100 * values.mean(), 100 * values.sem()) + " %"
+
+
+def with_spread(value, std):
+    """Text "0.9988 ± 0.0012": mean and standard deviation, which has two digits."""
+    decimals = max(1 - floor(log10(float(f"{std:.1e}"))), 0)
+    return f"{value:.{decimals}f} ± {std:.{decimals}f}"
+
+
+def _is_part(name, frame):
+    return any(name.endswith(part) and name.removesuffix(part) in frame for part in PARTS)
+
+
+def _heading(name):
+    column = COLUMNS[name]
+    return f"{column.heading}, {column.unit}" if column.unit else column.heading
+
+
+def _is_number(value):
+    """Numbers, and texts of published ones."""
+    if isinstance(value, str):
+        return bool(re.fullmatch(r"-?\d[\d.]*(\([\d.]+\))?", value))
+    return isinstance(value, Number) and not isinstance(value, bool)
+
+
+def _align(values):
+    """Numbers to the right, in a column that has any."""
+    return ' class="number"' if any(map(_is_number, values.dropna())) else ""
+
+
+def _cell(name, row, kind, first):
+    column, value = COLUMNS[name], row[name]
+    plain = isinstance(value, (str, bool)) or value is None
+    text = _word(value, column) if plain else _shown(name, row, column)
+    return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
+
+
+def _word(value, column):
+    if value is None:
+        return column.missing
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return SYMBOLS.get(value, NAMES.get(value, str(value)))
+
+
+def _shown(name, row, column):
+    value, error, std, low, high = (row.get(f"{name}{part}", float("nan")) / column.size for part in ("", *PARTS))
+    if not isfinite(value):
+        return column.missing
+    if error > 0:
+        return with_error(value, error).replace("-", "−")
+    if std > NO_SPREAD * abs(value):
+        return with_spread(value, std).replace("-", "−")
+    text = number(value, column.form)
+    return text if isnan(low) else f"{text} ({number(low, column.form)} to {number(high, column.form)})"

@@ -1,0 +1,105 @@
+"""What a cell of a sweep is called (its canonical JSON, key and random seed) and what its results may be."""
+
+import json
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from typing import Any, TypeVar
+
+import numpy as np
+
+from attention_phases.errors import BadInput
+
+CellType = TypeVar("CellType")
+Row = dict[str, Any]  # one result of a cell: names to strings, booleans, integers or finite floats
+
+
+def canonical(record: Any) -> str:
+    """Return the one JSON text of a record.
+
+    Parameters
+    ----------
+    record : dataclass instance or mapping
+        Values are strings, booleans, 64-bit integers, finite floats, None, and nested tuples or lists.
+
+    Returns
+    -------
+    str
+        Keys sorted, no spaces, floats by `repr` so that they read back bit for bit.
+
+    Raises
+    ------
+    BadInput
+        A value has no JSON form, is NaN or infinite, or is an integer that a table cannot hold.
+    """
+    if is_dataclass(record):
+        # A float field given as 2 and as 2.0 makes equal cells, which must have one name.
+        record = {field.name: _number(getattr(record, field.name), field.type) for field in fields(record)}
+    for name, value in record.items():
+        _check_integer(name, value)
+    try:
+        return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadInput("cell", record, f"made of finite JSON values ({error})") from None
+
+
+def restore(cell_type: type[CellType], text: str) -> CellType:
+    """Return the `cell_type` whose canonical JSON is `text`; every JSON list becomes a tuple."""
+    return cell_type(**{name: _tuples(value) for name, value in json.loads(text).items()})
+
+
+def key(text: str) -> str:
+    """Return 32 hexadecimal digits that name the cell with canonical JSON `text`."""
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def seed_sequence(record: Any) -> np.random.SeedSequence:
+    """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
+
+    The order of a run, the worker and the machine play no part, so one worker and forty draw the same
+    numbers. Cells that must share their random draws pass the fields that they have in common.
+    """
+    return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
+
+
+def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
+    """Return a cell's results with NumPy scalars as Python numbers.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        One per start: names to strings, booleans, 64-bit integers or finite floats.
+    taken : collection of str
+        Names that a result may not have.
+
+    Raises
+    ------
+    BadInput
+        A name or value is not as above, or there is no row.
+    """
+    rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
+    if not rows:
+        raise BadInput("rows", rows, "at least one result")
+    for name, value in (item for row in rows for item in row.items()):
+        if name in taken:
+            raise BadInput("column", name, "a name that is no field of the cell nor of its provenance")
+        if not isinstance(value, (str, int, float)):
+            raise BadInput(name, value, "a string, a boolean or a number")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(name, value, "a finite number")
+        _check_integer(name, value)
+    return rows
+
+
+def _check_integer(name: str, value: object) -> None:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise BadInput(name, value, "an integer of 64 bits")
+
+
+def _number(value: Any, kind: object) -> Any:
+    return float(value) if kind in (float, "float") and isinstance(value, int) else value
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -1,0 +1,120 @@
+"""Results as Parquet files, one per experiment: to keep, to share and to continue from."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from attention_phases import __version__
+from attention_phases.errors import StoreError
+
+from . import provenance
+
+if TYPE_CHECKING:
+    from .database import Store
+
+SCHEMA = 1
+
+
+def export(store: Store, folder: os.PathLike | str) -> list[Path]:
+    """Write `folder`/EXPERIMENT.parquet for each experiment in the store; return the paths.
+
+    A file holds a row per cell and start, sorted by the cell's fields: the fields (nested ones as JSON),
+    the results, the provenance, and in the column "cell" the canonical JSON. Cells that an existing file
+    has and the store has not are first taken into the store, so a file never loses a result. Equal
+    contents give equal bytes; a file is replaced whole or not at all.
+    """
+    paths = []
+    for experiment in store.experiments():
+        paths.append(path := Path(folder) / f"{experiment}.parquet")
+        if path.exists():
+            import_parquet(store, path)
+        _write(path, [(json.loads(text), text, *rest) for text, *rest in store.items(experiment)])
+    return paths
+
+
+def _write(path: Path, items: list) -> Path:
+    fields = sorted({name for cell, *_ in items for name in cell})
+    items.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
+    records = [
+        {**{name: flat(value) for name, value in cell.items()}, **row, **origin, "cell": text}
+        for cell, text, rows, origin in items
+        for row in rows
+    ]
+    results = list(dict.fromkeys(name for *_, rows, _ in items for row in rows for name in row))
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        table = pa.table(
+            {
+                name: _column([record.get(name) for record in records])
+                for name in [*fields, *results, *provenance.COLUMNS, "cell"]
+            }
+        )
+        about = json.dumps({"schema": SCHEMA, "version": __version__})
+        with open(partial, "wb") as file:
+            pq.write_table(table.replace_schema_metadata({"attention_phases": about}), file, compression="zstd")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except (OSError, pa.ArrowException) as error:
+        with suppress(OSError):  # its folder may not be one
+            partial.unlink()
+        raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
+    return path
+
+
+def _order(value: Any) -> tuple:
+    """A key that sorts numbers by size and everything else by its JSON."""
+    number = isinstance(value, (int, float))
+    return (0, value, "") if number else (1, 0, json.dumps(value))
+
+
+def flat(value: Any) -> Any:
+    """Return a cell's field as it stands in a column: nested tuples and lists as JSON."""
+    return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
+
+
+def _column(values: list) -> pa.Array:
+    column = pa.array(values, pa.string() if all(v is None for v in values) else None)
+    return column.dictionary_encode() if pa.types.is_string(column.type) else column
+
+
+def _read(path: os.PathLike | str) -> pa.Table:
+    try:
+        table = pq.read_table(path)
+        about = json.loads((table.schema.metadata or {}).get(b"attention_phases", b"{}"))
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
+    if about.get("schema") != SCHEMA:
+        raise StoreError(f"{path}: results of schema {about.get('schema')}, this version reads {SCHEMA}")
+    return table
+
+
+def import_parquet(store: Store, path: os.PathLike | str) -> None:
+    """Take the cells of an exported file that the store has not; values are kept bit for bit."""
+
+    def items() -> Iterator[tuple]:
+        for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
+            records, known = list(group), {"cell", *provenance.COLUMNS, *json.loads(text)}
+            rows = [
+                {name: value for name, value in record.items() if name not in known and value is not None}
+                for record in records
+            ]
+            yield text, rows, {name: records[0][name] for name in provenance.COLUMNS}
+
+    store.add(items())
+
+
+def load(path: os.PathLike | str) -> pd.DataFrame:
+    """Return an exported file as a `pandas.DataFrame`, strings as categories."""
+    return _read(path).to_pandas()

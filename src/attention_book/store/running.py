@@ -1,0 +1,223 @@
+"""Compute the cells of a sweep over any executor, store each result as it comes, and check stored ones.
+
+A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict of results per start.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from datetime import UTC, datetime
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from attention_phases.errors import StoreError, SweepError, check_count
+
+from ..progress import progress
+from . import provenance
+from .database import Store
+from .identity import Row, canonical, check_rows, key, restore
+from .parquet import flat
+from .processes import process_pool
+
+__all__ = ["Failure", "Mismatch", "Summary", "SweepError", "agree", "process_pool", "run", "verify"]
+
+
+class Failure(NamedTuple):
+    """A cell that raised: its key, the cell, and one line that says why."""
+
+    key: str
+    cell: object
+    error: str
+
+
+class Summary(NamedTuple):
+    """What `run` did: cells computed, cells found in the store, and the failures."""
+
+    done: int
+    skipped: int
+    failed: list
+
+
+def run(
+    cells: Iterable,
+    work: Callable[[Any], list[Row]],
+    store: Store,
+    executor: Executor,
+    quiet: bool = False,
+    ahead: int = 1024,
+) -> Summary:
+    """Compute the cells that the store lacks.
+
+    Parameters
+    ----------
+    cells : iterable of frozen dataclass
+    work : callable
+        ``work(cell)`` gives a list of flat dicts; importable by the workers.
+    store : store.Store
+    executor : concurrent.futures.Executor
+    quiet : bool
+        No progress bar (batch jobs); failures are still printed on stderr.
+    ahead : int
+        At most so many cells wait in the executor's queue: more than it has workers.
+
+    Returns
+    -------
+    Summary
+        A failed cell is not stored: the next run tries it again.
+
+    Raises
+    ------
+    SweepError
+        A worker process died, the cluster was lost, or its workers are not fit for the work.
+    StoreError
+        A result could not be written.
+    """
+    by_key = {key(canonical(cell)): cell for cell in cells}
+    known = store.keys()
+    todo = iter([item for item in by_key.items() if item[0] not in known])
+    skipped = sum(name in known for name in by_key)
+    done, failed, pending, finished = 0, [], {}, SimpleQueue()
+    bar = progress(len(by_key), "cell", quiet, done=skipped)
+    try:
+        while True:
+            while len(pending) < ahead and (item := next(todo, None)):
+                future = _submit(executor, _compute, work, item[1])
+                pending[future] = item
+                future.add_done_callback(finished.put)
+            if not pending:
+                return Summary(done, skipped, failed)
+            future = finished.get()
+            name, cell = pending.pop(future)
+            try:
+                store.put(cell, *future.result())
+                done += 1
+            except (BrokenExecutor, StoreError, SweepError):
+                raise
+            except CancelledError as error:  # nobody does that here
+                raise SweepError(
+                    f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
+                ) from error
+            except Exception as error:
+                failed.append(Failure(name, cell, _one_line(error)))
+                bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
+            bar.update()
+    except BrokenExecutor as error:
+        raise SweepError(
+            f"a worker process died (killed, or out of memory?) after {done} cells; they are stored, run again to go on"
+        ) from error
+    finally:
+        for future in pending:
+            future.cancel()
+        bar.close()
+
+
+def _submit(executor: Executor, *call: Any) -> Future:
+    """A future in any case, so that results that came before a pool broke are still stored first."""
+    try:
+        return executor.submit(*call)
+    except BrokenExecutor as error:
+        future = Future()
+        future.set_exception(error)
+        return future
+
+
+def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
+    """Rows and provenance of a cell; runs in the worker."""
+    start = time.perf_counter()
+    rows = work(cell)
+    return rows, {
+        **provenance.environment(),
+        "cell_seconds": time.perf_counter() - start,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+class Mismatch(NamedTuple):
+    """A stored value that the recomputed one contradicts.
+
+    `cell` is canonical JSON, `tolerance` (relative, absolute), `row` counts from 0. Column "rows" stands for the number
+    of rows, column "error" for a cell that can no longer be computed; they have no row.
+    """
+
+    cell: str
+    column: str
+    stored: object
+    recomputed: object
+    tolerance: tuple
+    row: int | None = None
+
+
+def verify(
+    frame: pd.DataFrame,
+    work: Callable[[Any], list[Row]],
+    cell_type: type,
+    sample: int,
+    seed: int,
+    tolerances: dict[str, tuple[float, float]],
+    ignore: Collection[str] = ("seconds",),
+) -> list[Mismatch]:
+    """Recompute a random sample of stored cells and compare every column.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        As from `store.load`.
+    work : callable
+        As for `run`.
+    cell_type : type
+        The cells' dataclass.
+    sample : int
+        Number of cells; all of them if there are fewer.
+    seed : int
+        Chooses the sample.
+    tolerances : dict
+        Column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
+        A column without one must be equal.
+    ignore : sequence of str
+        Columns that no two runs share.
+
+    Returns
+    -------
+    list of Mismatch
+    """
+    cells = sorted(frame["cell"].unique())
+    count = min(check_count("sample", sample), len(cells))
+    chosen = [cells[i] for i in np.random.default_rng(seed).choice(len(cells), count, replace=False)]
+    left_out = {"cell", *provenance.COLUMNS, *ignore}
+    mismatches = []
+    for text in chosen:
+        stored = frame.loc[frame["cell"] == text].to_dict("records")
+        try:
+            cell = restore(cell_type, text)
+            rows = check_rows(work(cell))
+        except Exception as error:
+            mismatches.append(Mismatch(text, "error", None, _one_line(error), (0, 0)))
+            continue
+        if len(rows) != len(stored):
+            mismatches.append(Mismatch(text, "rows", len(stored), len(rows), (0, 0)))
+        fields = {name: flat(value) for name, value in vars(cell).items()}
+        for row, (old, new) in enumerate(zip(stored, rows)):
+            old = {name: value for name, value in old.items() if not pd.isna(value)}
+            new = {**fields, **new}
+            for column in sorted((old.keys() | new.keys()) - left_out):
+                tolerance = tolerances.get(column, (0, 0))
+                if not agree(old.get(column), new.get(column), *tolerance):
+                    mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
+    return mismatches
+
+
+def agree(stored: object, recomputed: object, relative: float, absolute: float) -> bool:
+    """Whether two values are equal, or numbers as close as `verify` asks."""
+    if stored == recomputed:
+        return True
+    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
+        return False
+    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)

@@ -1,0 +1,47 @@
+"""A number with its standard error: the one form for what is measured, computed by quadrature, or extrapolated."""
+
+from collections.abc import Iterable
+from math import floor, isnan, log10
+from typing import NamedTuple
+
+import numpy as np
+
+from .errors import check_positive, check_real
+
+
+class Measured(NamedTuple):
+    """A value and its standard error; both NaN where there is none."""
+
+    value: float
+    error: float
+
+    @classmethod
+    def mean(cls, values: Iterable[float]) -> "Measured":
+        """Return the mean of independent values (n,); its error is NaN if there is only one."""
+        values = np.asarray(list(values), float)
+        return cls(float(values.mean()), standard_error(values))
+
+    @property
+    def text(self) -> str:
+        """As a page shows it: "1.2514(56)", with a true minus, or "none"."""
+        return "none" if isnan(self.value) else with_error(self.value, self.error).replace("-", "−")
+
+
+def standard_error(values: np.ndarray):
+    """Return the standard error of the mean of independent values along the first axis: a float, or an array."""
+    values = np.asarray(values)
+    if len(values) < 2:
+        error = np.full(values.shape[1:], np.nan)
+    else:
+        error = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
+    return error.item() if error.ndim == 0 else error
+
+
+def with_error(value: float, error: float) -> str:
+    """Return "1.2514(56)" for 1.2514 ± 0.0056: the error to two digits, the value to the same decimal place."""
+    check_real("value", value, "a finite number", lambda v: True)
+    check_positive("error", error)
+    rounded = float(f"{error:.1e}")  # 0.0996 becomes 0.10: its leading digit has moved
+    decimals = max(1 - floor(log10(rounded)), 0)
+    shown = round(rounded * 10**decimals) if rounded < 1 else f"{rounded:.{decimals}f}"
+    return f"{value:.{decimals}f}({shown})"

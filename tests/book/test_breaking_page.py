@@ -1,0 +1,266 @@
+"""What the page on one step of breaking says, on frames computed by hand; and the shift of alpha_l."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_book.analysis.crossing import Limit
+from attention_book.experiments import one_step_lines as line
+from attention_book.figures import breaking as drawing
+from attention_book.render.style import COLOURS
+from attention_book.tables import breaking
+from attention_phases import Task
+from attention_phases.theory import Threshold
+from attention_phases.theory.one_step.solution import NO_MAXIMUM, OneStep
+from attention_phases.theory.one_step.state_evolution import Valley
+from attention_phases.theory.one_step.threshold import OneStepThreshold
+from attention_phases.theory.prediction_error import test_error as prediction_error
+
+
+def solution(q0, gap, theta, q1_error=0.0, theta_error=0.0):
+    return SimpleNamespace(
+        valley=Valley(q0, gap, 0.0, theta, 20.0, 100.0), stderr={"q1": q1_error, "theta": theta_error}
+    )
+
+
+def at(task, q, theta):
+    overlaps = {"q": q, "m": 0.0, "theta": theta, "rho": task.sigma**2, "m_teacher": 0.0}
+    return prediction_error(task, overlaps)[0]
+
+
+def test_alpha_l_moves_with_the_test_error_of_a_minimum():
+    """A minimum predicts with its size q1, whatever the overlap of two of them."""
+    task, slope = Task(omega=0.1), -2e-3
+    ground, typical = solution(0.06, 0.003, 0.09, 1e-4, 2e-4), solution(0.058, 0.004, 0.088)
+    shift, error = line.linear_shift(task, slope, ground, typical)
+    change = at(task, 0.063, 0.09) - at(task, 0.062, 0.088)
+    assert shift == pytest.approx(change / 2e-3) and change < 0  # predicts better: needs fewer data
+    steps = at(task, 0.0631, 0.09) - at(task, 0.063, 0.09), at(task, 0.063, 0.0902) - at(task, 0.063, 0.09)
+    assert error == pytest.approx(np.abs(steps).sum() / 2e-3)
+    assert line.linear_shift(task, slope, solution(0.06, 0.0, 0.09), typical) == (0.0, 0.0)
+
+
+def test_rows_hold_no_number_that_is_not_finite(monkeypatch):
+    rows = [{"what": "critical", "reason": "no maximum", "alpha": np.nan, "shift": 1.0, "alpha_error": np.inf}]
+    monkeypatch.setattr(line, "_ground_states", lambda cell: rows)
+    assert line.ground_states(None) == [{"what": "critical", "reason": "no maximum", "shift": 1.0}]
+
+
+def test_the_rows_of_ground_states_are_those_of_both_thresholds(monkeypatch):
+    def ground(y, reason=""):
+        errors = dict.fromkeys(line.ERRORS, 1e-3)
+        return OneStep(
+            Valley(0.06, 0.003, 0.0, 0.09, 20.0, y), 0.02, 0.021, 1e-4, 5e-5, 0.03, 0.0, reason, 9, errors, ()
+        )
+
+    branches = {"semantic": ground(300.0), "positional": ground(200.0)}
+    slope = SimpleNamespace(test_slope=-2.0)
+    asked = []
+
+    def one_step(task, alpha, branch, y, points, **quadrature):
+        asked.append((alpha, branch, y, points, quadrature))
+        return ground(250.0 if y is None else y, NO_MAXIMUM if y is None else "")
+
+    def shift(task, slope, lowest, typical):
+        assert (slope, lowest.valley.y, typical.valley.y) == (-2.0, 250.0, 0.0)
+        return -0.02, 0.003
+
+    critical = OneStepThreshold(0.74, 0.005, -0.01, 0.003, "", Threshold(0.75, 0.004, True, {}), branches)
+    monkeypatch.setattr(line, "one_step_threshold", lambda task, points, scrambles, seed: critical)
+    monkeypatch.setattr(line, "threshold", lambda *_, **__: Threshold(0.9, 0.004, True, {"semantic": slope}))
+    monkeypatch.setattr(line, "one_step", one_step)
+    monkeypatch.setattr(line, "linear_shift", shift)
+    cell = SimpleNamespace(task=lambda: Task(omega=0.1), points=64, scrambles=4, seed=3)
+    rows = {row.pop("what"): row for row in line.ground_states(cell)}
+    assert rows.pop("critical") == pytest.approx(
+        {"reason": "", "alpha": 0.74, "alpha_error": 0.005, "symmetric": 0.75, "symmetric_error": 0.004,
+         "shift": -0.01, "shift_error": 0.003}
+    )  # fmt: skip
+    assert rows.pop("linear") == pytest.approx(
+        {"reason": NO_MAXIMUM, "alpha": 0.88, "alpha_error": 0.005, "symmetric": 0.9, "symmetric_error": 0.004,
+         "shift": -0.02, "shift_error": 0.003}
+    )  # fmt: skip
+    assert {what: (row["alpha"], row["y"], row["q1"]) for what, row in rows.items()} == {
+        "semantic": (0.75, 300.0, 0.063), "positional": (0.75, 200.0, 0.063), "semantic at linear": (0.9, 250.0, 0.063)
+    }  # fmt: skip
+    assert asked == [(0.9, "semantic", y, 64, {"scrambles": 4, "seed": 3}) for y in (None, 0.0)]
+
+
+def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
+    def fails(*_, **__):
+        raise ZeroDivisionError("division by zero")
+
+    found = SimpleNamespace(converged=True, alpha=0.9, stderr=0.01, solutions={})
+    monkeypatch.setattr(line, "threshold", lambda *_, **__: found)
+    monkeypatch.setattr(line, "one_step", fails)
+    assert line._at_linear(Task(), 64, {}) == [{"what": "linear", "reason": "no ground state: division by zero"}]
+
+
+def test_thresholds_that_were_not_found_are_left_out():
+    each = {"symmetric": 0.7, "symmetric_error": 1e-3, "alpha": 0.69, "alpha_error": 1e-3, "shift_error": 1e-4}
+    lost = {"symmetric": 0.7, "symmetric_error": 1e-3}
+    table = pd.DataFrame([
+        {"what": "critical", "omega": 0.2, "reason": "", "shift": -0.004, **each},
+        {"what": "critical", "omega": 0.1, "reason": "", "shift": -0.006, **each},
+        {"what": "critical", "omega": 0.3, "reason": "positional: did not settle", **lost},
+        {"what": "critical", "omega": 0.25, "reason": f"semantic: {NO_MAXIMUM}", "shift": -0.001, **each},
+        {"what": "linear", "omega": 0.1, "reason": "", "shift": 0.5, **each},
+    ])  # fmt: skip
+    found = breaking.moved(table)
+    assert found.index.tolist() == [0.1, 0.2, 0.25] and found["resolved"].tolist() == [True, True, False]
+    assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
+    assert breaking.moved(table[["what", "omega", "reason", "symmetric", "symmetric_error"]]).empty  # of none at all
+
+
+def test_complexity_is_the_slope_of_phi():
+    """A cubic in log y with its maximum at y = 500: what is fitted is found again, and ends where the loss turns."""
+    top, ys = np.log(500.0), np.array([100.0, 200.0, 400.0, 800.0, 1600.0])
+    phi = lambda x: 4e-6 - 1e-6 * (x - top) ** 2 + 1e-7 * (x - top) ** 3  # noqa: E731
+    table = pd.DataFrame({"y": ys, "shift": phi(np.log(ys)), "shift_error": 1e-8, "q0": 0.04, "q1": 0.05, "reason": ""})
+    found = breaking.complexity(table)
+    x = np.log(found["y"])
+    slope = -2e-6 * (x - top) + 3e-7 * (x - top) ** 2
+    assert found["complexity"].to_numpy() == pytest.approx((found["y"] * slope).to_numpy(), abs=1e-9)
+    assert found["above"].to_numpy() == pytest.approx((phi(x) + slope - 4e-6).to_numpy(), abs=1e-12)
+    assert found["above"].iloc[0] == pytest.approx(0, abs=1e-12) and found["above"].is_monotonic_increasing
+    assert 100 < found["y"].iloc[-1] < 400  # de/dlog y vanishes there, not at the smallest y
+    # A ten times larger error at one y moves the fit only a little, and counts: by hand, least squares with weights.
+    errors = np.array([1e-8, 1e-8, 1e-7, 1e-8, 1e-8])
+    moved = table.assign(shift=table["shift"] + [0, 0, 1e-7, 0, 0], shift_error=errors)
+    found, x = breaking.complexity(moved), np.log(ys)
+    fit, covariance = np.polyfit(x, moved["shift"], 3, w=1 / errors, cov="unscaled")
+    at = np.log(found["y"].to_numpy())
+    assert found["complexity"].to_numpy() == pytest.approx(np.exp(at) * np.polyval(np.polyder(fit), at), rel=1e-4)
+    slopes = np.stack([3 * at**2, 2 * at, np.ones(len(at)), np.zeros(len(at))], axis=1)
+    spread = np.sqrt(np.einsum("ai,ij,aj->a", slopes, covariance, slopes))
+    assert found["complexity_error"].to_numpy() == pytest.approx(np.exp(at) * spread, rel=1e-4)
+    empty = breaking.complexity(table.assign(reason="residual"))
+    assert empty.empty and [*empty] == [*found]
+    assert breaking.complexity(table.assign(shift=1e-6 * np.log(ys))).empty
+
+
+def test_students_are_told_from_theory_in_errors_of_both():
+    theory = pd.DataFrame(
+        {"alpha": [0.745], "alpha_error": [0.003], "shift": [-0.007], "shift_error": [2e-4]}, index=[0.1]
+    )
+    trained = pd.DataFrame(
+        {"informed": [0.705], "informed_error": [0.004], "searched": [0.735], "searched_error": [0.004]}, index=[0.1]
+    )
+    found = breaking.three_ways(theory, trained).loc[0.1]
+    assert found["informed_off"] == pytest.approx(-8.0) and found["searched_off"] == pytest.approx(-2.0)
+    assert found["published"] == "0.707"
+
+
+def valleys(d, gains, same=1.0):
+    """Rows of "searched" in which hops gain `gains` on two data sets, and Langevin descent loses 1e-6."""
+    loss = 2e-3
+    rows = []
+    for seed, sign in ((0, 1), (1, -1)):
+        for valley, gain in gains.items():
+            hop = gain * (1 + sign / 4)
+            ends = [("descent", 0, 0), ("hop", 0, hop), ("descent", 1, hop / 2), ("hop", 1, hop * same)]
+            each = {"omega": 0.1, "alpha": 0.7, "d": d, "seed": seed, "valley": valley}
+            rows += [{**each, "search": s, "number": k, "train_loss": loss - gained} for s, k, gained in ends]
+            rows.append({**each, "search": "anneal", "number": 0, "temperature": 0.01, "train_loss": loss + 1e-6})
+    return pd.DataFrame(rows)
+
+
+def test_students_with_lower_minima_cross_later_by_what_the_positional_ones_gain_more(monkeypatch):
+    """By hand: 6e-6 over a slope of 6e-4 at d = 500, twice that at d = 250, so nothing at infinite d."""
+    index = pd.MultiIndex.from_product([[0.1], [250, 500]], names=["omega", "d"])
+    slopes = pd.DataFrame({"slope": [-1.0, -6e-4]}, index=index)
+    limits = pd.DataFrame([Limit(0.7, 0.003, 0.0, 0.0, 1.0, 0.5)], index=[0.1], columns=Limit._fields)
+    monkeypatch.setattr(breaking.crossing, "by_dimension", lambda table: (slopes, limits))
+    for factor, later in ((2, 0.0), (1, 0.01)):
+        small = valleys(250, {"semantic": 1e-6 * factor, "positional": 7e-6 * factor})
+        table = pd.concat([small, valleys(500, {"semantic": 1e-6, "positional": 7e-6})])
+        found = breaking.students(None, table).loc[0.1]
+        assert found["later"] == pytest.approx(later, abs=1e-9)
+        assert found["searched"] == pytest.approx(0.7 + later)
+        # On two data sets 6e-6 (1 ± 1/4): an error of 1.5e-6/6e-4 at d = 500; the limit is twice that less the other.
+        assert found["later_error"] == pytest.approx(2.5e-3 * np.hypot(2, factor))
+        assert found["searched_error"] == pytest.approx(np.hypot(0.003, found["later_error"]))
+
+
+def test_what_searches_gain_is_a_mean_over_data_sets():
+    starts = pd.DataFrame([
+        {"omega": 0.1, "alpha": 0.7, "d": 500, "valley": "positional", "seed": seed, "number": k, "count": 3,
+         "train_loss": 2e-3 - 1e-6 * k}
+        for seed in (0, 1)
+        for k in range(3)
+    ])  # fmt: skip
+    table = pd.concat(
+        [
+            valleys(500, {"positional": 8e-6, "semantic": 0.0}, same=0.9),
+            valleys(250, {"positional": 4e-6, "semantic": 0}),
+        ]
+    )
+    found = breaking.searches(table, starts).set_index(["branch", "d"])
+    row = found.loc["positional", 500]
+    assert row[["hop", "hop_error", "hop_share"]].tolist() == pytest.approx([8e-6, 2e-6, 4e-3])
+    # Many starts gain 2e-6 on both data sets, hops 10e-6 and 6e-6.
+    assert row[["same", "ahead", "ahead_error"]].tolist() == pytest.approx([0.5, 6e-6, 2e-6])
+    assert row[["annealed_0.01", "annealed_0.01_error"]].tolist() == pytest.approx([-1e-6, 0.0])
+    assert np.isnan(found.loc["positional", 250]["ahead"]) and found["data_sets"].tolist() == [2] * 4
+
+
+def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_all_starts():
+
+    def frame(values, searches):
+        index = pd.MultiIndex.from_tuples([(0.1, 500, k) for k in searches], names=["omega", "d", "search"])
+        semantic = np.array(values) / 2
+        columns = {"positional": values, "positional_error": 1e-7, "semantic": semantic, "semantic_error": 1e-7}
+        return pd.DataFrame(columns, index=index)
+
+    figure = drawing.gained(frame([2e-6, 4e-6], [1, 49]), frame([9e-6], ["hop"]))
+    (axes,) = figure.axes
+    drawn = {
+        (line.get_color(), len(line.get_xdata())): line.get_xydata() for line in axes.lines if len(line.get_xdata())
+    }
+    assert drawn[COLOURS["positional"], 2].ravel().tolist() == pytest.approx([1, 2, 49, 4])
+    assert drawn[COLOURS["semantic"], 2].ravel().tolist() == pytest.approx([1, 1, 49, 2])
+    (x, height), (_, half) = drawn[COLOURS["positional"], 1][0], drawn[COLOURS["semantic"], 1][0]
+    assert x > 49 and (height, half) == pytest.approx((9, 4.5))
+
+
+def test_a_followed_student_is_described_by_its_cosines():
+    row = {"omega": 0.2, "way": "up", "at": 0.8, "excess": 1e-3, "q": 0.04, "m": 0.2, "theta": -0.03}
+    cosines = breaking.loops(pd.DataFrame([row | {"seed": seed} for seed in (0, 1)]), 0.5).loc[(0.2, "up", 0.8)]
+    assert cosines["semantic"] == pytest.approx(0.03 / (0.5 * 0.2))  # sigma^2 Q.Q*/d over sigma^2 |Q||Q*|/d
+    assert cosines["positional"] == pytest.approx(0.5 * 0.2 / 0.2)
+
+
+def test_a_student_has_turned_where_the_other_mechanism_is_larger():
+    """Up: at 0.8 on one data set, nowhere on the other. Down: at 0.4, from larger alpha. Cosines theta/sigma^2, m."""
+    semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
+    table = pd.DataFrame([
+        {"omega": 0.2, "seed": seed, "way": way, "at": a, "theta": -0.09 * share, "m": 0.5}
+        for (seed, way), shares in semantic.items()
+        for a, share in zip((0.4, 0.8, 1.2), shares)
+    ])  # fmt: skip
+    found = breaking.turned(table, 0.3)
+    assert [*found] == ["data_sets", "turned", "first", "last"]
+    assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
+    assert found.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
+
+
+def test_sizes_are_taken_against_theory_and_against_the_informed_end():
+    lines = pd.DataFrame({"omega": 0.1, "what": "positional", "alpha": [0.6, 0.8], "q": [0.04, 0.06]})
+    rng, rows = np.random.default_rng(0), []
+    for d in (250, 500):
+        q = 0.05 * (0.9 + 10 / d) * (1 + 1e-3 * rng.standard_normal(200))
+        rows.append(pd.DataFrame({"omega": 0.1, "start": "positional", "alpha": 0.7, "d": d, "q": q}))
+    ends = [("descent", 0, 2.0, 0.04), ("hop", 0, 1.0, 0.044), ("descent", 1, 3.0, 0.08), ("anneal", 0, 0.5, 0.9)]
+    searches = pd.DataFrame([
+        {"omega": 0.1, "d": d, "valley": "positional", "seed": seed, "search": search, "number": k,
+         "train_loss": loss, "q": q if d == 500 else 1.0}
+        for d in (250, 500)
+        for seed in (0, 1)
+        for search, k, loss, q in ends
+    ])  # fmt: skip
+    (found,) = breaking.sizes(pd.concat(rows), searches, lines).to_dict("records")
+    assert (found["omega"], found["branch"]) == (0.1, "positional")
+    assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
+    assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)

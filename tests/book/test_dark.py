@@ -1,0 +1,197 @@
+"""Figures for the dark theme: which colour becomes which, what a map keeps, what a page shows."""
+
+import re
+from io import StringIO
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from built import HTML
+
+from attention_book.figures.architectures import TIED
+from attention_book.figures.stability import square_maps
+from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE
+
+OTHERS = ["#000000", "#222222", "#8a6fb0", "#d1001f"]  # that figures use under no name
+EXECUTED = HTML / "book" / "_executed"
+SHOWN = "() => [...document.querySelectorAll('.bd-article .themes')].map(each => [...each.children]" \
+    ".map(image => [image.alt, getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"  # fmt: skip
+THEME = "theme => { document.documentElement.dataset.theme = theme }"
+
+
+def contrast(colour):
+    """With the paper, as the Web Content Accessibility Guidelines have it."""
+    light, paper = (linear(each) @ (0.2126, 0.7152, 0.0722) for each in (colour, PAPER))
+    return (light + 0.05) / (paper + 0.05)
+
+
+def hue(colour):
+    _, green, blue = oklab(colour)
+    return np.degrees(np.arctan2(blue, green))
+
+
+def test_oklab_agrees_with_its_author():
+    """White, and the published lightness and opponents of pure red."""
+    np.testing.assert_allclose(oklab("#ffffff"), (1, 0, 0), atol=1e-4)
+    np.testing.assert_allclose(oklab("#ff0000"), (0.62796, 0.22486, 0.12585), atol=1e-4)
+
+
+def test_white_becomes_the_paper_and_black_the_ink():
+    assert (on_dark("#ffffff"), on_dark("#000000")) == (PAPER, INK)
+
+
+@pytest.mark.parametrize("colour", [*COLOURS.values(), BASELINE, ATTENTION, LINEAR, NEUTRAL, *OTHERS])
+def test_a_colour_keeps_its_hue_and_is_read_as_text(colour):
+    assert contrast(on_dark(colour)) >= 4.5
+    if np.hypot(*oklab(colour)[1:]) > 0.03:
+        assert hue(on_dark(colour)) == pytest.approx(hue(colour), abs=3)
+    else:
+        assert len(set(re.findall("..", on_dark(colour)[1:]))) == 1
+
+
+def test_greys_are_seen_as_lines_and_keep_their_order():
+    """The darker on white, the lighter on dark."""
+    greys = [on_dark(f"#{2 * value:02x}{2 * value:02x}{2 * value:02x}") for value in range(128)]
+    assert sorted(greys, reverse=True) == greys
+    assert contrast(on_dark(TIED)) >= 3
+
+
+def test_both_mechanisms_differ_for_the_colour_blind():
+    """Without red and green, blue to yellow is left; a difference of 0.02 is just seen."""
+    semantic, positional = (oklab(on_dark(COLOURS[name])) for name in ("semantic", "positional"))
+    assert semantic[2] - positional[2] > 0.15
+
+
+def svg(figure):
+    written = StringIO()
+    figure.savefig(written, format="svg")
+    plt.close(figure)
+    return written.getvalue()
+
+
+def colours(text, name=None):
+    """Colours that are drawn in a figure, or in its part of this name: also those of marks defined elsewhere."""
+    tree = ElementTree.fromstring(text)
+    part = tree if name is None else tree.find(f".//*[@id='{name}']")
+    defined = {each.get("id"): each for each in tree.iterfind(f".//{SVG}defs/{SVG}path")}
+    used = [defined[each.get(LINK)[1:]] for each in part.iter(f"{SVG}use")]
+    drawn = [*(each for each in part.iter() if each not in defined.values()), *used]
+    return {colour for each in drawn for colour in re.findall(r"(?<=: )#[0-9a-f]{6}\b", each.get("style", ""))}
+
+
+def test_a_figure_without_a_map_is_mapped_wholly():
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots()
+        axes.errorbar([0, 1], [0, 1], 0.1, fmt="o-", color=COLOURS["semantic"], markerfacecolor="white", label="a line")
+        axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
+        axes.legend(frameon=True, edgecolor="#cccccc")
+        light = svg(figure)
+    assert colours(dark(light)) == {on_dark(each) for each in colours(light)}
+    assert colours(light) == {"#000000", "#ffffff", "#cccccc", *COLOURS.values()}
+    assert ElementTree.fromstring(dark(light)).get("fill") == INK  # of words that matplotlib leaves black
+
+
+def mapped(draw):
+    """A map with a line, words and points over it, a legend beside, ticks and a colour bar: light and dark."""
+    with mpl.rc_context(STYLE | {"svg.hashsalt": "same"}):
+        figure, (axes, other) = plt.subplots(2, 1, gridspec_kw={"hspace": 0.5})
+        figure.colorbar(draw(axes), ax=axes)
+        axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
+        axes.text(0.5, 0.5, "words")
+        axes.set_title("Above", color=COLOURS["semantic"])
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.2))
+        other.plot([0, 1], "o--", color="black", markerfacecolor="white")  # the same marks as over the map
+        light = svg(figure)
+    return light, dark(light)
+
+
+def mesh(axes):
+    return axes.pcolormesh([0, 1], [0, 1], [[0.1, 0.4], [0.7, 0.9]], shading="nearest", cmap="magma")
+
+
+def valued(axes):
+    return axes.scatter([0, 1], [0, 1], c=[0.1, 0.9], cmap="magma", gid=VALUES)
+
+
+@pytest.mark.parametrize(
+    "draw, name",
+    [(mesh, "QuadMesh_1"), (lambda axes: axes.contourf([[0, 1], [1, 2]]), "QuadContourSet_1"), (valued, VALUES),
+     (lambda axes: axes.imshow([[0, 1], [1, 0]], cmap="Greys"), "patch_2")],
+)  # fmt: skip
+def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
+    light, changed = mapped(draw)
+    axes = ElementTree.fromstring(changed).find(".//*[@id='axes_1']")
+    over, words = (next(each for each in axes if each.get("id", "").startswith(kind)) for kind in ("line2d", "text"))
+    assert colours(changed, name) == colours(light, name)
+    assert colours(changed, "patch_2") == {"#ffffff"}  # its ground
+    assert colours(changed, over.get("id")) == {"#000000", "#ffffff"} and words.get("fill") == "#000000"
+    assert colours(changed, "matplotlib.axis_1") == colours(changed, "patch_3") == {INK}  # ticks, a spine
+    assert colours(changed, "legend_1") == {INK, PAPER}
+    assert on_dark(COLOURS["semantic"]) in colours(changed, "axes_1") and COLOURS["semantic"] not in colours(changed)
+    assert colours(changed, "axes_2") == {
+        INK,
+        PAPER,
+    }  # whose marks are those over the map, which matplotlib defines once
+    assert colours(changed, "axes_3") >= {INK}
+
+
+def test_squares_of_the_stability_page_keep_the_colours_of_their_bar():
+    values = pd.DataFrame({0.1: [0.2, 0.6], 0.3: [np.nan, 1]}, index=[1, 2])
+    light = svg(square_maps({"one": values, "two": values}, {}, "replicon", 1))
+    for name in (f"{VALUES}_0", f"{VALUES}_1"):
+        assert colours(dark(light), name) == colours(light, name) and len(colours(light, name)) > 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["fig02_slice", "fig03_phase_diagram"])
+def test_a_page_has_each_figure_for_both_themes_and_shows_one(open_page, name):
+    page = open_page(EXECUTED / f"{name}.html")
+    for theme, displayed in (("light", ["inline", "none"]), ("dark", ["none", "inline"])):
+        page.evaluate(THEME, theme)
+        for pair in page.evaluate(SHOWN):
+            assert [display for _, display, _ in pair] == displayed
+            assert len({alt for alt, _, _ in pair}) == 1 and pair[0][0]
+            assert {ground for _, _, ground in pair} == {"rgba(0, 0, 0, 0)"}
+        assert page.locator("figure figcaption").first.is_visible()
+
+
+@pytest.mark.slow
+def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
+    page = open_page(EXECUTED / "fig02_slice.html")
+    for theme, end in (("dark", "-dark.svg"), ("light", ".svg")):
+        page.evaluate(THEME, theme)
+        page.get_by_role("button", name="Enlarge").first.click()
+        shown = page.locator("dialog.enlarged img:visible")
+        assert shown.count() == 1 and shown.get_attribute("src").endswith(end)
+        assert shown.get_attribute("src").endswith("-dark.svg") == (theme == "dark")
+        page.keyboard.press("Escape")
+
+
+@pytest.mark.slow
+def test_paper_is_the_ground_of_the_dark_theme(open_page):
+    page = open_page(EXECUTED / "fig02_slice.html")
+    page.evaluate(THEME, "dark")
+    page.wait_for_timeout(300)  # colours change slowly
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert [int(value) for value in re.findall(r"\d+", ground)] == [int(PAPER[at : at + 2], 16) for at in (1, 3, 5)]
+
+
+@pytest.mark.slow
+def test_printed_from_the_dark_theme_a_figure_is_light(open_page):
+    page = open_page(EXECUTED / "fig02_slice.html")
+    page.evaluate(THEME, "dark")
+    page.emulate_media(media="print")
+    assert {tuple(display for _, display, _ in pair) for pair in page.evaluate(SHOWN)} == {("inline", "none")}
+
+
+@pytest.mark.slow
+def test_what_is_taken_away_is_light():
+    """And so is what is printed, which no dark figure comes with."""
+    for path in (HTML / "figures").glob("*.svg"):
+        assert f'fill="{INK}"' not in path.read_text()[:2000] and PAPER not in path.read_text()
+    assert list((HTML / "_images").glob("*-dark.svg"))
+    assert not list((HTML.parent / "singlehtml" / "_images").glob("*-dark.svg"))

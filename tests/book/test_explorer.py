@@ -1,0 +1,413 @@
+"""The landing page: what the explorer interpolates, what it shows, and the prices of a sentence."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from built import DESK, HERE, HTML, PHONE
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from attention_book.analysis.lines import borders_of
+from attention_book.analysis.prices import cavity_fields, one_sentence, prices, students_at
+from attention_book.experiments.results import experiment
+from attention_book.explorer import page as landing
+from attention_book.explorer.interpolation import interpolate, polynomial
+from attention_book.explorer.nodes import Nodes, branch_nodes, with_interpolation
+from attention_book.explorer.script import EXPERIMENTS
+from attention_phases import Task
+from attention_phases.theory import solve
+from attention_phases.theory.branches import OWN
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "preload": False}  # to preload, axe would fetch
+PAGE = HTML / "book/index.html"
+STATIC = HTML / "_static"
+NUMBERS = """() => Object.fromEntries(Array.from(document.querySelectorAll(".explorer-numbers [data-name]"), cell =>
+    [cell.dataset.name, [Number(cell.dataset.value), Number(cell.dataset.error)]]))"""
+ATTENTION = """() => Object.fromEntries(Array.from(document.querySelectorAll(".explorer-attention > div"), each =>
+    [each.className, Array.from(each.querySelectorAll("td[data-value]"), cell => Number(cell.dataset.value))]))"""
+
+
+@pytest.fixture(scope="module")
+def branches():
+    """Nodes by matrix and branch."""
+    lines = {matrix: experiment(name, "paper", quiet=True) for matrix, name in EXPERIMENTS.items()}
+    return {(matrix, branch): branch_nodes(some, branch) for matrix, some in lines.items() for branch in OWN}
+
+
+def made_up(values):
+    """A branch that begins at 2 omega, ends at 2 and has these values, four functions of omega and share."""
+    share = np.linspace(0, 1, 9) ** 1.3
+    return [
+        Nodes(omega, 2 * omega + share * (2 - 2 * omega), values(omega, share), np.ones((len(share), 4)))
+        for omega in np.arange(0.1, 0.3, 0.02)
+    ]
+
+
+def test_a_cubic_is_interpolated_exactly():
+    rng = np.random.default_rng(0)
+    powers = rng.standard_normal((4, 4, 4))
+    cubic = lambda omega, share: np.stack(  # noqa: E731
+        [np.polynomial.polynomial.polyval2d(omega + 0 * share, share, each) for each in powers], axis=-1
+    )
+    branch = made_up(cubic)
+    for omega, share in zip(rng.uniform(0.1, 0.28, 20), rng.uniform(0, 1, 20)):
+        alpha = 2 * omega + share * (2 - 2 * omega)
+        np.testing.assert_allclose(interpolate(branch, omega, alpha), cubic(omega, share), rtol=1e-10, atol=1e-10)
+
+
+def test_outside_of_a_branch_there_is_nothing():
+    branch = made_up(lambda omega, share: np.ones((len(share), 4)))
+    assert interpolate(branch, 0.2, 0.41) is not None
+    for omega, alpha in ((0.2, 0.39), (0.2, 2.01), (0.09, 1.0), (0.31, 1.0)):
+        assert interpolate(branch, omega, alpha) is None
+
+
+def test_what_leaving_out_tells_is_at_least_the_error_of_the_interpolation():
+    wave = lambda omega, share: np.stack([np.sin(9 * share + 11 * omega)] * 4, axis=-1)  # noqa: E731
+    branch = made_up(wave)
+    told = with_interpolation([line._replace(errors=np.zeros_like(line.errors)) for line in branch])
+    rng = np.random.default_rng(1)
+    points = [(omega, 2 * omega + share * (2 - 2 * omega), share) for omega, share in rng.uniform(0.14, 0.26, (40, 2))]
+    points = [(omega, alpha, share) for omega, alpha, share in points if 0.1 < share < 0.9]
+    errors = [abs(interpolate(branch, o, a) - wave(o, s)).max() for o, a, s in points]
+    assert (np.array(errors) <= [interpolate(told, o, a, "errors").max() for o, a, _ in points]).all()
+    assert max(errors) > 1e-5  # else nothing was tested
+
+
+def test_nodes_are_the_stored_theory_with_the_ends_of_the_branches(branches):
+    lines = experiment("fig03_theory", "paper", quiet=True)
+    for branch, own in OWN.items():
+        for nodes in branches["standard", branch]:
+            line = lines[np.isclose(lines["omega"], nodes.omega)]
+            assert (np.diff(nodes.alpha) > 0).all()
+            stored = line[line["what"] == branch].set_index("alpha")
+            ends = {line.loc[line["what"] == f"{branch} {end}", "alpha"].squeeze() for end in ("start", "stop")
+                    if (line["what"] == f"{branch} {end}").any()}  # fmt: skip
+            for alpha, values in zip(nodes.alpha, nodes.values):
+                if alpha in ends:
+                    assert values[3] == 0
+                else:
+                    row = stored.loc[alpha]
+                    expected = [row["train_loss"], row["test_mse"], row["q"], row[own] ** 2]
+                    np.testing.assert_allclose(values, expected, rtol=1e-12)
+            assert ends <= set(nodes.alpha)
+            assert len(ends) + len(stored) - len(nodes.alpha) <= 3  # rows within the error of an end are left out
+
+
+def test_the_loss_is_continuous_where_a_branch_ends(branches):
+    """There it meets the symmetric branch, from which the end's other values are taken."""
+    for nodes in branches.values():
+        for line in nodes:
+            for end, inner in ((0, slice(1, 5)), (-1, slice(-5, -1))):
+                if line.values[end, 3] == 0:
+                    onward = polynomial(line.alpha[inner], line.values[inner, 0], line.alpha[end])
+                    assert onward == pytest.approx(
+                        line.values[end, 0], rel=0.1
+                    )  # the next node's is often twice as large
+
+
+# In the browser ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def explorer(open_page):
+    """The landing page, and a function that goes to a view of it."""
+    page = open_page(PAGE)
+
+    def go(**view):
+        page.evaluate("view => { location.hash = view }", "&".join(f"{name}={value}" for name, value in view.items()))
+        page.wait_for_function("() => document.querySelector('[name=alpha]').value == " + str(view["alpha"]))
+        return page
+
+    return page, go
+
+
+def views(rng, count):
+    """Points of the sliders between the stored omegas."""
+    for _ in range(count):
+        omega, alpha = 0.025 + 0.01 * int(rng.integers(47)), 0.02 + 0.01 * int(rng.integers(199))
+        yield {"matrix": str(rng.choice(list(EXPERIMENTS))), "omega": round(omega, 3), "alpha": round(alpha, 2)}
+
+
+@pytest.mark.slow
+def test_the_browser_interpolates_as_the_library_does(explorer, branches):
+    _, go = explorer
+    compared = 0
+    for view in views(np.random.default_rng(3), 25):
+        shown = go(**view).evaluate(NUMBERS)
+        for branch, own in OWN.items():
+            if f"{branch} train_loss" not in shown:
+                continue
+            nodes = with_interpolation(branches[view["matrix"], branch])
+            loss, test, _, square = interpolate(nodes, view["omega"], view["alpha"])
+            expected = {"train_loss": loss, "test_mse": test, own: np.sqrt(max(square, 0)) / Task().sigma ** 2}
+            for name, value in expected.items():
+                assert shown[f"{branch} {name}"][0] == pytest.approx(value, rel=2e-5)
+            errors = interpolate(nodes, view["omega"], view["alpha"], "errors")
+            assert shown[f"{branch} train_loss"][1] == pytest.approx(abs(errors[0]), rel=1e-4)
+            compared += 1
+    assert compared > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "omega, alpha, matrix", [(0.09, 0.78, "standard"), (0.33, 1.46, "standard"), (0.15, 1.13, "alternative")]
+)
+def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega, alpha, matrix):
+    _, go = explorer
+    shown = go(omega=omega, alpha=alpha, matrix=matrix).evaluate(NUMBERS)
+    there = [branch for branch in OWN if f"{branch} train_loss" in shown]
+    assert there == (["semantic"] if matrix == "alternative" else ["semantic", "positional"])
+    for branch in there:
+        found = solve(Task(omega=omega, matrix=matrix), alpha, branch, points=2**10, seed=1)
+        own, variance = OWN[branch], Task().sigma ** 2
+        expected = {
+            "train_loss": (found.train_loss, found.stderr["train_loss"]),
+            "test_mse": (found.test_mse, found.stderr["test_mse"]),
+            own: (getattr(found.overlaps, own) / variance, found.stderr[own] / variance),
+        }
+        for name, (value, error) in expected.items():
+            ours, stated = shown[f"{branch} {name}"]
+            assert abs(ours - value) < 4 * np.hypot(stated, error), name
+            assert stated < 0.05 * ours  # a band that contains everything would say nothing
+
+
+@pytest.mark.slow
+def test_attention_is_that_of_the_teacher_and_the_mean_of_each_student(explorer, branches):
+    _, go = explorer
+    y, omega, alpha = np.array([0.9, -0.45]), 0.3, 1.5
+    shown = go(omega=omega, alpha=alpha, y1=y[0], y2=y[1]).evaluate(ATTENTION)
+    soft = np.exp(np.outer(y, y))
+    target = (1 - omega) * soft / soft.sum(1, keepdims=True) + omega * np.array(Task().matrix)
+    np.testing.assert_allclose(shown["teacher"], target.ravel(), atol=1e-6)
+    noise = np.random.default_rng(0).standard_normal((2, 200_000))
+    for branch in OWN:
+        *_, q, square = interpolate(branches["standard", branch], omega, alpha)
+        theta, m = (np.sqrt(square), 0) if branch == "semantic" else (0, np.sqrt(square))
+        h = theta / 0.25 * y[:, None] + m * np.array([[1], [-1]]) + np.sqrt(q - theta**2 / 0.25) * noise
+        s = np.array([expit(h[0] * (h[0] - h[1])), expit(h[1] * (h[1] - h[0]))])
+        mean, error = s.mean(1), s.std(1) / np.sqrt(s.shape[1])
+        assert (abs(np.array(shown[branch])[[0, 3]] - mean) < 4 * error + 1e-6).all()
+
+
+@pytest.mark.slow
+def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
+    page, go = explorer
+    verdict = page.locator(".explorer-verdict")
+    begins, ends = borders_of(experiment("fig03_theory", "paper", quiet=True)).values()
+    go(omega=0.3, alpha=0.5)
+    assert "Only the positional student" in verdict.inner_text()
+    assert f"begins at α = {begins['alpha'][0.3]:.2f}" in verdict.inner_text()
+    assert "semantic train_loss" not in page.evaluate(NUMBERS)
+    assert "no semantic minimum here" in page.locator(".explorer-attention").inner_text()
+    go(omega=0.1, alpha=1.8)
+    assert "Only the semantic student" in verdict.inner_text()
+    assert f"it ends at α = {ends['alpha'][0.1]:.2f}" in verdict.inner_text()
+    go(omega=0.3, alpha=0.03)
+    assert "No minimum" in verdict.inner_text()
+    assert page.evaluate(NUMBERS) == {}
+    go(omega=0.48, alpha=1.0, matrix="alternative")
+    assert "no semantic minimum beyond ω = 0.44" in verdict.inner_text()
+    assert "no positional minimum beyond ω = 0.08" in verdict.inner_text()
+
+
+@pytest.mark.slow
+def test_the_winner_changes_at_the_critical_line(explorer):
+    page, go = explorer
+    lines = experiment("fig03_theory", "paper", quiet=True)
+    critical = lines[lines["what"] == "critical"].set_index("omega")["alpha"]
+    for omega in (0.1, 0.2, 0.3, 0.4):
+        for side, winner in ((-0.02, "positional"), (0.02, "semantic")):
+            go(omega=omega, alpha=round(critical[omega] + side, 2))
+            assert page.locator(".explorer-verdict").inner_text().startswith(f"The {winner} student wins.")
+
+
+@pytest.mark.slow
+def test_one_state_moves_by_keys_pointer_and_address(explorer):
+    page, go = explorer
+    page = go(omega=0.2, alpha=1)
+    assert [page.locator(f"[name={name}]").input_value() for name in ("omega", "alpha")] == ["0.2", "1"]
+    page.locator("[name=alpha]").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("location.hash").startswith("#omega=0.2&alpha=1.02")
+    assert "α = 1.02" in page.locator(".explorer-verdict").inner_text()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("location.hash").startswith("#omega=0.195&alpha=1.02")
+    assert page.locator(".explorer output").all_inner_texts()[:2] == ["0.195", "1.02"]
+    page.wait_for_function("() => document.querySelector('.explorer [role=status]').textContent.includes('ω = 0.195')")
+
+    box = page.locator(".explorer-map > svg").bounding_box()
+    page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.3 * box["height"])
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + 0.2 * box["height"])
+    page.mouse.up()
+    state = {name: float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")}
+    assert state["omega"] > 0.3 and state["alpha"] > 1.5
+    assert f"omega={state['omega']}&alpha={state['alpha']}" in page.evaluate("location.hash")
+    handle = page.locator(".explorer-handle").bounding_box()
+    assert handle["x"] + handle["width"] / 2 == pytest.approx(box["x"] + 0.75 * box["width"], abs=5)
+    page.mouse.move(0, 0)  # with no button down the pointer moves nothing
+    assert float(page.locator("[name=omega]").input_value()) == state["omega"]
+
+
+def swipe(page, start, end):
+    """A finger from one point of the window to another."""
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    for k in range(9):
+        point = {"x": start[0] + k / 8 * (end[0] - start[0]), "y": start[1] + k / 8 * (end[1] - start[1])}
+        kind = "touchMove" if k else "touchStart"
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        page.wait_for_timeout(20)
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    page.wait_for_timeout(200)
+
+
+@pytest.mark.slow
+def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explorer):
+    page, go = explorer
+    page.set_viewport_size(PHONE)
+    go(omega=0.3, alpha=1)
+    page.locator(".explorer-map").evaluate("map => map.scrollIntoView({block: 'center'})")
+    state = lambda: [float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")]  # noqa: E731
+    scrolled = page.evaluate("scrollY")
+    box = page.locator(".explorer-handle").bounding_box()
+    x, y = box["x"] + 22, box["y"] + 22
+    swipe(page, (x, y), (x + 40, y + 60))
+    (omega, alpha), left = state(), page.evaluate("scrollY")
+    assert omega > 0.33 and alpha < 0.7 and left == scrolled
+    swipe(page, (x - 80, y + 40), (x - 80, y - 60))
+    assert state() == [omega, alpha] and page.evaluate("scrollY") > left + 50
+    swipe(page, (x - 80, y - 60), (x - 80, y - 60))
+    assert state()[0] < 0.25
+
+
+@pytest.mark.slow
+def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
+    page, _ = explorer
+    page.evaluate("location.hash = 'omega=7&alpha=-1&matrix=none&y1=x'")
+    page.wait_for_function("() => document.querySelector('[name=omega]').value == 0.5")
+    assert page.locator("[name=alpha]").input_value() == "0.02"
+    assert page.locator("[name=matrix]:checked").input_value() == "standard"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_what_one_touches_is_large_enough(explorer, size):
+    page, _ = explorer
+    page.set_viewport_size(size)
+    targets = ".explorer input[type=range], .explorer fieldset label, .explorer summary, .explorer-handle"
+    for each in page.locator(targets).all():
+        assert min(each.bounding_box()[side] for side in ("width", "height")) >= 44
+
+
+@pytest.mark.slow
+def test_the_explorer_is_above_the_fold(explorer):
+    page, _ = explorer
+    for part in (".explorer-map > svg", ".explorer-verdict", "[name=omega]", "[name=alpha]", ".explorer-panels"):
+        box = page.locator(part).bounding_box()
+        assert box["y"] + box["height"] <= DESK["height"], part
+
+
+@pytest.mark.slow
+def test_scripts_and_data_stay_small_and_carry_their_licences():
+    names = re.findall(r"_static/((?:d3-)?explorer[a-z-]*\.js)", PAGE.read_text())
+    assert names == ["explorer-data.js", "d3-explorer.js", "explorer-theory.js", "explorer.js"]
+    assert sum((STATIC / name).stat().st_size for name in names) < 400_000
+    bundle = (STATIC / "d3-explorer.js").read_text()
+    locked = json.loads((HERE / "book/d3/package-lock.json").read_text())["packages"]
+    asked = json.loads((HERE / "book/d3/package.json").read_text())["devDependencies"]
+    assert bundle.count("Permission to use, copy, modify") >= 6
+    for name, version in asked.items():
+        assert locked[f"node_modules/{name}"]["version"] == version
+        assert name == "esbuild" or f"\n{name} {version}\n" in bundle
+
+
+@pytest.mark.slow
+def test_no_other_page_carries_the_explorer():
+    assert "explorer.js" in (HTML / "book/index.html").read_text()
+    assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "theme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])
+def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
+    """In the two views in which `test_pages` does not read it."""
+    page, _ = explorer
+    page.set_viewport_size(size)
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    page.locator(".explorer summary").click()
+    page.wait_for_timeout(300)  # colours change slowly
+    found = Axe().run(page, ".bd-article", RULES).response["violations"]
+    serious = [
+        (each["id"], [node["html"] for node in each["nodes"]])
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+# Prices --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def students():
+    return students_at(Task(), 1.25, 2**9)
+
+
+@pytest.mark.slow
+def test_the_mean_price_of_a_sentence_is_the_slope_of_the_training_loss(students):
+    task, rng = Task(), np.random.default_rng(5)
+    one = {branch: some[0] for branch, some in students.items()}
+    y = task.sigma * rng.standard_normal((4000, 2))
+    fields = {branch: cavity_fields(task, each.overlaps, y, rng) for branch, each in one.items()}
+    drawn = [one_sentence(task, y[i], {branch: w[i] for branch, w in fields.items()}, one) for i in range(len(y))]
+    for branch, each in one.items():
+        paid = np.array([sentence.misfit[branch] + sentence.bending[branch] for sentence in drawn])
+        assert abs(paid.mean() - each.train_slope) < 4 * paid.std() / np.sqrt(len(paid)) + 1e-5
+
+
+@pytest.mark.slow
+def test_a_sentence_is_paid_at_the_lowest_price(students):
+    task, one = Task(), {branch: some[0] for branch, some in students.items()}
+    y, fields = np.array([0.8, -0.3]), {"semantic": np.array([0.4, -0.1]), "positional": np.array([0.35, -0.2])}
+    sentence = one_sentence(task, y, fields, one)
+    for branch, w in fields.items():
+        V = one[branch].overlaps.V
+
+        def price(h, w=w, V=V):
+            s = expit([h[0] * (h[0] - h[1]), h[1] * (h[1] - h[0])])
+            return ((h - w) ** 2).sum() / (2 * V) + task.sigma**2 * ((s - sentence.target) ** 2).sum()
+
+        best = min(minimize(price, w + shift, tol=1e-12).fun for shift in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)))
+        assert sentence.misfit[branch] + sentence.bending[branch] == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_the_entry_price_is_where_the_tangent_starts(students):
+    for branch, price in prices(students, 1.25).items():
+        ahead, behind = (solve(Task(), alpha, branch, 2**9).train_loss for alpha in (1.3, 1.2))
+        slope = (ahead - behind) / 0.1
+        assert price.slope[0] == pytest.approx(slope, rel=0.01)
+        assert price.entry[0] == pytest.approx(price.loss[0] - 1.25 * price.slope[0], abs=1e-12)
+
+
+@pytest.mark.slow  # of the built book
+def test_every_number_of_the_page_is_made_by_the_library_and_used():
+    words = json.loads((landing.pieces() / landing.WORDS).read_text())
+    used = set(re.findall(r"\{\{ (\w+) \}\}", (HERE / "book/index.md").read_text()))
+    assert used == set(words)
+    text = PAGE.read_text()
+    assert all(value in text for value in words.values())
+    crossing, quotient = (float(words[name].split("(")[0]) for name in ("alpha_c", "quotient"))
+    assert abs(quotient - crossing) < 0.02  # the account: entry price over saving is where the losses cross
+
+
+@pytest.mark.slow
+def test_the_landing_page_says_its_name_once():
+    assert re.search(r"<title>\s*Positional or semantic\?\s*</title>", PAGE.read_text())

@@ -1,0 +1,288 @@
+"""One figure by one command: its parameters, its marks where they are not the published ones, its files."""
+
+import json
+import re
+from io import StringIO
+from pathlib import Path
+
+import browser
+import jupytext
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from nbformat.v4 import new_code_cell, new_output
+from playwright.sync_api import sync_playwright
+
+from attention_book import cli
+from attention_book.notebooks.marks import marked
+from attention_book.notebooks.parameters import allows, assigned, declared, of_profile
+from attention_book.notebooks.validation import difference
+from attention_book.paths import NOTEBOOKS
+from attention_book.render.drawn import as_csv, drawn
+from attention_book.render.markup import COMPARISON
+from attention_phases.errors import BadInput, NotebookError
+
+SLICE = NOTEBOOKS / "fig02_slice.md"
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("omega=0.2", 0.2),
+        ("omega=1", 1.0),
+        ("points=128", 128),
+        ("matrix=[[0.3, 0.7], [0.8, 0.2]]", [[0.3, 0.7], [0.8, 0.2]]),
+    ],
+)
+def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
+    (found,) = assigned(SLICE, [setting]).values()
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["omega=1.1", "omega=-0.1", "omega=NaN", "omega=x", "omega=", "omega", "omega=true", "omega=[0.3]", "sigma=0",
+     "lam=Infinity", "points=100", "points=8", "points=128.0", "points=1e3", "points=0", "omgea=0.2",
+     "matrix=standard", "matrix=[[0.3, 0.7]]", 'matrix=[[0.3, 0.7], [0.8, "x"]]', "profile=laptop"],
+)  # fmt: skip
+def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_path, capsys):
+    assert cli.main(["figure", "fig02", "--profile", "smoke", "--set", setting, "--out", str(tmp_path / "out")]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and setting.partition("=")[0] in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], ["fig02", "--set", "omega=0.2", "--set", "omega=0.3"]])
+def test_a_bad_name_and_a_parameter_set_twice_are_refused(arguments, capsys):
+    assert cli.main(["figure", *arguments, "--profile", "smoke"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "good", "bad"),
+    [
+        ("in [0, 1)", [0, 0.5], [-1, 1]),
+        ("in (0, inf)", [1e-9, 1e9], [0, float("inf"), float("nan")]),
+        ("a whole number, at least 3", [3, 4], [2]),
+        ("a power of two, at least 4", [4, 64], [2, 6]),
+        ("one of paper, laptop", ["paper"], ["pap", "smoke"]),
+        ("each in [0, 1]", [[0.1, 1]], [[], [0.1, 2]]),
+        ("2x2, each in (0, 1)", [[[0.1, 0.2], [0.3, 0.4]]], [[[0.1, 0.2]], [[0.1, 0.2], [0.3, 1]]]),
+        ("empty or of the form [A-O]{3}", ["", "ABC"], ["AB", "ABZ", "ABCD"]),
+    ],
+)
+def test_ranges_are_checked_as_they_are_written(words, good, bad):
+    assert all(allows(words, value) for value in good)
+    assert not any(allows(words, value) for value in bad)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["size = 3", "size = 3  # how much", "size = 3  # how much; cells; more or less", "size = 3  # a; b; in [4, 5]"],
+)
+def test_a_parameter_without_documentation_or_out_of_its_range_is_an_error(line, tmp_path):
+    text = tmp_path / "page.md"
+    documented = 'profile = "paper"  # size; a name; one of paper, laptop, smoke'
+    text.write_text(f"# A page\n\n```{{code-cell}} python\n:tags: [parameters]\n\n{documented}\n{line}\n```\n")
+    with pytest.raises(NotebookError, match=r"page\.md|no range"):
+        declared(text)
+
+
+def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
+    for path in (*NOTEBOOKS.glob("*.md"), NOTEBOOKS / "profiles.toml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    profiles = tmp_path / "profiles.toml"
+    assert of_profile(tmp_path / SLICE.name, "paper") == {"profile": "paper"}
+    profiles.write_text(profiles.read_text().replace("points = 512", "points = 500"))
+    with pytest.raises(BadInput, match="points = 500"):
+        of_profile(tmp_path / SLICE.name, "smoke")
+
+
+# Marks
+
+
+def executed(changes, sizes=None):
+    """The text of Figure 2 as if executed: its cells that compare with published numbers have their outputs."""
+    notebook = jupytext.read(SLICE)
+    compared = new_output("display_data", {"text/html": "a comparison"}, metadata={COMPARISON: {"rows": []}})
+    notebook.cells.insert(-1, new_code_cell("Table()", outputs=[compared]))
+    return marked(notebook, SLICE, sizes or {"profile": "paper"}, changes)
+
+
+def prose(notebook):
+    """Text of a notebook that is neither folded, nor a heading, nor hidden in the book."""
+    cells = [each.source for each in notebook.cells if each.cell_type == "markdown" and "tags" not in each.metadata]
+    shown = re.sub(r"<details>.*?</details>", "", "\n\n".join(cells), flags=re.DOTALL)
+    return [line for line in shown.splitlines() if line and not re.match(r"#|\(.*\)=$", line)]
+
+
+@pytest.mark.parametrize("changes", [{}, {"omega": 0.3}])
+def test_the_published_page_has_no_marks(changes):
+    before = executed({})
+    after = executed(changes)
+    assert [cell.source for cell in after.cells] == [cell.source for cell in before.cells]
+    assert "admonition" not in str(after) and "a comparison" in str(after)
+
+
+def test_a_changed_page_says_so_and_hides_what_is_about_the_published_one():
+    notebook = executed({"omega": 0.2})
+    assert notebook.cells[0].source == "(fig02)=\n# Figure 2: a slice of the phase diagram"
+    banner = notebook.cells[1].source
+    assert "<code>omega = 0.2</code> (published: 0.3)" in banner and "sigma" not in banner
+    assert "a comparison" not in str(notebook)
+    assert prose(notebook) == banner.splitlines()
+    figure = next(cell.metadata.mystnb for cell in notebook.cells if "mystnb" in cell.metadata)
+    assert figure.figure.caption.startswith("With omega = 0.2. Top:")
+    assert figure.image.alt.startswith("With omega = 0.2; the published figure: Three panels")
+
+
+def test_a_smaller_page_says_so_and_keeps_its_text():
+    notebook = executed({}, {"profile": "smoke", "points": 256})
+    assert "<code>smoke</code> (<code>points = 256</code> (published: 16384))" in notebook.cells[1].source
+    assert len(prose(notebook)) == len(prose(executed({}))) + len(notebook.cells[1].source.splitlines())
+    assert "a comparison" in str(notebook)
+
+
+# What a figure draws
+
+
+@pytest.fixture
+def figure():
+    figure, axes = plt.subplots()
+    yield figure, axes
+    plt.close(figure)
+
+
+def test_data_of_lines_bands_points_and_their_errors(figure):
+    figure, axes = figure
+    axes.set(xlabel="alpha", ylabel="loss", title="A title")
+    x, y, error = np.array([1.0, 2.0]), np.array([0.5, 0.25]), np.array([0.1, 0.2])
+    axes.plot(x, y, "-", color="#ff0000", label="theory")
+    axes.fill_between(x, y - error, y + error, color="#ff0000")
+    axes.errorbar(x, y + 1, error, fmt="o", color="#0000ff", label="trained")
+    axes.axvline(1.5, color="#00ff00")
+    axes.axhline(7, color="#00ff00")
+    found = drawn(figure, {"#ff0000": "semantic"}).set_index("drawn as")
+    assert set(found.index) == {"line", "band", "points"}
+    theory = found[found["series"] == "theory"]
+    assert (theory["x"].tolist(), theory["y"].tolist()) == ([1, 2], [0.5, 0.25])
+    assert set(theory["colour"]) == {"semantic"}
+    band = found.loc["band"]
+    assert np.allclose(band[["x", "low", "high"]], [[1, 0.4, 0.6], [2, 0.05, 0.45]])
+    trained = found[found["series"] == "trained"]
+    assert np.allclose(trained[["x", "y", "low", "high"]], [[1, 1.5, 1.4, 1.6], [2, 1.25, 1.05, 1.45]])
+    straight = found[found["colour"] == "00ff00"]
+    assert straight["x"].dropna().tolist() == [1.5] and straight["y"].dropna().tolist() == [7]
+    text = as_csv(figure)
+    assert "# panel 1: title = A title; x = alpha; y = loss" in text
+    read = pd.read_csv(StringIO(text), comment="#")
+    assert np.allclose(read["x"].sum(), drawn(figure)["x"].sum())
+
+
+def test_data_of_maps_images_scatter_and_bars(figure):
+    figure, axes = figure
+    mesh = axes.pcolormesh([0.0, 1.0], [10.0, 20.0], [[1.0, 2.0], [3.0, np.nan]], shading="nearest")
+    figure.colorbar(mesh, label="difference")
+    cells = drawn(figure)
+    assert cells[["x", "y"]].to_numpy().tolist() == [[0, 10], [1, 10], [0, 20], [1, 20]]
+    assert cells["value"].tolist()[:3] == [1, 2, 3] and np.isnan(cells["value"][3])
+    assert "value = difference" in as_csv(figure)
+    axes.scatter([5, 6], [7, 8], c=[0.1, 0.2])
+    axes.bar([1, 2], [3, 4], label="count")
+    axes.imshow([[9.0, 8.0]])
+    found = drawn(figure)
+    assert found[found["drawn as"] == "points"][["x", "y", "value"]].to_numpy().tolist() == [[5, 7, 0.1], [6, 8, 0.2]]
+    assert found[found["series"] == "count"][["x", "y"]].to_numpy().tolist() == [[1, 3], [2, 4]]
+    assert found["value"].tolist()[-2:] == [9, 8]
+
+
+def test_a_scheme_has_no_data(figure):
+    assert as_csv(figure[0]) == ""
+
+
+# The command
+
+
+@pytest.fixture(scope="module")
+def made(guarded, tmp_path_factory):
+    """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says."""
+    folder = tmp_path_factory.mktemp("fig02")
+    arguments = ["figure", "fig02", "--profile", "smoke", "--set", "omega=0.2", "--out", folder, "--json"]
+    done = guarded("-m", "attention_book.cli", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder, json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_one_command_makes_notebook_page_picture_and_data(made):
+    _, found = made
+    assert found["parameters"]["omega"] == 0.2 and found["parameters"]["profile"] == "smoke"
+    assert [Path(name).name for name in found["svg"]] == ["fig-02.svg"]
+    assert Path(found["svg"][0]).read_text().startswith("<?xml")
+    notebook = nbformat.read(found["notebook"], 4)
+    assert "omega = 0.2" in next(
+        c.source for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", ())
+    )
+    table = pd.read_csv(found["csv"][0], comment="#")
+    assert {"semantic", "positional", "L-BFGS"} <= set(table["series"]) and set(table["panel"]) == {1, 2, 3}
+    assert table["x"].max() == 2
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
+    taken = tmp_path / "file"
+    taken.touch()
+    assert cli.main(["figure", "fig02", "--profile", "smoke", "--out", str(taken / "out")]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1 and str(taken / "out") in err
+
+
+@pytest.mark.slow
+def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
+    page_file = made[0] / "page" / "fig02_slice.html"
+    complaints = []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
+        page = running.new_context(offline=True).new_page()
+        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
+        page.on("requestfailed", lambda asked: complaints.append(f"missing: {asked.url}"))
+        page.goto(page_file.as_uri(), wait_until="load")
+        page.evaluate("() => window.MathJax.startup.promise.then(() => true)")
+        assert page.locator("mjx-container").count() > 10
+        assert page.locator("figure img, figure svg").count() > 0
+        assert "omega = 0.2 (published: 0.3)" in page.locator(".admonition.warning").inner_text()
+        assert "1.241" not in page.locator(".bd-article").inner_text()  # what is folded away is not seen
+        running.close()
+    assert complaints == []
+
+
+# What differs when a notebook runs again
+
+
+def output(**data):
+    return [new_output("display_data", {name.replace("_", "/"): text for name, text in data.items()})]
+
+
+@pytest.mark.parametrize(
+    ("stored", "found", "words"),
+    [
+        (output(text_csv="# c\nx,y\n1,2\n3,4\n"), output(text_csv="# c\nx,y\n1,2\n3,5\n"), ["y", "'3,4'", "'3,5'"]),
+        (
+            output(text_html="<td>alpha</td><td>1.2</td>"),
+            output(text_html="<td>alpha</td><td>1.3</td>"),
+            ["1.2", "1.3"],
+        ),
+        (output(text_plain="a 1"), output(text_plain="a 2"), ["stored 1", "now 2"]),
+        (output(text_plain="a"), [], ["not found"]),
+    ],
+)
+def test_a_difference_is_told_with_both_values(stored, found, words):
+    told = difference(stored, found)
+    assert all(word in told for word in words) and "\n" not in told
+    assert difference(stored, stored) is None

@@ -1,0 +1,108 @@
+"""Whatever comes in, there is a result or one clear line; never a traceback, and never a NaN."""
+
+import json
+import math
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from attention_book import cli
+from attention_book.notebooks.parameters import assigned, declared
+from attention_book.paths import NOTEBOOKS
+from attention_book.store.database import Store, load
+from attention_phases.errors import BadInput, StoreError
+from attention_phases.model.architectures import SCORES, Architecture
+from attention_phases.task import Task
+
+SLICE = NOTEBOOKS / "fig02_slice.md"
+ANYTHING = st.one_of(
+    st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans(), st.lists(st.floats(), max_size=3),
+    st.lists(st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3), max_size=3),
+)  # fmt: skip
+# Numbers as people type them, and what nobody should.
+NUMBERS = st.one_of(
+    st.floats().map(repr), st.integers().map(str), st.text(max_size=6), st.sampled_from(["1e-400", "0x1"])
+)
+FIXED = settings(
+    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def one_line(error):
+    assert "\n" not in str(error) or any("\n" in str(each) for each in error.args[:2])
+    assert "must be" in str(error)
+
+
+@given(ANYTHING, ANYTHING, ANYTHING, ANYTHING)
+@settings(FIXED, max_examples=300)
+@example(1.5, 0.5, 0.01, "standard")
+@example(0.5, 0.0, 0.01, "standard")
+@example(0.5, 0.5, 0.0, "standard")
+@example(0.5, 0.5, 0.01, [[1, 2], [3, math.inf]])
+def test_a_task_is_whole_or_refused(omega, sigma, lam, matrix):
+    try:
+        task = Task(omega, sigma, lam, matrix)
+    except BadInput as error:
+        one_line(error)
+        return
+    assert 0 <= task.omega <= 1 and 0 < task.sigma < math.inf and 0 < task.lam < math.inf
+    assert all(type(each) is float and math.isfinite(each) for row in task.matrix for each in row)
+    assert hash(task) == hash(Task(**vars(task)))
+
+
+@given(st.one_of(st.sampled_from([*SCORES]), ANYTHING), ANYTHING, ANYTHING)
+@settings(FIXED, max_examples=300)
+@example("tied", 3, -0.5)
+@example("tied", 3, -0.49)
+def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
+    try:
+        found = Architecture(form, tokens, correlation)
+    except BadInput as error:
+        one_line(error)
+        return
+    assert found.form in SCORES and found.tokens >= 2 and -1 / (found.tokens - 1) < found.correlation < 1
+
+
+@pytest.mark.slow
+@given(
+    command=st.sampled_from(
+        [("baseline",), ("theory", "--alpha", "2", "--branch", "semantic", "--points", "16", "--scrambles", "4")]
+    ),
+    options=st.dictionaries(st.sampled_from(["omega", "sigma", "lam", "matrix", "seed", "token-correlation"]), NUMBERS),
+)
+@FIXED
+def test_a_command_line_has_a_result_or_one_line(capsys, command, options):
+    options = {name: value for name, value in options.items() if name != "seed" or "theory" in command}
+    try:
+        code = cli.main([*command, "--json", *(f"--{name}={value}" for name, value in options.items())])
+    except SystemExit as ended:
+        code = ended.code
+    out, err = capsys.readouterr()
+    assert code in (0, 1, 2) and err.count("\n") == (code > 0)
+    if out:
+        json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert out or code
+
+
+@given(st.binary(max_size=300), st.booleans())
+@FIXED
+def test_readers_of_results_take_any_file(tmp_path, content, like_ours):
+    path = tmp_path / "any"
+    path.write_bytes((b"PAR1" + content + b"PAR1" if like_ours else content) or b"x")
+    for read in (load, Store):
+        with pytest.raises(StoreError) as caught:
+            read(path)
+        assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@given(st.one_of(st.sampled_from([*declared(SLICE)]), st.text(max_size=5)), st.one_of(NUMBERS, ANYTHING.map(str)))
+@settings(FIXED, max_examples=200)
+def test_settings_of_a_notebook_are_in_range_or_refused(name, value):
+    try:
+        found = assigned(SLICE, [f"{name}={value}"])
+    except BadInput as error:
+        one_line(error)
+        return
+    known = declared(SLICE)[name]
+    assert known.check(found[name]) == found[name] and type(found[name]) is type(known.value)

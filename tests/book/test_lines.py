@@ -1,0 +1,302 @@
+"""Branches along alpha, where they end, and what is kept of a line of theory."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_book import experiments
+from attention_book.analysis import instances as st
+from attention_book.analysis import optimizers
+from attention_book.experiments import cells, results
+from attention_book.experiments import theory_lines as lines
+from attention_book.experiments.theory_lines import theory_line
+from attention_book.paths import ROOT
+from attention_book.store import database as store
+from attention_book.store import provenance
+from attention_book.store.identity import canonical
+from attention_phases import Task
+from attention_phases.theory import Threshold, as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
+from attention_phases.theory.branches import follow
+from attention_phases.theory.ends import border, branch_end
+from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
+from attention_phases.theory.solution import ENDED
+
+TASK = Task(omega=0.3)
+FEW = {"points": 2**8, "scrambles": 8}
+ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return pd.DataFrame(theory_line(cells.line_cell("line", TASK, ALPHAS, 2**8, 8)))
+
+
+# Branches
+
+
+@pytest.mark.slow
+def test_a_branch_is_followed_to_what_a_search_finds():
+    for branch in ("semantic", "positional"):
+        for alpha, found in follow(TASK, branch, ALPHAS[1:], **FEW).items():
+            alone = solve(TASK, alpha, branch, **FEW)
+            for name, value in found.overlaps._asdict().items():
+                assert value == pytest.approx(getattr(alone.overlaps, name), abs=found.stderr[name] + 1e-12)
+
+
+def test_a_branch_may_exist_in_the_middle_only():
+    # A weakly positional teacher: too few data on one side, too many on the other.
+    found = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
+    assert list(found) == [0.3, 0.4, 0.5] and found.stopped == {0.02: ENDED, 2.0: ENDED}
+
+
+def test_the_table_of_a_branch_has_its_errors():
+    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
+    assert table["alpha"].is_monotonic_increasing and table["alpha"].min() > 0.3
+    assert (table[["q_error", "theta_error", "test_mse_error"]] > 0).all(axis=None)
+
+
+def instability(task, branch, alpha):
+    """By how much one step of the map enlarges a small overlap of `branch` at the solution without overlaps."""
+    overlaps = solve(task, alpha, "symmetric", 2**10, 8, seed=5).overlaps
+    nets = gaussian_points(2**11, 16, 5)
+    x = 0.1
+    images = []
+    for side in (x, -x):
+        point = {
+            "semantic": Overlaps(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
+            "positional": Overlaps(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
+        }[branch]
+        pooled = pool(average(task, point, nets))
+        new = update(task, conjugates(task, alpha, point, pooled))
+        own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
+        images.append(own / new.q**0.5)
+    return (images[0] - images[1]) / (2 * x)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("omega", "branch", "alpha", "grows_above"),
+    [(0.3, "semantic", 0.85, True), (0.3, "positional", 0.1, True), (0.05, "positional", 0.9, False)],
+    ids=["semantic start", "positional start", "positional stop"],
+)
+def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, branch, alpha, grows_above):
+    task = Task(omega=omega)
+    near = solve(task, alpha, branch, 2**10, 8)
+    assert near.converged
+    end, error = branch_end(task, branch, alpha, near.overlaps, 2**10, 8)
+    assert (end < alpha) == grows_above and 0 < error < 0.15 * end
+    below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
+    assert (below < 1 < above) if grows_above else (below > 1 > above)
+
+
+@pytest.mark.slow
+def test_near_its_start_the_semantic_solution_is_a_saddle():
+    table = as_table(TASK, follow(TASK, "semantic", (0.75, 0.85, 0.95), **FEW))
+    limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
+    assert 0.7 < limit < 0.95 and 0 < error < 0.05
+    for alpha, saddle in ((limit - 0.06, True), (limit + 0.1, False)):
+        found = solve(TASK, alpha, "semantic", 2**12, 16, seed=3)
+        assert (found.gain > 1) == saddle and abs(found.gain - 1) > 3 * found.stderr["gain"]
+
+
+@pytest.mark.parametrize(("branch", "held"), [("semantic", "m"), ("positional", "theta")])
+def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
+    found = solve(TASK, 1.0, branch, 2**11, 8)
+    scale = (TASK.sigma**2 * found.overlaps.q) ** 0.5 if held == "theta" else found.overlaps.q**0.5
+    nets = gaussian_points(2**12, 8, 9)
+    images = []
+    for side in (0.1, -0.1):
+        kicked = found.overlaps._replace(**{held: side * scale})
+        new = update(TASK, conjugates(TASK, 1.0, kicked, average(TASK, kicked, nets)))
+        images.append(getattr(new, held))
+    gains = (images[0] - images[1]) / (0.2 * scale)
+    assert abs(found.gain - gains.mean()) < 4 * np.hypot(found.stderr["gain"], gains.std(ddof=1) / 8**0.5)
+
+
+@pytest.mark.slow
+def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
+    at = ends_of(rows)
+    assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
+    error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
+    assert error > 0
+    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
+    later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
+    assert border(TASK, "semantic", table, (later, 0.01), **FEW) == (later, 0.01)
+
+
+def ends_of(rows):
+    return rows.set_index("what")["alpha"]
+
+
+def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
+    """The scrambles serve both branches: their errors in quadrature would be far too large."""
+    found = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
+    gap = loss_gap(found["semantic"], {alpha: found["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
+    semantic, positional = (found[branch][2.0] for branch in ("semantic", "positional"))
+    assert gap.index.tolist() == [2.0] and gap.loc[2.0, "gain"] == semantic.gain
+    assert gap.loc[2.0, "train_loss"] == pytest.approx(semantic.train_loss - positional.train_loss, rel=1e-4)
+    apart = semantic.spread["train_loss"] - positional.spread["train_loss"]
+    assert gap.loc[2.0, "train_loss_error"] == pytest.approx(apart.std(ddof=1) / len(apart) ** 0.5)
+
+
+# Lines
+
+
+def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
+    by = {what: set(each["alpha"]) for what, each in rows.groupby("what")}
+    assert by["positional"] == set(ALPHAS)
+    assert by["semantic"] == set(ALPHAS[1:]) and by["symmetric"] == {0.3}
+    assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
+    assert by["gap"] == by["semantic"] and by["symmetric gap"] == {0.3}
+    assert rows.loc[rows["what"] == "semantic start", "reason"].item() == ENDED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["critical", "linear"])
+def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
+    of_line = rows[rows["what"] == kind].iloc[0]
+    alone = threshold(TASK, kind, 2**12, 8)
+    assert of_line["alpha"] == pytest.approx(alone.alpha, abs=0.1 * alone.stderr)  # the same scrambles
+    assert of_line["alpha_error"] == pytest.approx(alone.stderr, rel=0.05)
+
+
+def test_an_end_lies_beyond_the_last_solution(rows):
+    assert 0.3 < ends_of(rows)["semantic start"] < 0.9
+    assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
+
+
+@pytest.mark.slow
+def test_a_line_without_alphas_has_the_thresholds_alone():
+    rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
+    found = [each["what"] for each in rows]
+    assert found == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
+
+
+def test_no_threshold_without_a_positional_minimum():
+    task = Task(omega=0.4, matrix="alternative")
+    rows = theory_line(cells.line_cell("line", task, (0.5, 1.0), 2**6, 8))
+    assert "critical" not in {each["what"] for each in rows}
+
+
+def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch):
+    asked = {}
+
+    def found(name, alpha):
+        def call(*_, **quadrature):
+            asked[name] = quadrature
+            return alpha, 0.01
+
+        return call
+
+    monkeypatch.setattr(lines, "threshold", lambda *_, **__: Threshold(np.nan, np.nan, False, {}))
+    monkeypatch.setattr(lines, "branch_end", found("end", 0.75))
+    monkeypatch.setattr(lines, "border", found("border", 0.8))
+    line = cells.line_cell("line", TASK, (0.3, 0.9), 2**6, 4)
+    rows = [row for row in theory_line(line) if row["what"].startswith("semantic ")]
+    assert rows == [
+        {"what": "semantic start", "alpha": 0.75, "alpha_error": 0.01, "reason": ENDED},
+        {"what": "semantic border", "alpha": 0.8, "alpha_error": 0.01},
+    ]
+    quadrature = {"scrambles": 4, "seed": line.seed}
+    assert asked == {"end": {"points": 2**7, **quadrature}, "border": {"points": 2**10, **quadrature}}
+
+
+@pytest.mark.parametrize(("form", "kept"), [("rank2", [1.6, 2.1]), ("untied", [0.5, 1.1, 1.6, 2.1])])
+def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the_positional_ones(
+    monkeypatch, form, kept
+):
+    def at(alpha, gain):
+        return SimpleNamespace(alpha=alpha, gain=gain, stderr={"gain": 0.01}, converged=True)
+
+    def solve_from(near, task, alpha, branch, **options):
+        assert (near.alpha, branch) == (1.1, "positional")  # the nearest one
+        return at(alpha, alpha / 1.3)
+
+    monkeypatch.setattr(lines, "solve_from", solve_from)
+    alphas = (0.5, 1.1, 1.6, 2.1)
+    found = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
+    (row,) = lines._limits(TASK, found, {"architecture": SimpleNamespace(form=form)})
+    assert row == {"what": "positional limit", "alpha": pytest.approx(1.3), "alpha_error": pytest.approx(0.013)}
+    assert list(found["semantic"]) == kept and list(found["positional"]) == list(alphas)
+
+
+@pytest.mark.slow
+def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
+    cell = cells.line_cell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
+    monkeypatch.setattr(results, "DATA", tmp_path)
+    with store.Store(tmp_path / "s.sqlite") as kept:
+        kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))
+        store.export(kept, tmp_path)
+    assert results.check(5, name="fig03_theory")[:2] == (1, [])
+    changed = store.load(tmp_path / "fig03_theory.parquet")
+    at = changed.index[changed["what"] == "critical"][0]
+    changed.loc[at, "alpha"] *= 1.01
+    monkeypatch.setattr(results, "load", lambda path: changed)
+    count, (found,), *_ = results.check(5)
+    assert count == 1 and found.column == "alpha"
+
+
+# Maps
+
+
+def test_the_map_of_theory_takes_the_symmetric_solution_where_a_minimum_is_missing(rows):
+    lines = rows.assign(omega=0.3)
+    gap = st.theory_map(lines, lambda semantic, positional, baseline: semantic["train_loss"] - positional["train_loss"])
+    at = {what: each.set_index("alpha")["train_loss"] for what, each in rows.groupby("what")}
+    assert gap.loc[0.3, 0.3] == at["symmetric"][0.3] - at["positional"][0.3]
+    assert gap.loc[2.0, 0.3] == at["semantic"][2.0] - at["positional"][2.0] < 0
+    advantage = st.theory_map(lines, st.theory_advantage)
+    assert advantage.loc[2.0, 0.3] > 0 > advantage.loc[0.9, 0.3]
+
+
+def trained(omega, seed, semantic, positional, optimizer="lbfgs"):
+    """Rows of one instance at alpha = 1, losses given."""
+    values = {"semantic": semantic, "positional": positional}
+    return [
+        {"optimizer": optimizer, "start": start, "omega": omega, "alpha": 1.0, "d": 5, "seed": seed, "q": 1.0, "m": 0.0,
+         "theta": 0.0, "train_loss": loss, "test_mse": 2 * loss, "linear_mse": 5.0}
+        for start, loss in values.items()
+    ]  # fmt: skip
+
+
+def test_the_map_of_trained_students_is_the_mean_over_instances():
+    table = pd.DataFrame(trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.2, 0, 1.0, 5.0))
+    assert st.gap_map(table, st.training_gap).loc[1.0].to_dict() == {0.1: -0.25, 0.2: -4.0}
+    assert st.gap_map(table, st.advantage).loc[1.0].to_dict() == {0.1: (3.0 + 0.0) / 2, 0.2: 3.0}
+
+
+def test_optimizers_are_compared_on_the_same_data_only():
+    table = pd.DataFrame(
+        trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.1, 2, 9.0, 9.0)
+        + trained(0.1, 0, 1.5, 2.0, "gd") + trained(0.1, 1, 3.1, 2.5, "gd")
+    )  # fmt: skip
+    found = optimizers.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
+    assert found["cells"] == 2
+    assert found["difference"] == pytest.approx(0.3) and found["error"] == pytest.approx(0.2)
+    assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
+
+
+def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
+    table = pd.DataFrame(
+        trained(0.1, 0, 1.0, 1.0005) + trained(0.1, 1, 1.0, 1.2) + trained(0.1, 2, 1.0, 1.0) + trained(0.1, 3, 1.0, 1.0)
+        + trained(0.1, 0, 1.0, 1.1, "gd") + trained(0.1, 1, 1.0, 1.3, "gd") + trained(0.1, 2, 1.0, 1.04, "gd")
+    )  # fmt: skip
+    assert optimizers.crossed_over(table, "positional") == (2, 0.5)
+    count, share = optimizers.crossed_over(table, "semantic")
+    assert count == 0 and np.isnan(share)
+
+
+# What is kept
+
+
+def test_every_experiment_is_stored():
+    assert {path.stem for path in (ROOT / "data").glob("*.parquet")} == experiments.GRIDS.keys()
+
+
+@pytest.mark.parametrize("name", sorted(experiments.GRIDS))
+def test_a_stored_table_is_complete(name):
+    wanted = {canonical(cell) for cell in experiments.grid(name, "paper")}
+    assert wanted == set(store.load(ROOT / "data" / f"{name}.parquet")["cell"])

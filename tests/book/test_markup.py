@@ -1,0 +1,174 @@
+"""How numbers of the pages become text."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_book import published as paper
+from attention_book.render import markup
+from attention_book.render.verdicts import Comparison, compare
+
+
+class Cells(HTMLParser):
+    """Tags with their attributes, and rows of cells, of a table."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.rows, self.inside = [], [], False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("th", "td"):
+            self.rows[-1].append("")
+
+        self.inside = tag in ("th", "td") or (self.inside and tag != "p")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def test_a_frame_of_every_sort_of_column():
+    frame = pd.DataFrame({
+        "omega": [0.3, 0.02], "threshold": ["critical", "linear"], "optimizer": ["gd", "lbfgs"],
+        "theory": [1.2514, np.nan], "theory_error": [0.0056, np.nan], "sigma_off": [-2.52, 0.04],
+        "by_token": [0.99885, 0.5], "by_token_std": [0.00045, 0.1],
+        "copies": [0.1, np.nan], "copies_low": [0.0, np.nan],
+        "copies_high": [0.3, np.nan], "moved": [-0.0061, np.nan], "moved_error": [0.0041, np.nan],
+        "settles": [True, False],
+        "points": [16384, 4], "scatter": [2.34e-5, np.nan], "scatter_error": [1.2e-6, np.nan], "largest": [-3.04, 0.0],
+    })  # fmt: skip
+    head, first, second = Cells(markup.as_html(frame, "A caption")).rows
+    assert head == ["ω", "threshold", "optimizer", "theory", "in errors", "by token", "copies, derivative",
+                    "moved by gradient descent", "settled to 10−12", "quadrature points", "scatter of εt, 10−5",
+                    "largest, in errors"]  # fmt: skip
+    assert first == ["0.3", "αc", "gradient descent", "1.2514(56)", "−2.5", "0.99885 ± 0.00045", "0.10 (0.00 to 0.30)",
+                     "−0.0061(41)", "yes", "16,384", "2.34(12)", "−3.0"]  # fmt: skip
+    assert second == ["0.02", "αl", "L-BFGS", "none", "0.0", "0.50 ± 0.10", "none", "", "no", "4", "none", "0.0"]
+
+
+def test_a_table_can_be_read_by_everybody():
+    frame = pd.DataFrame({"solution": ["one", "two"], "count": [3, 12]})
+    html = markup.as_html(frame, "Counts of α<sub>c</sub> & more")
+    tags = Cells(html).tags
+    (region,) = [attributes for tag, attributes in tags if tag == "div"]
+    assert region["tabindex"] == "0" and region["role"] == "region" and region["aria-label"] == "Counts of αc & more"
+    assert "<caption>Counts of α<sub>c</sub> & more</caption>" in html
+    scopes = [attributes["scope"] for tag, attributes in tags if tag == "th"]
+    assert scopes == ["col", "col", "row", "row"]
+    right = [tag for tag, attributes in tags if attributes.get("class") == "number"]
+    assert right == ["th", "td", "td"]  # the numbers and their heading
+    assert not re.search(r"<th[^>]*></th>", html)
+
+
+def test_numbers_lie_to_the_right_and_words_to_the_left_even_where_some_are_missing():
+    frame = pd.DataFrame({"verdict": ["agrees", "differs"], "reason": [np.nan, "quadrature"], "theory": [1.5, np.nan],
+                          "published": ["0.851", None]})  # fmt: skip
+    cells = [
+        attributes.get("class") for tag, attributes in Cells(markup.as_html(frame, "A caption")).tags if tag == "td"
+    ]
+    assert cells == [None, "number", "number"] * 2
+    _, first, second = Cells(markup.as_html(frame, "A caption")).rows
+    assert first == ["agrees", "–", "1.5", "0.851"] and second == ["differs", "quadrature", "none", ""]
+
+
+def test_a_folded_table_is_named_by_what_opens_it():
+    html = markup.as_html(pd.DataFrame({"count": [1]}), "All of them", folded=True)
+    assert html.startswith("<details><summary>All of them</summary>") and "<caption>" not in html
+    assert 'id="table-all-of-them"' in html
+
+
+@pytest.mark.parametrize(
+    "value, form, text",
+    [
+        (-0.04, "+.1f", "0.0"), (0.04, "+.1f", "0.0"), (-0.06, "+.1f", "−0.1"), (16.44, "+.1f", "+16.4"),
+        (-0.0, "g", "0"), (0.000123, ".2g", "0.00012"), (1.2e-7, ".0e", "1·10<sup>−7</sup>"), (24.0, "d", "24"),
+        (float("nan"), "g", "none"), (2.5e12, ".1e", "2.5·10<sup>12</sup>"), (-3.0, "g", "−3"),
+    ],
+)  # fmt: skip
+def test_numbers_have_a_true_minus_and_none_before_zero(value, form, text):
+    assert markup.number(value, form) == text
+
+
+@pytest.mark.parametrize(
+    "value, std, text",
+    [
+        (0.99885, 0.00045, "0.99885 ± 0.00045"),
+        (158.9, 4.4, "158.9 ± 4.4"),
+        (3.0, 0.0996, "3.00 ± 0.10"),
+        (170.0, 17.9, "170 ± 18"),
+    ],
+)
+def test_a_spread_has_two_digits(value, std, text):
+    assert markup.with_spread(value, std) == text
+
+
+def test_a_spread_that_is_rounding_is_not_shown():
+    frame = pd.DataFrame({"by_token": [1 + 5e-14, 1 + 5e-5], "by_token_std": [2.5e-13, 2.5e-5]})
+    _, first, second = Cells(markup.as_html(frame, "Shares")).rows
+    assert (first, second) == (["1"], ["1.000050 ± 0.000025"])
+
+
+def test_an_unknown_column_is_an_error():
+    with pytest.raises(KeyError, match="guess"):
+        markup.as_html(pd.DataFrame({"guess": [1.0]}), "Guesses")
+
+
+def test_texts_for_prose():
+    assert markup.said(-0.5, 0.1) == "−0.50(10)"
+    assert markup.said(1.2514, 0.0056) == "1.2514(56)" and markup.said(np.nan, np.nan) == "none"
+    assert markup.mean_in_per_cent(pd.Series([0.001, 0.003])) == "0.20(10) %"
+
+
+def rows():
+    theory = paper.Published("1.241", "Fig. 3")
+    mean = paper.Published("2.0", "Table 1", stderr=0.3, n=10)
+    where = {"alpha": 2.0, "branch": "positional", "optimizer": "gd"}
+    return [
+        Comparison("critical", {"omega": 0.3}, theory, 1.25, 0.001, "theory", 16, "quadrature"),
+        Comparison("test_mse", where, mean, 2.1, 0.4, "students", 10, "unknown"),
+    ]  # fmt: skip
+
+
+def test_a_comparison_on_a_page():
+    html = markup.Table(compare(rows()), "Published and ours").html()
+    head, first, second = Cells(html).rows
+    assert head == [
+        "quantity", "published", "ours", "difference, %", "in errors", "verdict", "reason", "ours from", "n",
+    ]  # fmt: skip
+    assert first == ["αc, ω = 0.3", "1.241", "1.2500(10)", "+0.7", "+8.6", "differs", "1", "theory", "16"]
+    assert second[:3] == ["εg, α = 2, positional, gradient descent", "2.00(30)", "2.10(40)"]
+    assert second[5:] == ["agrees", "–", "students", "10"]
+    assert html.endswith("Source of the published numbers: Fig. 3; Table 1.</p>")
+    assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:2] == ["number", "number"]
+
+
+def test_the_error_of_the_model_has_its_own_column_where_it_is_known():
+    some = [replace(each, broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
+    head, first, second = Cells(markup.Table(compare(some), "Published and ours").html()).rows
+    place = head.index("one step of breaking moves it by")
+    assert (first[place], second[place]) == ("−0.00040(10)", "not computed")
+
+
+def test_nothing_to_compare_is_said():
+    html, numbers = markup.Table(compare([]), "Published and ours")._repr_mimebundle_()
+    assert "no numbers for these parameters" in html["text/html"] and numbers[markup.COMPARISON]["rows"] == []
+
+
+def test_a_comparison_takes_its_numbers_along():
+    table = markup.Table(compare(rows()), "Published and ours")
+    bundle, numbers = table._repr_mimebundle_()
+    assert bundle == {"text/html": table.html()} and repr(table) == "Published and ours"
+    found = numbers[markup.COMPARISON]
+    assert found["anchor"] == "table-published-and-ours" and f'id="{found["anchor"]}"' in bundle["text/html"]
+    first, second = found["rows"]
+    assert first["value"] == 1.25 and first["published_error"] is None and first["reason"] == "quadrature"
+    assert second["reason"] is None and second["parameters"]["branch"] == "positional"
+    assert markup.Table(pd.DataFrame({"count": [1]}), "Counts")._repr_mimebundle_()[1] == {}

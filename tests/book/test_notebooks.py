@@ -1,0 +1,217 @@
+"""The notebook runner: nothing stale, nothing half-done, nothing silent."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from attention_book import paths
+from attention_book.notebooks import __main__ as command
+from attention_book.notebooks import book, execution
+from attention_phases.errors import NotebookError
+
+pytestmark = pytest.mark.slow
+
+TEXT = """\
+# A page
+
+```{code-cell} python
+:tags: [parameters]
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+size = 1  # how much; cells; a whole number, at least 1
+```
+
+```{code-cell} python
+print(size)
+```
+"""
+FAILING = TEXT.replace("print(size)", "print(size)\nraise ArithmeticError()")
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A small checkout of its own: one notebook, one library file, one data file, pins, profiles."""
+    files = {
+        "notebooks/page.md": TEXT,
+        "notebooks/profiles.toml": "[smoke.page]\nsize = 3\n",
+        "src/library.py": "VALUE = 1\n",
+        "data/fig.parquet": "stored",
+        "constraints.txt": "numpy==2.0.0\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(paths, "ROOT", tmp_path)
+    monkeypatch.setattr(paths, "DATA", tmp_path / "data")
+    monkeypatch.setattr(command, "NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.setattr(book, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(book, "SHOWN", tmp_path / "shown")
+    return tmp_path
+
+
+def outputs(path):
+    cells = nbformat.read(path, 4).cells
+    return [output.text for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+
+
+def run(checkout, **values):
+    return execution.execute(checkout / "notebooks/page.md", checkout / "kept", values)
+
+
+def test_parameters_of_a_profile_reach_the_notebook_and_the_book(checkout):
+    assert command.main(["--profile", "smoke"]) == 0
+    assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
+    assert "| A page |" in (checkout / "shown/times.md").read_text()
+    assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
+    assert (checkout / "notebooks/page.md").read_text() == TEXT  # it stays as it was, with nothing beside it
+    assert [path.name for path in sorted((checkout / "notebooks").iterdir())] == ["page.md", "profiles.toml"]
+
+
+def test_every_profile_reaches_a_notebook_that_no_table_names(checkout):
+    (checkout / "notebooks/profiles.toml").write_text("")
+    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", "print(profile)"))
+    assert command.main(["--profile", "laptop"]) == 0
+    assert outputs(checkout / "shown/page.ipynb") == ["laptop\n"]
+
+
+def test_a_notebook_without_a_profile_is_an_error(checkout, capsys):
+    (checkout / "notebooks/page.md").write_text(TEXT.replace('profile = "paper"', 'sort = "paper"'))
+    assert command.main(["--profile", "laptop"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "page.md" in line and "profile" in line
+
+
+def test_kernels_talk_over_sockets_in_a_folder(checkout):
+    watch = "import json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
+    ports = "print(len({each.laddr.port for each in psutil.Process().net_connections('inet')}))"
+    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"))
+    run(checkout)
+    transport, count = "".join(outputs(checkout / "kept/page.ipynb")).split()  # a cell's lines may come one by one
+    assert transport == "ipc" and int(count) <= 1  # ipykernel's own one, for what forked processes print
+
+
+def test_a_parameter_that_the_notebook_lacks_is_an_error(checkout, capsys):
+    (checkout / "notebooks/profiles.toml").write_text("[smoke.page]\nsise = 3\n")
+    assert command.main(["--profile", "smoke"]) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "sise" in line and "page" in line and "size" in line
+    assert not (checkout / "shown").exists()
+
+
+def test_a_table_for_no_notebook_is_an_error(checkout, capsys):
+    (checkout / "notebooks/profiles.toml").write_text("[smoke.pgae]\nsize = 3\n")
+    assert command.main(["--profile", "smoke"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "pgae" in line and "page" in line
+
+
+def test_an_unknown_notebook_is_an_error(checkout, capsys):
+    assert command.main(["pgae", "--profile", "smoke"]) == 2
+    assert "pgae" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("message", ["('too\\nbad')", "()"], ids=["with a message", "without one"])
+def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout, message):
+    run(checkout, size=3)
+    before = (checkout / "kept/page.ipynb").read_bytes()
+    (checkout / "notebooks/page.md").write_text(FAILING.replace("()", message))
+    with pytest.raises(NotebookError) as caught:
+        run(checkout, size=3)
+    text = str(caught.value)
+    partial = checkout / "kept/page.failed.ipynb"
+    assert "page.md, cell 3: ArithmeticError" in text and str(partial) in text and "\n" not in text
+    assert ("too bad" in text) == ("too" in message)
+    errors = [
+        output.ename
+        for cell in nbformat.read(partial, 4).cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "error"
+    ]
+    assert errors == ["ArithmeticError"]
+    assert (checkout / "kept/page.ipynb").read_bytes() == before  # what stood there is untouched
+
+
+def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd, monkeypatch):
+    where = "import pathlib\nprint(pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())" % (checkout / "notebooks")
+    for name in "abc":
+        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where))
+    here = Path.cwd()
+    assert command.main(["--profile", "smoke", "--jobs", "2"]) == 0
+    assert Path.cwd() == here
+    assert [outputs(checkout / f"shown/{name}.ipynb") for name in "abc"] == [["True\n"]] * 3
+    assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
+    assert command.main(["--jobs", "0"]) == 2
+
+
+def test_a_failing_cell_fails_the_command_and_shows_nothing(checkout):
+    (checkout / "notebooks/page.md").write_text(FAILING)
+    assert command.main(["--profile", "smoke"]) == 1
+    assert not (checkout / "shown").exists()
+
+
+def test_executed_again_only_when_an_input_changed(checkout):
+    assert run(checkout, size=3)
+    assert not run(checkout, size=3)
+    assert run(checkout, size=4)
+    assert outputs(checkout / "kept/page.ipynb") == ["4\n"]
+
+
+@pytest.mark.parametrize("name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"])
+def test_every_input_is_in_the_fingerprint(checkout, name):
+    before = execution.fingerprint(checkout / "notebooks/page.md", {"size": 3})
+    with (checkout / name).open("a") as file:
+        file.write("# changed\n")
+    assert execution.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
+
+
+def test_two_executions_give_the_same_file(checkout):
+    run(checkout, size=3)
+    first = (checkout / "kept/page.ipynb").read_bytes()
+    assert execution.execute(checkout / "notebooks/page.md", checkout / "kept", {"size": 3}, force=True)
+    assert (checkout / "kept/page.ipynb").read_bytes() == first
+    assert str(checkout).encode() not in first
+
+
+COMPARING = """\
+(fig02)=
+# Figure 2: a page
+
+```{code-cell} python
+:tags: [parameters]
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+```
+
+```{code-cell} python
+from attention_book import published
+from attention_phases.tables.markup import Table
+from attention_phases.tables.verdicts import Comparison, compare
+
+known = published.CRITICAL_ALPHA[0.3]
+row = Comparison("critical", {"omega": 0.3}, known, 1.25, 0.001, "theory", 16, "quadrature")
+Table(compare([row]), "Published and ours")
+```
+"""
+
+
+def test_the_scorecard_gathers_what_the_pages_compare(checkout):
+    (checkout / "notebooks/compared.md").write_text(COMPARING)
+    assert command.main(["--profile", "smoke"]) == 0
+    shown = checkout / "shown"
+    found = json.loads((shown / "scorecard.json").read_text())
+    (row,) = found["rows"]
+    assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")
+    assert row["page"] == "_executed/compared.html#table-published-and-ours"
+    inputs = nbformat.read(shown / "compared.ipynb", 4).metadata["inputs"]
+    assert row["provenance"]["inputs"] == inputs and row["provenance"]["profile"] == "smoke"
+    assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
+    assert found["verdicts"]["differs"] == 1
+    assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
+    assert (shown / "scorecard_summary.txt").read_text().startswith("Of 1 comparisons with")
+    assert "</svg>" in (shown / "scorecard.svg").read_text()
+    for name in ("counts", "reasons"):
+        assert (shown / f"scorecard_{name}.txt").read_text().strip()

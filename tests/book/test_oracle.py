@@ -1,0 +1,106 @@
+"""Stored results as the judge: the cheapest cells of each kind are computed again, with the tolerances of `verify`.
+
+The dearest kinds are computed in part: one place of a line, or whether a stored solution solves its equations.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention_book.experiments import GRIDS, cells, convergence, grid
+from attention_book.experiments.results import KINDS, _tolerances
+from attention_book.paths import DATA
+from attention_book.store.database import load
+from attention_book.store.identity import canonical, restore
+from attention_book.store.running import verify
+from attention_phases import Task
+from attention_phases.model.rank_one import sample
+from attention_phases.theory.one_step import state_evolution as equations
+from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.training.message_passing import limiting, start_state
+
+pytestmark = pytest.mark.slow
+
+WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of these
+    "crossing": 3,
+    "fig03": 3,
+    "fig14": 2,
+    "fig14_value": 2,
+    "fig11": 2,
+    "lowest": 2,
+    "searched": 2,
+    "stability": 2,
+    "variants_theory": 2,
+    "hysteresis": 1,
+    "lost_letters": 1,
+    "histogram": 1,
+    "fig03_theory": 1,
+    "published_rule": 1,
+}
+IN_PART = {cells.CopiesCell, cells.OneStepCell, cells.OneStepThresholdsCell}
+
+
+def cheapest(name, count=1):
+    """Cells of an experiment that took the least time, each with its rows."""
+    stored = load(DATA / f"{name}.parquet")
+    texts = stored.groupby("cell", observed=True)["cell_seconds"].first().nsmallest(count).index
+    for text in texts:
+        yield restore(type(grid(name, "smoke")[0]), text), stored[stored["cell"] == text]
+
+
+def test_every_kind_of_cell_is_computed_again():
+    assert {type(grid(name, "smoke")[0]) for name in WHOLE} | IN_PART == KINDS.keys()
+    assert WHOLE.keys() <= GRIDS.keys()
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_the_cheapest_cells_are_found_again(name):
+    for cell, rows in cheapest(name, WHOLE[name]):
+        kind = KINDS[type(cell)]
+        work, rows = (kind.beginning, rows.head(kind.rows)) if kind.beginning else (kind.work, rows)
+        assert len(rows) and verify(rows, work, type(cell), 1, 0, _tolerances(kind, rows), kind.unrepeatable) == []
+
+
+def test_one_place_on_a_line_of_copies_is_found_again():
+    ((cell, rows),) = cheapest("copies")
+    last = float(rows.groupby("what")["alpha"].max().min())  # where copies of both branches settle
+    shorter = replace(cell, alphas=(last,))
+    kept = rows[rows["alpha"] == last].copy()
+    kept["cell"], kept["alphas"] = canonical(shorter), str(list(shorter.alphas))
+    assert set(kept["what"]) == {"semantic", "positional"}
+    kind = KINDS[cells.CopiesCell]
+    assert verify(kept, kind.work, cells.CopiesCell, 1, 0, kind.tolerances) == []
+
+
+@pytest.mark.parametrize("name", ["one_step", "one_step_valleys"])
+def test_stored_minima_solve_the_equations_of_one_step(name):
+    """A step of the state evolution moves no order parameter; Phi, e and Sigma are those of the solution."""
+    ((cell, rows),) = cheapest(name)
+    task, tolerances = cell.task(), KINDS[type(cell)].tolerances
+    nets = gaussian_points(cell.points, cell.scrambles, cell.seed, dimensions=6)
+    rows = rows[(rows["reason"] == "") & rows["q1"].notna()]
+    assert len(rows) > 1
+    for row in rows.to_dict("records"):
+        after_q0 = (row[name] for name in ("m", "theta", "V", "y"))
+        valley = equations.Valley(row["q0"], row["q1"] - row["q0"], *after_q0)
+        averages = pool(equations.average(task, valley, nets))
+        hats = equations.conjugates(task, row["alpha"], valley, averages)
+        after = equations.update(task, row["y"], hats)._asdict()
+        found = {name: after[name] for name in ("q0", "m", "theta", "V")} | {"q1": after["q0"] + after["gap"]}
+        found["phi"] = equations.potential(task, row["alpha"], valley, hats, averages.free)
+        found["energy"] = equations.energy(task, row["alpha"], valley, averages)
+        found["complexity"] = row["y"] * (found["energy"] - found["phi"])
+        for key, value in found.items():
+            relative, absolute = tolerances[key]
+            assert row[key] == pytest.approx(value, rel=relative, abs=absolute), (row["what"], key)
+
+
+def test_a_student_and_its_mirror_image_are_no_distance_apart():
+    """Q and -Q attend alike; no stored copies happen to have come to opposite signs."""
+    task, rng = Task(), np.random.default_rng(0)
+    data = limiting(task, sample(task, 2.0, 60, rng))
+    first = data.teacher.numpy() + 0.1 * rng.standard_normal(60)
+    starts = [start_state(task, data, sign * first) for sign in (1, -1)]
+    found = convergence.copies(task, data, starts, 0.5, 0.0, 2, 2)
+    assert found["apart"] < 1e-6 < found["q"]

@@ -1,0 +1,118 @@
+"""The texts as notebooks: the .ipynb side of a pair, and what makes a notebook worth opening."""
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import jupytext
+import nbformat
+import pytest
+from jupytext.cli import jupytext as shell
+
+from attention_book.notebooks.pairs import write_pair
+from attention_book.notebooks.parameters import allows, declared
+from attention_book.paths import NOTEBOOKS, ROOT
+from attention_phases.errors import NotebookError
+
+TEXTS = sorted(NOTEBOOKS.glob("*.md"))
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """A function that copies a text with its settings, writes its .ipynb, and gives the path of that."""
+
+    def pair(text):
+        for path in (text, NOTEBOOKS / "jupytext.toml"):
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+        assert write_pair(tmp_path / text.name)
+        return tmp_path / f"{text.stem}.ipynb"
+
+    return pair
+
+
+def saved(path):
+    """The text that jupytext writes when an .ipynb is saved."""
+    target = path.with_name("saved.md")
+    assert shell([str(path), "--to", "md:myst", "--output", str(target), "--quiet"]) == 0
+    return target.read_text()
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_text_to_ipynb_to_text_is_the_identity(text, pair):
+    assert saved(pair(text)) == text.read_text()
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, pair):
+    path = pair(text)
+    notebook = nbformat.read(path, 4)
+    notebook.metadata |= {"language_info": {"name": "python", "version": "3.12.0"}, "widgets": {}}
+    for cell in notebook.cells:  # what editors and kernels leave in a notebook
+        cell.metadata |= {"execution": {"iopub.status.busy": "now"}, "collapsed": False, "vscode": {"languageId": "r"}}
+        if cell.cell_type == "code":
+            cell.execution_count = 7
+            cell.outputs = [nbformat.v4.new_output("stream", text="found\n")]
+    parameters = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
+    parameters.source = parameters.source.replace('"paper"', '"laptop"', 1)
+    nbformat.write(notebook, path)
+    assert saved(path) == text.read_text().replace('profile = "paper"', 'profile = "laptop"', 1) != text.read_text()
+
+
+def test_a_pair_is_written_again_when_its_text_changes_and_not_when_it_is_touched(pair):
+    path = pair(TEXTS[0])
+    text = path.with_suffix(".md")
+    before = path.read_bytes()
+    text.touch()
+    assert not write_pair(text) and path.read_bytes() == before
+    notebook = nbformat.read(path, 4)
+    notebook.cells[-1].metadata["collapsed"] = False
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    code[-1].outputs = [nbformat.v4.new_output("stream", text="found\n")]
+    nbformat.write(notebook, path)
+    text.write_text(text.read_text().replace("\n# ", "\n# New: ", 1))
+    assert write_pair(text)
+    found = nbformat.read(path, 4)
+    assert "# New: " in found.cells[0].source
+    assert [cell.outputs for cell in found.cells if cell.cell_type == "code"][-1][0].text == "found\n"
+
+
+def test_an_edit_that_the_text_lacks_is_not_overwritten(pair):
+    path = pair(TEXTS[0])
+    notebook = nbformat.read(path, 4)
+    notebook.cells[0].source += "\nMine."
+    nbformat.write(notebook, path)
+    before = path.read_bytes()
+    with pytest.raises(NotebookError, match=f"{path.name} has edits that {TEXTS[0].name} lacks"):
+        write_pair(path.with_suffix(".md"))
+    assert path.read_bytes() == before
+    path.with_suffix(".md").write_text(saved(path))  # the edit is kept there: all is well again
+    assert not write_pair(path.with_suffix(".md"))
+
+
+# What makes a notebook worth opening
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_cells_are_small_and_each_is_introduced(text):
+    cells = jupytext.read(text).cells
+    for before, cell in pairwise(cells):
+        if cell.cell_type == "code":
+            assert len(cell.source.splitlines()) <= 25, cell.source
+            assert before.cell_type == "markdown", f"no line of prose before:\n{cell.source}"
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_imports_come_first_and_sorted(text):
+    first, *others = [cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"]
+    assert not any(line.startswith(("import ", "from ")) for source in others for line in source.splitlines())
+    options = ["check", "--select", "I", "--stdin-filename", str(ROOT / "src/cell.py"), "-"]
+    checked = subprocess.run(
+        [sys.executable, "-m", "ruff", *options], input=first + "\n", capture_output=True, text=True, cwd=ROOT
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
+    for each in declared(text).values():
+        assert each.meaning and each.unit and allows(each.allowed, each.value)

@@ -1,0 +1,134 @@
+"""The paper's numbers obey the paper's statements; the comparison's arithmetic on known examples."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_book import published as paper
+from attention_phases.measured import with_error
+
+
+@pytest.mark.parametrize("thresholds", [paper.CRITICAL_ALPHA, paper.LINEAR_ALPHA])
+def test_thresholds_grow_with_omega(thresholds):
+    assert all(a < b and thresholds[a].value < thresholds[b].value for a, b in pairwise(thresholds))
+
+
+def test_transition_comes_before_the_linear_baseline_is_beaten():
+    shared = paper.CRITICAL_ALPHA.keys() & paper.LINEAR_ALPHA.keys()
+    assert {0.0, 0.3} <= shared
+    assert all(paper.CRITICAL_ALPHA[omega].value < paper.LINEAR_ALPHA[omega].value for omega in shared)
+
+
+def test_at_alpha_two_the_semantic_minimum_wins_and_beats_the_baseline():
+    semantic, positional = paper.THEORY["semantic"], paper.THEORY["positional"]
+    assert semantic["train_loss"].value < positional["train_loss"].value
+    assert semantic["test_mse"].value < paper.EXPERIMENT[2.0]["linear_mse"].value < positional["test_mse"].value
+
+
+def test_overlap_of_the_semantic_minimum_is_a_cosine():
+    semantic = paper.THEORY["semantic"]
+    assert 0 < semantic["theta"].value ** 2 / (0.25 * semantic["q"].value) < 1  # rho = sigma^2 = 0.25
+
+
+def test_published_theory_and_experiment_describe_one_minimum():
+    """A misread column or a lost power of sigma would show: they agree to a few per cent."""
+    theory, experiment = paper.THEORY["positional"], paper.EXPERIMENT[2.0]
+    assert theory["m"].value / 0.25 == pytest.approx(experiment["m/sigma^2"].value, rel=0.03)
+    assert theory["test_mse"].value == pytest.approx(experiment["test_mse"].value, rel=0.03)
+    assert theory["train_loss"].value == pytest.approx(experiment["train_loss"].value, rel=0.03)
+
+
+def test_finite_size_runs_approach_their_limit_from_one_side():
+    for name, sign in {"theta/sigma^2": 1, "m/sigma^2": 1, "test_mse": -1}.items():
+        values = [sign * each.value for each in paper.SCALING[name].values()]
+        assert values == sorted(values)
+
+
+@pytest.mark.parametrize(
+    "value, error, text",
+    [
+        (1.24567, 0.00123, "1.2457(12)"),
+        (1.24567, 0.000996, "1.2457(10)"),
+        (12.345, 0.1, "12.35(10)"),
+        (0.00139712, 2.34e-7, "0.00139712(23)"),
+        (-3.0, 1.5, "-3.0(1.5)"),
+        (1234.4, 31.6, "1234(32)"),
+        (1234.4, 316.0, "1234(320)"),
+    ],
+)
+def test_values_are_shown_to_the_place_of_their_error(value, error, text):
+    assert with_error(value, error) == text
+
+
+@given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e2))
+def test_rounding_never_moves_a_value_by_more_than_a_nineteenth_of_its_error(value, error):
+    shown, digits = with_error(value, error).rstrip(")").split("(")
+    unit = 1 if "." in digits else 10.0 ** -len(shown.partition(".")[2])
+    shown, shown_error = float(shown), float(digits) * unit
+    assert shown_error == pytest.approx(error, rel=0.051)
+    assert abs(shown - value) <= 0.0503 * error + 1e-12  # half a place; the error is at least 9.95 places
+
+
+def test_the_last_printed_digit_tells_the_rounding():
+    number = paper.Published("0.0500", "somewhere")
+    assert number.value == 0.05 and number.rounding == pytest.approx(1e-4 / 12**0.5)
+    assert paper.Published("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
+
+
+# Transcribed a second time from the paper and its result tables, in another order and form.
+AGAIN = """
+alpha_l 0.38 1.993 | alpha_l 0.35 1.750 | alpha_l 0.325 1.584 | alpha_l 0.3 1.451 | alpha_l 0.275 1.327
+alpha_l 0.25 1.225 | alpha_l 0.2 1.071 | alpha_l 0.15 0.942 | alpha_l 0.1 0.851 | alpha_l 0.075 0.808
+alpha_l 0.05 0.765 | alpha_l 0 0.722 | alpha_c 0.425 1.939 | alpha_c 0.4 1.751 | alpha_c 0.35 1.454
+alpha_c 0.3 1.241 | alpha_c 0.25 1.06 | alpha_c 0.2 0.928 | alpha_c 0.15 0.818 | alpha_c 0.1 0.707 | alpha_c 0 0.548
+theory semantic.test_mse 0.001397 | theory semantic.train_loss 0.003599 | theory semantic.theta 0.1586
+theory semantic.V 12.33 | theory semantic.q 0.1142 | theory positional.test_mse 0.003490
+theory positional.train_loss 0.004515 | theory positional.V 11.04 | theory positional.m 0.2586
+theory positional.q 0.0500 | experiment 2.0.m/sigma^2 1.047 | experiment 2.0.train_loss 0.004585
+experiment 2.0.linear_mse 0.00201 | experiment 2.0.test_mse 0.00349 | experiment 1.5025.m/sigma^2 1.040
+experiment 1.5025.train_loss 0.003311 | experiment 1.5025.linear_mse 0.00195 | experiment 1.5025.test_mse 0.00338
+experiment 1.005.m/sigma^2 1.008 | experiment 1.005.train_loss 0.002200 | experiment 1.005.linear_mse 0.00195
+experiment 1.005.test_mse 0.00328 | experiment 0.5075.m/sigma^2 0.899 | experiment 0.5075.train_loss 0.001162
+experiment 0.5075.linear_mse 0.00197 | experiment 0.5075.test_mse 0.00322 | scaling theta/sigma^2.500 0.534
+scaling theta/sigma^2.209 0.522 | scaling theta/sigma^2.87 0.489 | scaling theta/sigma^2.36 0.444
+scaling theta/sigma^2.10 0.381 | scaling test_mse.500 0.00202 | scaling test_mse.209 0.00208
+scaling test_mse.87 0.00220 | scaling test_mse.36 0.00263 | scaling test_mse.10 0.00424 | scaling m/sigma^2.500 1.03
+scaling m/sigma^2.209 1.01 | scaling m/sigma^2.87 0.96 | scaling m/sigma^2.36 0.86 | scaling m/sigma^2.10 0.68
+counting semantic.of_zeros 0.103 0.019 | counting semantic.trained_to_final 0.465 0.237
+counting semantic.start_to_trained 163.7 8.9 | counting semantic.accuracy 0.99894 0.00117
+counting positional.of_zeros 0.115 0.009 | counting positional.trained_to_final 0.612 0.126
+counting positional.start_to_trained 158.9 4.4 | counting positional.accuracy 0.99885 0.00045
+"""
+
+
+def all_numbers():
+    """Every published number as words: table, key, text, and the text of the spread."""
+    for name, known in (("alpha_c", paper.CRITICAL_ALPHA), ("alpha_l", paper.LINEAR_ALPHA)):
+        yield from ((name, f"{omega:g}", each.text) for omega, each in known.items())
+    nested = {"theory": paper.THEORY, "experiment": paper.EXPERIMENT, "scaling": paper.SCALING}
+    for name, known in nested.items():
+        for outer, rows in known.items():
+            yield from ((name, f"{outer}.{inner}", each.text) for inner, each in rows.items())
+    for variant, rows in paper.HISTOGRAM.items():
+        for name, (mean, spread) in rows.items():
+            yield "counting", f"{variant}.{name.replace(' ', '_')}", mean.text, spread.text
+
+
+def test_a_second_transcription_is_the_same():
+    again = {tuple(entry.split()) for line in AGAIN.strip().splitlines() for entry in line.split("|")}
+    found = list(all_numbers())
+    assert len(found) == len(set(found)) == 70
+    assert set(found) == again
+
+
+def test_published_means_say_over_how_many_runs():
+    assert {each.n for rows in paper.EXPERIMENT.values() for each in rows.values()} == {24}
+    assert {each.n for rows in paper.SCALING.values() for each in rows.values()} == {30}
+    assert {each.n for each in (*paper.CRITICAL_ALPHA.values(), *paper.LINEAR_ALPHA.values())} == {None}
+    mean, spread = paper.HISTOGRAM["semantic"]["start to trained"]
+    assert mean.n == spread.n == 10
+    assert mean.stderr == pytest.approx(8.9 / 10**0.5) and spread.stderr == pytest.approx(8.9 / 18**0.5)
+    # The accuracies' standard deviation has n in the denominator.
+    assert paper.HISTOGRAM["semantic"]["accuracy"][0].stderr == pytest.approx(0.00117 / 3)

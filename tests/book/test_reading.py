@@ -1,0 +1,144 @@
+"""What a reader does with the book beyond reading: look behind a figure, take it away, enlarge it, search, look up."""
+
+import json
+import re
+from hashlib import sha256
+from io import StringIO
+
+import pandas as pd
+import pytest
+from built import HERE, HTML, PHONE
+
+from attention_book.notebooks.needs import PACKAGE
+
+pytestmark = pytest.mark.slow
+EXECUTED = HTML / "book" / "_executed"
+NAMES = sorted(path.stem for path in (HTML / "figures").glob("*.json"))
+
+
+def test_every_figure_of_a_notebook_has_its_line_and_its_files():
+    lines = {}
+    for page in EXECUTED.glob("*.html"):
+        text = page.read_text()
+        figures = re.findall(r'<figure class="[^"]*" id="([^"]+)"', text)
+        lines |= {name: page.stem for name in figures}
+        assert text.count('<details class="behind">') == len(figures)
+        for name in figures:
+            assert f'href="../../figures/{name}.json" download' in text
+    assert sorted(lines) == NAMES and len(NAMES) > 30
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_files_of_a_figure_are_what_its_metadata_say(name):
+    found = json.loads((HTML / "figures" / f"{name}.json").read_text())
+    for file, digest in found["files"].items():
+        assert sha256((HTML / "figures" / file).read_bytes()).hexdigest() == digest
+    if f"{name}.csv" in found["files"]:
+        text = (HTML / "figures" / f"{name}.csv").read_text()
+        assert text.startswith("# Units:") and list(pd.read_csv(StringIO(text), comment="#")) == list(found["columns"])
+    assert (HTML / "figures" / f"{name}.svg").stat().st_size < 3e6
+    assert all("computing seconds" in data and data["commit"] for data in found["data"])
+
+
+def test_the_line_below_a_figure_opens_to_code_and_functions(open_page):
+    page = open_page(EXECUTED / "fig02_slice.html")
+    line = page.locator("details.behind").first
+    assert not line.locator("dl").is_visible()
+    line.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert line.locator("dl").is_visible()
+    assert "figures.fig02(" in line.locator(".highlight-python").inner_text()
+    assert "attention-phases figure fig02" in line.locator(".highlight-bash").inner_text()
+    link = line.get_by_role("link", name="figures.phases.fig02")
+    link.click()
+    assert page.url.endswith(f"api/figures.phases.html#{PACKAGE}.figures.phases.fig02")
+
+
+def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page):
+    page = open_page(EXECUTED / "fig02_slice.html")
+    page.set_viewport_size(PHONE)
+    dialog, small = page.locator("dialog.enlarged"), page.locator("figure img").first
+    for begin in (
+        small.click,
+        lambda: (page.get_by_role("button", name="Enlarge").focus(), page.keyboard.press("Enter")),
+    ):
+        begin()
+        assert dialog.is_visible()
+        large = dialog.locator("img:visible").bounding_box()
+        assert large["width"] > 1.5 * small.bounding_box()["width"]
+        page.keyboard.press("Escape")
+        assert not dialog.is_visible()
+
+
+def test_a_figure_leads_into_the_explorer(open_page):
+    page = open_page(EXECUTED / "fig09_alternative.html")
+    page.get_by_role("link", name="Open in the explorer").first.click()
+    page.wait_for_function("() => document.querySelector('.explorer [name=matrix]:checked')?.value === 'alternative'")
+    assert page.locator(".explorer [name=omega]").input_value() == "0.3"
+
+
+def test_search_prefers_pages_and_shows_the_words_around(open_page):
+    page = open_page(HTML / "search.html")
+    page.goto((HTML / "search.html").as_uri() + "?q=replicon")
+    page.wait_for_function("() => /found/.test(document.querySelector('.search-summary')?.textContent ?? '')")
+    results = page.locator("#search-results li")
+    targets = [each.get_attribute("href") for each in results.locator("a").all()]
+    api = [target.startswith("book/api") for target in targets]
+    assert len(targets) > 3 and any(api) and api == sorted(api)
+    for number in range(api.index(True)):
+        assert "replicon" in results.nth(number).locator(".context mark").first.inner_text().lower()
+
+
+def test_the_texts_of_the_search_stay_small():
+    assert (HTML / "_static" / "search-texts.js").stat().st_size < 300_000
+
+
+def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
+    page = open_page(HTML / "book" / "theory.html")
+    page.set_viewport_size(PHONE)
+    word, meaning = page.locator("a.term", has_text="Moreau envelope"), page.get_by_role("tooltip")
+    assert word.count() == 1 and not meaning.is_visible()
+    for begin in (word.focus, word.hover):
+        begin()
+        meaning.wait_for(state="visible")
+        assert "costs at its proximal point" in meaning.inner_text()
+        assert word.get_attribute("aria-describedby") == meaning.get_attribute("id")
+        box = meaning.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]
+        page.keyboard.press("Escape")
+        assert not meaning.is_visible()
+        word.blur()
+        page.mouse.move(0, 0)
+
+
+def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
+    said = (HTML / "_static" / "glossary-terms.js").read_text()
+    terms = json.loads(said.removeprefix("const TERMS = ").removesuffix(";\n"))
+    used = set()
+    for page in (HTML / "book").rglob("*.html"):
+        used |= set(re.findall(r'class="term[^"]*" href="[^"]*glossary\.html#([^"]+)"', page.read_text()))
+    assert len(terms) > 25 and set(terms) == used
+    assert all(len(re.sub("<[^>]*>", "", meaning).split()) > 1 for meaning in terms.values())
+
+
+def test_formulas_are_no_stops_of_the_tab_key(open_page):
+    page = open_page(HTML / "book" / "theory.html")
+    assert page.locator("mjx-container").count() > 200
+    assert page.locator("mjx-container[tabindex='0']").count() == 0
+
+
+def test_the_bibtex_is_that_of_the_citation_file(open_page):
+    page = open_page(HTML / "book" / "references.html")
+    shown = page.locator(".highlight-bibtex pre").inner_text()
+    assert re.match(r"@software\{\w+,\n", shown) and "@inproceedings{cui2024phase," in shown
+    assert "version   = {" + re.search(r"(?m)^version: (\S+)", (HERE / "CITATION.cff").read_text())[1] in shown
+    assert shown.count("{") == shown.count("}")
+    assert page.locator(".highlight-bibtex button.copybtn").count() == 1
+
+
+def test_a_page_of_the_interface_begins_with_a_list_and_links_to_the_source(open_page):
+    page = open_page(HTML / "book" / "api" / "theory.solver.html")
+    rows = page.locator(".bd-article table").first.locator("tr")
+    described = page.locator(".bd-article dt.sig-object")
+    assert rows.count() == page.locator(".bd-article > section > dl.py").count() > 3
+    assert described.first.get_by_role("link", name="[source]").count() == 1

@@ -1,0 +1,138 @@
+"""The scorecard: every comparison once, valid by its schema, the same on the page as in the data."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from attention_book import figures
+from attention_book import published as paper
+from attention_book.render import markup, scorecard
+from attention_book.render.verdicts import LIMIT, REASONS, Comparison, compare
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "book/_static/scorecard.schema.json").read_text())
+PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" * 64}
+THEORY, MEAN = paper.Published("1.241", "Fig. 3"), paper.Published("2.0", "Table 1", stderr=0.3, n=10)
+
+
+def alpha_c(value, error, **more):
+    return Comparison("critical", {"omega": 0.3}, THEORY, value, error, "theory", 16, "quadrature", **more)
+
+
+def page(figure, *tables):
+    outputs = [markup.Table(compare(rows), f"Table {i}")._repr_mimebundle_() for i, rows in enumerate(tables)]
+    tables = json.loads(json.dumps([numbers[markup.COMPARISON] for _, numbers in outputs]))  # as in a notebook
+    where = {"title": f"Figure {figure[-1]}: a title", "page": f"_executed/{figure}.html", "inputs": "2" * 64}
+    return where | {"figure": figure, "tables": tables}
+
+
+@pytest.fixture
+def frame():
+    of_students = [
+        Comparison("test_mse", {"alpha": 2.0, "branch": "positional"}, MEAN, 2.1, 0.4, "students", 10, "instances"),
+        Comparison("linear_mse", {"alpha": 2.0}, MEAN, 2.1, 0.4, "students", 10, "definition", comparable=False),
+        Comparison("theta/sigma^2", {"d": 10, "branch": "semantic"}, MEAN, 9.0, 0.4, "students", 10, "unknown"),
+    ]
+    broken = {"broken": -0.0004, "broken_error": 0.0001}
+    return scorecard.gathered([
+        page("fig02", [alpha_c(1.25, 0.0005, **broken)], of_students), page("fig03", [alpha_c(1.26, 0.001, **broken)]),
+        page("fig04"),
+    ])  # fmt: skip
+
+
+def test_every_number_is_compared_once_with_the_smaller_error(frame):
+    assert frame["id"].to_list() == [
+        "fig02-critical-omega-0.3-theory", "fig02-test-mse-alpha-2-branch-positional-students",
+        "fig02-linear-mse-alpha-2-students", "fig02-theta-sigma-2-d-10-branch-semantic-students",
+    ]  # fmt: skip
+    assert frame["value"].to_list() == [1.25, 2.1, 2.1, 9.0]
+    swapped = scorecard.gathered([page("fig03", [alpha_c(1.26, 0.001)]), page("fig02", [alpha_c(1.25, 0.002)])])
+    assert swapped["figure"].to_list() == ["fig03"]
+
+
+def test_the_document_by_hand(frame):
+    found = scorecard.document(frame, PROVENANCE)
+    assert found["verdicts"] == {"agrees": 1, "differs": 2, "not comparable": 1} and found["limit"] == LIMIT
+    assert [each["name"] for each in found["reasons"]] == list(REASONS)
+    first, second, third, fourth = found["rows"]
+    assert first["page"] == "_executed/fig02.html#table-table-0" and second["page"].endswith("#table-table-1")
+    assert first["published"] == {
+        "text": "1.241", "value": 1.241, "rounding": pytest.approx(0.001 / 12**0.5), "uncertainty": None, "n": None,
+        "source": "Fig. 3",
+    }  # fmt: skip
+    model = {"shift": -0.0004, "uncertainty": 0.0001}
+    assert first["ours"] == {"value": 1.25, "uncertainty": 0.0005, "kind": "theory", "n": 16, "model": model}
+    assert first["difference"]["absolute"] == pytest.approx(0.009)
+    assert first["difference"]["percent"] == pytest.approx(0.9 / 1.241)
+    assert first["difference"]["sigma"] == pytest.approx(0.009 / (0.0005**2 + 1e-6 / 12) ** 0.5)
+    assert first["reason"] == {"number": 1, "name": "quadrature"} and first["verdict"] == "differs"
+    assert first["provenance"] == PROVENANCE | {"inputs": "2" * 64}
+    assert second["published"]["n"] == 10 and second["published"]["uncertainty"] == 0.3 and second["reason"] is None
+    assert second["ours"]["model"] is None and third["verdict"] == "not comparable"
+    assert fourth["reason"]["number"] == list(REASONS).index("unknown") + 1
+
+
+def test_a_number_that_breaking_does_not_move_says_so(frame):
+    unmoved = scorecard.document(frame.assign(broken=0.0, broken_error=0.0), PROVENANCE)
+    assert unmoved["rows"][0]["ours"]["model"] == {"shift": 0.0, "uncertainty": 0.0}
+    jsonschema.validate(unmoved, SCHEMA)
+
+
+def test_the_document_obeys_its_schema(frame):
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(scorecard.document(frame, PROVENANCE), SCHEMA)
+    jsonschema.validate(scorecard.document(scorecard.gathered([page("fig04")]), PROVENANCE | {"commit": None}), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "where, value",
+    [
+        (("verdict",), "perhaps"), (("reason",), None), (("ours", "uncertainty"), 0), (("ours", "kind"), "guess"),
+        (("published", "text"), "about 1"), (("difference", "sigma"), None), (("id",), "Fig 2"), (("page",), "fig02"),
+        (("provenance", "data"), "none"), (("more",), 1),
+    ],
+)  # fmt: skip
+def test_what_the_schema_forbids(frame, where, value):
+    found = scorecard.document(frame, PROVENANCE)
+    inner = found["rows"][0]
+    for name in where[:-1]:
+        inner = inner[name]
+    inner[where[-1]] = value
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found, SCHEMA)
+
+
+def test_the_page_has_the_rows_of_the_document(frame):
+    html, found = scorecard.sections(frame), scorecard.document(frame, PROVENANCE)
+    assert html.count('<section class="comparisons"') == 1 and 'data-figure="fig02"' in html
+    assert html.count("<tr>") - html.count("<thead>") == len(found["rows"])
+    assert scorecard.summary(frame).count("<tr>") == 1 + 4  # two of the three that differ have other evidence
+
+
+def test_the_summary_in_one_sentence(frame):
+    said = "Of 4 comparisons with published numbers, 1 agree within 3 errors of both sides, 2 differ by more "
+    assert scorecard.sentence(frame) == said + "(reasons: quadrature 1, unknown 1), and 1 cannot be made like for like."
+
+
+def test_reasons_are_numbered_as_in_the_tables():
+    lines = scorecard.reasons().splitlines()
+    assert [line.split(".")[0] for line in lines] == [str(i) for i in range(1, len(REASONS) + 1)]
+    assert lines[0].startswith("1. **Quadrature.**")
+
+
+def test_all_differences_are_drawn(frame):
+    strips = scorecard.strips(frame)
+    assert [(each["figure"], each["quantity"], each["evidence"]) for each in strips] == [
+        ("Figure 2", "critical", "theory"), ("Figure 2", "test_mse", "students"),
+        ("Figure 2", "linear_mse", "students"), ("Figure 2", "theta/sigma^2", "students"),
+    ]  # fmt: skip
+    axes = figures.forest(strips, LIMIT).axes[0]
+    shown = [line for line in axes.lines if line.get_marker() in "Dos" and len(line.get_xdata())]
+    assert [float(line.get_xdata()[0]) for line in shown] == pytest.approx(frame["sigma"].to_list())
+    assert [line.get_markerfacecolor() for line in shown] == [
+        figures.NEUTRAL, figures.POSITIONAL, "none", figures.SEMANTIC,
+    ]  # fmt: skip
+    low, high = axes.get_xlim()
+    assert low < frame["sigma"].min() and high > frame["sigma"].max()
+    figures.forest([], LIMIT)

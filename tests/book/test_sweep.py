@@ -1,0 +1,443 @@
+"""The sweep: the same numbers from any executor, resumable after anything, and checked by recomputing."""
+
+import contextlib
+import dataclasses
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+
+import pandas as pd
+import psutil
+import pytest
+import toy_sweep
+from distributed import LocalCluster
+from toy_sweep import Cell, grid, table, work, worker_settings
+
+from attention_book import experiments
+from attention_book.experiments.results import work as train
+from attention_book.store import cluster, running
+from attention_book.store.database import Store, export, import_parquet, load
+from attention_book.store.identity import canonical, key
+from attention_phases import __version__
+from attention_phases.errors import BadInput, StoreError
+
+pytestmark = pytest.mark.slow
+
+TOLERANCES = {"q": (1e-9, 1e-12)}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The frame of a sweep that nothing disturbed."""
+    return swept(tmp_path_factory.mktemp("undisturbed"), grid())
+
+
+def swept(folder, cells, work=work, executor=None):
+    """Frame of a sweep, over a thread if nothing else."""
+    with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
+        assert running.run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
+        (path,) = export(stored, folder)
+    return load(path)
+
+
+@pytest.fixture(scope="module")
+def local():
+    """A Dask cluster of two workers on this machine."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as running:
+        yield running
+
+
+POOLS = ("one process", "two processes", "cluster")
+
+
+@pytest.fixture
+def pool(request):
+    """Function that gives a fresh context of the executor so named."""
+
+    def context(name):
+        if name == "cluster":
+            return cluster.cluster(request.getfixturevalue("local").scheduler_address)
+        return running.process_pool(1 + POOLS.index(name))
+
+    return context
+
+
+def keys(cells):
+    """The cells' keys."""
+    return {key(canonical(cell)) for cell in cells}
+
+
+@pytest.fixture
+def start():
+    """Start the toy sweep as a process in a process group of its own, ended with the test."""
+    started = []
+
+    def begin(*arguments):
+        started.append(
+            subprocess.Popen(
+                [sys.executable, toy_sweep.__file__, *map(str, arguments)],
+                text=True,
+                start_new_session=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            )
+        )
+        return started[-1]
+
+    yield begin
+    for process in started:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def gone(process, within):
+    """Whether every process of the group ends in `within` seconds; init may reap an ended one later."""
+    deadline = time.monotonic() + within
+    while time.monotonic() < deadline:
+        process.poll()
+        if not any(map(running_in(process.pid), psutil.process_iter())):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def running_in(group):
+    def check(process):
+        try:
+            return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            return False
+
+    return check
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed, name):
+    cells = grid()
+    random.Random(0).shuffle(cells)
+    assert table(swept(tmp_path, cells, executor=pool(name))).equals(table(undisturbed))
+
+
+def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool):
+    cells = experiments.grid("fig03", "smoke")
+    cells = [*cells[:-1:24], cells[-1]]  # the last one is gradient descent
+    assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
+    first, *others = (
+        table(swept(tmp_path / name, cells, train, pool(name))) for name in POOLS if not (tmp_path / name).mkdir()
+    )
+    assert len(first) == 2 * len(cells)
+    for other in others:
+        pd.testing.assert_frame_equal(other, first, check_exact=True)
+
+
+@pytest.mark.parametrize("name", ["one process", "cluster"])
+def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, local, monkeypatch, name):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    with Store(tmp_path / "s.sqlite") as results, pool(name) as executor:
+        running.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
+        ((_, (row,), _),) = results.items("toy")
+    assert row.pop("pid") != os.getpid()
+    assert set(row.values()) == {"1"} and "NUMBA_NUM_THREADS" in row
+    assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5])
+def test_number_of_workers_is_checked(workers):
+    with pytest.raises(BadInput, match="workers"), running.process_pool(workers):
+        pass
+
+
+def test_stored_cells_are_skipped_and_repeated_ones_computed_once(tmp_path):
+    calls = []
+
+    def counted(cell):
+        calls.append(cell)
+        return work(cell)
+
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
+        assert running.run(grid()[:20] * 2, counted, results, executor, quiet=True) == (20, 0, [])
+        assert running.run(grid(), counted, results, executor, quiet=True) == (40, 20, [])
+    assert len(calls) == len(set(calls)) == 60
+
+
+def test_few_cells_wait_in_the_queue(tmp_path):
+    class Watched(ThreadPoolExecutor):
+        most = 0
+
+        def submit(self, *call):
+            future = super().submit(*call)
+            self.most = max(self.most, self._work_queue.qsize())
+            return future
+
+    with Store(tmp_path / "s.sqlite") as results, Watched(1) as executor:
+        running.run(grid(), partial(work, pause=0.001), results, executor, quiet=True, ahead=5)
+        assert 3 <= executor.most <= 5
+        assert results.keys() == keys(grid())
+
+
+def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        running.run(grid()[:30], work, results, executor, quiet=True)
+        assert capfd.readouterr() == ("", "")
+        running.run(grid(), work, results, executor)
+    out, err = capfd.readouterr()
+    assert out == "" and "60/60" in err
+    assert re.search(r"\[\d\d:\d\d<\d\d:\d\d, ", err)  # time gone, and time left
+
+
+def sound(cell):
+    """Results of a cell whose fault is mended."""
+    return work(dataclasses.replace(cell, fault=""))
+
+
+def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
+    bad = [Cell(0.5, fault="raise"), Cell(0.6, fault="nan")]
+    cells = [*grid()[:5], *bad, *grid()[5:10]]
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
+        summary = running.run(cells, work, results, executor, quiet=True)
+        assert summary[:2] == (10, 0)
+        assert {failure.cell: failure.error for failure in summary.failed} == {
+            bad[0]: "ArithmeticError: no fixed point after 10 steps",
+            bad[1]: "BadInput: q = nan: must be a finite number",
+        }
+        assert {failure.key for failure in summary.failed} == keys(bad)
+        err = capfd.readouterr().err
+        assert len(err.splitlines()) == 2 and all(canonical(cell) in err for cell in bad)
+        assert results.keys() == keys(grid()[:10])
+        mended = running.run(cells, sound, results, executor, quiet=True)
+        assert mended == (2, 10, [])
+
+
+def test_dead_worker_is_one_clear_line_and_loses_nothing(tmp_path):
+    cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
+    with Store(tmp_path / "s.sqlite") as results:
+        with (
+            pytest.raises(running.SweepError, match="a worker process died") as caught,
+            running.process_pool(1) as executor,
+        ):
+            running.run(cells, work, results, executor, quiet=True, ahead=1)
+        assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
+        assert results.keys() == keys(grid()[:20])
+
+
+def test_results_before_a_broken_pool_are_stored(tmp_path):
+    class Broken(Executor):
+        """Gives five results, then is broken."""
+
+        left = 5
+
+        def submit(self, call, *arguments):
+            if not self.left:
+                raise running.BrokenExecutor
+            self.left -= 1
+            future = running.Future()
+            future.set_result(call(*arguments))
+            return future
+
+    with Store(tmp_path / "s.sqlite") as results:
+        with pytest.raises(running.SweepError, match="after 5 cells"):
+            running.run(grid(), work, results, Broken(), quiet=True)
+        assert results.keys() == keys(grid()[:5])
+
+
+def test_full_disk_stops_the_sweep(tmp_path):
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        results._db.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(StoreError, match="full"):
+            running.run(grid(), work, results, executor, quiet=True)
+        assert 0 < len(results.keys()) < 60
+
+
+@pytest.mark.parametrize(("where", "kills"), [("processes", 10), ("cluster", 2)])
+def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed, local, where, kills):
+    path, rng, stored = tmp_path / "s.sqlite", random.Random(2), {}
+    arguments = (path, 0.05, 0.05, local.scheduler_address if where == "cluster" else where)
+    for _ in range(kills):
+        process = start(*arguments)
+        out = "".join(process.stdout.readline() for _ in range(rng.randint(1, 3)))
+        time.sleep(rng.uniform(0, 0.05))
+        os.killpg(process.pid, signal.SIGKILL)
+        out += process.communicate()[0]
+        reported = dict(line.split() for line in out.split("\n")[:-1])  # the kill may cut the last line
+        assert reported and not reported.keys() & stored.keys()
+        with Store(path) as results:
+            now = {key(text): rows[0]["q"].hex() for text, rows, _ in results.items("toy")}
+        assert stored.items() <= now.items() and reported.items() <= now.items()
+        stored = now
+    assert kills <= len(stored) < 60
+    process = start(*arguments)
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 0, err
+    assert {line.split()[0] for line in out.splitlines()} == keys(grid()) - stored.keys()
+    with Store(path) as results:
+        frame = load(export(results, tmp_path)[0])
+    assert not frame.duplicated(["cell", "start"]).any()
+    assert table(frame).equals(table(undisturbed))
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(
+    ("end", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")]
+)
+def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, local, end, where):
+    # A worker of the cluster outlives the run, and ends the cell it has begun: that one takes no hour.
+    long, where = (5, local.scheduler_address) if where == "cluster" else (3600, where)
+    process = start(tmp_path / "s.sqlite", 0.01, long, where)
+    reported = {process.stdout.readline().split()[0] for _ in range(40)}
+    if end == signal.SIGINT:
+        os.killpg(process.pid, end)  # as a terminal does: the workers get it too
+    else:
+        process.kill()
+    assert gone(process, within=2)
+    assert process.wait() == -end
+    assert process.stdout.read() == ""
+    with Store(tmp_path / "s.sqlite") as results:
+        assert results.keys() == reported == keys(grid()[:40])
+
+
+def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undisturbed):
+    class Killing(Store):
+        """Kills a worker at the tenth result."""
+
+        left = 10
+
+        def put(self, *result):
+            super().put(*result)
+            self.left -= 1
+            if not self.left:
+                os.kill(local.workers[0].pid, signal.SIGKILL)
+
+    with Killing(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
+        assert running.run(grid(), partial(work, pause=0.05), results, executor, quiet=True) == (60, 0, [])
+        assert results.left < 0
+        (path,) = export(results, tmp_path)
+    assert table(load(path)).equals(table(undisturbed))
+
+
+def test_cell_that_kills_every_worker_fails_alone(tmp_path, pool, capfd):
+    cells = [*grid()[:5], Cell(0.5, fault="die")]
+    with Store(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
+        summary = running.run(cells, work, results, executor, quiet=True, ahead=1)
+        assert summary.done == 5 and results.keys() == keys(grid()[:5])
+    (failure,) = summary.failed
+    assert failure.cell == cells[-1] and re.match("KilledWorker: .* 4 different workers", failure.error)
+
+
+def test_lost_scheduler_is_one_clear_line(tmp_path):
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0") as doomed,
+        Store(tmp_path / "s.sqlite") as results,
+        pytest.raises(running.SweepError, match="connection to the scheduler was lost after 0 cells") as caught,
+        cluster.cluster(doomed.scheduler_address) as executor,
+    ):
+        threading.Timer(0.5, doomed.close).start()
+        running.run(grid(), work, results, executor, quiet=True)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("nthreads", "omp", "named"), [(2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
+def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthreads, omp, named):
+    for name in toy_sweep.processes.ONE_THREAD:
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads,
+        Store(tmp_path / "s.sqlite") as results,
+        cluster.cluster(threads.scheduler_address) as executor,
+    ):
+        with pytest.raises(running.SweepError, match=f"{named}: must be 1") as caught:
+            running.run(grid(), work, results, executor, quiet=True)
+        assert "\n" not in str(caught.value) and not results.keys()
+
+
+def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, capfd):
+    monkeypatch.setattr(
+        cluster.provenance, "environment", lambda: {"version": "9", "commit": None, "python": "3", "torch": None}
+    )
+    with pool("cluster"):
+        pass
+    out, err = capfd.readouterr()
+    assert out == "" and err.count("\n") == 1 and f"version {__version__} (here 9)" in err
+
+
+def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):
+    with Store(tmp_path / "a.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        running.run(grid()[:25], work, results, executor, quiet=True)
+        (path,) = export(results, tmp_path / "data")
+    earlier = load(path)
+    with Store(tmp_path / "b.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        import_parquet(results, path)
+        assert running.run(grid(), work, results, executor, quiet=True) == (35, 25, [])
+        export(results, tmp_path / "data")
+    frame = load(path)
+    assert table(frame).equals(table(undisturbed))
+    kept = frame[frame["cell"].isin(earlier["cell"])]
+    assert kept["seconds"].tolist() == earlier["seconds"].tolist()
+    assert kept["finished"].tolist() == earlier["finished"].tolist()
+
+
+def test_verify_passes_what_the_sweep_stored(undisturbed):
+    computed = []
+
+    def counted(cell):
+        computed.append(cell)
+        return work(cell)
+
+    assert running.verify(undisturbed, counted, Cell, sample=7, seed=0, tolerances={}) == []
+    assert len(set(computed)) == 7 and set(computed) <= set(grid())
+    other = []
+    running.verify(undisturbed, lambda cell: other.append(cell) or work(cell), Cell, 7, 1, {})
+    assert set(other) != set(computed)
+
+
+@pytest.mark.parametrize(
+    ("column", "change"),
+    [
+        ("q", lambda value: value + 1e-6),
+        ("steps", lambda value: value + 1),
+        ("alpha", lambda value: value * 2),
+        ("start", lambda value: "positional"),
+        ("q", lambda value: float("nan")),
+    ],
+)
+def test_verify_catches_an_altered_row(undisturbed, column, change):
+    altered = undisturbed.copy()
+    altered.loc[54, column] = change(altered.loc[54, column])
+    (found,) = running.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
+    assert found.column == column and found.cell == canonical(Cell(0.2, seed=7))
+    assert found.recomputed == undisturbed.loc[54, column]
+    assert found.tolerance == TOLERANCES.get(column, (0, 0))
+
+
+def test_verify_tolerates_what_it_is_told_to(undisturbed):
+    altered = undisturbed.assign(q=undisturbed["q"] * (1 + 1e-4))
+    check = partial(running.verify, altered, work, Cell, sample=1000, seed=0)
+    assert check(tolerances={"q": (2e-4, 0)}) == []
+    assert len(check(tolerances={"q": (0.5e-4, 0)})) == 120
+    assert check(tolerances={"q": (0, 1)}) == []
+
+
+def test_verify_reports_lost_and_failing_results(undisturbed):
+    lost = running.verify(undisturbed.drop(index=54), work, Cell, 1000, 0, TOLERANCES)
+    assert (lost[0].column, lost[0].stored, lost[0].recomputed) == ("rows", 1, 2)
+    without = running.verify(undisturbed.drop(columns="q"), work, Cell, 1000, 0, TOLERANCES)
+    assert [found.column for found in without] == ["q"] * 120
+    older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
+    (unknown,) = running.verify(undisturbed, work, older, 1, 0, TOLERANCES)
+    assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
+    faulty = lambda cell: work(dataclasses.replace(cell, fault="nan"))  # noqa: E731
+    failing = running.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
+    assert [(found.column, found.recomputed) for found in failing] == [
+        ("error", "BadInput: q = nan: must be a finite number")
+    ] * 3

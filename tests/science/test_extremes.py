@@ -1,0 +1,48 @@
+"""Far from the published parameters: a solution that is whole and of its branch, or a reason why there is none."""
+
+import importlib.util
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from attention_book.paths import ROOT
+from attention_phases import Task
+from attention_phases.model.rank_one import teacher_attention
+
+spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
+limits = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(limits)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "branch"), [*product(limits.TASKS, limits.BRANCHES)])
+def test_no_wrong_branch_and_no_nan_without_a_flag(name, branch):
+    said = [limits.outcome(Task(**limits.TASKS[name]), alpha, branch, 64) for alpha in limits.ALPHAS]
+    assert said[0] == "none"  # 1e-3 sentences a dimension teach nobody anything
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "branch"), [*product(limits.TASKS, limits.BRANCHES)])
+def test_the_page_shows_what_comes_out(task, branch):
+    row = pd.read_csv(limits.TABLE, index_col=["task", "branch"]).loc[task, branch]
+    if row["α = 10"] != "unsettled":  # which rounding may decide
+        assert limits.outcome(Task(**limits.TASKS[task]), 10.0, branch, 2**10, 8) == row["α = 10"]
+
+
+def test_what_the_page_says_of_its_table():
+    table = pd.read_csv(limits.TABLE, index_col=["task", "branch"])
+    assert [*table.index] == [*product(limits.TASKS, limits.BRANCHES)]
+    assert (table["α = 0.001"] == "none").all()
+    assert table.loc["ω = 0", "positional"].tolist()[2:] == ["saddle", "none", "saddle"]
+    assert (table.loc["A = (−1, 2; 2, −1)"] == "none").all(axis=None)
+
+
+@pytest.mark.parametrize(("name", "leans"), [("ω = 0", True), ("A = (−1, 2; 2, −1)", False)])
+def test_how_the_average_attention_of_a_teacher_leans(name, leans):
+    task = Task(**limits.TASKS[name])
+    projections = task.sigma * torch.from_numpy(np.random.default_rng(0).standard_normal((2, 4000)))
+    diagonal = teacher_attention(task, projections)[:, range(2), range(2)].mean()
+    assert (diagonal > 0.52) == leans and (diagonal < 0.3) != leans

@@ -1,0 +1,274 @@
+"""The counting task and its transformer: the compiled step against torch, freezing, resuming, measuring."""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from attention_book import figures
+from attention_book.analysis import counting as summary
+from attention_book.experiments import checkpoint, results
+from attention_book.experiments import counting_training as training
+from attention_book.experiments.counting_cells import CountingCell, histogram, lost_letters
+from attention_book.float32 import decode
+from attention_book.store import provenance
+from attention_book.store.database import Store, export
+from attention_phases import BadInput
+from attention_phases.histogram import counting, measures, step
+from attention_phases.histogram import transformer as tf
+
+pytestmark = pytest.mark.slow
+
+CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
+
+
+@pytest.fixture(scope="module")
+def sequences():
+    return counting.draw(300, np.random.default_rng(0))[0]
+
+
+@pytest.fixture(params=["semantic", "positional", "free"])
+def model(request):
+    """Parameters and what is free of them, some steps away from the start so that nothing is special."""
+    rng = np.random.default_rng(1)
+    mask = np.ones(tf.SIZE, np.float32) if request.param == "free" else tf.free(request.param)
+    return (tf.start(rng) + 0.1 * rng.standard_normal(tf.SIZE, dtype=np.float32)) * mask, mask
+
+
+def test_counts_are_what_a_person_counts():
+    tokens = counting.from_letters("AABOCCcCad")[None]
+    assert counting.counts(tokens).tolist() == [[3, 3, 1, 1, 4, 4, 4, 4, 3, 1]]
+
+
+def test_sequences_are_drawn_once_and_split():
+    train, test = counting.draw(5000, np.random.default_rng(0))
+    both = np.concatenate([train.tokens, test.tokens])
+    assert len(np.unique(both, axis=0)) == len(both) and len(train.tokens) == round(0.7 * len(both))
+    frequencies = np.bincount(both.ravel(), minlength=15) / both.size
+    assert abs(frequencies - 1 / 15).max() < 4 * (1 / 15 / both.size) ** 0.5
+
+
+@pytest.mark.parametrize("text", ["", "ABC", "ABCDEFGHIJK", "ABCDEFGHIP", "ABCDEFGH J", None])
+def test_what_is_no_sequence_is_refused(text):
+    with pytest.raises(BadInput, match=r"^sequence = .*: must be 10 letters from A to O$"):
+        counting.from_letters(text)
+
+
+def test_start_has_the_moments_of_torch(model):
+    torch.manual_seed(0)
+    weights = tf.views(tf.start(np.random.default_rng(0)))
+    theirs = {
+        "token": torch.nn.Embedding(*tf.SHAPES["token"]).weight,
+        "hidden": torch.nn.Linear(*tf.SHAPES["hidden"][::-1]).weight,
+        "hidden_bias": torch.nn.Linear(*tf.SHAPES["hidden"][::-1]).bias,
+        "query": torch.nn.Linear(*tf.SHAPES["query"]).weight,
+    }
+    for name, their in theirs.items():
+        ours, their = getattr(weights, name).ravel(), their.detach().numpy().ravel()
+        assert ours.std() == pytest.approx(their.std(), rel=4 / len(ours) ** 0.5)
+        assert abs(ours.mean()) < 4 * their.std() / len(ours) ** 0.5
+        if name != "token":
+            assert abs(ours).max() <= tf.SHAPES[name.removesuffix("_bias")][1] ** -0.5
+
+
+def test_gradient_is_that_of_torch(model, sequences):
+    flat, _ = model
+    gradient = np.full_like(flat, np.nan)
+    chosen = np.array([5, 2, 17, 100, 3, 2])
+    weights, space = tf.views(flat), step.workspace(80, tf.views(flat))
+    loss, right = step.forward(weights, sequences, chosen, space)
+    step.backward(weights, sequences, chosen, space, tf.views(gradient))
+    tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
+    tokens, counts = (torch.from_numpy(each[chosen]) for each in sequences)
+    reference = tf.loss(tensors, tokens, counts)
+    reference.backward()
+    assert loss / 60 == pytest.approx(reference.item(), rel=1e-6)
+    assert right == (tf.logits(tensors, tokens).argmax(-1) == counts).sum()
+    for name, ours, theirs in zip(tf.SHAPES, tf.views(gradient), tensors):
+        size = theirs.grad.abs().max().item()
+        assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has 1.2e-7
+
+
+@pytest.mark.parametrize("rule", [training.ADAM, training.SGD], ids=["adam", "sgd"])
+def test_an_epoch_is_that_of_torch(model, sequences, rule):
+    flat, mask = model
+    tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
+    if rule is training.ADAM:
+        optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
+    else:
+        optimizer = torch.optim.SGD(tensors, lr=1e-3)
+    order = np.random.default_rng(2).permutation(len(sequences.tokens))
+    losses = []
+    for chosen in (order[begin : begin + 32] for begin in range(0, len(order), 32)):
+        value = tf.loss(tensors, *(torch.from_numpy(each[chosen]) for each in sequences))
+        optimizer.zero_grad()
+        value.backward()
+        for each, free in zip(tensors, tf.views(mask)):
+            each.grad *= torch.from_numpy(free)
+        optimizer.step()
+        losses.append(value.item() * len(chosen))
+    ours = flat.copy()
+    loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule)
+    assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
+    theirs = np.concatenate([each.detach().numpy().ravel() for each in tensors])
+    # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.
+    assert np.quantile(abs(ours - theirs), 0.999) < 1e-2 * abs(theirs - flat).max()
+    assert np.linalg.norm(ours - theirs) < 1e-2 * np.linalg.norm(theirs - flat)
+    assert (ours[mask == 0] == 0).all()
+
+
+@pytest.mark.parametrize("variant", ["semantic", "positional"])
+def test_a_variant_reads_only_its_half(variant):
+    rng = np.random.default_rng(0)
+    weights = tf.as_tensors(tf.start(rng) * tf.free(variant))
+    tokens = torch.from_numpy(rng.integers(15, size=(50, 10)))
+    matrices = tf.attention(weights, tokens)
+    if variant == "positional":
+        assert torch.allclose(matrices, matrices[:1])  # whatever the tokens
+    else:
+        turned = torch.from_numpy(rng.permutation(10))
+        assert torch.allclose(tf.attention(weights, tokens[:, turned]), matrices[:, turned][:, :, turned], atol=1e-6)
+
+
+def test_frozen_zeros_are_zero_until_they_are_freed():
+    for variant in ("semantic", "positional"):
+        cell = replace(CELL, variant=variant)
+        kept, curve = training.train(cell)
+        frozen = tf.free(variant) == 0
+        assert frozen.sum() == 32 * (15 + 10 + 2 * 64)
+        assert (kept["start"][frozen] == 0).all() and (kept["trained"][frozen] == 0).all()
+        assert (kept["displaced"][frozen] != 0).all()
+        noise = (kept["displaced"] - kept["trained"])[frozen]
+        assert noise.std() == pytest.approx(1e-3, rel=4 / (2 * len(noise)) ** 0.5)
+        assert (kept["final"] != kept["displaced"])[frozen].mean() > 0.9
+        assert [each["epoch"] for each in curve] == list(range(6))
+
+
+def test_variants_share_data_and_start():
+    one, other = (training.train(replace(CELL, variant=variant), epochs=0)[0]["start"] for variant in tf.VARIANTS)
+    both = tf.free("semantic") * tf.free("positional") == 1
+    assert (one[both] == other[both]).all() and not (one == other).all()
+    assert (training.data(CELL)[0].tokens == training.data(replace(CELL, variant="positional"))[0].tokens).all()
+    assert len(training.data(CELL)[0].tokens) == 280
+    assert not np.array_equal(training.data(CELL)[0].tokens, training.data(replace(CELL, seed=4))[0].tokens)
+
+
+@pytest.mark.parametrize("stopped", [1, 3, 4])
+def test_a_stopped_run_goes_on_to_the_same_bits(stopped, tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "SAVED_EVERY", 1)
+    whole, curve = training.train(CELL)
+    training.train(CELL, epochs=stopped, path=tmp_path / "run.safetensors")
+    ran = []
+    monkeypatch.setattr(training, "train_epoch", lambda *all: ran.append(1) or step.train_epoch(*all))
+    resumed, resumed_curve = training.train(CELL, path=tmp_path / "run.safetensors")
+    assert len(ran) == 5 - stopped and resumed_curve == curve
+    assert whole.keys() == resumed.keys() and all((whole[name] == resumed[name]).all() for name in whole)
+
+
+def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
+    """Another process compiles the training alone and anew; here it comes from Numba's cache, after other functions."""
+    command = (
+        "import sys; from attention_phases.histogram import training; "
+        "from attention_book.experiments.counting_cells import CountingCell; "
+        "training.evaluate = lambda *all: (0, 0); "
+        f"sys.stdout.buffer.write(training.train({CELL!r})[0]['final'].tobytes())"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    anew = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True).stdout
+    assert list(tmp_path.rglob("step.train_epoch*.nbi"))
+    assert anew == training.train(CELL)[0]["final"].tobytes()
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path):
+    path = tmp_path / "run.safetensors"
+    path.write_bytes(b"nonsense")
+    with pytest.raises(checkpoint.StoreError, match=r"run\.safetensors: .*; remove it to begin anew$"):
+        checkpoint.load(path)
+
+
+def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
+    rows = training.train_and_measure(CELL)
+    assert list(tmp_path.iterdir()) == []
+    by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
+    assert {what: len(each) for what, each in by.items()} == {
+        "epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2,
+    }  # fmt: skip
+    assert training.train_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
+    kept, _ = training.train(CELL)
+    assert (decode(by["weights"][1]["weights"]) == kept["final"]).all()
+    test = training.data(CELL)[1]
+    loss, accuracy = step.evaluate(tf.views(kept["final"]), test, 32)
+    right = sum(row["right"] for row in by["count"] if row["after"] == "sgd")
+    assert right / test.tokens.size == pytest.approx(accuracy) and by["epoch"][-1]["test_loss"] == loss
+    assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
+    stored = pd.DataFrame([vars(CELL) | row for row in rows])
+    (worst,) = summary.worst_letter(stored, [CELL], "sgd").itertuples()
+    wrong = measures.by_letter(kept["final"], test)
+    assert worst.all == pytest.approx(1 - accuracy) and wrong.max() == worst.there >= worst.all > worst.elsewhere
+    assert counting.LETTERS[wrong.argmax()] == worst.letter
+    moved = next(r for r in by["distance"] if r["span"] == "trained to final" and r["tensor"] == "query")
+    assert moved["distance"] == pytest.approx(np.linalg.norm(tf.views(kept["final"] - kept["trained"]).query), rel=1e-6)
+    unread = np.linalg.norm(tf.views(kept["final"]).query[:, 32:])
+    assert moved["of_zeros"] == pytest.approx(unread, rel=1e-6)
+
+
+def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
+    monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(results, "DATA", tmp_path)
+    rows = training.train_and_measure(CELL)
+    origin = dict.fromkeys(provenance.COLUMNS, "here")
+    for changed, expected in ((0, []), (1e-2, ["train_loss"])):
+        rows[1]["train_loss"] *= 1 + changed
+        path = tmp_path / f"store{changed}.sqlite"
+        with Store(path) as store:
+            store.put(CELL, rows, origin)
+            (tmp_path / "histogram.parquet").unlink(missing_ok=True)
+            export(store, tmp_path)
+        count, mismatches, *_ = results.check(5)
+        assert count == 1 and [each.column for each in mismatches] == expected
+
+
+def test_shares_of_pure_solutions():
+    tokens = counting.draw(3000, np.random.default_rng(0))[0].tokens
+    shares = {v: measures.shares(tf.start(np.random.default_rng(0)) * tf.free(v), tokens) for v in tf.VARIANTS}
+    # A share of nothing has the mean (groups - 1)/(entries - 1).
+    assert shares["positional"]["by_position"] == pytest.approx(1, abs=1e-6)
+    assert shares["positional"]["by_token"] < 3 * 224 / (90 * len(tokens))
+    assert shares["semantic"]["by_token"] > 0.5 and shares["semantic"]["by_position"] < 0.01
+
+
+def test_line_between_solutions_ends_at_them(sequences):
+    one, other = (tf.start(np.random.default_rng(seed)) for seed in (0, 1))
+    at, losses, accuracies = measures.along_line(one, other, sequences, steps=3)
+    assert at.tolist() == [0, 0.5, 1]
+    for flat, loss, accuracy in zip((one, (one + other) / 2, other), losses, accuracies):
+        assert (loss, accuracy) == pytest.approx(step.evaluate(tf.views(flat), sequences, 32), rel=1e-6)
+
+
+def test_the_panel_carries_the_weights_exactly():
+    flat = tf.start(np.random.default_rng(0))
+    html = figures.attention_panel({"semantic": flat}, ["ABCDEFGHIJ"])
+    data = json.loads(re.search(r'application/json">(.*?)</script>', html)[1])
+    for name in ("token", "position", "query", "key"):
+        sent = np.frombuffer(base64.b64decode(data["solutions"]["semantic"][name]), "<f4")
+        assert (sent.reshape(data["shapes"][name]) == getattr(tf.views(flat), name)).all()
+
+
+def test_the_experiment_has_the_published_size():
+    cells = histogram("paper")
+    assert len(cells) == 20 and {cell.variant for cell in cells} == {"semantic", "positional"}
+    assert {(cell.sequences, cell.adam_epochs, cell.sgd_epochs) for cell in cells} == {(50_000, 200, 100)}
+
+
+def test_exchanged_runs_are_runs_of_the_experiment():
+    runs = histogram("paper", runs=40)
+    assert all(each.run(seed) in runs for each in lost_letters("paper") for seed in (each.data_seed, each.start_seed))

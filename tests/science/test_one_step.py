@@ -1,0 +1,327 @@
+"""One step of replica symmetry breaking: its equations against Phi, its limits, the settling distance, the command."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.optimize
+
+from attention_book import cli
+from attention_book.experiments import one_step_lines as line
+from attention_phases import Task
+from attention_phases.theory import Threshold, solve
+from attention_phases.theory.copies import teacher_fit
+from attention_phases.theory.one_step import root as root_of
+from attention_phases.theory.one_step import solution, threshold
+from attention_phases.theory.one_step.root import Broken, Root
+from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
+from attention_phases.theory.one_step.state_evolution import (
+    Valley,
+    average,
+    conjugates,
+    energy,
+    inner_points,
+    potential,
+    update,
+)
+from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.rank_one import state_evolution
+from attention_phases.theory.rank_one.prox import forces
+from attention_phases.theory.rank_one.state_evolution import Overlaps, unread
+
+pytestmark = pytest.mark.slow
+
+TASK, ALPHA, Y = Task(omega=0.1), 0.75, 300.0
+MINIMA = ("semantic", "positional")
+NEAR = {
+    "semantic": Valley(0.0593, 0.00232, 0.0, 0.0832, 21.3, Y),
+    "positional": Valley(0.0412, 0.0070, 0.1945, 0.0, 18.9, Y),
+}
+QUADRATURE = {"points": 2**7, "scrambles": 16}
+NETS = gaussian_points(**QUADRATURE, seed=0, dimensions=6)
+
+
+def root(branch, y, near):
+    """A solution on few points, to many digits."""
+    equations = Broken(TASK, ALPHA, branch, y)
+    options = {"factor": 0.1, "eps": 1e-6}
+    x = scipy.optimize.root(lambda x: equations.pooled(x, NETS)[:-2], equations.pack(near), options=options).x
+    return Root(equations, x, NETS)
+
+
+@pytest.fixture(scope="module", params=MINIMA)
+def broken(request):
+    found = root(request.param, Y, NEAR[request.param])
+    assert found.residual < 1e-7 and found.valley.gap > 0.02 * found.valley.q0
+    return found
+
+
+def phi_at(valley, hats, nets=NETS):
+    """Phi of each scramble, the conjugates held."""
+    return potential(TASK, ALPHA, valley, hats, average(TASK, valley, nets).free)
+
+
+def moved(values, name, factor):
+    return values._replace(**{name: getattr(values, name) * factor})
+
+
+def test_phi_is_stationary(broken):
+    """By finite differences in each conjugate, and in each order parameter within the error of the quadrature."""
+    found, valley = broken, broken.valley
+    averages = pool(found.averages)
+    hats, free = conjugates(TASK, ALPHA, valley, averages), averages.free
+    for name in hats._fields:
+        if getattr(hats, name):
+            ends = [potential(TASK, ALPHA, valley, moved(hats, name, 1 + side), free) for side in (1e-4, -1e-4)]
+            assert abs(ends[0] - ends[1]) / 2e-4 < 1e-6 * found.phi, name
+    for name in ("q0", "gap", "m", "theta", "V"):
+        if getattr(valley, name):
+            above, below = (phi_at(moved(valley, name, 1 + side), hats) for side in (1e-3, -1e-3))
+            slopes = (above - below) / 2e-3
+            error = slopes.std(ddof=1) / np.sqrt(len(slopes))
+            assert abs(slopes.mean()) < 4 * error, name
+            assert error < 0.05 * found.phi, name
+            if name in ("m", "V"):  # no integration by parts in their equations
+                assert abs(slopes.mean()) < 1e-4 * found.phi, name
+
+
+def test_the_energy_is_the_derivative_of_y_phi(broken):
+    """With all order parameters held, to the digits of the solution."""
+    hats = conjugates(TASK, ALPHA, broken.valley, pool(broken.averages))
+    step = 1e-3 * Y
+    above, below = (y * phi_at(broken.valley._replace(y=y), hats).mean() for y in (Y + step, Y - step))
+    assert (above - below) / (2 * step) == pytest.approx(broken.energy, rel=1e-6)
+
+
+def test_the_energy_is_the_derivative_of_y_phi_along_solutions(broken):
+    further = root(broken.equations.branch, 1.1 * Y, broken.valley)
+    each = ALPHA * broken.averages.fitted_loss + broken.slopes[-1] @ broken.moves
+    error = each.std(ddof=1) / np.sqrt(len(each))
+    assert (1.1 * further.phi - broken.phi) / 0.1 == pytest.approx(broken.energy, abs=error)
+    assert error < 0.01 * broken.energy
+
+
+@pytest.mark.parametrize("branch", MINIMA)
+@pytest.mark.parametrize("y", [0.0, 30.0, 1000.0])
+def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
+    own = {"semantic": (0.0, 0.08), "positional": (0.19, 0.0)}[branch]
+    overlaps = Overlaps(0.06, *own, 20.0)
+    plain = state_evolution.average(TASK, overlaps, NETS[..., :4])
+    hats = state_evolution.conjugates(TASK, ALPHA, overlaps, plain)
+    q, m, theta, V = overlaps
+    valley = Valley(q, 0.0, m, theta, V, y)
+    averages = average(TASK, valley, NETS)
+    same = conjugates(TASK, ALPHA, valley, averages)
+    image, expected = update(TASK, y, same), state_evolution.update(TASK, hats)
+    assert np.abs(image.gap).max() < 1e-12
+    for name, other in (("q0", "q"), ("m", "m"), ("theta", "theta"), ("V", "V")):
+        assert getattr(image, name) == pytest.approx(getattr(expected, other), rel=1e-9, abs=1e-15)
+    free_energy = state_evolution.free_energy(TASK, ALPHA, overlaps, hats, plain.moreau)
+    assert potential(TASK, ALPHA, valley, same, averages.free) == pytest.approx(free_energy, rel=1e-9)
+    assert energy(TASK, ALPHA, valley, averages) == pytest.approx(
+        ALPHA * plain.fitted_loss + TASK.lam * q / (2 * TASK.sigma**2), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("y", [None, 0.0, 100.0])
+def test_a_stable_branch_has_no_broken_solution(y):
+    task = Task(omega=0.3)
+    found = one_step(task, 2.0, "semantic", y, **QUADRATURE)
+    plain = solve(task, 2.0, "semantic", **QUADRATURE)
+    assert found.reason == "" and found.valley.gap == 0 and found.shift == found.complexity == 0
+    assert found.valley[:1] + found.valley[2:5] == plain.overlaps and found.energy == plain.train_loss
+    row, same = line.as_row(found), {"q0": "q", "q1": "q", "phi": "train_loss", "energy": "train_loss"}
+    for name in ("q0", "q1", "m", "theta", "V", "phi", "energy"):
+        assert row[f"{name}_error"] == plain.stderr[same.get(name, name)]
+    assert row["y_error"] == row["complexity_error"] == row["shift_error"] == 0
+
+
+def test_at_y_zero_the_gap_is_where_two_copies_settle():
+    found = one_step(TASK, ALPHA, "positional", 0.0, **QUADRATURE)
+    q0, gap, m, _, V, _ = found.valley
+    size = q0 + gap
+    plain = solve(TASK, ALPHA, "positional", **QUADRATURE)
+    for name, value in (("q", size), ("m", m), ("V", V)):
+        error = np.hypot(plain.stderr[name], found.stderr["q1" if name == "q" else name])
+        assert abs(getattr(plain.overlaps, name) - value) < 4 * error
+
+    def gain(points):  # of the squared distance 2 gap of two copies, from the spread of r over the inner fields
+        hats = conjugates(TASK, ALPHA, found.valley, average(TASK, found.valley, points))
+        return V**2 * (hats.q1 - hats.q0) / gap
+
+    assert gain(NETS).mean() == pytest.approx(1, abs=1e-3)
+    net = gaussian_points(2**10, 16, 1, dimensions=8)
+    pairs = []  # and from two copies, as in `copies`
+    for each in net:
+        fields = np.sqrt(q0) * each.T[:2] + np.array([[m], [-m]])
+        arguments = teacher_fit(TASK, TASK.sigma * each.T[2:4]), V, TASK.sigma**2
+        one, other = (forces(fields + np.sqrt(gap) * each.T[k : k + 2], *arguments)[0] for k in (4, 6))
+        pairs.append(ALPHA * V**2 * np.mean(np.sum((one - other) ** 2, axis=0)) / (2 * gap))
+    difference = np.array(pairs) - gain(net[..., :6])
+    error = np.std(difference, ddof=1) / 4
+    assert abs(difference.mean()) < 3 * error and error < 0.04
+    assert np.sqrt(2 * gap / size) == pytest.approx(0.77, abs=3 * found.stderr["q0"] / size)
+    assert found.complexity == 0
+
+
+def test_inner_points_average_over_the_normal_law(broken):
+    """Polynomials exactly, and Phi as well as many more points."""
+    points = inner_points()
+    x, y, weights = points.T
+    for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
+        assert weights @ values == pytest.approx(expected, abs=1e-12)
+    few, many = (ALPHA * average(TASK, broken.valley, NETS, each).free for each in (points, inner_points(6, 16)))
+    error = np.std(few - many, ddof=1) / np.sqrt(len(few))
+    assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
+
+
+def test_misleading_derivatives_are_taken_again_on_more_points(broken, monkeypatch):
+    """As where a gap closes: there the few points can have the slope of the gap's equation with the wrong sign."""
+    asked, found = [], root_of.derivatives
+
+    def misleading(of, x):
+        asked.append(found(of, x))
+        return asked[-1] if len(asked) > 1 else asked[-1] * np.array([1, 1, 1, -1])
+
+    monkeypatch.setattr(root_of, "derivatives", misleading)
+    nets, near = gaussian_points(1024, 4, 0, dimensions=6), broken.x + 0.1
+    again = Root(broken.equations, near, nets)
+    assert again.settled and len(asked) == 2 and (asked[0] != asked[1]).any()
+    monkeypatch.undo()
+    apart = again.x - Root(broken.equations, near, nets).x
+    assert (np.abs(apart) < 0.4 * again.errors).all()  # each ends within a fifth of an error of the root
+
+
+def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
+    """With ground states that are straight lines in alpha, on which one step of Newton's method is exact."""
+    lines = {"semantic": (2e-3, 5e-7, 1e-3), "positional": (2e-3, 4e-6, 2e-3)}  # loss at 0.75, shift, slope
+    noise = np.random.default_rng(0).normal(size=16) * 1e-8
+
+    def straight(task, alpha, branch, *_):
+        assert alpha == 0.75
+        _, shift, slope = lines[branch]
+        reason = UNSETTLED if branch == lost else ""
+        return SimpleNamespace(shift=shift, slope=slope, shifts=noise * slope, reason=reason, solved=not reason)
+
+    lost = None
+    monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
+    monkeypatch.setattr(threshold, "one_step", straight)
+    found = threshold.one_step_threshold(TASK)
+    semantic, positional = (loss + shift + slope * (found.alpha - 0.75) for loss, shift, slope in lines.values())
+    assert semantic == pytest.approx(positional, abs=1e-15) and found.alpha == 0.75 + found.shift
+    assert found.shift_error == pytest.approx(np.std(noise, ddof=1) / 4)
+    assert found.stderr == pytest.approx(np.hypot(1e-4, found.shift_error))
+    lost = "semantic"
+    found = threshold.one_step_threshold(TASK)
+    assert found.reason == f"semantic: {UNSETTLED}" and found.symmetric.alpha == 0.75
+    assert np.isnan([found.alpha, found.stderr, found.shift, found.shift_error]).all()
+
+
+TILTS = np.array([-2e-4, 1e-4, 1e-4])  # of Phi in log y, by scramble
+
+
+class Hill:
+    """A root at which Phi is a parabola in log y, highest at y = 40; without a solution beyond `unsettled`."""
+
+    unsettled = np.inf
+
+    def __init__(self, equations, x, nets):
+        away = np.log(equations.y / 40)
+        self.equations, self.x, self.settled = equations, away * np.array([1.0, 2.0, 0.0, -1.0]), away < self.unsettled
+        self.averages = SimpleNamespace(free=0.02 - 0.003 * away**2 + TILTS * away)
+        self.phi = equations.alpha * self.averages.free.mean()
+
+
+def climb(monkeypatch, away, unsettled=np.inf):
+    """What `_highest` finds from the y that is `away` doublings above the best one, and how many roots it reports."""
+    monkeypatch.setattr(Hill, "unsettled", unsettled)
+    monkeypatch.setattr(solution, "Root", Hill)
+    reports = []
+    first = Hill(Broken(TASK, ALPHA, "positional", 40 * 2.0**away), None, None)
+    return *solution._highest(first, TILTS, lambda: reports.append(1)), len(reports)
+
+
+@pytest.mark.parametrize("away", [2.3, 0.2, -1.6])
+def test_the_ground_state_is_at_the_top_of_a_parabola(monkeypatch, away):
+    top, tried, drift, turns, reason, reports = climb(monkeypatch, away)
+    assert top.equations.y == pytest.approx(40, rel=1e-12) and reason == ""
+    assert drift == pytest.approx([1.0, 2.0, 0.0, -1.0])
+    assert turns == pytest.approx(TILTS / 0.006)  # where each scramble's own Phi is highest
+    assert tried[-1] is top and len(tried) == reports + 1
+
+
+@pytest.mark.parametrize(("away", "unsettled", "last"), [(6.0, np.inf, 3.0), (-6.0, np.inf, -3.0), (0.2, 0.5, 0.2)])
+def test_no_ground_state_without_a_fall_of_phi_on_both_sides(monkeypatch, away, unsettled, last):
+    end, _, drift, turns, reason, _ = climb(monkeypatch, away, unsettled)
+    assert reason == NO_MAXIMUM and end.equations.y == pytest.approx(40 * 2.0**last)
+    assert drift.tolist() == [0.0] * 4 and turns.tolist() == [0.0] * 3
+
+
+# The command
+
+COMMAND = ("theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional", "--breaking", "1",
+           "--points", "64", "--scrambles", "4", "--json")  # fmt: skip
+
+
+def run(capsys, *arguments):
+    try:
+        code = cli.main([*COMMAND, *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    return code, *capsys.readouterr()
+
+
+@pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
+def test_a_wild_step_stays_inside_the_domain(q):
+    found = unread(Task(), q, 0.1)
+    assert found == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < found < 1e-4
+
+
+def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
+    def off(equations, x, *_, **__):  # log q0, log V, the own overlap, log gap
+        return SimpleNamespace(x=np.array([-40.0, x[1], x[2], 40.0]))
+
+    monkeypatch.setattr(solution, "powell", off)
+    found = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
+    assert not found.converged and found.reason == UNSETTLED
+    assert np.isfinite([found.phi, found.energy, found.valley.gap, *found.stderr.values()]).all()
+
+
+def test_the_command_answers_with_the_solution(capsys):
+    code, out, err = run(capsys, "--y", "300")
+    assert (code, err) == (0, "")
+    said, found = json.loads(out), one_step(TASK, ALPHA, "positional", 300.0, 64, 4)
+    assert said["stderr"] == found.stderr and said["converged"] is True
+    assert [said[name] for name in ("q0", "m", "theta", "V", "y")] == [*found.valley[:1], *found.valley[2:]]
+    assert said["q1"] == found.valley.q0 + found.valley.gap
+    for name in ("phi", "energy", "complexity", "shift", "residual", "iterations"):
+        assert said[name] == getattr(found, name)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--y", "-1"), "y = -1.0: must be a finite number >= 0"),
+        (("--y", "nan"), "y = nan: must be"),
+        (("--y", "inf"), "y = inf: must be"),
+        (("--y", "x"), "--y"),
+        (("--breaking", "2"), "--breaking"),
+        (("--breaking", "0", "--y", "3"), "y = 3.0: must be left out without --breaking 1"),
+        (("--branch", "symmetric"), "branch = symmetric: must be one of semantic, positional"),
+        (("--architecture", "rank2"), "breaking = 1: must be 0"),
+        (("--alpha", "0"), "alpha = 0.0: must be"),
+        (("--points", "100"), "points = 100: must be"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_bad_input_is_one_line(capsys, arguments, named):
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "") and err.count("\n") == 1 and named in err
+
+
+def test_no_solution_is_said_with_its_reason(capsys):
+    code, out, err = run(capsys, "--alpha", ".2", "--branch", "semantic")
+    said = json.loads(out)
+    assert code == 1 and (said["converged"], said["reason"]) == (False, "branch has ended")
+    assert err.startswith("no semantic solution found at alpha = 0.2: branch has ended, residual ")

@@ -1,0 +1,86 @@
+"""Searches of a valley for lower minima: what they return is a minimum, never a higher one, and the lowest is found."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from attention_book.experiments import grid
+from attention_book.experiments.landscape import search, search_first
+from attention_book.experiments.results import KINDS
+from attention_phases import Task
+from attention_phases.model.rank_one import misfits, risk, sample
+from attention_phases.training import searches
+from attention_phases.training.optimizers import LBFGS_TOLERANCE, fit
+
+LAM = 0.01
+
+
+def drawn(seed=0, alpha=0.75, d=60):
+    data = sample(Task(omega=0.1), alpha, d, np.random.default_rng(seed))
+    return data, fit(data, LAM, torch.full((1, d), d**-0.5))[0]
+
+
+def test_the_misfits_of_the_sentences_add_up_to_the_risk():
+    data, found = drawn()
+    parts = misfits(data, found.weights).double()
+    penalty = 0.5 * LAM * found.weights.double().square().sum()
+    assert len(parts) == 45 and (parts >= 0).all()
+    assert parts.sum() + penalty + data.floor == pytest.approx(risk(data, found.weights[None], LAM)[0].item(), rel=1e-5)
+
+
+def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
+    gained = 0
+    for seed in range(12):
+        data, begun = drawn(seed)
+        found, hops = searches.hop(data, LAM, begun, worst=0.2)
+        assert found.grad_norm <= LBFGS_TOLERANCE
+        assert (found.train_loss < begun.train_loss) == (hops > 0)
+        gained += hops
+        assert searches.hop(data, LAM, found, worst=0.2) == (found, 0)
+        # By hand: without any one of the nine worst sentences, and with it again, descent comes back or ends higher.
+        for number in misfits(data, found.weights).argsort(descending=True)[:9]:
+            fewer = torch.arange(len(data.inputs)) != number
+            parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
+            without = fit(type(data)(**{**vars(data), **parts}), LAM, found.weights[None])[0]
+            assert fit(data, LAM, without.weights[None])[0].train_loss > found.train_loss - searches.LOWER
+    assert gained > 0
+
+
+def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
+    data, begun = drawn()
+    for temperature, there in ((0.0, True), (1e-6, True), (10.0, False)):
+        found = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
+        assert found.grad_norm <= LBFGS_TOLERANCE
+        assert (abs(found.train_loss - begun.train_loss) < searches.LOWER) == there
+
+
+def test_the_noise_of_langevin_descent_has_its_variance():
+    """No data, no penalty: a random walk, whose variance is the sum of 2 rate T(step), the mean of T being T/2."""
+    walked = []
+
+    def no_force(data, weights, lam):
+        return torch.zeros(1, dtype=torch.float64), torch.zeros_like(weights)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searches, "risk", no_force)
+        patch.setattr(searches, "fit", lambda data, lam, weights: [walked.append(weights[0])])
+        begun = drawn()[1]
+        start = torch.zeros(20_000)
+        searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0), 0.02, np.random.default_rng(1), 40, rate=0.1)
+    expected = 2 * 0.1 * 0.02 * sum(1 - step / 40 for step in range(40))
+    assert walked[0].var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
+
+
+def test_the_rows_of_a_search_say_where_each_began():
+    cell = grid("searched", "smoke")[1]
+    rows = pd.DataFrame(search(cell))
+    assert rows["search"].value_counts().to_dict() == {"descent": 3, "hop": 3, "anneal": 1}
+    pairs = rows[rows["search"] != "anneal"].pivot(index="number", columns="search", values="train_loss")
+    assert (pairs["hop"] <= pairs["descent"]).all()
+    assert rows.loc[rows["train_loss"].idxmin(), "aligned"] == pytest.approx(1)
+    assert rows["aligned"].between(0, 1 + 1e-9).all()
+    same = ["search", "number", "train_loss", "q", "m", "theta"]
+    assert pd.DataFrame(search_first(cell))[same].equals(rows[same].head(2))
+    for k, run in enumerate(KINDS[type(cell)].ends(cell)):  # what `verify` takes as ends of one search
+        assert pd.DataFrame(run)[same].equals(rows[same].iloc[2 * k : 2 * k + 2].reset_index(drop=True))

@@ -1,0 +1,359 @@
+"""Fixed points of the state evolution: consistency, error bars, limits, thresholds, and trained students."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import softmax
+from scipy.stats import f as f_distribution
+
+from attention_phases import BadInput, Task, theory, training
+from attention_phases.model import rank_one
+from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory.prediction_error import test_error as exact
+from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.rank_one.branch import RankOneBranch
+from attention_phases.theory.rank_one.state_evolution import Hats, Overlaps, average, conjugates, free_energy, update
+from attention_phases.theory.solution import ENDED, SADDLE, UNSETTLED
+from attention_phases.theory.solver import _polish as polish_near
+from attention_phases.theory.solver import solve
+from attention_phases.theory.thresholds import threshold
+from attention_phases.theory.warm import Net
+
+TASK = Task(omega=0.3)
+ALPHA = 1.5
+QUADRATURE = {"points": 2**11, "scrambles": 16}
+MINIMA = ("semantic", "positional")
+
+
+@pytest.fixture(scope="module")
+def solutions():
+    return {branch: solve(TASK, ALPHA, branch, **QUADRATURE) for branch in MINIMA}
+
+
+# A fixed point
+
+
+@pytest.mark.parametrize("branch", MINIMA)
+def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch):
+    found = solutions[branch]
+    q, m, theta, V = found.overlaps
+    assert found.converged and q > 0 and V > 0
+    assert (m, theta > 0) == (0.0, True) if branch == "semantic" else (m > 0, theta) == (True, 0.0)
+    pooled = pool(average(TASK, found.overlaps, gaussian_points(**QUADRATURE)))
+    image = update(TASK, conjugates(TASK, ALPHA, found.overlaps, pooled))
+    # The residual is in log q, log V and an overlap over sqrt(q): relative, up to a factor of two for two of them.
+    assert image == pytest.approx(found.overlaps, rel=2 * found.residual + 1e-12, abs=1e-15)
+    assert found.residual < 1e-6
+    point = {**found.overlaps._asdict(), "rho": TASK.sigma**2, "m_teacher": 0.0}
+    value, stderr = exact(TASK, point)
+    assert abs(value - found.test_mse) < 4 * np.hypot(stderr, found.stderr["test_mse"])
+
+
+@pytest.mark.parametrize("branch, digits", [("semantic", 1e-9), ("positional", 1e-6)])
+def test_free_energy_is_the_training_loss(solutions, branch, digits):
+    found = solutions[branch]
+    assert found.free_energy == pytest.approx(found.train_loss, rel=digits)  # they differ by the residual
+
+
+@pytest.mark.parametrize("branch", MINIMA)
+def test_free_energy_is_stationary(solutions, branch):
+    overlaps = solutions[branch].overlaps
+    points = gaussian_points(**QUADRATURE)
+    hats = conjugates(TASK, ALPHA, overlaps, average(TASK, overlaps, points))  # of each scramble
+    pooled = Hats(*(float(np.mean(each)) for each in hats))
+    moreau = average(TASK, overlaps, points).moreau.mean()
+    conjugate = {"q": pooled.V / 2, "V": pooled.q / 2, "m": pooled.m, "theta": pooled.theta}
+    for name, overlap in overlaps._asdict().items():
+        if overlap == 0:
+            continue
+        size = abs(conjugate[name] * overlap)  # of the terms that cancel in a derivative by the logarithm
+        step = 1e-3 * overlap
+        sides = [overlaps._replace(**{name: overlap + sign * step}) for sign in (1, -1)]
+        energies = [free_energy(TASK, ALPHA, s, hats, average(TASK, s, points).moreau) for s in sides]
+        slopes = (energies[0] - energies[1]) / 2e-3  # of each scramble: linear in its own hats
+        # At fixed points, V, m, and where theta = 0 also q, enter as derivatives of the Moreau envelope; the rest is
+        # by parts and holds up to the quadrature. 1e-3: the finite difference, in which the prox may jump.
+        by_parts = branch == "semantic" and name != "V"
+        error = slopes.std(ddof=1) / 4 if by_parts else 0.0
+        assert abs(slopes.mean()) < 5 * error + 1e-3 * size
+        assert error < 0.05 * size
+
+        hat = getattr(pooled, name)
+        sides = [pooled._replace(**{name: (1 + sign * 1e-4) * hat}) for sign in (1, -1)]
+        ahead, behind = (free_energy(TASK, ALPHA, overlaps, side, moreau) for side in sides)
+        size = abs(hat * overlaps.V) / 2 if name == "q" else abs(hat * overlaps.q) / 2 if name == "V" else size
+        assert abs(ahead - behind) / 2e-4 < 1e-5 * size  # the residual, rounding, and 1e-8 of the finite difference
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("branch", MINIMA)
+def test_slopes_are_those_of_neighbouring_solutions(branch):
+    differences, step = [], 0.01
+    for seed in range(6):
+        few = {"points": 2**10, "scrambles": 8, "seed": seed}
+        here = solve(TASK, ALPHA, branch, **few)
+        ahead, behind = (solve(TASK, ALPHA + sign * step, branch, **few, start=here.overlaps) for sign in (1, -1))
+        train, test = ((getattr(ahead, n) - getattr(behind, n)) / (2 * step) for n in ("train_loss", "test_mse"))
+        differences.append((here.train_slope - train, here.test_slope - test))
+    differences = np.array(differences)
+    error = differences.std(0, ddof=1) / 6**0.5
+    size = np.array([here.train_slope, here.test_mse / ALPHA])  # the test error's own slope may be near zero
+    # Student's t with 5 degrees of freedom is beyond 6 once in 10^3. The slopes come from one-sided differences of
+    # relative step 1e-3 in alpha and in the overlaps, each good to about 1e-3.
+    assert (np.abs(differences.mean(0)) < 6 * error + 3e-3 * size).all()
+    assert (error < 0.01 * size).all()
+
+
+# At alpha = 1 most of the error of the semantic test loss comes through the error of the overlaps.
+@pytest.mark.slow
+@pytest.mark.parametrize("branch, alpha", [("semantic", 1.0), ("positional", 1.5)])
+def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
+    own = "theta" if branch == "semantic" else "m"
+    last, found = None, []
+    for seed in range(8):
+        last = solve(TASK, alpha, branch, 2**10, 16, seed, start=last and last.overlaps)
+        assert last.converged
+        found.append(last)
+    for name in ("q", own, "V", "train_loss", "test_mse"):
+        values = [getattr(each.overlaps, name, None) or getattr(each, name) for each in found]
+        variances = [each.stderr[name] ** 2 for each in found]
+        low, high = f_distribution.ppf([1e-4, 1 - 1e-4], 7, 8 * 15)
+        assert low < np.var(values, ddof=1) / np.mean(variances) < high, name
+
+
+def test_more_points_agree_within_error(solutions):
+    for branch, coarse in solutions.items():
+        fine = solve(TASK, ALPHA, branch, 2**13, 8, seed=5, start=coarse.overlaps)
+        for name in ("q", "V", "train_loss", "test_mse", "theta" if branch == "semantic" else "m"):
+            pair = [getattr(each.overlaps, name, None) or getattr(each, name) for each in (fine, coarse)]
+            assert abs(pair[0] - pair[1]) < 4 * np.hypot(fine.stderr[name], coarse.stderr[name]), name
+
+
+# Where a branch ends, and limits
+
+
+@pytest.mark.parametrize(
+    ("task", "alpha", "branch", "points", "reason"),
+    [
+        (TASK, 0.3, "semantic", 2**10, ENDED),
+        (Task(omega=1), ALPHA, "semantic", 2**10, ENDED),
+        (Task(omega=0), 3.2, "positional", 2**10, ENDED),
+        (Task(omega=0.46, matrix="alternative"), 2.0, "semantic", 2**8, ENDED),  # runs off to q = 0
+        (Task(omega=0.02), 1.34, "positional", 2**10, UNSETTLED),  # the prox jumps over the fixed point
+    ],
+)
+def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
+    found = solve(task, alpha, branch, points, 8)
+    assert not found.converged and found.reason == reason
+
+
+def test_a_loss_that_is_not_finite_is_no_solution(monkeypatch):
+    def infinite(model, x, net):
+        x, averages = polish_near(model, x, net)
+        return x, averages._replace(moreau=np.full_like(averages.moreau, np.inf))
+
+    monkeypatch.setattr("attention_phases.theory.solver._polish", infinite)
+    found = solve(TASK, 2.0, "semantic", 2**6, 4)
+    assert not found.converged and found.reason == UNSETTLED
+
+
+@pytest.mark.parametrize("omega", [0.3, 1.0])
+def test_the_positional_branch_is_one_up_to_many_data(omega):
+    last = None
+    for alpha in (3.2, 4.5, 6.4):
+        last = solve(Task(omega=omega), alpha, "positional", 2**11, 8, start=last and last.overlaps)
+        assert last.converged
+    fresh = solve(Task(omega=omega), 6.4, "positional", 2**11, 8)
+    assert fresh.converged and fresh.overlaps == pytest.approx(last.overlaps, rel=1e-4)  # same points, two ways
+
+
+def test_a_saddle_between_two_branches_has_not_converged(solutions):
+    # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
+    near = replace(solutions["positional"], overlaps=Overlaps(q=0.0977, m=0.1494, theta=0.0, V=9.88))
+    found = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
+    assert found.residual < 1e-6 and 0.1 < found.overlaps.m < 0.2
+    assert not found.converged and found.reason == SADDLE
+
+
+def test_a_branch_along_alpha_has_the_rows_that_exist():
+    table = theory.as_table(TASK, theory.follow(TASK, "semantic", [2.0, 0.3, 1.5], 2**10, 8, seed=3))
+    assert table["alpha"].tolist() == [1.5, 2.0]
+    for row in table.itertuples():
+        alone = solve(TASK, row.alpha, "semantic", 2**10, 8, seed=4)
+        for name in ("q", "theta", "V"):
+            error = np.hypot(getattr(row, f"{name}_error"), alone.stderr[name])
+            assert abs(getattr(row, name) - getattr(alone.overlaps, name)) < 4 * error
+        for name in ("train_loss", "test_mse"):
+            error = np.hypot(getattr(row, f"{name}_error"), alone.stderr[name])
+            assert abs(getattr(row, name) - getattr(alone, name)) < 4 * error
+    assert (table[["m", "m_error"]] == 0).all(axis=None)
+    assert not theory.follow(Task(omega=1), "semantic", [1.5], 2**8, 4)
+
+
+def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
+    task = Task(omega=0.3, lam=1e4)
+    found = solve(task, ALPHA, "symmetric", 2**10, 16)
+    assert found.converged and found.overlaps.q < 1e-11
+    unfitted = task.sigma**2 / task.lam
+    assert abs(found.overlaps.V / unfitted - 1) < 1e-4  # up to sigma^2 V_hat/lambda
+    y = task.sigma * np.random.default_rng(0).standard_normal((200_000, 2))
+    even = task.sigma**2 / 2 * ((teacher(task, y) - 0.5) ** 2).sum((1, 2))
+    error = np.hypot(found.stderr["train_loss"], ALPHA * even.std() / len(even) ** 0.5)
+    assert abs(found.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * found.train_loss
+
+
+@pytest.mark.slow
+def test_few_data_leave_a_small_student():
+    few, twice = (solve(TASK, alpha, "symmetric", 2**10, 8) for alpha in (1e-3, 2e-3))
+    shifts = [found.overlaps.V * TASK.lam / TASK.sigma**2 - 1 for found in (few, twice)]
+    assert few.converged and twice.converged and 0 < shifts[0] < shifts[1] < 0.05
+    # The prox of a field near zero jumps away from zero, so r stays finite: q and the loss are proportional to alpha,
+    # and V_hat = -alpha E[r . xi]/sqrt(q) to its root. The next terms are smaller by a factor like the shift of V.
+    close = {"rel": 2 * shifts[1]}
+    assert twice.overlaps.q / few.overlaps.q == pytest.approx(2, **close)
+    assert twice.train_loss / few.train_loss == pytest.approx(2, **close)
+    assert shifts[1] / shifts[0] == pytest.approx(2**0.5, **close)
+
+
+def teacher(task, y):
+    """Attention of the teacher (N, 2, 2) for its fields y (N, 2)."""
+    return (1 - task.omega) * softmax(y[:, :, None] * y[:, None, :], axis=2) + task.omega * np.array(task.matrix)
+
+
+def test_linear_baseline():
+    y = 0.6 * np.random.default_rng(1).standard_normal((200_000, 2))
+    task = Task(omega=0.25, sigma=0.6, matrix=((0.3, 0.7), (0.8, 0.2)))
+    Y = teacher(task, y)
+    losses = task.sigma**2 / 2 * ((Y - Y.mean(0)) ** 2).sum((1, 2))
+    value = linear_baseline(task)
+    assert abs(value - losses.mean()) < 4 * losses.std() / len(losses) ** 0.5 < 0.02 * value
+    assert linear_baseline(replace(task, matrix=((1, 2), (3, 4)))) == pytest.approx(value, rel=1e-12)
+    assert linear_baseline(replace(task, omega=0.0)) * 0.75**2 == pytest.approx(value, rel=1e-12)
+    assert linear_baseline(replace(task, omega=1.0)) == pytest.approx(0, abs=1e-30)
+    assert linear_baseline(task, nodes=40) == pytest.approx(value, rel=1e-10)
+
+
+# Thresholds
+
+CROSSING = {"points": 2**10, "scrambles": 8}
+
+
+@pytest.fixture(scope="module")
+def critical():
+    return threshold(TASK, "critical", **CROSSING)
+
+
+def test_training_losses_are_equal_at_the_critical_point(critical):
+    assert critical.converged
+    semantic, positional = (solve(TASK, critical.alpha, branch, 2**11, 16, seed=7) for branch in MINIMA)
+    assert semantic.converged and positional.converged
+    slope = semantic.train_slope - positional.train_slope
+    energies = semantic.energies - positional.energies
+    there = energies.std(ddof=1) / 4 / abs(slope)  # in alpha
+    gap = (semantic.train_loss - positional.train_loss) / slope
+    assert abs(gap) < 4 * np.hypot(critical.stderr, there)
+    assert slope < 0 and critical.stderr < 0.02 * critical.alpha
+
+
+def test_test_error_is_the_linear_baseline_at_the_linear_threshold():
+    linear = threshold(TASK, "linear", **CROSSING)
+    assert linear.converged and linear.stderr < 0.02 * linear.alpha
+    found = solve(TASK, linear.alpha, "semantic", 2**11, 16, seed=7)
+    gap = found.test_mse - linear_baseline(TASK)
+    assert abs(gap) < 4 * np.hypot(linear.stderr * found.test_slope, found.stderr["test_mse"])
+    assert found.test_slope < 0
+
+
+def test_a_more_positional_teacher_needs_more_data(critical):
+    later = threshold(Task(omega=0.45), "critical", **CROSSING)
+    assert later.converged
+    assert later.alpha - critical.alpha > 10 * np.hypot(later.stderr, critical.stderr)
+    followed = threshold(Task(omega=0.45), "critical", **CROSSING, near=critical)
+    assert followed.converged
+    assert abs(followed.alpha - later.alpha) < 0.1 * later.stderr  # the same scrambles
+
+
+@pytest.mark.parametrize("kind", ["critical", "linear"])
+def test_a_positional_teacher_has_no_threshold(kind):
+    found = threshold(Task(omega=1), kind, points=2**8, scrambles=4)
+    assert np.isnan(found.alpha) and np.isnan(found.stderr) and not found.converged
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda: solve(TASK, 0.0, "semantic"), "alpha"),
+        (lambda: solve(TASK, float("nan"), "semantic"), "alpha"),
+        (lambda: solve(TASK, 1.0, "other"), "branch"),
+        (lambda: solve(TASK, 1.0, "semantic", points=100), "points"),
+        (lambda: threshold(TASK, "other"), "kind"),
+    ],
+)
+def test_bad_input_is_named(call, name):
+    with pytest.raises(BadInput, match=rf"^{name} = .*: must be ") as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+# Trained students
+
+
+class TypicalTeacher:
+    """Random numbers of which the first d are normalised, and centred, as in the limit of infinite d.
+
+    The norm of a random teacher alone moves every result by several per cent from one training set to the next.
+    """
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def standard_normal(self, shape, dtype):
+        values = self.rng.standard_normal(shape, dtype=dtype)
+        if np.isscalar(shape):
+            values -= values.mean()
+            values *= shape**0.5 / np.linalg.norm(values)
+        return values
+
+
+def trained(d, seed):
+    """What L-BFGS reaches from both starts, as {branch: {name: value}}."""
+    data = rank_one.sample(TASK, ALPHA, d, TypicalTeacher(seed))
+    starts = torch.stack([training.start_weights(branch, data.teacher, None) for branch in MINIMA])
+    measured = {}
+    for branch, fit in zip(MINIMA, training.fit(data, TASK.lam, starts, "lbfgs")):
+        point = rank_one.overlaps(TASK, fit.weights, data.teacher)
+        measured[branch] = {**point, "train_loss": fit.train_loss, "test_mse": exact(TASK, point, d)[0]}
+    return measured
+
+
+@pytest.mark.slow
+def test_trained_students_come_to_the_theory(solutions):
+    instances = {250: 12, 1000: 8}
+    results = {d: [trained(d, 100 * d + i) for i in range(count)] for d, count in instances.items()}
+    for branch, found in solutions.items():
+        for name in ("q", "theta" if branch == "semantic" else "m", "train_loss", "test_mse"):
+            small, large = (np.array([each[branch][name] for each in results[d]]) for d in (250, 1000))
+            # Corrections of finite size are of order 1/d: two sizes give the limit, with its error.
+            limit = (4 * large.mean() - small.mean()) / 3
+            variance = 16 / 9 * large.var(ddof=1) / len(large) + small.var(ddof=1) / 9 / len(small)
+            error = np.hypot(variance**0.5, found.stderr[name])
+            expected = getattr(found.overlaps, name, None) or getattr(found, name)
+            assert error < 0.04 * expected, (branch, name)
+            # Student's t with some 8 degrees of freedom is beyond 5 once in 10^3.
+            assert abs(limit - expected) < 5 * error, (branch, name)
+
+
+def test_the_spread_is_what_each_scramble_alone_has():
+    """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
+    points, scrambles, seed = 2**10, 8, 3
+    found, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), RankOneBranch(TASK, 2.0, "semantic")
+    alone = []
+    for nets in gaussian_points(points, scrambles, seed)[:, None]:
+        x, averages = polish_near(model, model.pack(found.overlaps), Net(nets, model.fields))
+        alone.append({**model.unpack(x)._asdict(), **model.observables(x, pool(averages))})
+    for name in ("q", "theta", "test_mse", "replicon", "gain"):
+        values = np.array([float(each[name]) for each in alone])
+        assert np.corrcoef(values, found.spread[name])[0, 1] > 0.99, name
+        assert found.spread[name].std() == pytest.approx(values.std(), rel=0.1), name

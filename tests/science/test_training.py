@@ -1,0 +1,123 @@
+"""The optimisers: their rule, where they end, and one cell of an experiment."""
+
+import numpy as np
+import pytest
+import torch
+
+from attention_book.experiments.cells import student_cell
+from attention_book.experiments.simulation import train_students
+from attention_phases import BadInput, Task
+from attention_phases.model import rank_one
+from attention_phases.training import optimizers
+
+TASK = Task(omega=0.3)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return rank_one.sample(TASK, 1.5, 300, np.random.default_rng(3))
+
+
+@pytest.fixture(scope="module")
+def starts(data):
+    rng = np.random.default_rng(4)
+    return torch.stack([optimizers.start_weights(start, data.teacher, rng) for start in optimizers.STARTS[:3]])
+
+
+def test_starts(data, starts):
+    semantic, positional, random = starts
+    assert torch.equal(semantic, data.teacher)
+    assert torch.allclose(positional, torch.full((300,), 300**-0.5))
+    assert random.std().item() == pytest.approx(0.1, rel=4 / 600**0.5)  # 4 standard errors of a standard deviation
+
+
+@pytest.mark.parametrize("near, size", [("semantic", 1.0), ("positional", 0.1)])
+def test_starts_near_another_add_noise(data, near, size):
+    start = optimizers.start_weights(near, data.teacher, None)
+    noise = optimizers.start_weights(f"near_{near}", data.teacher, np.random.default_rng(5)) - start
+    assert abs(noise.mean().item()) < 4 * size / 300**0.5
+    assert noise.std().item() == pytest.approx(size, rel=4 / 600**0.5)
+
+
+def test_a_step_of_gradient_descent_is_the_published_one(data, starts):
+    gradient = rank_one.risk(data, starts, TASK.lam)[1]
+    moved, steps = optimizers.gradient_descent(data, TASK.lam, starts, steps=1)
+    assert torch.allclose(moved, starts - 0.15 * gradient, rtol=1e-6, atol=1e-7) and steps == [1, 1, 1]
+    assert (optimizers.GD_RATE, optimizers.GD_STEPS) == (0.15, 5000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("optimizer", ["lbfgs", "gd", "adam"])
+def test_a_fit_says_what_it_reached(data, starts, optimizer):
+    for start, fit in zip(starts, optimizers.fit(data, TASK.lam, starts, optimizer)):
+        value, gradient = rank_one.risk(data, fit.weights[None], TASK.lam)
+        assert fit.train_loss == pytest.approx(value.item() / 300, rel=1e-6)
+        assert fit.grad_norm == pytest.approx(gradient.norm().item(), rel=1e-2, abs=1e-5)  # float32 sums
+        assert fit.train_loss < rank_one.risk(data, start[None], TASK.lam)[0].item() / 300
+        assert fit.steps == {"gd": 5000, "adam": 2500}.get(optimizer, fit.steps) and fit.seconds > 0
+
+
+def test_lbfgs_ends_in_minima(data, starts):
+    fits = optimizers.fit(data, TASK.lam, starts, "lbfgs")
+    assert all(fit.grad_norm <= optimizers.LBFGS_TOLERANCE for fit in fits)
+    wide = data.double()
+    for fit in fits:
+        weights = fit.weights.double()
+        directions = torch.randn(20, 300, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+        risks = rank_one.risk(wide, torch.cat([weights[None], weights + 0.1 * directions]), TASK.lam)[0]
+        assert (risks[1:] > risks[0]).all()
+
+
+def softest(data, weights):
+    """Smallest eigenvalue of the risk's Hessian, by central differences of its gradient."""
+    steps = 1e-4 * torch.eye(data.d, dtype=torch.float64)
+    ahead, behind = (rank_one.risk(data.double(), weights.double() + sign * steps, TASK.lam)[1] for sign in (1, -1))
+    return torch.linalg.eigvalsh((ahead - behind) / 2e-4)[0].item()
+
+
+def test_gradient_descent_comes_to_the_same_semantic_minimum():
+    data = rank_one.sample(TASK, 2.0, 300, np.random.default_rng(0))
+    by = {name: optimizers.fit(data, TASK.lam, data.teacher[None], name)[0] for name in ("lbfgs", "gd")}
+    reach = sum(fit.grad_norm for fit in by.values()) / softest(data, by["lbfgs"].weights)
+    assert (by["lbfgs"].weights - by["gd"].weights).norm() <= reach
+    assert by["lbfgs"].train_loss <= by["gd"].train_loss + 1e-8
+
+
+def test_a_strong_penalty_leaves_nothing(data, starts):
+    for fit in optimizers.fit(data, 1e3, starts, "lbfgs"):
+        assert fit.weights.norm() < 1e-6
+
+
+def test_unknown_names_are_refused(data, starts):
+    with pytest.raises(BadInput, match=r"^optimizer = sgd: must be one of lbfgs, gd, adam"):
+        optimizers.fit(data, 0.01, starts, "sgd")
+    with pytest.raises(BadInput, match=r"^init = warm: must be one of semantic, positional, random"):
+        optimizers.start_weights("warm", data.teacher, None)
+
+
+def test_cells_that_differ_in_optimizer_or_start_share_their_data():
+    both = train_students(student_cell("test", TASK, 1.0, 100, 7, "lbfgs"))
+    one = train_students(student_cell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))
+    other = train_students(student_cell("test", TASK, 1.0, 100, 8, "lbfgs"))
+    assert [row["start"] for row in both] == ["semantic", "positional"]
+    # The linear fit depends on nothing but the data; its test error is known to about 1e-3 of its value.
+    assert both[0]["linear_mse"] == pytest.approx(one[0]["linear_mse"], rel=4e-3)
+    assert other[0]["linear_mse"] != pytest.approx(one[0]["linear_mse"], rel=4e-3)
+    wanted = "start q m theta train_loss test_mse linear_mse grad_norm steps seconds"
+    assert all(list(row) == wanted.split() for row in both + one)
+
+
+@pytest.mark.parametrize(
+    ("descend", "step", "steps"), [(optimizers.gradient_descent, 0.15 * 3, 5000), (optimizers.adam, 0.01, 2500)]
+)
+def test_rates_and_steps_are_the_published_ones(descend, step, steps):
+    """On a risk whose gradient is 3 everywhere; Adam's first step is its rate."""
+    seen = []
+
+    def risk(data, weights, lam):
+        seen.append(weights[0, 0].item())
+        return None, torch.full_like(weights, 3.0)
+
+    _, counted = descend(None, 0.0, torch.zeros(1, 2), risk)
+    assert len(seen) == steps and counted == [steps]
+    assert seen[0] == 0 and seen[1] == pytest.approx(-step)
