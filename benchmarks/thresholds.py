@@ -6,7 +6,7 @@ from nothing are timed for comparison, by turns.
 
 import time
 
-from attention_book.render.published import CRITICAL_ALPHA
+from attention_book.published import CRITICAL_ALPHA
 from attention_phases import Task
 from attention_phases.theory import threshold
 
