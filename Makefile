@@ -67,8 +67,9 @@ test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
 	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*/*.py)
 
-metadata: $(READY)  ## write what describes the repository to others: data package, crate, CODECHECK manifest, README's picture
+metadata: $(READY)  ## write what describes the stored results to others: data package, crate; README's picture
 	$(BIN)/python -m attention_book.metadata
+	$(BIN)/python .github/phases.py
 
 validate: PROFILE := smoke
 validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)

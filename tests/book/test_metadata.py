@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+import sys
 from hashlib import sha256
 from pathlib import Path
 from shutil import which
@@ -16,14 +17,21 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
+from attention_book.analysis import instances
+from attention_book.analysis.lines import mark
 from attention_book.metadata import columns
 from attention_book.metadata.__main__ import texts
-from attention_book.metadata.picture import PICTURE, THEMES, digest, draw, picture
-from attention_book.metadata.results import PLACE, with_results
+from attention_book.paths import DATA, figure_texts
 from attention_book.store import provenance
-from attention_phases import __version__
+from attention_book.store.database import load
+from attention_book.tables import breaking
+from attention_phases import Task, __version__
+from attention_phases.measured import with_error
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / ".github"))
+import phases  # noqa: E402
+
 PACKAGE = json.loads((ROOT / "data" / "datapackage.json").read_text(encoding="utf-8"))
 TYPES = {"boolean": pa.types.is_boolean, "integer": pa.types.is_integer, "number": pa.types.is_floating}
 
@@ -37,12 +45,38 @@ def test_generated_files_are_up_to_date():
         assert (ROOT / name).read_text(encoding="utf-8") == text, f"{name}: run `make metadata`"
 
 
-def test_results_are_written_at_their_place_alone():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert PLACE.search(text)[0].startswith("- **A first-order transition.** At $\\omega = 0.3$")
-    assert with_results(text.replace("but not yet better", "but worse")) == text
-    with pytest.raises(ValueError, match="no place"):
-        with_results("a page without the comments")
+def test_the_readme_says_the_stored_results():
+    """Its three results, with every number from the tables."""
+    omega, small = Task().omega, 0.1
+    tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "searched", "one_step", "fig02")}
+    line = load(DATA / "fig02_theory.parquet")
+    crossings = breaking.three_ways(
+        breaking.moved(tables["one_step"]), breaking.students(tables["crossing"], tables["searched"])
+    )
+
+    def crossing(at, name):
+        return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])
+
+    def overlap(branch, name):
+        return line.loc[line["what"] == f"{branch} at critical", name].iloc[0] / Task().sigma ** 2
+
+    trained = tables["fig02"].query("optimizer == 'lbfgs'")
+    linear = instances.crossing(instances.test_gap(trained), np.random.default_rng(0))
+    sentences = [
+        f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "
+        f"{with_error(*mark(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory (students: "
+        f"{crossing(omega, 'informed')}; the lowest minima found: {crossing(omega, 'searched')}). The overlap with the "
+        f"teacher jumps there from 0 to {overlap('semantic', 'theta'):.2f}, that with the positions from "
+        f"{overlap('positional', 'm'):.2f} to 0.",
+        f"Only past $\\alpha_l = {with_error(*mark(line, 'linear'))}$ (students at $d = {trained['d'].iloc[0]}$: "
+        f"{with_error(*linear)}) does the semantic student predict better than the best linear model.",
+        f"At $\\omega = {small:g}$ students cross at {crossing(small, 'informed')}, and replica-symmetric theory says "
+        f"{crossing(small, 'symmetric')}. One step of replica symmetry breaking gives {crossing(small, 'alpha')}.",
+        f"the lowest minima that a search finds cross at {crossing(small, 'searched')}.",
+    ]
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for sentence in sentences:
+        assert sentence in text
 
 
 def git(*words):
@@ -148,27 +182,29 @@ def ids(value):
     return [each for one in value for each in ids(one)] if isinstance(value, list) else []
 
 
-def test_the_manifest_names_pages_of_the_book():
+def test_the_manifest_names_the_pages_of_the_book_by_their_titles():
     manifest = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))
     pages = {name.removesuffix(".ipynb") for name in re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text())}
     files = [each["file"] for each in manifest["manifest"]]
     named = {name.removeprefix("_build/html/").removesuffix(".html") for name in files if name.endswith(".html")}
     assert {page for page in pages if re.search(r"_executed/(fig|table)\d+_", page)} == named
+    titles = {f"_build/html/book/_executed/{text.stem}.html": text.read_text() for text in figure_texts().values()}
+    for entry in manifest["manifest"][1:]:
+        assert f"# {entry['comment']}\n" in titles[entry["file"]]
     assert manifest["paper"]["authors"][0] == {"name": "Hugo Cui"}
 
 
 def test_the_same_picture_has_the_same_bytes(tmp_path):
     for name in ("once", "again"):
-        picture("light", tmp_path / f"{name}.svg")
-    assert (tmp_path / "once.svg").read_bytes() == (tmp_path / "again.svg").read_bytes()
+        (tmp_path / name).mkdir()
+        phases.write("light", tmp_path / name)
+    assert (tmp_path / "once/phases-light.svg").read_bytes() == (tmp_path / "again/phases-light.svg").read_bytes()
 
 
 def test_the_readme_picture_shows_the_stored_results():
-    figures = [draw(theme) for theme in THEMES]
-    digests = {digest(figure) for figure in figures}
+    figures = [phases.draw(theme) for theme in phases.THEMES]
+    (digest,) = {phases.digest(figure) for figure in figures}
     list(map(plt.close, figures))
-    kept = {
-        re.search(r"<dc:identifier>(\w+)<", (ROOT / PICTURE.format(theme=theme)).read_text())[1] for theme in THEMES
-    }
-    assert kept == digests, "run `make metadata`"
-    assert len(kept) == 1
+    for theme in phases.THEMES:
+        svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text()
+        assert re.search(r"<dc:identifier>(\w+)<", svg)[1] == digest, "run `make metadata`"

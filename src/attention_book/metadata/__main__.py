@@ -1,19 +1,18 @@
-"""Write what describes the repository to others, from the stored results and CITATION.cff; quick.
+"""Write what describes the stored results to others: data package, crate, the list of tables; quick.
 
 python -m attention_book.metadata
 """
 
 import json
+import re
 
 import yaml
 
 from ..paths import ROOT
-from .codecheck import codecheck
 from .crate import crate
 from .datapackage import datapackage
-from .picture import PICTURE, THEMES, picture
-from .readme import readme
-from .results import with_results
+
+TABLES = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # the rows in data/README.md
 
 
 def texts(root=ROOT):
@@ -21,25 +20,25 @@ def texts(root=ROOT):
     paper = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))["references"][0]
     package = datapackage(root / "data", paper)
     return {
-        "README.md": with_results((root / "README.md").read_text(encoding="utf-8")),
-        "data/README.md": readme(package),
+        "data/README.md": TABLES.sub(lambda _: list_of_tables(package), (root / "data/README.md").read_text()),
         "data/datapackage.json": _json(package),
         "ro-crate-metadata.json": _json(crate(root, package, paper)),
-        "codecheck.yml": "---\n" + yaml.safe_dump(codecheck(paper), sort_keys=False, allow_unicode=True, width=120),
     }
+
+
+def list_of_tables(package):
+    """Rows of the list of tables: file, rows, size, what it holds."""
+    return "".join(
+        f"| `{table['path']}` | {table['rows']:,} | {table['bytes'] / 1000:,.0f} "
+        f"| {table['description'].rstrip('.')} |\n"
+        for table in package["resources"]
+    )
 
 
 def _json(value):
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def main():
-    """Write the texts, and the README's picture in both themes."""
+if __name__ == "__main__":
     for name, text in texts().items():
         (ROOT / name).write_text(text, encoding="utf-8")
-    for theme in THEMES:
-        picture(theme, ROOT / PICTURE.format(theme=theme))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""The repository as an RO-Crate: what its files are, under which licence, and which program made the data."""
+"""The repository as an RO-Crate 1.1: what its files are, under which licence, and which program made the data."""
 
 import pyarrow.parquet as pq
 
@@ -21,39 +21,27 @@ PROGRAM, AUTHORS = "src/", "#contributors"
 
 
 def crate(root, package, paper):
-    """The crate's JSON-LD.
+    """The crate's JSON-LD, dated as the latest of the results.
 
-    Parameters
-    ----------
-    root : Path
-        Of the repository.
-    package : dict
-        From `datapackage.datapackage`.
-    paper : dict
-        The reference to the paper, from CITATION.cff.
-
-    Returns
-    -------
-    dict
-        RO-Crate 1.1. It is dated as the latest of the results.
+    root: the repository. package: from `datapackage`. paper: the reference to the paper in CITATION.cff.
     """
-    tables = [_table(each) for each in package["resources"]]
+    tables = [_table(resource) for resource in package["resources"]]
     files = [
         {"@id": name, "@type": "File", "encodingFormat": encoding, "description": about}
         for name, (encoding, about) in FILES.items()
     ]
-    parts = [*files, *tables, {"@id": PROGRAM}, {"@id": "notebooks/"}]
+    parts = [part["@id"] for part in (*files, *tables)] + [PROGRAM, "notebooks/"]
     whole = {
         "@id": "./",
         "@type": "Dataset",
         "name": TITLE,
         "description": ABOUT,
         "version": __version__,
-        "datePublished": max(_finished(root / "data" / each["path"]) for each in package["resources"])[:10],
+        "datePublished": max(_finished(root / "data" / resource["path"]) for resource in package["resources"])[:10],
         "license": [{"@id": LICENCE["path"]}, {"@id": MIT}],
         "author": {"@id": AUTHORS},
         "citation": {"@id": paper["url"]},
-        "hasPart": [{"@id": each["@id"]} for each in parts],
+        "hasPart": [{"@id": part} for part in parts],
     }
     described = {"@id": "ro-crate-metadata.json", "@type": "CreativeWork", "about": {"@id": "./"}}
     described["conformsTo"] = {"@id": "https://w3id.org/ro/crate/1.1"}
@@ -76,32 +64,39 @@ def _table(resource):
 
 
 def _context(paper):
-    """What the files refer to."""
-    authors = [{"@id": f"#{each['family-names'].lower()}"} for each in paper["authors"]]
-    return [
+    """What the files refer to: program, notebooks, authors, licences, paper."""
+    program = {
+        "@id": PROGRAM,
+        "@type": ["Dataset", "SoftwareSourceCode"],
+        "name": "attention-phases",
+        "description": "The program that computed the tables; each row names the commit",
+        "programmingLanguage": "Python",
+        "version": __version__,
+        "license": {"@id": MIT},
+    }
+    persons = [
         {
-            "@id": PROGRAM,
-            "@type": ["Dataset", "SoftwareSourceCode"],
-            "name": "attention-phases",
-            "description": "The program that computed the tables; each row names the commit",
-            "programmingLanguage": "Python",
-            "version": __version__,
-            "license": {"@id": MIT},
-        },
+            "@id": f"#{author['family-names'].lower()}",
+            "@type": "Person",
+            "givenName": author["given-names"],
+            "familyName": author["family-names"],
+        }
+        for author in paper["authors"]
+    ]
+    authors = [{"@id": person["@id"]} for person in persons]
+    return [
+        program,
         {"@id": "notebooks/", "@type": "Dataset", "name": "notebooks", "description": "One text notebook a figure"},
         {"@id": AUTHORS, "@type": "Organization", "name": "the contributors"},
         {"@id": LICENCE["path"], "@type": "CreativeWork", "name": LICENCE["title"], "identifier": LICENCE["name"]},
         {"@id": MIT, "@type": "CreativeWork", "name": "MIT License", "identifier": "MIT"},
         {"@id": paper["url"], "@type": "ScholarlyArticle", "name": paper["title"], "author": authors},
-        *(
-            {**named, "@type": "Person", "givenName": each["given-names"], "familyName": each["family-names"]}
-            for named, each in zip(authors, paper["authors"])
-        ),
+        *persons,
     ]
 
 
 def _finished(path):
     """When the latest cell of a table was done, from the file's statistics."""
-    found = pq.ParquetFile(path).metadata
-    column = found.schema.names.index("finished")
-    return max(found.row_group(i).column(column).statistics.max for i in range(found.num_row_groups))
+    metadata = pq.ParquetFile(path).metadata
+    column = metadata.schema.names.index("finished")
+    return max(metadata.row_group(i).column(column).statistics.max for i in range(metadata.num_row_groups))
