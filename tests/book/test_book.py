@@ -87,7 +87,7 @@ SCORECARD = HTML / "book/scorecard.html"
 def test_the_scorecard_shows_its_data(open_page):
     page = open_page(SCORECARD)
     data = json.loads((HTML / "book/scorecard.json").read_text())
-    schema = json.loads((HTML / "_static/scorecard.schema.json").read_text())
+    schema = json.loads((HTML / "book/scorecard.schema.json").read_text())
     jsonschema.validate(data, schema)
     assert page.locator("section.comparisons tbody tr").count() == len(data["rows"]) > 0
     shown = page.locator("section.comparisons tbody tr").all_inner_texts()

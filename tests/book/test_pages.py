@@ -10,9 +10,13 @@ from built import DESK, FRAMES, HERE, HTML, PAGES, PHONE
 
 pytestmark = pytest.mark.slow
 
-SOURCE = HERE / "src" / "attention_phases"
-API = {".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-       for path in SOURCE.rglob("*.py") if path.stem != "__main__"} - {"__init__"}  # fmt: skip
+SOURCES = [HERE / "src" / name for name in ("attention_phases", "attention_book/pages")]
+MODULES = [
+    ".".join(path.relative_to(HERE / "src").with_suffix("").parts)
+    for source in SOURCES
+    for path in source.rglob("*.py")
+]
+API = {name.removesuffix(".__init__") for name in MODULES}
 
 IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img"), image =>
     ({source: image.getAttribute("src").slice(0, 80), alt: image.alt, width: image.naturalWidth}))"""

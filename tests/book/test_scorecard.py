@@ -11,7 +11,7 @@ from attention_book import published as paper
 from attention_book.render import markup, scorecard
 from attention_book.render.verdicts import LIMIT, REASONS, Comparison, compare
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "book/_static/scorecard.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").read_text())
 PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" * 64}
 THEORY, MEAN = paper.Published("1.241", "Fig. 3"), paper.Published("2.0", "Table 1", stderr=0.3, n=10)
 

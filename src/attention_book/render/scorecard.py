@@ -7,7 +7,7 @@ import pandas as pd
 from .markup import Table
 from .verdicts import LIMIT, REASONS, VERDICTS, count
 
-SCHEMA = "../_static/scorecard.schema.json"  # seen from the page
+SCHEMA = "scorecard.schema.json"  # seen from the page
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 
 
@@ -49,7 +49,7 @@ def _name(row):
 
 
 def document(frame, provenance):
-    """The scorecard as data, by the schema `book/_static/scorecard.schema.json`.
+    """The scorecard as data, by the schema `book/scorecard.schema.json`.
 
     Parameters
     ----------
