@@ -10,6 +10,7 @@ PAGE = """{name}
 
 .. automodule:: {name}
    :members:
+   :ignore-module-all:
    :member-order: bysource
 """
 
