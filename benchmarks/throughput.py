@@ -15,7 +15,7 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_book.experiments.cells import student_cell
+from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.results import work
 from attention_book.store.cluster import cluster
 from attention_book.store.database import Store
@@ -36,7 +36,7 @@ def local_cluster(workers):
 
 def rate(place, workers, count):
     """Cells a second, once the workers have loaded what they need."""
-    cells = [student_cell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
+    cells = [StudentCell("benchmark", Task(), 1.0, 1000, seed, "lbfgs") for seed in range(count + 8 * workers)]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "s.sqlite") as store, place(workers) as executor:
         run(cells[count:], work, store, executor, quiet=True)
         start = time.perf_counter()

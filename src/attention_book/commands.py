@@ -105,7 +105,7 @@ def simulate(options):
     from attention_phases.model.students import starts_of
 
     from .experiments.architecture_grids import architecture_cell
-    from .experiments.cells import student_cell
+    from .experiments.cells import StudentCell
     from .experiments.results import work
     from .store.running import process_pool
 
@@ -120,7 +120,7 @@ def simulate(options):
             architecture_cell("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)
         ]
     else:
-        cells = [student_cell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
+        cells = [StudentCell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
     cells = [replace(each, seed=first + each.seed) for each in cells]
     rows = []
     pool = process_pool(workers) if workers > 1 else nullcontext()

@@ -122,7 +122,7 @@ def test_a_single_run_has_no_error_bar(answer):
 @pytest.mark.parametrize("init", ["semantic", "positional", "random"])
 def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
-    cell = cells.student_cell("any", Task(), 2.0, 10, 0, optimizer, (init,))
+    cell = cells.StudentCell("any", Task(), 2.0, 10, 0, optimizer, (init,))
     (row,) = results.work(cell)
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
@@ -331,7 +331,7 @@ def tiny(monkeypatch):
     """
 
     def fig02(profile, omega=0.3):
-        return [cells.student_cell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
+        return [cells.StudentCell("fig02", Task(omega=omega), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
 
     monkeypatch.setitem(experiments.GRIDS, "fig02", fig02)
     monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
@@ -366,7 +366,7 @@ def test_a_sweep_goes_on_from_a_part(swept, answer, tmp_path, monkeypatch):
     path = tmp_path / "data/fig02.parquet"
     before = load(path)
     wanted = experiments.grid("fig02", "smoke")
-    wanted.append(cells.student_cell("fig02", Task(), 2.0, 20, 0, "lbfgs"))
+    wanted.append(cells.StudentCell("fig02", Task(), 2.0, 20, 0, "lbfgs"))
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     (tmp_path / "s.sqlite").unlink()
     assert counts(answer(*swept)) == (1, 3, 0)
@@ -502,7 +502,7 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(swept, tmp
     monkeypatch.setattr(results, "DATA", path.parent)
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     before, stored = path.read_bytes(), load(path)
-    wanted = [*experiments.grid("fig02", "paper")[:2], cells.student_cell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
+    wanted = [*experiments.grid("fig02", "paper")[:2], cells.StudentCell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     table = results.experiment("fig02", "paper", workers=1, quiet=True)
     assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
@@ -532,7 +532,7 @@ def test_other_profiles_compute_all_once_and_leave_data_alone(swept, profile, tm
 
 def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
-    wanted = [cells.student_cell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
+    wanted = [cells.StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     work, calls = results.KINDS[cells.StudentCell].work, []
 

@@ -161,7 +161,7 @@ SYSTEM = "/proc/sys"  # of Linux: not even root makes files there
 def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, below, option, monkeypatch, capsys):
     (tmp_path / "a file").touch()
     nowhere = tmp_path / below
-    few = [cells.student_cell("fig02", Task(), 1.0, 20, 0, "lbfgs")]
+    few = [cells.StudentCell("fig02", Task(), 1.0, 20, 0, "lbfgs")]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: few)
     places = {"--store": tmp_path / "s.sqlite", "--data": tmp_path / "data"}
     places[option] = nowhere / ("s.sqlite" if option == "--store" else "data")

@@ -28,9 +28,7 @@ def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     seen = []
     name = "attention_book.experiments.simulation.sample"
     monkeypatch.setattr(name, lambda *given: seen.append(sample(*given)) or seen[0])
-    cell = StudentCell(
-        "test", alpha=1.5, d=20, seed=0, starts=("semantic", "positional"), optimizer="lbfgs", **vars(Task())
-    )
+    cell = StudentCell("test", Task(), alpha=1.5, d=20, seed=0, optimizer="lbfgs")
     for row in train_students(cell):
         teacher = seen[0].teacher.double()
         here, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())

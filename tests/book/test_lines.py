@@ -31,7 +31,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(theory_line(cells.line_cell("line", TASK, ALPHAS, 2**8, 8)))
+    return pd.DataFrame(theory_line(cells.LineCell("line", TASK, ALPHAS, 2**8, 8)))
 
 
 # Branches
@@ -170,14 +170,14 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 @pytest.mark.slow
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = theory_line(cells.line_cell("line", TASK, (), 2**6, 8))
+    rows = theory_line(cells.LineCell("line", TASK, (), 2**6, 8))
     found = [each["what"] for each in rows]
     assert found == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = theory_line(cells.line_cell("line", task, (0.5, 1.0), 2**6, 8))
+    rows = theory_line(cells.LineCell("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
 
 
@@ -194,7 +194,7 @@ def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch)
     monkeypatch.setattr(lines, "threshold", lambda *_, **__: Threshold(np.nan, np.nan, False, {}))
     monkeypatch.setattr(lines, "branch_end", found("end", 0.75))
     monkeypatch.setattr(lines, "border", found("border", 0.8))
-    line = cells.line_cell("line", TASK, (0.3, 0.9), 2**6, 4)
+    line = cells.LineCell("line", TASK, (0.3, 0.9), 2**6, 4)
     rows = [row for row in theory_line(line) if row["what"].startswith("semantic ")]
     assert rows == [
         {"what": "semantic start", "alpha": 0.75, "alpha_error": 0.01, "reason": ENDED},
@@ -225,7 +225,7 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
 
 @pytest.mark.slow
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
-    cell = cells.line_cell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
+    cell = cells.LineCell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(results, "DATA", tmp_path)
     with store.Store(tmp_path / "s.sqlite") as kept:
         kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))

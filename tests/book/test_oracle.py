@@ -77,7 +77,7 @@ def test_one_place_on_a_line_of_copies_is_found_again():
 def test_stored_minima_solve_the_equations_of_one_step(name):
     """A step of the state evolution moves no order parameter; Phi, e and Sigma are those of the solution."""
     ((cell, rows),) = cheapest(name)
-    task, tolerances = cell.task(), KINDS[type(cell)].tolerances
+    task, tolerances = cell.task, KINDS[type(cell)].tolerances
     nets = gaussian_points(cell.points, cell.scrambles, cell.seed, dimensions=6)
     rows = rows[(rows["reason"] == "") & rows["q1"].notna()]
     assert len(rows) > 1

@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from attention_book import cli
 from attention_book.experiments import cells, other_minima, results, simulation
-from attention_book.experiments.cells import student_cell
+from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.open_question_grids import landscape
 from attention_book.store.database import Store, export
 from attention_book.store.provenance import COLUMNS
@@ -18,8 +18,8 @@ from attention_phases.training import optimizers
 
 # Starts displaced by 0.4 and more end in a minimum with a loss 4 % above that of the others. Students whose ends one
 # rounding parts take minutes.
-TWO_ENDS = student_cell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
-ONE_END = [student_cell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
+TWO_ENDS = StudentCell("fig03", Task(omega=0.1), 0.75, 200, 1, "lbfgs", ("positional",))
+ONE_END = [StudentCell("fig03", Task(omega=0.3), alpha, 60, 0, "lbfgs") for alpha in (0.75, 1.5, 2.0)]
 AWAY = 0.5
 
 

@@ -17,7 +17,7 @@ def stored(monkeypatch):
 
     def line(cell):
         rows = [{"what": what, "alpha": 1.0, "q": 2.0} for what in ("semantic", "positional")]
-        return rows + [{"what": "critical", "alpha": cell.omega, "alpha_error": 0.1}] * (cell.omega < 0.6)
+        return rows + [{"what": "critical", "alpha": cell.task.omega, "alpha_error": 0.1}] * (cell.task.omega < 0.6)
 
     rows = [(0.1, "semantic", 7.0), (0.1, "positional", 7.0), (0.1, "critical", 7.0), (0.05, "critical", 7.0)]
     monkeypatch.setattr(tables, "experiment", lambda *_, **__: pd.DataFrame(rows, columns=["omega", "what", "alpha"]))

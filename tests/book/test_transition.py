@@ -13,7 +13,7 @@ from attention_book.experiments import grid
 from attention_book.experiments.controls import CONTROLS, controls, train_controlled
 from attention_book.experiments.hysteresis import follow
 from attention_book.experiments.simulation import train_students
-from attention_book.store.identity import canonical
+from attention_book.store.identity import canonical, flattened
 from attention_phases import Task
 from attention_phases.model.rank_one import overlaps, risk, sample
 from attention_phases.training.optimizers import fit
@@ -57,9 +57,9 @@ def test_controlled_students_are_those_of_a_plain_cell():
     cell = grid("crossing", "smoke")[0]
     for ours, plain in zip(train_controlled(cell), train_students(cell), strict=True):
         assert all(ours[name] == plain[name] for name in plain if name != "seconds")
-    table = pd.DataFrame([{**vars(cell), "cell": canonical(cell), **row} for row in train_controlled(cell)])
+    table = pd.DataFrame([{**flattened(cell), "cell": canonical(cell), **row} for row in train_controlled(cell)])
     (length,) = gaps(table)["length"]
-    teacher = sample(cell.task(), cell.alpha, cell.d, cell.rng()).teacher.double()
+    teacher = sample(cell.task, cell.alpha, cell.d, cell.rng()).teacher.double()
     assert length == pytest.approx(float(teacher @ teacher) / cell.d - 1, abs=1e-6)
 
 
@@ -157,7 +157,7 @@ def test_a_loop_starts_each_student_at_the_last_minimum():
     assert up["at"].tolist() == list(cell.alphas) and down["at"].tolist() == list(cell.alphas)[::-1]
     assert (rows["grad_norm"] < 1e-3).all()
     # The first of the way down is the informed student on the whole data set; the others are other minima than it.
-    task = cell.task()
+    task = cell.task
     data = sample(task, cell.alpha, cell.d, cell.rng())
     informed = fit(data, task.lam, data.teacher[None])[0]
     assert down["excess"].iloc[0] == pytest.approx(informed.train_loss - data.floor / data.d, abs=1e-7)

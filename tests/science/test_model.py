@@ -6,7 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_book.experiments.cells import student_cell
+from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import linear_baselines, train_students
 from attention_phases import BadInput, Task
 from attention_phases.model import rank_one, students
@@ -221,7 +221,7 @@ def test_both_linear_fits_are_those_of_the_data_set():
 
 def test_the_two_linear_baselines_differ_by_the_encoding_and_are_those_stored():
     d, task, count = 60, Task(), 100
-    each = [student_cell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
+    each = [StudentCell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
     found = [linear_baselines(one) for one in each]
     differences = np.array([one["tokens and positions"] - one["tokens"] for one in found])
     # The best W that reads positions passes on less along (1, -1), to which they add 2/d to sigma^2.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments.cells import student_cell
+from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import BadInput, Task
 from attention_phases.model import rank_one
@@ -96,9 +96,9 @@ def test_unknown_names_are_refused(data, starts):
 
 
 def test_cells_that_differ_in_optimizer_or_start_share_their_data():
-    both = train_students(student_cell("test", TASK, 1.0, 100, 7, "lbfgs"))
-    one = train_students(student_cell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))
-    other = train_students(student_cell("test", TASK, 1.0, 100, 8, "lbfgs"))
+    both = train_students(StudentCell("test", TASK, 1.0, 100, 7, "lbfgs"))
+    one = train_students(StudentCell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))
+    other = train_students(StudentCell("test", TASK, 1.0, 100, 8, "lbfgs"))
     assert [row["start"] for row in both] == ["semantic", "positional"]
     # The linear fit depends on nothing but the data; its test error is known to about 1e-3 of its value.
     assert both[0]["linear_mse"] == pytest.approx(one[0]["linear_mse"], rel=4e-3)

@@ -54,7 +54,7 @@ def baseline_means(cells):
     rows = [{"d": each.d, **linear_baselines(each)} for each in cells]
     found = pd.DataFrame(rows).assign(difference=lambda row: row["tokens and positions"] - row["tokens"]).groupby("d")
     means = found.mean().join(found.sem().add_suffix("_error"))
-    return means.assign(encoding=[encoding_error(mean_attention(cells[0].task()), d) for d in means.index])
+    return means.assign(encoding=[encoding_error(mean_attention(cells[0].task), d) for d in means.index])
 
 
 def paired(table, difference):

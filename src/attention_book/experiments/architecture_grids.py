@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.task import Task
 
-from .cells import ArchitectureCell, ArchitectureLineCell, student_cell
+from .cells import ArchitectureCell, ArchitectureLineCell, StudentCell
 from .rank_one_grids import ALPHAS, MAP_OMEGAS, descended
 
 FURTHER_ALPHAS = (2.25, 2.5, 2.75, 3.0)  # where some of the transitions lie, beyond the published grid
@@ -32,9 +32,7 @@ MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
 def architecture_cell(experiment, architecture, alpha, d, seed, starts=STANDARD_STARTS, task=None, optimizer="lbfgs"):
     """The cell of one architecture at one alpha."""
     task = task or Task()
-    return ArchitectureCell(
-        experiment, **vars(architecture), alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task)
-    )
+    return ArchitectureCell(experiment, task, alpha, d, seed, optimizer, starts, architecture=architecture)
 
 
 def _slice(experiment, profile, architecture, starts=STANDARD_STARTS, d=1000, further=()):
@@ -142,9 +140,8 @@ def fig14_theory(profile):
 
 
 def _line(experiment, architecture, task, alphas, points, scrambles, branches=STANDARD_STARTS):
-    size = {"points": points, "scrambles": scrambles, "seed": 0}
     return ArchitectureLineCell(
-        experiment, **vars(architecture), branches=branches, alphas=alphas, **size, **vars(task)
+        experiment, task, alphas, points, scrambles, architecture=architecture, branches=branches
     )
 
 
@@ -159,7 +156,7 @@ def fig15(profile):
         "smoke": (8, 30, 3, 60),
     }[profile]
     searches = [each for seed in range(seeds) for each in _searches("fig15", 2.0, d, seed, ("adam",), 1)]
-    return searches + [student_cell("fig15", Task(), 2.0, large, seed, "lbfgs") for seed in range(some)]
+    return searches + [StudentCell("fig15", Task(), 2.0, large, seed, "lbfgs") for seed in range(some)]
 
 
 def fig15_fractions(profile):
@@ -180,7 +177,7 @@ def fig15_fractions(profile):
 
 def _searches(experiment, alpha, d, seed, optimizers, runs):
     """The informed minima of one data set, and runs from random starts on it."""
-    informed = student_cell(experiment, Task(), alpha, d, seed, "lbfgs")
+    informed = StudentCell(experiment, Task(), alpha, d, seed, "lbfgs")
     return [informed] + [replace(informed, optimizer=each, starts=("random",) * runs) for each in optimizers]
 
 

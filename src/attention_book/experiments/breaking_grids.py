@@ -48,7 +48,7 @@ def one_step_valleys(profile):
     return [
         OneStepCell(
             "one_step_valleys", alpha=alpha, branch=branch, ys=YS[profile], points=points,
-            scrambles=SCRAMBLES[profile], seed=0, **vars(Task(omega=omega)),
+            scrambles=SCRAMBLES[profile], seed=0, task=Task(omega=omega),
         )
         for omega, alpha in shown
         for branch in ("semantic", "positional")
@@ -59,7 +59,7 @@ SCRAMBLES = {"paper": 16, "laptop": 8, "smoke": 4}
 
 
 def _ground_states(experiment, task, points, profile):
-    return OneStepThresholdsCell(experiment, points=points, scrambles=SCRAMBLES[profile], seed=0, **vars(task))
+    return OneStepThresholdsCell(experiment, points=points, scrambles=SCRAMBLES[profile], seed=0, task=task)
 
 
 def published_rule(profile):
@@ -70,7 +70,7 @@ def published_rule(profile):
         "smoke": ((0.3,), 2**8),
     }[profile]
     size = {"points": points, "scrambles": SCRAMBLES[profile], "seed": 0}
-    return [RuleCell("published_rule", **size, **vars(Task(omega=omega))) for omega in omegas]
+    return [RuleCell("published_rule", **size, task=Task(omega=omega)) for omega in omegas]
 
 
 ALL = (published_rule, one_step, one_step_alternative, one_step_valleys)

@@ -1,11 +1,9 @@
 """What fixes the outcome of one piece of an experiment: a run on data, or a line of theory.
 
-The values of a cell name its results (`identity.canonical`) and seed its random draws. See `Task` for omega, sigma,
-lam and matrix, and `Architecture` for form, tokens and correlation.
+The values of a cell name its results (`identity.canonical`) and seed its random draws.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,39 +13,25 @@ from attention_phases.task import Task
 
 from ..store.identity import seed_sequence
 
+INFORMED = ("semantic", "positional")
+
 
 @dataclass(frozen=True)
-class _OnTask:
+class _OnData:
+    """Work on one data set, whose number is the seed."""
+
     experiment: str
-    omega: float
-    sigma: float
-    lam: float
-    matrix: tuple
-
-    def task(self) -> Task:
-        return Task(omega=self.omega, sigma=self.sigma, lam=self.lam, matrix=self.matrix)
-
-
-@dataclass(frozen=True)
-class _OnData(_OnTask):
-    """One data set, which the seed means in all of these."""
-
+    task: Task
     alpha: float
     d: int
     seed: int
 
     def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
-        return {"task": vars(self.task()), "alpha": self.alpha, "d": self.d, "seed": self.seed}
+        return {"task": vars(self.task), "alpha": self.alpha, "d": self.d, "seed": self.seed}
 
     def rng(self) -> np.random.Generator:
-        """The generator that draws the teacher, the sentences and then the starts.
-
-        Raises
-        ------
-        BadInput
-            The seed is negative.
-        """
+        """The generator that draws the teacher, the sentences and then the starts."""
         check_count("seed", self.seed, at_least=0)
         return np.random.default_rng(seed_sequence(self.sentences()))
 
@@ -62,18 +46,11 @@ class StudentCell(_OnData):
     """
 
     optimizer: str
-    starts: tuple
+    starts: tuple = INFORMED
 
 
 class ControlledCell(StudentCell):
     """The same students, and control variates of their data, see `controls.train_controlled`."""
-
-
-@dataclass(frozen=True)
-class LoopCell(_OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
-
-    alphas: tuple
 
 
 @dataclass(frozen=True)
@@ -84,16 +61,19 @@ class ArchitectureCell(StudentCell):
     of `StudentCell`.
     """
 
-    form: str
-    tokens: int
-    correlation: float
-
-    def architecture(self) -> Architecture:
-        return Architecture(self.form, self.tokens, self.correlation)
+    architecture: Architecture = field(kw_only=True)
 
     def sentences(self) -> dict:
-        usual = (self.tokens, self.correlation) == (2, 0.0)
-        return super().sentences() | ({} if usual else {"tokens": self.tokens, "correlation": self.correlation})
+        tokens, correlation = self.architecture.tokens, self.architecture.correlation
+        usual = (tokens, correlation) == (2, 0.0)
+        return super().sentences() | ({} if usual else {"tokens": tokens, "correlation": correlation})
+
+
+@dataclass(frozen=True)
+class LoopCell(_OnData):
+    """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
+
+    alphas: tuple
 
 
 @dataclass(frozen=True)
@@ -121,39 +101,15 @@ class MessagePassingCell(_OnData):
 
 
 @dataclass(frozen=True)
-class LineCell(_OnTask):
-    """A line of theory along alpha, see `theory.theory_line`; without alphas the thresholds alone."""
+class LineCell:
+    """A line of theory along alpha, see `theory_lines.theory_line`; without alphas the thresholds alone."""
 
+    experiment: str
+    task: Task
     alphas: tuple
     points: int
     scrambles: int
-    seed: int
-
-
-@dataclass(frozen=True)
-class _OnNets(_OnTask):
-    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
-
-    points: int
-    scrambles: int
-    seed: int
-
-
-class RuleCell(_OnNets):
-    """Both thresholds on the published kind of quadrature, see `theory.published_rule.coarse_line`."""
-
-
-class OneStepThresholdsCell(_OnNets):
-    """Both thresholds with one step of replica symmetry breaking, see `theory.one_step.line.ground_states`."""
-
-
-@dataclass(frozen=True)
-class OneStepCell(_OnNets):
-    """The minima of one branch at several y, see `theory.one_step.line.along_y`."""
-
-    alpha: float
-    branch: str
-    ys: tuple
+    seed: int = 0
 
 
 class CopiesCell(LineCell):
@@ -162,37 +118,35 @@ class CopiesCell(LineCell):
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A line of theory for another architecture, see `theory.theory_line`."""
+    """A line of theory for another architecture."""
 
-    form: str
-    tokens: int
-    correlation: float
-    branches: tuple
-
-    architecture = ArchitectureCell.architecture
+    architecture: Architecture = field(kw_only=True)
+    branches: tuple = INFORMED
 
 
-def student_cell(
-    experiment: str,
-    task: Task,
-    alpha: float,
-    d: int,
-    seed: int,
-    optimizer: str,
-    starts: tuple[str, ...] = ("semantic", "positional"),
-) -> StudentCell:
-    """The cell of one task at one alpha."""
-    return StudentCell(experiment, alpha=alpha, d=d, seed=seed, optimizer=optimizer, starts=starts, **vars(task))
+@dataclass(frozen=True)
+class _OnNets:
+    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
+
+    experiment: str
+    task: Task
+    points: int
+    scrambles: int
+    seed: int = 0
 
 
-def line_cell(
-    experiment: str,
-    task: Task,
-    alphas: Sequence[float],
-    points: int,
-    scrambles: int,
-    seed: int = 0,
-    cell_type: type[LineCell] = LineCell,
-) -> LineCell:
-    """The line of one task; a `CopiesCell` where that is the `cell_type`."""
-    return cell_type(experiment, alphas=tuple(alphas), points=points, scrambles=scrambles, seed=seed, **vars(task))
+class RuleCell(_OnNets):
+    """Both thresholds on the published kind of quadrature, see `theory.published_rule.coarse_line`."""
+
+
+class OneStepThresholdsCell(_OnNets):
+    """Both thresholds with one step of replica symmetry breaking, see `one_step_lines.ground_states`."""
+
+
+@dataclass(frozen=True)
+class OneStepCell(_OnNets):
+    """The minima of one branch at several y, see `one_step_lines.along_y`."""
+
+    alpha: float = field(kw_only=True)
+    branch: str = field(kw_only=True)
+    ys: tuple = field(kw_only=True)

@@ -22,7 +22,7 @@ CONTROLS = ("length", "blind", "aligned", "encoded")
 
 def train_controlled(cell):
     """The rows of `simulation.train_students`, each with the `controls` of its data."""
-    task, rng = cell.task(), cell.rng()
+    task, rng = cell.task, cell.rng()
     data = sample(task, cell.alpha, cell.d, rng)
     known = controls(task, data)
     return [{**row, **known} for row in train_on(cell, data, rng)]

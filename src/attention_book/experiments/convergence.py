@@ -28,7 +28,7 @@ def measure(cell):
         far `apart` over the size of Q, the `change` in an iteration, and the overlaps, means over late iterations.
         Copies whose overlaps run away have no row.
     """
-    task, rng = cell.task(), cell.rng()
+    task, rng = cell.task, cell.rng()
     data = limiting(task, sample(task, cell.alpha, cell.d, rng))
     first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
     second = first + APART[cell.start] * rng.standard_normal(cell.d)

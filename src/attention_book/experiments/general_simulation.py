@@ -26,12 +26,12 @@ def train_architecture(cell, device="cpu", displaced=0.0):
         and m and theta are norms over the columns; the overlaps themselves follow without sigma^2, as q_11, q_12, m_1
         and so on.
     """
-    task, architecture, rng = cell.task(), cell.architecture(), cell.rng()
+    task, architecture, rng = cell.task, cell.architecture, cell.rng()
     if architecture.reducible:  # the same sentences, and a gradient in half the time
         data, kind = rank_one.sample(task, cell.alpha, cell.d, rng, device), rank_one
     else:
         data, kind = students.sample(task, architecture, cell.alpha, cell.d, rng, device), students
-    starts = torch.stack([students.start_weights(cell.form, start, data.teacher, rng) for start in cell.starts])
+    starts = torch.stack([students.start_weights(architecture.form, start, data.teacher, rng) for start in cell.starts])
     starts = displace(starts, displaced, rng)
     linear = kind.fit_linear(data)
     return [

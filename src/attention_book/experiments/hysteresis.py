@@ -18,7 +18,7 @@ def follow(cell):
         For each `way` and `at` (alpha): q, m, theta, `excess` (training loss without the part that no student can
         fit), grad_norm.
     """
-    task, rng = cell.task(), cell.rng()
+    task, rng = cell.task, cell.rng()
     whole = sample(task, cell.alpha, cell.d, rng)
     rows = []
     for way, start, alphas in (

@@ -10,7 +10,7 @@ from attention_phases.model.rank_one import overlaps, risk, sample
 from attention_phases.training.optimizers import fit, start_weights
 from attention_phases.training.searches import anneal, hop
 
-from .cells import student_cell
+from .cells import StudentCell
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
 
@@ -55,10 +55,10 @@ def search(cell):
     data, fits, rng = _ends(cell)
     rows = []
     for k, each in enumerate(fits):
-        found, hops = hop(data, cell.lam, each, cell.worst)
+        found, hops = hop(data, cell.task.lam, each, cell.worst)
         rows += [({"search": "descent", "number": k}, each), ({"search": "hop", "number": k, "hops": hops}, found)]
     for temperature in cell.temperatures:
-        found = anneal(data, cell.lam, fits[0], temperature, rng)
+        found = anneal(data, cell.task.lam, fits[0], temperature, rng)
         rows.append(({"search": "anneal", "number": 0, "temperature": temperature}, found))
     weights = torch.stack([each.weights for _, each in rows]).double()
     lowest = min(range(len(rows)), key=lambda k: rows[k][1].train_loss)
@@ -74,7 +74,7 @@ def search_first(cell):
 
 
 def _own(cell, data, found):
-    point = overlaps(cell.task(), found.weights, data.teacher)
+    point = overlaps(cell.task, found.weights, data.teacher)
     return {name: point[name] for name in ("q", "m", "theta")}
 
 
@@ -84,13 +84,13 @@ def _ends(cell):
     start = start_weights(cell.valley, data.teacher, rng)
     noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
     noise[0] = 0
-    return data, fit(data, cell.lam, start + cell.noise * noise), rng
+    return data, fit(data, cell.task.lam, start + cell.noise * noise), rng
 
 
 def _draw(cell):
     """Training set and random numbers, as `simulation.train_students` draws them."""
     rng = cell.rng()
-    return sample(cell.task(), cell.alpha, cell.d, rng), rng
+    return sample(cell.task, cell.alpha, cell.d, rng), rng
 
 
 def _cosines(weights):
@@ -136,7 +136,7 @@ def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
     -------
     Surface
     """
-    pair = student_cell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
+    pair = StudentCell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
     data, rng = _draw(pair)
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in pair.starts])
     corners = torch.stack([each.weights for each in fit(data, task.lam, starts)])  # (2, d)

@@ -37,7 +37,7 @@ def ground_states(cell):
 
 
 def _ground_states(cell):
-    task = cell.task()
+    task = cell.task
     quadrature = {"scrambles": cell.scrambles, "seed": cell.seed}
     found = one_step_threshold(task, cell.points, **quadrature)
     rows: list[dict] = [{"what": "critical", "reason": found.reason}]
@@ -105,7 +105,7 @@ def _test_error(task, found):
 
 def along_y(cell):
     """Rows of a `cells.OneStepCell`: "solution" at each y of the cell, then the "ground state", see `as_row`."""
-    task, quadrature = cell.task(), {"points": cell.points, "scrambles": cell.scrambles, "seed": cell.seed}
+    task, quadrature = cell.task, {"points": cell.points, "scrambles": cell.scrambles, "seed": cell.seed}
     wanted = [("solution", y) for y in cell.ys] + [("ground state", None)]
     return [{"what": what, **as_row(one_step(task, cell.alpha, cell.branch, y, **quadrature))} for what, y in wanted]
 

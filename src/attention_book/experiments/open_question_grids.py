@@ -38,7 +38,7 @@ def landscape(profile):
     """Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3."""
     seeds, d, count = {"paper": (4, 1000, 100), "laptop": (2, 500, 30), "smoke": (2, 60, 6)}[profile]
     return [
-        ValleyCell("landscape", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, **vars(task))
+        ValleyCell("landscape", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, task=task)
         for seed in range(seeds)
         for omega, alpha, valley, noise in VALLEYS
         for task in [Task(omega=omega)]
@@ -49,7 +49,7 @@ def stability(profile):
     """Message passing on several data sets at several alpha and omega: how it converges, and whether."""
     seeds, d, where = {"paper": (4, 1000, PASSED), "laptop": (2, 250, PASSED), "smoke": (2, 60, PASSED[::6])}[profile]
     return [
-        MessagePassingCell("stability", alpha=alpha, d=d, seed=seed, start=start, **vars(Task(omega=omega)))
+        MessagePassingCell("stability", alpha=alpha, d=d, seed=seed, start=start, task=Task(omega=omega))
         for seed in range(seeds)
         for omega, alpha, start in where
     ]

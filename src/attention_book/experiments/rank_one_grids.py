@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
-from .cells import CopiesCell, line_cell, student_cell
+from .cells import CopiesCell, LineCell, StudentCell
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
@@ -33,7 +33,7 @@ def fig02(profile, **task):
         "smoke": (ALPHAS[::8], 3, 200, ("lbfgs",)),
     }[profile]
     return [
-        student_cell("fig02", task, alpha, d, seed, optimizer)
+        StudentCell("fig02", task, alpha, d, seed, optimizer)
         for optimizer in optimizers
         for seed in range(seeds)
         for alpha in alphas
@@ -44,8 +44,8 @@ def fig02_theory(profile, **task):
     """Theory of Figure 2."""
     _, points, scrambles = THEORY_SIZE[profile]
     alphas, points = {"paper": (40, 4 * points), "laptop": (40, 4 * points), "smoke": (6, points)}[profile]
-    alphas = np.linspace(ALPHAS[0], ALPHAS[-1], alphas).tolist()
-    return [line_cell("fig02_theory", Task(**task), alphas, points, scrambles)]
+    alphas = tuple(np.linspace(ALPHAS[0], ALPHAS[-1], alphas).tolist())
+    return [LineCell("fig02_theory", Task(**task), alphas, points, scrambles)]
 
 
 def fig03(profile):
@@ -64,7 +64,7 @@ def fig07(profile):
         "smoke": (DIMENSIONS[:7:3], 4, ("gd",)),
     }[profile]
     return [
-        student_cell("fig07", Task(), 1.5, d, seed, optimizer)
+        StudentCell("fig07", Task(), 1.5, d, seed, optimizer)
         for optimizer in optimizers
         for seed in range(seeds)
         for d in dimensions
@@ -75,7 +75,7 @@ def fig08(profile):
     """Slices over alpha with one parameter of the task changed, by both optimisers."""
     alphas, seeds, d = _size(profile)
     cells = [
-        student_cell("fig08", task, alpha, d, seed, "lbfgs")
+        StudentCell("fig08", task, alpha, d, seed, "lbfgs")
         for seed in range(seeds)
         for task in _changed_tasks()
         for alpha in alphas
@@ -112,7 +112,7 @@ def fig03_size(profile):
         "smoke": ((50, 100), 3, ALPHAS[4:16:4]),
     }[profile]
     return [
-        student_cell("fig03_size", Task(omega=0.1), alpha, d, seed, "lbfgs")
+        StudentCell("fig03_size", Task(omega=0.1), alpha, d, seed, "lbfgs")
         for d in dimensions
         for seed in range(seeds)
         for alpha in alphas
@@ -128,7 +128,7 @@ def fig03_minima(profile):
     }[profile]
     starts = ("semantic", *["near_semantic"] * near, "positional", *["near_positional"] * near)
     return [
-        student_cell("fig03_minima", Task(omega=omega), alpha, d, seed, "lbfgs", starts)
+        StudentCell("fig03_minima", Task(omega=omega), alpha, d, seed, "lbfgs", starts)
         for seed in range(seeds)
         for omega, alpha in where
     ]
@@ -142,7 +142,7 @@ def memory(profile):
         "smoke": ((50,), 3, ALPHAS[8]),
     }[profile]
     return [
-        student_cell("memory", task, alpha, d, seed, "lbfgs", ("semantic", "positional", "random", "random", "random"))
+        StudentCell("memory", task, alpha, d, seed, "lbfgs", ("semantic", "positional", "random", "random", "random"))
         for d in dimensions
         for seed in range(seeds)
         for task in REMEMBERED
@@ -157,7 +157,7 @@ def fig03_theory(profile):
 def fig08_theory(profile):
     """Theory of Figure 8."""
     alphas, points, scrambles = THEORY_SIZE[profile]
-    return [line_cell("fig08_theory", task, alphas, points, scrambles) for task in _changed_tasks()]
+    return [LineCell("fig08_theory", task, alphas, points, scrambles) for task in _changed_tasks()]
 
 
 def fig09_theory(profile):
@@ -172,22 +172,22 @@ def copies(profile):
         "laptop": (ALPHAS[6::3], OMEGAS[4::10], 2**8),
         "smoke": (ALPHAS[12::12], OMEGAS[14:15], 2**6),
     }[profile]
-    return [line_cell("copies", Task(omega=omega), alphas, points, 16, cell_type=CopiesCell) for omega in omegas]
+    return [CopiesCell("copies", Task(omega=omega), alphas, points, 16) for omega in omegas]
 
 
 def _lines(experiment, profile, matrix, more):
     alphas, points, scrambles = THEORY_SIZE[profile]
     omegas = MAP_OMEGAS[profile]
-    lines = [line_cell(experiment, Task(omega=omega, matrix=matrix), alphas, points, scrambles) for omega in omegas]
+    lines = [LineCell(experiment, Task(omega=omega, matrix=matrix), alphas, points, scrambles) for omega in omegas]
     others = sorted(set(more) - set(omegas))
-    return lines + [line_cell(experiment, Task(omega=omega, matrix=matrix), (), points, scrambles) for omega in others]
+    return lines + [LineCell(experiment, Task(omega=omega, matrix=matrix), (), points, scrambles) for omega in others]
 
 
 def _map(experiment, profile, matrix, seeds):
     """Cells of a map, one instance of all of it after the other, so that a part of the work is a whole map."""
     alphas, _, d = _size(profile)
     return [
-        student_cell(experiment, Task(omega=omega, matrix=matrix), alpha, d, seed, "lbfgs")
+        StudentCell(experiment, Task(omega=omega, matrix=matrix), alpha, d, seed, "lbfgs")
         for seed in range(seeds)
         for omega in MAP_OMEGAS[profile]
         for alpha in alphas

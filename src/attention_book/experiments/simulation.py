@@ -26,12 +26,12 @@ def train_students(cell, device="cpu", displaced=0.0):
         The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
     """
     rng = cell.rng()
-    return train_on(cell, sample(cell.task(), cell.alpha, cell.d, rng, device), rng, displaced)
+    return train_on(cell, sample(cell.task, cell.alpha, cell.d, rng, device), rng, displaced)
 
 
 def train_on(cell, data, rng, displaced=0.0):
     """The rows of `train_students` on a training set that `rng` has drawn."""
-    task = cell.task()
+    task = cell.task
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
     starts = displace(starts, displaced, rng)
     return [
@@ -52,7 +52,7 @@ def linear_baselines(cell):
     dict
         Test error by what the model reads: "tokens", "tokens and positions" (see `rank_one.fit_both_linear`).
     """
-    task = cell.task()
+    task = cell.task
     teacher, fits = fit_both_linear(task, cell.alpha, cell.d, cell.rng())
     length = (teacher.double() @ teacher.double()).item() / cell.d
     return {

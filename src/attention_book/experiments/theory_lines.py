@@ -40,8 +40,8 @@ def theory_line(line) -> list[dict]:
         - of the standard student, "semantic border" and "positional border", with `alpha_error`: see `ends.border`;
         - of a variant, "semantic limit" and so on, with `alpha_error`: see `ends.gain_crossing`.
     """
-    task, alphas, branches = line.task(), sorted(line.alphas), getattr(line, "branches", MINIMA)
-    architecture = line.architecture() if hasattr(line, "architecture") else None
+    task, alphas, branches = line.task, sorted(line.alphas), getattr(line, "branches", MINIMA)
+    architecture = getattr(line, "architecture", None)
     quadrature = {"scrambles": line.scrambles, "seed": line.seed}
     for_numbers = min(OF_NUMBER * line.points, usual_points("threshold"))
     options = {"points": line.points, **quadrature, "architecture": architecture}

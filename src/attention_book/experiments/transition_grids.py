@@ -23,7 +23,7 @@ def crossing(profile):
     return [
         ControlledCell(
             "crossing", alpha=alpha, d=d, seed=seed, optimizer="lbfgs", starts=("semantic", "positional"),
-            **vars(Task(omega=omega)),
+            task=Task(omega=omega),
         )
         for d, seeds in DATA_SETS[profile].items()
         for seed in range(seeds)
@@ -37,7 +37,7 @@ def hysteresis(profile):
     seeds, d = {"paper": (12, 1000), "laptop": (3, 400), "smoke": (2, 60)}[profile]
     alphas = LOOP_ALPHAS[profile]
     return [
-        LoopCell("hysteresis", alpha=alphas[-1], d=d, seed=seed, alphas=alphas, **vars(Task(omega=omega)))
+        LoopCell("hysteresis", alpha=alphas[-1], d=d, seed=seed, alphas=alphas, task=Task(omega=omega))
         for seed in range(seeds)
         for omega in CROSSED
     ]
@@ -55,7 +55,7 @@ def lowest(profile):
     ]
     return [
         ValleyCell(
-            "lowest", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, **vars(Task(omega=omega))
+            "lowest", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, task=Task(omega=omega)
         )
         for d in dimensions
         for seed in range(seeds)
@@ -83,7 +83,7 @@ def searched(profile):
     return [
         SearchCell(
             "searched", alpha=alpha, d=d, seed=seed, valley=valley, noise=noise, count=count, worst=WORST,
-            temperatures=temperatures, **vars(Task(omega=omega)),
+            temperatures=temperatures, task=Task(omega=omega),
         )
         for d, (seeds, count, temperatures) in SEARCHES[profile].items()
         for seed in range(seeds)

@@ -16,37 +16,40 @@ Row = dict[str, Any]  # one result of a cell: names to strings, booleans, intege
 
 
 def canonical(record: Any) -> str:
-    """Return the one JSON text of a record.
+    """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
 
-    Parameters
-    ----------
-    record : dataclass instance or mapping
-        Values are strings, booleans, 64-bit integers, finite floats, None, and nested tuples or lists.
-
-    Returns
-    -------
-    str
-        Keys sorted, no spaces, floats by `repr` so that they read back bit for bit.
-
-    Raises
-    ------
-    BadInput
-        A value has no JSON form, is NaN or infinite, or is an integer that a table cannot hold.
+    record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, 64-bit integers, finite
+        floats, None, and nested tuples or lists.
     """
-    if is_dataclass(record):
-        # A float field given as 2 and as 2.0 makes equal cells, which must have one name.
-        record = {field.name: _number(getattr(record, field.name), field.type) for field in fields(record)}
-    for name, value in record.items():
+    values = flattened(record) if is_dataclass(record) else record
+    for name, value in values.items():
         _check_integer(name, value)
     try:
-        return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise BadInput("cell", record, f"made of finite JSON values ({error})") from None
+        raise BadInput("cell", values, f"made of finite JSON values ({error})") from None
+
+
+def flattened(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, those of a dataclass in it in its place."""
+    values = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if is_dataclass(value):
+            values |= flattened(value)
+        else:
+            values[field.name] = _number(value, field.type)
+    return values
 
 
 def restore(cell_type: type[CellType], text: str) -> CellType:
     """Return the `cell_type` whose canonical JSON is `text`; every JSON list becomes a tuple."""
-    return cell_type(**{name: _tuples(value) for name, value in json.loads(text).items()})
+    values = {name: _tuples(value) for name, value in json.loads(text).items()}
+    for field in fields(cell_type):  # pyright: ignore
+        if isinstance(field.type, type) and is_dataclass(field.type):
+            inner = {name: values.pop(name) for name in field.type.__dataclass_fields__}
+            values[field.name] = field.type(**inner)
+    return cell_type(**values)
 
 
 def key(text: str) -> str:
@@ -66,17 +69,8 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
 def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
     """Return a cell's results with NumPy scalars as Python numbers.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        One per start: names to strings, booleans, 64-bit integers or finite floats.
-    taken : collection of str
-        Names that a result may not have.
-
-    Raises
-    ------
-    BadInput
-        A name or value is not as above, or there is no row.
+    rows: one flat dict a start, of strings, booleans, 64-bit integers and finite floats; there must be one.
+    taken: names that a result may not have.
     """
     rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
     if not rows:
@@ -98,6 +92,7 @@ def _check_integer(name: str, value: object) -> None:
 
 
 def _number(value: Any, kind: object) -> Any:
+    """A float field given as 2 and as 2.0 makes equal cells, which must have one name."""
     return float(value) if kind in (float, "float") and isinstance(value, int) else value
 
 

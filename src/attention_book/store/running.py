@@ -19,7 +19,7 @@ from attention_phases.errors import StoreError, SweepError, check_count
 from ..progress import progress
 from . import provenance
 from .database import Store
-from .identity import Row, canonical, check_rows, key, restore
+from .identity import Row, canonical, check_rows, flattened, key, restore
 from .parquet import flat
 from .processes import process_pool
 
@@ -203,7 +203,7 @@ def verify(
             continue
         if len(rows) != len(stored):
             mismatches.append(Mismatch(text, "rows", len(stored), len(rows), (0, 0)))
-        fields = {name: flat(value) for name, value in vars(cell).items()}
+        fields = {name: flat(value) for name, value in flattened(cell).items()}
         for row, (old, new) in enumerate(zip(stored, rows)):
             old = {name: value for name, value in old.items() if not pd.isna(value)}
             new = {**fields, **new}

@@ -11,10 +11,11 @@ from attention_phases.theory.stability import contraction, tail
 from ..analysis.differences import in_errors
 from ..analysis.instances import curve
 from ..analysis.lines import borders_of
-from ..experiments.cells import line_cell
+from ..experiments.cells import LineCell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
 from ..experiments.theory_lines import theory_line
+from ..store.identity import flattened
 from ..store.parquet import flat
 from .thresholds import broken
 
@@ -41,8 +42,8 @@ def theory_lines(profile, omegas):
     for omega in omegas:
         if np.isclose(omega, known).any():
             continue
-        each = line_cell("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
-        fields = {name: flat(value) for name, value in vars(each).items()}
+        each = LineCell("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
+        fields = {name: flat(value) for name, value in flattened(each).items()}
         found.append(pd.DataFrame([{**fields, **row} for row in theory_line(each)]))
     lines = pd.concat(found)
     crossed = lines.loc[lines["what"] == "critical", "omega"]

@@ -107,7 +107,7 @@ def copies_line(line) -> list[dict]:
         `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance
         that was tried), and the replicon between jumps with its error.
     """
-    task, rows = line.task(), []
+    task, rows = line.task, []
     quadrature = {"scrambles": line.scrambles, "seed": line.seed}
     for branch in MINIMA:
         for alpha, found in follow(task, branch, line.alphas, line.points, **quadrature).items():

@@ -146,7 +146,7 @@ def coarse_line(cell):
         For each threshold that exists, `what`: "critical" or "linear", `alpha` and `alpha_error` on many points, `rule`
         and `exact` as `coarse_threshold` gives them, where there is a crossing.
     """
-    task, rows = cell.task(), []
+    task, rows = cell.task, []
     for kind in ("critical", "linear"):
         converged = threshold(task, kind, cell.points, cell.scrambles, cell.seed)
         if converged.converged:
