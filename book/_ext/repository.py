@@ -1,8 +1,4 @@
-"""Links to the repository and to Binder, where the build knows the repository's address and git has what they name.
-
-The address is BOOK_REPOSITORY, or what GITHUB_REPOSITORY (owner/name, set by GitHub Actions) names. Without it the
-pages have no such links.
-"""
+"""Links to the repository and to Binder, where BOOK_REPOSITORY or GITHUB_REPOSITORY (owner/name) says its address."""
 
 import os
 import re
@@ -15,30 +11,30 @@ EXECUTED = re.compile(r"book/_executed/(\w+)\.ipynb")  # where the theme looks f
 
 
 def setup(app):
-    app.add_config_value("repository_files", frozenset(), "")
-    app.connect("config-inited", tell_theme)
+    app.add_config_value("repository_files", (), "")
+    app.connect("config-inited", set_address)
     app.connect("html-page-context", point_at_texts, priority=502)  # after the theme has made its buttons
     return {"parallel_read_safe": True}
 
 
 def address(environment):
     """The repository's address that an environment names, or None."""
-    if said := environment.get("BOOK_REPOSITORY"):
-        if not re.fullmatch(r"https://(github|gitlab)\.com/[\w.-]+/[\w.-]+", said):
-            raise ConfigError(
-                f"BOOK_REPOSITORY = {said}: must be https://github.com/OWNER/NAME or https://gitlab.com/OWNER/NAME"
-            )
-        return said
+    named = environment.get("BOOK_REPOSITORY")
+    if named and not re.fullmatch(r"https://(github|gitlab)\.com/[\w.-]+/[\w.-]+", named):
+        raise ConfigError(
+            f"BOOK_REPOSITORY = {named}: must be https://github.com/OWNER/NAME or https://gitlab.com/OWNER/NAME"
+        )
     owned = environment.get("GITHUB_REPOSITORY")
-    return f"https://github.com/{owned}" if owned else None
+    return named or (f"https://github.com/{owned}" if owned else None)
 
 
-def tell_theme(app, config):
-    if found := address(os.environ):
-        config.repository_files = frozenset(_tracked(app.srcdir))
-        config.html_theme_options = {
-            **config.html_theme_options,
-            "repository_url": found,
+def set_address(app, config):
+    """Tell the theme, which makes the buttons."""
+    if url := address(os.environ):
+        files = subprocess.run(["git", "-C", app.srcdir, "ls-files"], capture_output=True, text=True, check=False)
+        config.repository_files = files.stdout.splitlines()  # none where there is no git
+        config.html_theme_options |= {
+            "repository_url": url,
             "repository_branch": "main",
             "use_repository_button": True,
             "use_source_button": True,
@@ -46,22 +42,14 @@ def tell_theme(app, config):
         }
 
 
-def _tracked(folder):
-    listed = subprocess.run(["git", "-C", folder, "ls-files"], capture_output=True, text=True, check=False)
-    return listed.stdout.splitlines()  # empty where there is no git
-
-
 def point_at_texts(app, page, template, context, doctree):
     """Have each button name the text of a notebook, not the executed one; drop those whose file git does not have."""
-    buttons = context.get("header_buttons", [])
-    for group in buttons:
-        if group.get("label") in ("launch-buttons", "source-buttons"):
-            group["buttons"] = [button for button in group["buttons"] if _rewritten(app, button)]
-    context["header_buttons"] = [each for each in buttons if each.get("buttons") != []]
-
-
-def _rewritten(app, button):
-    """Rewrite the address of a button; whether what it names is there."""
-    button["url"] = EXECUTED.sub(r"notebooks/\1.md", button["url"])
-    named = re.search(r"(?:/blob/main/|=lab/tree/)([^?]+)", button["url"])
-    return named is None or named[1] in app.config.repository_files
+    for group in context.get("header_buttons", []):
+        if group.get("label") not in ("launch-buttons", "source-buttons"):
+            continue
+        for button in list(group["buttons"]):
+            button["url"] = EXECUTED.sub(r"notebooks/\1.md", button["url"])
+            file = re.search(r"(?:/blob/main/|=lab/tree/)([^?]+)", button["url"])
+            if file and file[1] not in app.config.repository_files:
+                group["buttons"].remove(button)
+    context["header_buttons"] = [group for group in context.get("header_buttons", []) if group.get("buttons") != []]
