@@ -81,6 +81,6 @@ if __name__ == "__main__":
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
-    with Reporting(path) as results, running.process_pool(2) if where == "processes" else cluster(where) as executor:
+    with Reporting(path) as results, processes.process_pool(2) if where == "processes" else cluster(where) as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
         running.run(grid(), slow, results, executor, quiet=True)

@@ -107,7 +107,7 @@ def simulate(options):
     from .experiments.architecture_grids import architecture_cell
     from .experiments.cells import StudentCell
     from .experiments.results import work
-    from .store.running import process_pool
+    from .store.processes import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
     workers = check_count("workers", options.workers)
@@ -171,7 +171,7 @@ def sweep(options):
     from .experiments import results
 
     cells = grid(options.name, options.profile)
-    kept = results.folder_of(cells[0], options.profile)
+    kept = results.folder_of(options.profile)
     folder = options.data or (results.DATA if options.profile == "paper" else kept)
     path = options.store or kept / f"{options.name}.sqlite"
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
@@ -180,7 +180,7 @@ def sweep(options):
 
 def verify(options):
     """Recompute stored cells."""
-    from .experiments.results import check
+    from .experiments.verification import check
 
     checked = check(options.sample, options.seed, options.experiment, options.quiet)
     return {

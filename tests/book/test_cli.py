@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from attention_book import cli, experiments
-from attention_book.experiments import cells, results
+from attention_book.experiments import cells, kinds, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import cluster, provenance
 from attention_book.store.database import load
@@ -132,7 +132,7 @@ def test_two_workers_give_what_one_gives(answer):
     one, two = (answer(*SIMULATE, "--workers", count)["runs"] for count in (1, 2))
     assert [each["seed"] for each in one] == [each["seed"] for each in two]
     for alone, shared in zip(one, two):
-        for name, (relative, absolute) in results.TOLERANCES.items():
+        for name, (relative, absolute) in kinds.STUDENTS.items():
             assert shared[name] == pytest.approx(alone[name], rel=relative, abs=absolute), name
 
 
@@ -265,7 +265,8 @@ BAD = [
 def nowhere(tmp_path, monkeypatch):
     """A checkout without results, so that what is refused late leaves its traces here."""
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
-    monkeypatch.setattr(results, "DATA", tmp_path / "data")
+    for module in (results, verification):
+        monkeypatch.setattr(module, "DATA", tmp_path / "data")
     return tmp_path
 
 
@@ -456,7 +457,7 @@ def alter(path, column, change):
 
 
 def test_verify_recomputes_what_is_stored(swept, answer, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "DATA", tmp_path / "data")
+    monkeypatch.setattr(verification, "DATA", tmp_path / "data")
     found = answer("verify")
     assert {name: found[name] for name in ("cells", "mismatches", "other_minima")} == {
         "cells": 3, "mismatches": [], "other_minima": [],
@@ -465,7 +466,7 @@ def test_verify_recomputes_what_is_stored(swept, answer, run, tmp_path, monkeypa
     assert answer("verify", "--sample", 2)["cells"] == 2
     path = tmp_path / "data/fig02.parquet"
     stored = load(path)["theta"].iloc[0]
-    allowed = results.TOLERANCES["theta"][1]
+    allowed = kinds.STUDENTS["theta"][1]
     alter(path, "theta", lambda value: value + 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
     alter(path, "theta", lambda value: value + 2 * allowed)
@@ -479,7 +480,7 @@ def test_verify_recomputes_what_is_stored(swept, answer, run, tmp_path, monkeypa
 
 @pytest.mark.parametrize(("column", "change"), [("start", lambda value: "random"), ("seed", lambda value: value + 1)])
 def test_verify_finds_altered_names_and_parameters(swept, run, tmp_path, monkeypatch, column, change):
-    monkeypatch.setattr(results, "DATA", tmp_path / "data")
+    monkeypatch.setattr(verification, "DATA", tmp_path / "data")
     alter(tmp_path / "data/fig02.parquet", column, change)
     code, out, _ = run("verify", "--json")
     assert code == 1 and [each["column"] for each in only_object(out)["mismatches"]] == [column]
@@ -525,7 +526,7 @@ def test_other_profiles_compute_all_once_and_leave_data_alone(swept, profile, tm
     # Another notebook reads what this one has computed; other code computes anew.
     again = results.experiment("fig02", profile, workers=1, quiet=True)
     assert again["seconds"].tolist() == table["seconds"].tolist()
-    monkeypatch.setattr(provenance, "code_digest", lambda module: "other")
+    monkeypatch.setattr(provenance, "source_digest", lambda: "other")
     anew = results.experiment("fig02", profile, workers=1, quiet=True)
     assert set(anew["seconds"]).isdisjoint(table["seconds"])
 
@@ -534,28 +535,35 @@ def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
     monkeypatch.setattr(results, "BUILT", tmp_path / "built")
     wanted = [cells.StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in (0.5, 1.0, 1.5)]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
-    work, calls = results.KINDS[cells.StudentCell].work, []
+    train, calls = simulation.train_students, []
 
     def failing(cell):
         calls.append(cell.alpha)
         if len(calls) == 2:
             raise ArithmeticError("stopped here")
-        return work(cell)
+        return train(cell)
 
-    monkeypatch.setitem(results.KINDS, cells.StudentCell, results.KINDS[cells.StudentCell]._replace(work=failing))
+    monkeypatch.setattr(simulation, "train_students", failing)
     with pytest.raises(SweepError, match="1 of 3 cells failed"):
         results.experiment("fig02", "smoke", quiet=True)
     table = results.experiment("fig02", "smoke", quiet=True)
     assert calls == [0.5, 1.0, 1.5, 1.0] and sorted(set(table["alpha"])) == [0.5, 1.0, 1.5]
 
 
-def test_the_digest_of_code_follows_imports():
-    found = provenance._sources("attention_book.experiments.simulation", {})
-    assert {"attention_phases.model.one_pass", "attention_phases.theory.quadrature"} <= found.keys()
-    above = {
-        "attention_book.figures",
-        "attention_book.render.markup",
-        "attention_book.cli",
-        "attention_book.commands",
-    }
-    assert not above & found.keys()
+@pytest.mark.parametrize(
+    ("changed", "kept"),
+    [
+        ("attention_phases/model/rank_one.py", False),
+        ("attention_book/experiments/simulation.py", False),
+        ("attention_book/render/markup.py", True),
+    ],
+)
+def test_results_outlive_a_change_of_a_page_but_not_of_the_science(tmp_path, monkeypatch, changed, kept):
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    path = tmp_path / "src" / changed
+    path.parent.mkdir(parents=True)
+    digests = []
+    for source in ("x = 1", "x = 2"):
+        path.write_text(source)
+        digests.append(provenance.source_digest.__wrapped__())
+    assert (digests[0] == digests[1]) == kept

@@ -9,7 +9,7 @@ import pytest
 from attention_book import experiments
 from attention_book.analysis import instances as st
 from attention_book.analysis import optimizers
-from attention_book.experiments import cells, results
+from attention_book.experiments import cells, results, verification
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import theory_line
 from attention_book.paths import ROOT
@@ -226,16 +226,16 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
 @pytest.mark.slow
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
     cell = cells.LineCell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
-    monkeypatch.setattr(results, "DATA", tmp_path)
+    monkeypatch.setattr(verification, "DATA", tmp_path)
     with store.Store(tmp_path / "s.sqlite") as kept:
         kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))
         store.export(kept, tmp_path)
-    assert results.check(5, name="fig03_theory")[:2] == (1, [])
+    assert verification.check(5, name="fig03_theory")[:2] == (1, [])
     changed = store.load(tmp_path / "fig03_theory.parquet")
     at = changed.index[changed["what"] == "critical"][0]
     changed.loc[at, "alpha"] *= 1.01
-    monkeypatch.setattr(results, "load", lambda path: changed)
-    count, (found,), *_ = results.check(5)
+    monkeypatch.setattr(verification, "load", lambda path: changed)
+    count, (found,), *_ = verification.check(5)
     assert count == 1 and found.column == "alpha"
 
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from attention_book.experiments import GRIDS, cells, convergence, grid
-from attention_book.experiments.results import KINDS, _tolerances
+from attention_book.experiments.verification import check_cell
 from attention_book.paths import DATA
 from attention_book.store.database import load
 from attention_book.store.identity import canonical, restore
-from attention_book.store.running import verify
 from attention_phases import Task
 from attention_phases.model.rank_one import sample
 from attention_phases.theory.one_step import state_evolution as equations
@@ -50,16 +49,14 @@ def cheapest(name, count=1):
 
 
 def test_every_kind_of_cell_is_computed_again():
-    assert {type(grid(name, "smoke")[0]) for name in WHOLE} | IN_PART == KINDS.keys()
-    assert WHOLE.keys() <= GRIDS.keys()
+    every = {type(grid(name, "smoke")[0]) for name in GRIDS}
+    assert {type(grid(name, "smoke")[0]) for name in WHOLE} | IN_PART == every
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_cheapest_cells_are_found_again(name):
     for cell, rows in cheapest(name, WHOLE[name]):
-        kind = KINDS[type(cell)]
-        work, rows = (kind.beginning, rows.head(kind.rows)) if kind.beginning else (kind.work, rows)
-        assert len(rows) and verify(rows, work, type(cell), 1, 0, _tolerances(kind, rows), kind.unrepeatable) == []
+        assert check_cell(type(cell), rows) == ([], [])
 
 
 def test_one_place_on_a_line_of_copies_is_found_again():
@@ -69,15 +66,14 @@ def test_one_place_on_a_line_of_copies_is_found_again():
     kept = rows[rows["alpha"] == last].copy()
     kept["cell"], kept["alphas"] = canonical(shorter), str(list(shorter.alphas))
     assert set(kept["what"]) == {"semantic", "positional"}
-    kind = KINDS[cells.CopiesCell]
-    assert verify(kept, kind.work, cells.CopiesCell, 1, 0, kind.tolerances) == []
+    assert check_cell(cells.CopiesCell, kept) == ([], [])
 
 
 @pytest.mark.parametrize("name", ["one_step", "one_step_valleys"])
 def test_stored_minima_solve_the_equations_of_one_step(name):
     """A step of the state evolution moves no order parameter; Phi, e and Sigma are those of the solution."""
     ((cell, rows),) = cheapest(name)
-    task, tolerances = cell.task, KINDS[type(cell)].tolerances
+    task, tolerances = cell.task, cell.kind.tolerances
     nets = gaussian_points(cell.points, cell.scrambles, cell.seed, dimensions=6)
     rows = rows[(rows["reason"] == "") & rows["q1"].notna()]
     assert len(rows) > 1

@@ -8,10 +8,11 @@ import pytest
 from scipy.stats import binom
 
 from attention_book import cli
-from attention_book.experiments import cells, other_minima, results, simulation
+from attention_book.experiments import cells, other_minima, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.open_question_grids import landscape
 from attention_book.store.database import Store, export
+from attention_book.store.identity import canonical
 from attention_book.store.provenance import COLUMNS
 from attention_phases.task import Task
 from attention_phases.training import optimizers
@@ -26,7 +27,7 @@ AWAY = 0.5
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
     """Function that stores rows of cells, and gives what `verify --json` answers."""
-    monkeypatch.setattr(results, "DATA", tmp_path)
+    monkeypatch.setattr(verification, "DATA", tmp_path)
     monkeypatch.setattr(other_minima, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
 
     def verify(capsys, rows_of, name="fig03"):
@@ -117,7 +118,7 @@ def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, sli
     else:
         monkeypatch.setitem(optimizers.OPTIMIZERS, "lbfgs", _stopped_early)
     code, found = stored(capsys, honest)
-    assert code == 1 and {each["cell"] for each in found["mismatches"]} == set(map(results.canonical, honest))
+    assert code == 1 and {each["cell"] for each in found["mismatches"]} == set(map(canonical, honest))
 
 
 def test_too_many_other_minima_are_an_error(stored, capsys, monkeypatch, elsewhere):

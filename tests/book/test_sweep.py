@@ -22,11 +22,11 @@ from toy_sweep import Cell, grid, table, work, worker_settings
 
 from attention_book import experiments
 from attention_book.experiments.results import work as train
-from attention_book.store import cluster, running
+from attention_book.store import cluster, processes, running
 from attention_book.store.database import Store, export, import_parquet, load
 from attention_book.store.identity import canonical, key
 from attention_phases import __version__
-from attention_phases.errors import BadInput, StoreError
+from attention_phases.errors import BadInput, StoreError, SweepError
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +64,7 @@ def pool(request):
     def context(name):
         if name == "cluster":
             return cluster.cluster(request.getfixturevalue("local").scheduler_address)
-        return running.process_pool(1 + POOLS.index(name))
+        return processes.process_pool(1 + POOLS.index(name))
 
     return context
 
@@ -153,7 +153,7 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, loc
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5])
 def test_number_of_workers_is_checked(workers):
-    with pytest.raises(BadInput, match="workers"), running.process_pool(workers):
+    with pytest.raises(BadInput, match="workers"), processes.process_pool(workers):
         pass
 
 
@@ -223,8 +223,8 @@ def test_dead_worker_is_one_clear_line_and_loses_nothing(tmp_path):
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
     with Store(tmp_path / "s.sqlite") as results:
         with (
-            pytest.raises(running.SweepError, match="a worker process died") as caught,
-            running.process_pool(1) as executor,
+            pytest.raises(SweepError, match="a worker process died") as caught,
+            processes.process_pool(1) as executor,
         ):
             running.run(cells, work, results, executor, quiet=True, ahead=1)
         assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
@@ -246,7 +246,7 @@ def test_results_before_a_broken_pool_are_stored(tmp_path):
             return future
 
     with Store(tmp_path / "s.sqlite") as results:
-        with pytest.raises(running.SweepError, match="after 5 cells"):
+        with pytest.raises(SweepError, match="after 5 cells"):
             running.run(grid(), work, results, Broken(), quiet=True)
         assert results.keys() == keys(grid()[:5])
 
@@ -338,7 +338,7 @@ def test_lost_scheduler_is_one_clear_line(tmp_path):
     with (
         LocalCluster(n_workers=0, dashboard_address=":0") as doomed,
         Store(tmp_path / "s.sqlite") as results,
-        pytest.raises(running.SweepError, match="connection to the scheduler was lost after 0 cells") as caught,
+        pytest.raises(SweepError, match="connection to the scheduler was lost after 0 cells") as caught,
         cluster.cluster(doomed.scheduler_address) as executor,
     ):
         threading.Timer(0.5, doomed.close).start()
@@ -348,7 +348,7 @@ def test_lost_scheduler_is_one_clear_line(tmp_path):
 
 @pytest.mark.parametrize(("nthreads", "omp", "named"), [(2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
 def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthreads, omp, named):
-    for name in toy_sweep.processes.ONE_THREAD:
+    for name in processes.ONE_THREAD:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
     with (
@@ -356,7 +356,7 @@ def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthr
         Store(tmp_path / "s.sqlite") as results,
         cluster.cluster(threads.scheduler_address) as executor,
     ):
-        with pytest.raises(running.SweepError, match=f"{named}: must be 1") as caught:
+        with pytest.raises(SweepError, match=f"{named}: must be 1") as caught:
             running.run(grid(), work, results, executor, quiet=True)
         assert "\n" not in str(caught.value) and not results.keys()
 
@@ -387,18 +387,14 @@ def test_sweep_goes_on_from_parquet_alone(tmp_path, undisturbed):
     assert kept["finished"].tolist() == earlier["finished"].tolist()
 
 
-def test_verify_passes_what_the_sweep_stored(undisturbed):
-    computed = []
+def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
+    """Mismatches of all cells."""
+    by_cell = rows.groupby("cell", observed=True)
+    return [each for _, some in by_cell for each in running.recompute(some, cell_type, work, tolerances)]
 
-    def counted(cell):
-        computed.append(cell)
-        return work(cell)
 
-    assert running.verify(undisturbed, counted, Cell, sample=7, seed=0, tolerances={}) == []
-    assert len(set(computed)) == 7 and set(computed) <= set(grid())
-    other = []
-    running.verify(undisturbed, lambda cell: other.append(cell) or work(cell), Cell, 7, 1, {})
-    assert set(other) != set(computed)
+def test_what_the_sweep_stored_is_found_again(undisturbed):
+    assert recomputed(undisturbed, tolerances={}) == []
 
 
 @pytest.mark.parametrize(
@@ -411,33 +407,28 @@ def test_verify_passes_what_the_sweep_stored(undisturbed):
         ("q", lambda value: float("nan")),
     ],
 )
-def test_verify_catches_an_altered_row(undisturbed, column, change):
+def test_an_altered_row_is_caught(undisturbed, column, change):
     altered = undisturbed.copy()
     altered.loc[54, column] = change(altered.loc[54, column])
-    (found,) = running.verify(altered, work, Cell, sample=1000, seed=0, tolerances=TOLERANCES)
+    (found,) = recomputed(altered)
     assert found.column == column and found.cell == canonical(Cell(0.2, seed=7))
     assert found.recomputed == undisturbed.loc[54, column]
     assert found.tolerance == TOLERANCES.get(column, (0, 0))
 
 
-def test_verify_tolerates_what_it_is_told_to(undisturbed):
+def test_what_is_within_the_tolerance_passes(undisturbed):
     altered = undisturbed.assign(q=undisturbed["q"] * (1 + 1e-4))
-    check = partial(running.verify, altered, work, Cell, sample=1000, seed=0)
-    assert check(tolerances={"q": (2e-4, 0)}) == []
-    assert len(check(tolerances={"q": (0.5e-4, 0)})) == 120
-    assert check(tolerances={"q": (0, 1)}) == []
+    counts = [len(recomputed(altered, tolerances={"q": allowed})) for allowed in ((2e-4, 0), (0.5e-4, 0), (0, 1))]
+    assert counts == [0, 120, 0]
 
 
-def test_verify_reports_lost_and_failing_results(undisturbed):
-    lost = running.verify(undisturbed.drop(index=54), work, Cell, 1000, 0, TOLERANCES)
+def test_lost_and_failing_results_are_reported(undisturbed):
+    lost = recomputed(undisturbed.drop(index=54))
     assert (lost[0].column, lost[0].stored, lost[0].recomputed) == ("rows", 1, 2)
-    without = running.verify(undisturbed.drop(columns="q"), work, Cell, 1000, 0, TOLERANCES)
-    assert [found.column for found in without] == ["q"] * 120
+    assert [found.column for found in recomputed(undisturbed.drop(columns="q"))] == ["q"] * 120
+    one = undisturbed.head(2)
     older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
-    (unknown,) = running.verify(undisturbed, work, older, 1, 0, TOLERANCES)
+    (unknown,) = recomputed(one, cell_type=older)
     assert unknown.column == "error" and "unexpected keyword" in unknown.recomputed
-    faulty = lambda cell: work(dataclasses.replace(cell, fault="nan"))  # noqa: E731
-    failing = running.verify(undisturbed, faulty, Cell, 3, 0, TOLERANCES)
-    assert [(found.column, found.recomputed) for found in failing] == [
-        ("error", "BadInput: q = nan: must be a finite number")
-    ] * 3
+    (failing,) = recomputed(one, lambda cell: work(dataclasses.replace(cell, fault="nan")))
+    assert (failing.column, failing.recomputed) == ("error", "BadInput: q = nan: must be a finite number")

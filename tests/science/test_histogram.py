@@ -15,7 +15,7 @@ import torch
 
 from attention_book import figures
 from attention_book.analysis import counting as summary
-from attention_book.experiments import checkpoint, results
+from attention_book.experiments import checkpoint, verification
 from attention_book.experiments import counting_training as training
 from attention_book.experiments.counting_cells import CountingCell, histogram, lost_letters
 from attention_book.float32 import decode
@@ -223,7 +223,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
 
 def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
     monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
-    monkeypatch.setattr(results, "DATA", tmp_path)
+    monkeypatch.setattr(verification, "DATA", tmp_path)
     rows = training.train_and_measure(CELL)
     origin = dict.fromkeys(provenance.COLUMNS, "here")
     for changed, expected in ((0, []), (1e-2, ["train_loss"])):
@@ -233,7 +233,7 @@ def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
             store.put(CELL, rows, origin)
             (tmp_path / "histogram.parquet").unlink(missing_ok=True)
             export(store, tmp_path)
-        count, mismatches, *_ = results.check(5)
+        count, mismatches, *_ = verification.check(5)
         assert count == 1 and [each.column for each in mismatches] == expected
 
 

@@ -7,7 +7,7 @@ import torch
 
 from attention_book.experiments import grid
 from attention_book.experiments.landscape import search, search_first
-from attention_book.experiments.results import KINDS
+from attention_book.experiments.other_minima import search_ends
 from attention_phases import Task
 from attention_phases.model.rank_one import misfits, risk, sample
 from attention_phases.training import searches
@@ -82,5 +82,5 @@ def test_the_rows_of_a_search_say_where_each_began():
     assert rows["aligned"].between(0, 1 + 1e-9).all()
     same = ["search", "number", "train_loss", "q", "m", "theta"]
     assert pd.DataFrame(search_first(cell))[same].equals(rows[same].head(2))
-    for k, run in enumerate(KINDS[type(cell)].ends(cell)):  # what `verify` takes as ends of one search
+    for k, run in enumerate(search_ends(cell)):  # what `verify` takes as ends of one search
         assert pd.DataFrame(run)[same].equals(rows[same].iloc[2 * k : 2 * k + 2].reset_index(drop=True))

@@ -4,6 +4,7 @@ The values of a cell name its results (`identity.canonical`) and seed its random
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
 from ..store.identity import seed_sequence
+from . import kinds
+from .kinds import Kind
 
 INFORMED = ("semantic", "positional")
 
@@ -45,12 +48,18 @@ class StudentCell(_OnData):
     two optimisers meet on the same data.
     """
 
+    kind: ClassVar = Kind(
+        ".simulation:train_students", kinds.STUDENTS, kinds.UNREPEATABLE, ends=".other_minima:displaced_ends"
+    )
+
     optimizer: str
     starts: tuple = INFORMED
 
 
 class ControlledCell(StudentCell):
     """The same students, and control variates of their data, see `controls.train_controlled`."""
+
+    kind: ClassVar = Kind(".controls:train_controlled", kinds.CONTROLLED, kinds.UNREPEATABLE)
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,13 @@ class ArchitectureCell(StudentCell):
     The form does not enter the seed: all forms meet on the same sentences. Two independent tokens are the sentences
     of `StudentCell`.
     """
+
+    kind: ClassVar = Kind(
+        ".general_simulation:train_architecture",
+        kinds.ARCHITECTURES,
+        kinds.UNREPEATABLE,
+        ends=".other_minima:displaced_ends",
+    )
 
     architecture: Architecture = field(kw_only=True)
 
@@ -73,12 +89,16 @@ class ArchitectureCell(StudentCell):
 class LoopCell(_OnData):
     """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
 
+    kind: ClassVar = Kind(".hysteresis:follow", kinds.LOOPS, ("grad_norm",))
+
     alphas: tuple
 
 
 @dataclass(frozen=True)
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
+
+    kind: ClassVar = Kind(".landscape:descend", kinds.VALLEYS, ends=".other_minima:valley_ends")
 
     valley: str
     noise: float
@@ -89,6 +109,15 @@ class ValleyCell(_OnData):
 class SearchCell(ValleyCell):
     """Searches for the lowest minimum of the valley, from where such starts end, see `training.searches`."""
 
+    kind: ClassVar = Kind(
+        ".landscape:search",
+        kinds.STUDENTS,
+        ("hops", "aligned"),
+        beginning=".landscape:search_first",
+        rows=2,
+        ends=".other_minima:search_ends",
+    )
+
     worst: float
     temperatures: tuple
 
@@ -97,12 +126,16 @@ class SearchCell(ValleyCell):
 class MessagePassingCell(_OnData):
     """Message passing from one start."""
 
+    kind: ClassVar = Kind(".convergence:measure", kinds.PASSING, ("change", "apart"))
+
     start: str
 
 
 @dataclass(frozen=True)
 class LineCell:
     """A line of theory along alpha, see `theory_lines.theory_line`; without alphas the thresholds alone."""
+
+    kind: ClassVar = Kind(".theory_lines:theory_line", kinds.THEORY)
 
     experiment: str
     task: Task
@@ -115,10 +148,14 @@ class LineCell:
 class CopiesCell(LineCell):
     """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
 
+    kind: ClassVar = Kind("attention_phases.theory.copies:copies_line", kinds.COPIES)
+
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
     """A line of theory for another architecture."""
+
+    kind: ClassVar = Kind(".theory_lines:theory_line", kinds.VARIANTS)
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED
@@ -138,14 +175,20 @@ class _OnNets:
 class RuleCell(_OnNets):
     """Both thresholds on the published kind of quadrature, see `theory.published_rule.coarse_line`."""
 
+    kind: ClassVar = Kind("attention_phases.theory.published_rule:coarse_line", kinds.RULE)
+
 
 class OneStepThresholdsCell(_OnNets):
     """Both thresholds with one step of replica symmetry breaking, see `one_step_lines.ground_states`."""
+
+    kind: ClassVar = Kind(".one_step_lines:ground_states", kinds.ONE_STEP)
 
 
 @dataclass(frozen=True)
 class OneStepCell(_OnNets):
     """The minima of one branch at several y, see `one_step_lines.along_y`."""
+
+    kind: ClassVar = Kind(".one_step_lines:along_y", kinds.ONE_STEP)
 
     alpha: float = field(kw_only=True)
     branch: str = field(kw_only=True)

@@ -1,8 +1,12 @@
 """The cells of the counting experiment: one run of one variant each, and starts on the data of other runs."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from attention_phases.errors import check_count
+
+from . import kinds
+from .kinds import Kind
 
 VARIANTS = ("positional", "semantic")
 EXCHANGED = 4  # epochs on several data sets
@@ -15,6 +19,10 @@ class CountingCell:
     The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
     of which each freezes its own part at zero.
     """
+
+    kind: ClassVar = Kind(
+        ".counting_training:train_and_measure", kinds.COUNTING, beginning=".counting_training:train_beginning", rows=2
+    )
 
     experiment: str
     variant: str
@@ -41,6 +49,14 @@ def histogram(profile, runs=None, variants=VARIANTS):
 @dataclass(frozen=True)
 class ExchangedCell:
     """The start of one run on the data of another one or its own, trained by Adam for some epochs."""
+
+    kind: ClassVar = Kind(
+        ".lost_letters:train_exchanged",
+        kinds.EXCHANGED,
+        ("letter",),
+        beginning=".lost_letters:train_exchanged_beginning",
+        rows=EXCHANGED,
+    )
 
     experiment: str
     variant: str

@@ -5,6 +5,7 @@ then finds another student. Starts that are displaced a little show the ends tha
 student among them is one more of them; one that is not is wrong.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.stats import t
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..store.running import agree
+from .landscape import descend, search
 
 # Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
 # to 2e-4, find the ends that lie side by side where one rounding seldom does.
@@ -26,6 +28,23 @@ DRAWS = 10_000
 MEASURED = {"lbfgs": (4, 1843), "gd": (0, 80), "adam": (0, 29), "value": (34, 60), "full_value": (0, 8)}
 
 
+def displaced_ends(cell):
+    """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
+    return [cell.kind.work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
+
+
+def valley_ends(cell):
+    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
+    rows = descend(cell)
+    return [rows[k:] + rows[:k] for k in range(len(rows))]
+
+
+def search_ends(cell):
+    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
+    rows = search(replace(cell, temperatures=()))
+    return [rows[k : k + 2] for k in range(0, len(rows), 2)]
+
+
 def is_another(stored, ends, tolerances):
     """Whether a stored student is one more of the ends that displaced starts lead to.
 
@@ -33,33 +52,26 @@ def is_another(stored, ends, tolerances):
     Adam make a fixed number of steps). Each quantity must lie within the prediction interval of the ends, widened by
     its tolerance. A student whose overlaps are found again to all digits is no other one: its losses must be too.
 
-    Parameters
-    ----------
-    stored : dict
-        Its row.
-    ends : list of dict
-        The same row of several runs; the first is not displaced.
-    tolerances : dict
-        Column to (relative, absolute), as for `sweep.verify`.
-
-    Returns
-    -------
-    bool
+    Args:
+        stored: its row, a dict.
+        ends: the same row of several runs; the first is not displaced.
+        tolerances: column to (relative, absolute).
     """
-    again = ends[0]
-    if all(abs(stored[name] - again[name]) <= SAME_DIGITS for name in ("q", "m", "theta")):
-        losses = {"train_loss", "test_mse"} & again.keys()
-        if not all(agree(stored[name], again[name], *tolerances[name]) for name in losses):
+    recomputed = ends[0]
+    if all(abs(stored[name] - recomputed[name]) <= SAME_DIGITS for name in ("q", "m", "theta")):
+        losses = {"train_loss", "test_mse"} & recomputed.keys()
+        if not all(agree(stored[name], recomputed[name], *tolerances[name]) for name in losses):
             return False
-    if "grad_norm" in again:
+    if "grad_norm" in recomputed:
         usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
-        if max(stored["grad_norm"], again["grad_norm"]) > usual:
+        if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
             return False
-    reach = t.ppf(1 - MISSED / 2, len(ends) - 1) * (1 + 1 / len(ends)) ** 0.5
-    for name in tolerances.keys() & again.keys():
+    interval = t.ppf(1 - MISSED / 2, len(ends) - 1) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
+    for name in tolerances.keys() & recomputed.keys():
         values = np.array([end[name] for end in ends])
         relative, absolute = tolerances[name]
-        if abs(stored[name] - values.mean()) > absolute + relative * abs(again[name]) + reach * values.std(ddof=1):
+        allowed = absolute + relative * abs(recomputed[name]) + interval * values.std(ddof=1)
+        if abs(stored[name] - values.mean()) > allowed:
             return False
     return True
 
@@ -72,27 +84,21 @@ class Expected(NamedTuple):
     chance: float
 
 
-def expected(drawn, found):
-    """How many of some cells have a student in another minimum, by the shares in `MEASURED`.
+def expected(students, found):
+    """In how many of some cells a student is in another minimum, by the shares in `MEASURED`.
 
-    Parameters
-    ----------
-    drawn : list of (str, int)
-        What was trained in each cell, a key of `MEASURED`, and how many students.
-    found : int
-        Cells with another minimum.
+    The share of each kind is drawn from its posterior (Jeffreys' prior), the cells by it.
 
-    Returns
-    -------
-    Expected
-        The share of each kind is drawn from its posterior (Jeffreys' prior), the cells by it.
+    Args:
+        students: what was trained in each cell, a key of `MEASURED`, and how many students.
+        found: cells with another minimum.
     """
     rng = np.random.default_rng(0)
     shares = {key: rng.beta(count + 0.5, of - count + 0.5, DRAWS) for key, (count, of) in MEASURED.items()}
-    counts = np.zeros(DRAWS)
-    for key, students in drawn:
-        counts += rng.random(DRAWS) > (1 - shares[key]) ** students
-    return Expected(float(counts.mean()), float(counts.std()), float((counts >= found).mean()))
+    cells = np.zeros(DRAWS)
+    for key, count in students:
+        cells += rng.random(DRAWS) > (1 - shares[key]) ** count
+    return Expected(float(cells.mean()), float(cells.std()), float((cells >= found).mean()))
 
 
 def trained(rows):

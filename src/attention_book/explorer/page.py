@@ -15,7 +15,7 @@ from ..analysis.prices import prices, students_at, usual_sentence
 from ..experiments.results import experiment
 from ..figures.prices import prices as draw
 from ..paths import DATA, ROOT
-from ..store.provenance import code_digest
+from ..store.provenance import source_digest
 from . import words
 from .nodes import branch_nodes
 from .script import EXPERIMENTS, data_script
@@ -35,7 +35,7 @@ def pieces():
     Path
         Has `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`.
     """
-    digest = sha256(code_digest(__name__).encode())
+    digest = sha256(source_digest("attention_phases", "attention_book").encode())
     for name in (TRAINED, THEORY, CLOSE, *EXPERIMENTS.values()):
         digest.update((DATA / f"{name}.parquet").read_bytes())
     folder = KEPT / digest.hexdigest()[:12]

@@ -128,7 +128,7 @@ def _provenance(name, profile, changes):
     """Where an experiment's results are, how many they are, by which code and machine, and how long they took."""
     cells = grid(name, profile, **json.loads(changes))
     wanted = {canonical(cell) for cell in cells}
-    for path in (paths.DATA / f"{name}.parquet", folder_of(cells[0], profile) / f"{name}.parquet"):
+    for path in (paths.DATA / f"{name}.parquet", folder_of(profile) / f"{name}.parquet"):
         rows = load(path) if path.exists() else None
         if rows is not None and wanted <= set(rows["cell"]):
             break

@@ -1,6 +1,5 @@
 """With what code and on what machine a result was computed."""
 
-import ast
 import platform
 import subprocess
 import sys
@@ -10,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from attention_phases import __version__
+
+from ..paths import ROOT
 
 COLUMNS = (
     "version",
@@ -44,35 +45,16 @@ def _fixed() -> dict:
 
 
 @cache
-def code_digest(module: str) -> str:
-    """Return 12 hexadecimal digits that change with the source of a module of this package or of any that it imports.
+def source_digest(*packages: str) -> str:
+    """Return 12 hexadecimal digits that change with the source of some packages, by default of all that makes results.
 
-    Parameters
-    ----------
-    module : str
-        Such as "attention_book.experiments.simulation".
+    packages: folders below `src`.
     """
     digest = sha256()
-    for _, source in sorted(_sources(module, {}).items()):
-        digest.update(source)
+    for package in packages or ("attention_phases", "attention_book/experiments", "attention_book/store"):
+        for path in sorted((ROOT / "src" / package).rglob("*.py")):
+            digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _sources(module: str, found: dict[str, bytes]) -> dict[str, bytes]:
-    """Source by name of a module of this package and of those that it imports, added to `found`."""
-    place = Path(__file__).resolve().parents[2].joinpath(*module.split("."))
-    path = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    if module in found or not path.exists():  # what is imported may be a function
-        return found
-    found[module] = path.read_bytes()
-    package = module if place.is_dir() else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(found[module])):
-        if isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
-            imported = ".".join([*above, *([node.module] if node.module else [])])
-            for name in (imported, *(f"{imported}.{each.name}" for each in node.names)):
-                _sources(name, found)
-    return found
 
 
 def _version(package: str) -> str | None:
@@ -84,10 +66,10 @@ def _version(package: str) -> str | None:
 
 def _commit() -> str | None:
     """The commit of the checkout this file is tracked in, "+changes" where the code differs from it."""
-    here = Path(__file__).resolve().parents[2]
+    source = ROOT / "src"
 
     def git(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["git", "-C", here, *words], capture_output=True, text=True, check=False)
+        return subprocess.run(["git", "-C", source, *words], capture_output=True, text=True, check=False)
 
     try:
         # An installed copy may lie inside somebody else's checkout: that commit says nothing about it.

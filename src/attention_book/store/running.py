@@ -11,19 +11,15 @@ from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
-from attention_phases.errors import StoreError, SweepError, check_count
+from attention_phases.errors import StoreError, SweepError
 
 from ..progress import progress
 from . import provenance
 from .database import Store
 from .identity import Row, canonical, check_rows, flattened, key, restore
 from .parquet import flat
-from .processes import process_pool
-
-__all__ = ["Failure", "Mismatch", "Summary", "SweepError", "agree", "process_pool", "run", "verify"]
 
 
 class Failure(NamedTuple):
@@ -50,31 +46,14 @@ def run(
     quiet: bool = False,
     ahead: int = 1024,
 ) -> Summary:
-    """Compute the cells that the store lacks.
+    """Compute the cells that the store lacks. A failed cell is not stored: the next run tries it again.
 
-    Parameters
-    ----------
-    cells : iterable of frozen dataclass
-    work : callable
-        ``work(cell)`` gives a list of flat dicts; importable by the workers.
-    store : store.Store
-    executor : concurrent.futures.Executor
-    quiet : bool
-        No progress bar (batch jobs); failures are still printed on stderr.
-    ahead : int
-        At most so many cells wait in the executor's queue: more than it has workers.
+    work: gives a flat dict a start; importable by the workers.
+    quiet: no progress bar (batch jobs); failures are still printed on stderr.
+    ahead: at most so many cells wait in the executor's queue, more than it has workers.
 
-    Returns
-    -------
-    Summary
-        A failed cell is not stored: the next run tries it again.
-
-    Raises
-    ------
-    SweepError
-        A worker process died, the cluster was lost, or its workers are not fit for the work.
-    StoreError
-        A result could not be written.
+    Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
+    `StoreError` where a result could not be written.
     """
     by_key = {key(canonical(cell)): cell for cell in cells}
     known = store.keys()
@@ -155,67 +134,44 @@ class Mismatch(NamedTuple):
     row: int | None = None
 
 
-def verify(
-    frame: pd.DataFrame,
-    work: Callable[[Any], list[Row]],
+def recompute(
+    rows: pd.DataFrame,
     cell_type: type,
-    sample: int,
-    seed: int,
+    work: Callable[[Any], list[Row]],
     tolerances: dict[str, tuple[float, float]],
     ignore: Collection[str] = ("seconds",),
 ) -> list[Mismatch]:
-    """Recompute a random sample of stored cells and compare every column.
+    """Compute a stored cell again and compare every column.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        As from `store.load`.
-    work : callable
-        As for `run`.
-    cell_type : type
-        The cells' dataclass.
-    sample : int
-        Number of cells; all of them if there are fewer.
-    seed : int
-        Chooses the sample.
-    tolerances : dict
-        Column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
+    rows: those of one cell, as from `parquet.load`.
+    tolerances: column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
         A column without one must be equal.
-    ignore : sequence of str
-        Columns that no two runs share.
-
-    Returns
-    -------
-    list of Mismatch
+    ignore: columns that no two runs share.
     """
-    cells = sorted(frame["cell"].unique())
-    count = min(check_count("sample", sample), len(cells))
-    chosen = [cells[i] for i in np.random.default_rng(seed).choice(len(cells), count, replace=False)]
-    left_out = {"cell", *provenance.COLUMNS, *ignore}
+    text = str(rows["cell"].iloc[0])
+    stored = rows.to_dict("records")
+    try:
+        cell = restore(cell_type, text)
+        found = check_rows(work(cell))
+    except Exception as error:
+        return [Mismatch(text, "error", None, _one_line(error), (0, 0))]
     mismatches = []
-    for text in chosen:
-        stored = frame.loc[frame["cell"] == text].to_dict("records")
-        try:
-            cell = restore(cell_type, text)
-            rows = check_rows(work(cell))
-        except Exception as error:
-            mismatches.append(Mismatch(text, "error", None, _one_line(error), (0, 0)))
-            continue
-        if len(rows) != len(stored):
-            mismatches.append(Mismatch(text, "rows", len(stored), len(rows), (0, 0)))
-        fields = {name: flat(value) for name, value in flattened(cell).items()}
-        for row, (old, new) in enumerate(zip(stored, rows)):
-            old = {name: value for name, value in old.items() if not pd.isna(value)}
-            new = {**fields, **new}
-            for column in sorted((old.keys() | new.keys()) - left_out):
-                tolerance = tolerances.get(column, (0, 0))
-                if not agree(old.get(column), new.get(column), *tolerance):
-                    mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
+    if len(found) != len(stored):
+        mismatches.append(Mismatch(text, "rows", len(stored), len(found), (0, 0)))
+    fields = {name: flat(value) for name, value in flattened(cell).items()}
+    left_out = {"cell", *provenance.COLUMNS, *ignore}
+    for row, (old, new) in enumerate(zip(stored, found)):
+        old = {name: value for name, value in old.items() if not pd.isna(value)}
+        new = {**fields, **new}
+        for column in sorted((old.keys() | new.keys()) - left_out):
+            tolerance = tolerances.get(column, (0, 0))
+            if not agree(old.get(column), new.get(column), *tolerance):
+                mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
     return mismatches
 
 
 def agree(stored: object, recomputed: object, relative: float, absolute: float) -> bool:
-    """Whether two values are equal, or numbers as close as `verify` asks."""
+    """Whether two values are equal, or numbers that differ by no more than allowed."""
     if stored == recomputed:
         return True
     if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
