@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from attention_book.analysis import instances
-from attention_book.analysis.lines import branches, mark
+from attention_book.analysis.lines import branches, curve, mark
 from attention_book.paths import DATA
 from attention_book.render.drawn import drawn
 from attention_book.render.style import COLOURS, STYLE, draw_line
@@ -35,7 +35,7 @@ def draw(theme):
         for part in (figure, left, right):
             part.patch.set_alpha(0)
         theory = load(DATA / "fig03_theory.parquet")
-        thresholds = {kind: instances.curve(theory, kind) for kind in ("critical", "linear")}
+        thresholds = {kind: curve(theory, kind) for kind in ("critical", "linear")}
         draw_map(left, thresholds, theme)
         draw_slice(right, thresholds, theme)
     return figure
@@ -73,12 +73,12 @@ def draw_slice(axes, thresholds, theme):
     trained = load(DATA / "fig02.parquet").query("optimizer == 'lbfgs'")
     line = load(DATA / "fig02_theory.parquet")
     means, gap = instances.instance_means(trained), instances.training_gap(trained).mean(axis=1)
-    critical = mark(line, "critical").alpha
+    critical = mark(line, "critical").value
     for branch, sign in (("semantic", -1), ("positional", 1)):
         colour = BRIGHT[theme][branch]
-        curve, students = branches(line)[branch], means.loc[branch][sign * gap > 0]
-        curve = curve[sign * (critical - curve["alpha"]) >= 0]
-        draw_line(axes, curve["alpha"], 1e3 * curve["test_mse"], 1e3 * curve["test_mse_error"], colour)
+        theory, students = branches(line)[branch], means.loc[branch][sign * gap > 0]
+        theory = theory[sign * (critical - theory["alpha"]) >= 0]
+        draw_line(axes, theory["alpha"], 1e3 * theory["test_mse"], 1e3 * theory["test_mse_error"], colour)
         values = 1e3 * students["test_mse"], 1e3 * students["test_mse_error"]
         label = f"{branch}: theory, students"
         axes.errorbar(students.index, *values, fmt="o", color=colour, elinewidth=1, label=label)

@@ -58,6 +58,8 @@ LINEAR_ALPHA = _table("Fig. 3 right, theory", {
     0.275: "1.327", 0.3: "1.451", 0.325: "1.584", 0.35: "1.750", 0.38: "1.993",
 })  # fmt: skip
 
+THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
+
 # the two branches at alpha = 2
 THEORY = {
     "semantic": _table(

@@ -1,7 +1,7 @@
 """A number with its standard error: the one form for what is measured, computed by quadrature, or extrapolated."""
 
 from collections.abc import Iterable
-from math import floor, isnan, log10
+from math import floor, isnan, log10, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,9 @@ class Measured(NamedTuple):
     def text(self) -> str:
         """As a page shows it: "1.2514(56)", with a true minus, or "none"."""
         return "none" if isnan(self.value) else with_error(self.value, self.error).replace("-", "−")
+
+
+UNKNOWN = Measured(nan, nan)
 
 
 def standard_error(values: np.ndarray):

@@ -82,3 +82,17 @@ def test_runs_on_a_single_data_set_count_as_one():
     runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
     low, high = basins.fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
     assert (low, high) == pytest.approx(basins.wilson(0.5, 1))
+
+
+def test_basins_side_by_side():
+    rows = [
+        ("adam", 50, 1.0, "semantic", 0.2, 0.1, 0.3), ("adam", 50, 1.0, "positional", 0.7, 0.6, 0.8),
+        ("adam", 50, 1.0, "neither", 0.1, 0.0, 0.2),
+    ]  # fmt: skip
+    shares = pd.DataFrame(rows, columns=["optimizer", "d", "alpha", "basin", "fraction", "low", "high"])
+    found = basins.side_by_side(shares)
+    assert found.to_dict("records") == [{
+        "optimizer": "adam", "d": 50, "alpha": 1.0, "semantic": 0.2, "semantic_low": 0.1, "semantic_high": 0.3,
+        "positional": 0.7, "positional_low": 0.6, "positional_high": 0.8,
+        "neither": 0.1, "neither_low": 0.0, "neither_high": 0.2,
+    }]  # fmt: skip

@@ -9,14 +9,12 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from attention_book import published
-from attention_book.analysis import basins, instances, optimizers
+from attention_book.analysis import basins, instances, optimizers, starts, thresholds
 from attention_book.analysis import counting as summary
-from attention_book.analysis.differences import in_errors
+from attention_book.analysis.means import in_errors
 from attention_book.experiments.rank_one_grids import ALPHAS
 from attention_book.paths import DATA, NOTEBOOKS
-from attention_book.tables import starts
 from attention_book.tables.histogram import as_published, lost
-from attention_book.tables.thresholds import against_theory, mean_later
 from attention_phases import Task
 from attention_phases.histogram.counting import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
@@ -55,14 +53,14 @@ def descent_moves_away_from_theory():
     """Whether below omega = 0.24, alternative A, students cross alpha_l before theory, by descent earlier still."""
     table = load("fig09")
     by = {name: rows for name, rows in table[table["omega"] < 0.235].groupby("optimizer", observed=True)}
-    usual = instances.crossings(by["lbfgs"], instances.test_gap, np.random.default_rng(0))["alpha"]
-    descended = instances.crossings(by["gd"], instances.test_gap, np.random.default_rng(0))["alpha"]
-    moved = instances.shifts(by["gd"], by["lbfgs"])["linear"]
+    usual = thresholds.crossings(by["lbfgs"], instances.test_gap, np.random.default_rng(0))["alpha"]
+    descended = thresholds.crossings(by["gd"], instances.test_gap, np.random.default_rng(0))["alpha"]
+    moved = thresholds.shifts(by["gd"], by["lbfgs"])["linear"]
     return (
         (descended < usual).all()
         and (usual < line_of("fig09_theory", "linear")[usual.index]).all()
         and len(moved) >= len(usual) - 2  # two means fall too slowly to compare them to first order
-        and all(later < -2 * error for later, error in moved.values())
+        and (moved["alpha"] < -2 * moved["alpha_error"]).all()
     )
 
 
@@ -81,7 +79,7 @@ def from_random_starts():
     """Where the means of rank 2, trained as published, overtake the linear model; theory of both ranks; by omega."""
     by_gd = load("fig14_random", optimizer="gd")
     gaps = {omega: instances.test_gap(each, "random").mean(axis=1) for omega, each in by_gd.groupby("omega")}
-    last = pd.Series({omega: instances.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
+    last = pd.Series({omega: thresholds.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
     rank_two = load("fig14_theory", what="linear", form="rank2").set_index("omega")["alpha"]
     return pd.DataFrame({"random": last, "two": rank_two, "one": line_of("fig03_theory", "linear")}).dropna(
         subset="random"
@@ -92,7 +90,7 @@ def late_by_lbfgs(*omegas):
     """By how many errors L-BFGS overtakes the linear model later from random starts than from informed ones, mean."""
     table, rng = load("fig14_random", optimizer="lbfgs"), np.random.default_rng(1)
     random, informed = (
-        instances.crossings(table, gap, rng).loc[list(omegas)]
+        thresholds.crossings(table, gap, rng).loc[list(omegas)]
         for gap in (lambda each: instances.test_gap(each, "random"), lambda each: -instances.advantage(each))
     )
     errors = np.hypot(random["alpha_error"], informed["alpha_error"])
@@ -104,11 +102,9 @@ def rank_two_later(ratio):
     theory = load("fig14_theory", what="linear", form="rank2").set_index("omega")[["alpha", "alpha_error"]]
     large = load("fig14_random", optimizer="lbfgs").query("start != 'random'")
     small = load("fig14", form="rank2").query("alpha in @large['alpha'].unique()")
-    (low, low_error), (high, high_error) = (
-        mean_later(against_theory(instances.crossings(each, instances.test_gap, np.random.default_rng(0)), theory))
-        for each in (small, large)
-    )
-    return (low - ratio * high) / np.hypot(low_error, ratio * high_error)
+    low, high = (thresholds.crossings(rows, instances.test_gap, np.random.default_rng(0)) for rows in (small, large))
+    low, high = (thresholds.mean_later(thresholds.against_theory(alphas, theory)) for alphas in (low, high))
+    return (low.value - ratio * high.value) / np.hypot(low.error, ratio * high.error)
 
 
 def leaves_the_map():
@@ -159,15 +155,15 @@ def overlap_with_the_positions():
 def linear_shifts_of_descent():
     table = load("fig03")
     by = {name: rows for name, rows in table.groupby("optimizer", observed=True)}
-    return by, instances.shifts(by["gd"], by["lbfgs"])["linear"]
+    return by, thresholds.shifts(by["gd"], by["lbfgs"])["linear"]
 
 
 def share_of_the_difference(omega):
     """What gradient descent moves the second threshold by, over how far L-BFGS is from the published value."""
     by, moved = linear_shifts_of_descent()
     rows = by["lbfgs"][by["lbfgs"]["omega"] == omega]
-    alpha, _ = instances.crossing(instances.test_gap(rows), np.random.default_rng(0))
-    return moved[omega][0] / (published.LINEAR_ALPHA[omega].value - alpha)
+    alpha, _ = thresholds.crossing(instances.test_gap(rows), np.random.default_rng(0))
+    return moved.loc[omega, "alpha"] / (published.LINEAR_ALPHA[omega].value - alpha)
 
 
 def ratios(numerator, denominator, **where):
@@ -441,7 +437,7 @@ CLAIMS = {
             and line_of("fig03_theory", "positional border")[0.1] < 1.2
         ),
         r"It moves $\alpha_l$ down at every $\omega$": lambda: all(
-            moved < -2 * error for moved, error in linear_shifts_of_descent()[1].values()
+            moved.alpha < -2 * moved.alpha_error for moved in linear_shifts_of_descent()[1].itertuples()
         ),
         r"What gradient descent moves is about a third of that difference": lambda: all(
             0.25 < share_of_the_difference(omega) < 0.42 for omega in (0.2, 0.3)
@@ -522,8 +518,8 @@ CLAIMS = {
     "fig11_rank2": {
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
-                (semantic_and_mixed()["apart"] > instances.SAME_LOSS).loc[0.75:].sum() == 1
-                and (semantic_and_mixed()["apart"] > instances.SAME_LOSS).loc[:0.75].mean() > 0.2
+                (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[0.75:].sum() == 1
+                and (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[:0.75].mean() > 0.2
                 and round(100 * semantic_and_mixed()["share"].max()) == 1
             )
         ),
@@ -539,10 +535,10 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"from $\omega=0.1$ to 0.22 they make its crossings in the table above later too, in the mean": lambda: (
-            late_by_lbfgs(0.1, 0.14, 0.18, 0.22) > instances.CLEARLY
+            late_by_lbfgs(0.1, 0.14, 0.18, 0.22) > thresholds.CLEARLY
         ),
         r"Such errors do not tell a fall as $1/d$ from a constant": lambda: (
-            abs(rank_two_later(2)) < instances.CLEARLY and abs(rank_two_later(1)) < instances.CLEARLY
+            abs(rank_two_later(2)) < thresholds.CLEARLY and abs(rank_two_later(1)) < thresholds.CLEARLY
         ),
         r"So nearly always it is not another minimum": lambda: (
             starts.unfinished(load("fig14_random"))["gd_above"].sum()

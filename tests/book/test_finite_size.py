@@ -1,18 +1,17 @@
 """Numbers of a finite dimension are those of that dimension, and Figure 2 draws them on the right side of zero."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
 from frames import students
 
-from attention_book import figures
 from attention_book.analysis import instances
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
+from attention_book.pages.slice import draw_slice
 from attention_book.paths import DATA
 from attention_phases import Task
+from attention_phases.measured import Measured
 from attention_phases.model.rank_one import sample
 from attention_phases.theory.prediction_error import test_error as expected_error
 
@@ -55,8 +54,8 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     theory |= {"gap": curve(1 - alphas, alphas), "symmetric gap": curve(2.0, alphas[:1])}
     table = students(0.3, critical=1.0, linear=1.5, q=1.0, m=1.0, theta=1.0)
     means, gaps = {"lbfgs": instances.instance_means(table)}, {"lbfgs": instances.training_gap(table)}
-    critical, linear = SimpleNamespace(alpha=1.0, stderr=0.01), SimpleNamespace(alpha=1.5, stderr=0.01)
-    top = figures.fig02(theory, 0.5, means, gaps, critical, linear, 0.5, 0.5).axes[0]
+    thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
+    top = draw_slice(theory, 0.5, means, gaps, thresholds, 0.5, 0.5).axes[0]
     (line,) = [each for each in top.lines if each.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
     (points,) = [each for each in top.containers if len(each.get_children())]

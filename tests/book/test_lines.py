@@ -8,6 +8,7 @@ import pytest
 
 from attention_book import experiments
 from attention_book.analysis import instances as st
+from attention_book.analysis import lines as read
 from attention_book.analysis import optimizers
 from attention_book.experiments import cells, results, verification
 from attention_book.experiments import theory_lines as lines
@@ -244,11 +245,11 @@ def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
 
 def test_the_map_of_theory_takes_the_symmetric_solution_where_a_minimum_is_missing(rows):
     lines = rows.assign(omega=0.3)
-    gap = st.theory_map(lines, lambda semantic, positional, baseline: semantic["train_loss"] - positional["train_loss"])
+    gap = read.theory_map(lines, read.loss_gap)
     at = {what: each.set_index("alpha")["train_loss"] for what, each in rows.groupby("what")}
     assert gap.loc[0.3, 0.3] == at["symmetric"][0.3] - at["positional"][0.3]
     assert gap.loc[2.0, 0.3] == at["semantic"][2.0] - at["positional"][2.0] < 0
-    advantage = st.theory_map(lines, st.theory_advantage)
+    advantage = read.theory_map(lines, read.theory_advantage)
     assert advantage.loc[2.0, 0.3] > 0 > advantage.loc[0.9, 0.3]
 
 
@@ -275,7 +276,7 @@ def test_optimizers_are_compared_on_the_same_data_only():
     )  # fmt: skip
     found = optimizers.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
     assert found["cells"] == 2
-    assert found["difference"] == pytest.approx(0.3) and found["error"] == pytest.approx(0.2)
+    assert found["difference"] == pytest.approx(0.3) and found["difference_error"] == pytest.approx(0.2)
     assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
 
 

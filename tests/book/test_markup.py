@@ -11,6 +11,7 @@ import pytest
 from attention_book import published as paper
 from attention_book.render import markup
 from attention_book.render.verdicts import Comparison, compare
+from attention_phases.measured import Measured
 
 
 class Cells(HTMLParser):
@@ -132,8 +133,8 @@ def rows():
     mean = paper.Published("2.0", "Table 1", stderr=0.3, n=10)
     where = {"alpha": 2.0, "branch": "positional", "optimizer": "gd"}
     return [
-        Comparison("critical", {"omega": 0.3}, theory, 1.25, 0.001, "theory", 16, "quadrature"),
-        Comparison("test_mse", where, mean, 2.1, 0.4, "students", 10, "unknown"),
+        Comparison("critical", {"omega": 0.3}, theory, Measured(1.25, 0.001), "theory", 16, "quadrature"),
+        Comparison("test_mse", where, mean, Measured(2.1, 0.4), "students", 10, "unknown"),
     ]  # fmt: skip
 
 
@@ -151,7 +152,7 @@ def test_a_comparison_on_a_page():
 
 
 def test_the_error_of_the_model_has_its_own_column_where_it_is_known():
-    some = [replace(each, broken=-0.0004, broken_error=0.0001) for each in rows()[:1]] + rows()[1:]
+    some = [replace(each, breaking=Measured(-0.0004, 0.0001)) for each in rows()[:1]] + rows()[1:]
     head, first, second = Cells(markup.Table(compare(some), "Published and ours").html()).rows
     place = head.index("one step of breaking moves it by")
     assert (first[place], second[place]) == ("−0.00040(10)", "not computed")

@@ -19,6 +19,7 @@ from rocrate.rocrate import ROCrate
 
 from attention_book.analysis import instances
 from attention_book.analysis.lines import mark
+from attention_book.analysis.thresholds import crossing as crossing_of
 from attention_book.metadata import columns
 from attention_book.metadata.__main__ import texts
 from attention_book.paths import DATA, figure_texts
@@ -61,7 +62,7 @@ def test_the_readme_says_the_stored_results():
         return line.loc[line["what"] == f"{branch} at critical", name].iloc[0] / Task().sigma ** 2
 
     trained = tables["fig02"].query("optimizer == 'lbfgs'")
-    linear = instances.crossing(instances.test_gap(trained), np.random.default_rng(0))
+    linear = crossing_of(instances.test_gap(trained), np.random.default_rng(0))
     sentences = [
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "
         f"{with_error(*mark(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory (students: "

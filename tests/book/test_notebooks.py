@@ -188,11 +188,12 @@ profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
 
 ```{code-cell} python
 from attention_book import published
-from attention_phases.tables.markup import Table
-from attention_phases.tables.verdicts import Comparison, compare
+from attention_book.render.markup import Table
+from attention_book.render.verdicts import Comparison, compare
+from attention_phases.measured import Measured
 
 known = published.CRITICAL_ALPHA[0.3]
-row = Comparison("critical", {"omega": 0.3}, known, 1.25, 0.001, "theory", 16, "quadrature")
+row = Comparison("critical", {"omega": 0.3}, known, Measured(1.25, 0.001), "theory", 16, "quadrature")
 Table(compare([row]), "Published and ours")
 ```
 """

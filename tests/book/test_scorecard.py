@@ -10,6 +10,7 @@ from attention_book import figures
 from attention_book import published as paper
 from attention_book.render import markup, scorecard
 from attention_book.render.verdicts import LIMIT, REASONS, Comparison, compare
+from attention_phases.measured import Measured
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").read_text())
 PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" * 64}
@@ -17,7 +18,11 @@ THEORY, MEAN = paper.Published("1.241", "Fig. 3"), paper.Published("2.0", "Table
 
 
 def alpha_c(value, error, **more):
-    return Comparison("critical", {"omega": 0.3}, THEORY, value, error, "theory", 16, "quadrature", **more)
+    return Comparison("critical", {"omega": 0.3}, THEORY, Measured(value, error), "theory", 16, "quadrature", **more)
+
+
+def student(quantity, where, ours, reason, **more):
+    return Comparison(quantity, where, MEAN, ours, "students", 10, reason, **more)
 
 
 def page(figure, *tables):
@@ -29,12 +34,13 @@ def page(figure, *tables):
 
 @pytest.fixture
 def frame():
+    far, near = Measured(9.0, 0.4), Measured(2.1, 0.4)
     of_students = [
-        Comparison("test_mse", {"alpha": 2.0, "branch": "positional"}, MEAN, 2.1, 0.4, "students", 10, "instances"),
-        Comparison("linear_mse", {"alpha": 2.0}, MEAN, 2.1, 0.4, "students", 10, "definition", comparable=False),
-        Comparison("theta/sigma^2", {"d": 10, "branch": "semantic"}, MEAN, 9.0, 0.4, "students", 10, "unknown"),
+        student("test_mse", {"alpha": 2.0, "branch": "positional"}, near, "instances"),
+        student("linear_mse", {"alpha": 2.0}, near, "definition", comparable=False),
+        student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "unknown"),
     ]
-    broken = {"broken": -0.0004, "broken_error": 0.0001}
+    broken = {"breaking": Measured(-0.0004, 0.0001)}
     return scorecard.gathered([
         page("fig02", [alpha_c(1.25, 0.0005, **broken)], of_students), page("fig03", [alpha_c(1.26, 0.001, **broken)]),
         page("fig04"),

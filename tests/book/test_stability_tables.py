@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from attention_book.figures import stability
+from attention_book.pages.thresholds import breaking_shift
 from attention_book.tables import stability as tables
-from attention_book.tables.thresholds import broken
 from attention_phases.errors import ResultError
 
 
@@ -50,7 +50,7 @@ def test_where_minima_begin_and_end():
     one, two = tables.ranges(by_omega).to_dict("records")
     assert (one["omega"], one["semantic_start"], one["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (one["critical"], one["critical_error"]) == (1.25, 0.01)
-    assert (one["critical_broken"], one["critical_broken_error"]) == broken("critical", 0.3)
+    assert (one["critical_broken"], one["critical_broken_error"]) == breaking_shift("critical", 0.3)
     assert np.isnan(one["positional_stop"]) and np.isnan(two["semantic_start"]) and np.isnan(two["critical_broken"])
     assert (two["positional_stop"], two["positional_stop_error"]) == (1.9, 0.03)
 

@@ -6,6 +6,7 @@ import pytest
 from attention_book import published as paper
 from attention_book.render.verdicts import COLUMNS, LIMIT, REASONS, Comparison, compare, count
 from attention_phases import BadInput
+from attention_phases.measured import Measured
 
 THEORY = paper.Published("1.241", "Fig. 3")
 MEAN = paper.Published("2.00", "Fig. 7", n=30)  # without its error
@@ -14,9 +15,9 @@ ROUNDING = 0.01 / 12**0.5
 
 
 def one(published, value, error, evidence="theory", n=16, reason="quadrature", **more):
-    (row,) = compare(
-        [Comparison("critical", {"omega": 0.3}, published, value, error, evidence, n, reason, **more)]
-    ).to_dict("records")
+    ours = Measured(value, error)
+    comparison = Comparison("critical", {"omega": 0.3}, published, ours, evidence, n, reason, **more)
+    (row,) = compare([comparison]).to_dict("records")
     return row
 
 
@@ -65,7 +66,7 @@ def test_what_is_not_the_same_quantity_is_not_compared():
 
 
 def test_the_error_of_the_model_is_kept_apart():
-    row = one(THEORY, 1.236, 0.002, broken=-0.1, broken_error=0.01)
+    row = one(THEORY, 1.236, 0.002, breaking=Measured(-0.1, 0.01))
     assert (row["broken"], row["broken_error"]) == (-0.1, 0.01)
     assert row["sigma"] == one(THEORY, 1.236, 0.002)["sigma"]
 
@@ -85,7 +86,7 @@ def test_a_reason_and_a_kind_of_evidence_are_known():
 
 def test_counts_by_verdict_and_reason():
     def row(away, comparable=True, reason="quadrature"):
-        return Comparison("linear", {}, THEORY, 1.241 + away, 0.001, "theory", 16, reason, comparable)
+        return Comparison("linear", {}, THEORY, Measured(1.241 + away, 0.001), "theory", 16, reason, comparable)
 
     rows = [row(0.0), row(0.1), row(-0.1), row(0.1, reason="many minima"), row(0.0, False, "definition"), row(0.001)]
     found = count(compare(rows))

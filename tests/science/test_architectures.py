@@ -9,13 +9,13 @@ import torch
 from frames import students as students_on_a_line
 
 from attention_book import cli
+from attention_book.analysis import starts
 from attention_book.analysis.lines import mark
 from attention_book.experiments import general_simulation
 from attention_book.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, architecture_cell
 from attention_book.experiments.general_simulation import teacher_length
 from attention_book.experiments.results import work
 from attention_book.tables import architectures as tables
-from attention_book.tables import starts
 from attention_phases import BadInput, Task
 from attention_phases.model import rank_one, students
 from attention_phases.model.architectures import SCORES, Architecture

@@ -6,18 +6,19 @@ from scipy.special import gammaln
 
 from attention_phases.training.searches import LOWER
 
+from .means import with_errors
+
 COUNTS = (1, 3, 6, 12, 25, 49)
+DATA_SET = ["omega", "alpha", "d", "valley", "seed"]
 
 
 def expected_minimum(values, count):
     """Mean of the least of `count` of the values, over all ways to choose them."""
     values = np.sort(values)
-    total, rank = len(values), np.arange(len(values))
-    fits = rank <= total - count
-    logs = np.full(total, -np.inf)
-    left = total - rank[fits]  # values that are no smaller, of which the others are chosen
-    logs[fits] = _log_choose(left - 1, count - 1) - _log_choose(total, count)
-    return float(np.exp(logs) @ values)
+    larger = np.arange(len(values))[::-1]  # values that are no smaller, of which the others are chosen
+    fits = larger >= count - 1
+    logs = _log_choose(larger[fits], count - 1) - _log_choose(len(values), count)
+    return float(np.exp(logs) @ values[fits])
 
 
 def _log_choose(n, k):
@@ -25,85 +26,56 @@ def _log_choose(n, k):
 
 
 def excess(table, counts=COUNTS):
-    """Training loss of the informed start less the lowest of it and `count` displaced ones, on each data set.
+    """Training loss of the informed start minus the lowest of it and `count` displaced ones, on each data set.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The experiment "lowest": start 0 is the informed one.
-    counts : sequence of int
+    By omega, alpha, d, valley and seed, a column for each count.
 
-    Returns
-    -------
-    pandas.DataFrame
-        By omega, alpha, d, valley and seed, a column for each count.
+    table: the experiment "lowest": start 0 is the informed one.
     """
-    where, found = ["omega", "alpha", "d", "valley", "seed"], {}
-    for key, rows in table.groupby(where, observed=True):
+    gained = {}
+    for data_set, rows in table.groupby(DATA_SET, observed=True):
         losses = rows.sort_values("number")["train_loss"].to_numpy()
         # Where the least of the others is above the informed one, that is the lowest.
         lower = np.minimum(losses[1:], losses[0])
-        found[key] = {n: losses[0] - expected_minimum(lower, n) for n in counts if n < len(losses)}
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis(where)
+        gained[data_set] = {n: losses[0] - expected_minimum(lower, n) for n in counts if n < len(losses)}
+    return pd.DataFrame.from_dict(gained, orient="index").rename_axis(DATA_SET)
 
 
 def searched(table):
-    """Training loss of the informed start less the lowest that each search finds, on each data set.
+    """Training loss of the informed start minus the lowest that each search finds, on each data set.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The experiment "searched".
+    By omega, alpha, d, valley and seed: "descent", the lowest end of all starts without a search; "hop", of all starts
+    with one; `same`, share of the starts that "hop" leads to the lowest of them; and a column for each temperature of
+    "anneal", from the informed start, below zero where it ends higher.
 
-    Returns
-    -------
-    pandas.DataFrame
-        By omega, alpha, d, valley and seed: "descent", the lowest end of all starts without a search; "hop", of all
-        starts with one; and a column for each temperature of "anneal", from the informed start, below zero where it
-        ends higher. `same`, share of the starts that "hop" leads to the lowest of them.
+    table: the experiment "searched".
     """
-    where, found = ["omega", "alpha", "d", "valley", "seed"], {}
-    for key, rows in table.astype({"search": str}).groupby(where, observed=True):
-        losses = {search: each.set_index("number")["train_loss"] for search, each in rows.groupby("search")}
+    gained = {}
+    for data_set, rows in table.astype({"search": str}).groupby(DATA_SET, observed=True):
+        losses = {search: ends.set_index("number")["train_loss"] for search, ends in rows.groupby("search")}
         informed, hopped = losses["descent"].loc[0], losses["hop"]
         annealed = rows[rows["search"] == "anneal"].set_index("temperature")["train_loss"]
-        found[key] = {
+        gained[data_set] = {
             "descent": informed - losses["descent"].min(),
             "hop": informed - hopped.min(),
             "same": (hopped < hopped.min() + LOWER).mean(),
             **(informed - annealed).to_dict(),
         }
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis(where)
+    return pd.DataFrame.from_dict(gained, orient="index").rename_axis(DATA_SET)
 
 
 def later(gained, slopes):
     """By how much the losses cross later when the lowest minimum found stands for the informed one.
 
-    The difference of what the two valleys gain on the same data, over the slope of the gap.
+    The difference of what the two valleys gain on the same data, over the slope of the gap. By omega, d and `search`
+    (the column): `later` with its error, and both valleys' mean gain with its error.
 
-    Parameters
-    ----------
-    gained : pandas.DataFrame
-        From `excess` or `searched`: loss gained by omega, alpha, d, valley and seed, a column for each way to search.
-    slopes : mapping
-        omega to the slope of the gap in alpha, below zero.
-
-    Returns
-    -------
-    pandas.DataFrame
-        By omega, d and `search` (the column): `later` with `later_error`, and both valleys' mean gain with its error.
+    gained: from `excess` or `searched`.
+    slopes: omega to the slope of the gap in alpha, below zero.
     """
-    gained = gained.groupby(["omega", "d", "valley", "seed"], observed=True).mean()
-    rows = []
-    for (omega, d), each in gained.groupby(["omega", "d"]):
-        valleys = {name: each.xs(name, level="valley").droplevel(["omega", "d"]) for name in ("semantic", "positional")}
-        difference = valleys["positional"] - valleys["semantic"]
-        for search in each.columns[each.notna().any()]:
-            rows.append({
-                "omega": omega, "d": d, "search": search,
-                "later": difference[search].mean() / -slopes[omega],
-                "later_error": difference[search].sem() / -slopes[omega],
-                **{name: values[search].mean() for name, values in valleys.items()},
-                **{f"{name}_error": values[search].sem() for name, values in valleys.items()},
-            })  # fmt: skip
-    return pd.DataFrame(rows).set_index(["omega", "d", "search"])
+    per_set = gained.groupby(["omega", "d", "valley", "seed"], observed=True).mean()
+    valleys = per_set.rename_axis(columns="search").stack().unstack("valley")
+    falls = -valleys.index.get_level_values("omega").map(slopes)
+    valleys["later"] = (valleys["positional"] - valleys["semantic"]) / falls
+    columns = ["later", "later_error", "semantic", "positional", "semantic_error", "positional_error"]
+    return with_errors(valleys.groupby(["omega", "d", "search"], sort=False))[columns]

@@ -1,5 +1,6 @@
-"""Means over data sets with their errors, as columns `x` and `x_error`."""
+"""Means over data sets with their errors, as columns `x` and `x_error`, and differences in errors."""
 
+import numpy as np
 import pandas as pd
 
 
@@ -12,3 +13,14 @@ def with_errors(groups):
     if isinstance(means, pd.Series):
         return pd.DataFrame({means.name: means, f"{means.name}_error": errors})
     return means.join(errors.add_suffix("_error"))
+
+
+def root_mean_squares(squares):
+    """Root mean squares of grouped columns `x`, which are squares already, as `x_rms` and `x_rms_error`."""
+    roots = squares.mean() ** 0.5
+    return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
+
+
+def in_errors(difference, *errors):
+    """Difference of two numbers over the errors of both, added in quadrature; at least one of these is > 0."""
+    return difference / np.sqrt(sum(np.square(error) for error in errors))

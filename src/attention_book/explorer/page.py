@@ -52,7 +52,7 @@ def _why(folder):
     task = Task()
     line = experiment(THEORY, "paper", quiet=True)
     thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
-    alpha_c, alpha_l = (each.alpha for each in thresholds.values())
+    alpha_c, alpha_l = (each.value for each in thresholds.values())
     solutions = students_at(task, alpha_c, POINTS)
     paid, students = prices(solutions, alpha_c), {branch: some[0] for branch, some in solutions.items()}
     limits = borders_of(line)

@@ -6,7 +6,8 @@ from attention_phases.measured import with_error
 from attention_phases.theory.branches import MINIMA
 
 from ..analysis.crossing import by_dimension
-from ..analysis.instances import crossing, instance_means, training_gap
+from ..analysis.instances import instance_means, training_gap
+from ..analysis.thresholds import crossing
 from ..published import CRITICAL_ALPHA
 from .interpolation import left_out
 from .nodes import QUANTITIES

@@ -4,7 +4,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..analysis.lines import Mark
+from attention_phases.measured import Measured
+
 from ..render.style import BASELINE, COLOURS, NEUTRAL, STYLE, draw_line, draw_means, draw_points, mark_threshold
 
 TIED = "#999999"
@@ -86,8 +87,8 @@ def _theory(axes, curve, name, unit, colour, style="-", label=None):
 
 def _finish(panels, thresholds):
     """Titles, legends between them and the panels, where they cover nothing, and thresholds."""
-    found = {kind: Mark(*each) for kind, each in thresholds.items() if each}
-    first = min(found, key=lambda kind: found[kind].alpha, default=None) if len(found) > 1 else None
+    found = {kind: Measured(*each) for kind, each in thresholds.items() if each}
+    first = min(found, key=lambda kind: found[kind].value, default=None) if len(found) > 1 else None
     *_, last = panels.values()
     for title, axes in panels.items():
         if axes.get_ylim()[0] == 0:

@@ -102,7 +102,7 @@ def loops(found, lines, borders):
     lines : dict
         omega and branch to a table of theory with alpha and `own`, the branch's own cosine.
     borders : dict
-        omega to a dict of branch to the `lines.Mark` at which theory has the minimum begin or stop.
+        omega to a dict of branch to the `Measured` alpha at which theory has the minimum begin or stop.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def loops(found, lines, borders):
                 if line is not None:
                     axes.plot(line["alpha"], line["own"], color=colour, linewidth=1.2)
                 if branch in borders.get(omega, {}):
-                    axes.axvline(borders[omega][branch].alpha, color=colour, linestyle="--", linewidth=1)
+                    axes.axvline(borders[omega][branch].value, color=colour, linestyle="--", linewidth=1)
                 for way, (marker, _) in WAYS.items():
                     each = found.loc[(omega, way)]
                     own = (way == "up") == (branch == "positional")

@@ -35,7 +35,10 @@ STYLE = {
 }
 
 
-ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"  # labels of axes
+# labels of axes
+ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"
+LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
+TEST_ERROR = r"test error $\epsilon_g$"
 
 
 def styled(draw):
@@ -55,9 +58,20 @@ def panels(count, height, width=6.4, **options):
     return figure, np.ravel(axes)
 
 
+def slice_panels(height, losses=LOSS_GAP):
+    """A figure of a slice over alpha, and its panels: training losses, with this label, overlaps, and test errors."""
+    figure, axes = panels(3, height, sharex=True)
+    for panel, label in zip(axes, (losses, "overlap", TEST_ERROR)):
+        panel.set_ylabel(label)
+    scientific(axes[0])
+    scientific(axes[2])
+    axes[2].set_xlabel(ALPHA)
+    return figure, axes
+
+
 def scientific(axes, axis="y"):
     """Ticks of an axis as multiples of one power of ten."""
-    axes.ticklabel_format(axis=axis, style="sci", scilimits=(0, 0))
+    axes.ticklabel_format(axis=axis, style="sci", scilimits=(0, 0), useMathText=True)
 
 
 def use_svg():
@@ -91,17 +105,12 @@ def draw_means(axes, means, name, colour, unit=1.0, marker="o", **more):
 
 
 def mark_threshold(axes, threshold, name, colour, left=False):
-    """A vertical line at a threshold, if there is one, its error as the width, its name to the right or to the left."""
-    if not isfinite(threshold.alpha):
+    """A vertical line at a threshold (`Measured`), if there is one: its error as the width, its name beside it."""
+    alpha, error = threshold
+    if not isfinite(alpha):
         return
-    axes.axvline(threshold.alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
-    axes.axvspan(threshold.alpha - threshold.stderr, threshold.alpha + threshold.stderr, color=colour, alpha=0.3)
-    axes.annotate(
-        name,
-        (threshold.alpha, 1),
-        xycoords=("data", "axes fraction"),
-        xytext=(-3 if left else 3, -12),
-        textcoords="offset points",
-        color=colour,
-        ha="right" if left else "left",
-    )
+    axes.axvline(alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
+    axes.axvspan(alpha - error, alpha + error, color=colour, alpha=0.3)
+    offset, side = (-3, "right") if left else (3, "left")
+    place = {"xy": (alpha, 1), "xycoords": ("data", "axes fraction")}
+    axes.annotate(name, **place, xytext=(offset, -12), textcoords="offset points", color=colour, ha=side)

@@ -2,14 +2,14 @@
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, nan
 
-import numpy as np
 import pandas as pd
 
 from attention_phases.errors import check_choice, check_positive, check_real
+from attention_phases.measured import UNKNOWN, Measured
 
-from ..analysis.differences import in_errors
+from ..analysis.means import in_errors
 from ..published import Published
 
 LIMIT = 3.0  # errors; numbers that are further apart differ
@@ -35,112 +35,95 @@ $\\alpha_c$, which compares two of them, depends on how the loss is integrated. 
 is not known, so that the reason for the difference is not shown ({ref}`Figure 3 <fig03>`).""",
 }
 
-
 OF_THRESHOLD = {"critical": "losses", "linear": "quadrature"}  # why a published threshold differs
+COLUMNS = (
+    *("quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"),
+    *("published_n", "source", "value", "error", "n", "broken", "broken_error", "difference", "percent", "sigma"),
+    *("limit", "verdict", "reason"),
+)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A published number, and ours for the same quantity.
 
-    Attributes
-    ----------
-    quantity : str
-        A key of `columns.SYMBOLS`.
-    parameters : dict
-        Where it is measured, such as {"omega": 0.3, "branch": "semantic"}.
-    published : Published
-    value, error : float
-        Ours with its standard error (> 0): of the quadrature for theory, of the mean over instances for students.
-    evidence : {"theory", "students", "transformers"}
-        What ours comes from.
-    n : int
-        Independent quadratures, instances or runs behind ours.
-    reason : str
-        A key of `REASONS`: what a difference would come from.
-    comparable : bool
-        Whether the two are the same quantity.
-    broken, broken_error : float
-        By how much one step of replica symmetry breaking moves ours, for theory, where that is known. It is no part of
-        the difference, which compares replica-symmetric theory with the same.
+    quantity: a key of `columns.SYMBOLS`.
+    parameters: where it is measured, such as {"omega": 0.3, "branch": "semantic"}.
+    ours: its error (> 0) is of the quadrature for theory, of the mean over instances for students.
+    evidence: one of `EVIDENCE`, what ours comes from.
+    n: independent quadratures, instances or runs behind ours.
+    reason: a key of `REASONS`, what a difference would come from.
+    comparable: whether the two are the same quantity.
+    breaking: by how much one step of replica symmetry breaking moves ours, for theory, where that is known. It is no
+        part of the difference, which compares replica-symmetric theory with the same.
     """
 
     quantity: str
     parameters: dict[str, Hashable]
     published: Published
-    value: float
-    error: float
+    ours: Measured
     evidence: str
     n: int
     reason: str
     comparable: bool = True
-    broken: float = np.nan
-    broken_error: float = np.nan
+    breaking: Measured = UNKNOWN
 
 
-def compare(rows):
-    """Published numbers beside ours, as numbers.
+def compare(comparisons):
+    """Published numbers beside ours: a frame with the columns `COLUMNS`, a row for each `Comparison`.
 
-    Parameters
-    ----------
-    rows : iterable of Comparison
+    `published` is the text, `rounding` the standard error by rounding of `published_value`; `published_error` is NaN
+    where none is given, `published_n` for theory. `difference` is ours minus published, `percent` of the published
+    value, `sigma` over our error, the published one where it is known, and that of rounding, in quadrature. Beyond
+    `limit` of these the two differ: `LIMIT`, and more where the published scatter is not given, which is then taken to
+    be ours. `reason` is a key of `REASONS`, missing where they agree.
 
-    Returns
-    -------
-    pandas.DataFrame
-        `quantity`, `parameters` and `evidence`; `published` (text), `published_value`, `rounding` (its standard error),
-        `published_error` (NaN where none is given), `published_n` (NaN for theory) and `source`; `value`, `error`, `n`,
-        `broken` and `broken_error`; `difference` (ours less published), `percent` (of the published value), `sigma`
-        (over our error, the published one where it is known, and that of rounding, in quadrature); `limit`, the sigma
-        beyond which the two differ: `LIMIT`, and more where the published scatter is not given, which is then taken
-        to be ours; `verdict`; `reason`, a key of `REASONS`, missing where they agree.
-
-    Raises
-    ------
-    BadInput
-        A value is not finite, an error is not > 0, a reason or a kind of evidence is unknown.
+    Raises BadInput if a value is not finite, an error not > 0, a reason or a kind of evidence unknown.
     """
-    return pd.DataFrame([_row(each) for each in rows], columns=COLUMNS)
+    return pd.DataFrame([_row(comparison) for comparison in comparisons], columns=COLUMNS)
 
 
-COLUMNS = (
-    "quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error", "published_n",
-    "source", "value", "error", "n", "broken", "broken_error", "difference", "percent", "sigma", "limit", "verdict",
-    "reason",
-)  # fmt: skip
-
-
-def _row(each):
-    theirs = each.published
-    check_real("value", each.value, "a finite number", lambda v: True)
-    check_positive("error", each.error)
-    check_choice("reason", each.reason, REASONS)
-    check_choice("evidence", each.evidence, EVIDENCE)
-    errors = (each.error, theirs.stderr or 0.0, theirs.rounding)
-    difference = each.value - theirs.value
+def _row(comparison):
+    published, (value, error) = comparison.published, comparison.ours
+    check_real("value", value, "a finite number", lambda v: True)
+    check_positive("error", error)
+    check_choice("reason", comparison.reason, REASONS)
+    check_choice("evidence", comparison.evidence, EVIDENCE)
+    errors = (error, published.stderr or 0.0, published.rounding)
+    difference = value - published.value
     sigma = in_errors(difference, *errors)
-    not_given = each.error * (each.n / theirs.n) ** 0.5 if theirs.n and theirs.stderr is None else 0.0
+    not_given = error * (comparison.n / published.n) ** 0.5 if published.n and published.stderr is None else 0.0
     limit = LIMIT * hypot(1.0, in_errors(not_given, *errors))
-    verdict = VERDICTS[int(abs(sigma) > limit)] if each.comparable else "not comparable"
-    values = {
-        **vars(each),
-        "published": theirs.text, "published_value": theirs.value, "rounding": theirs.rounding,
-        "published_error": np.nan if theirs.stderr is None else theirs.stderr,
-        "published_n": np.nan if theirs.n is None else theirs.n, "source": theirs.source,
-        "difference": difference, "percent": 100 * difference / theirs.value, "sigma": sigma, "limit": limit,
-        "verdict": verdict, "reason": None if verdict == "agrees" else each.reason,
-    }  # fmt: skip
-    return {name: values[name] for name in COLUMNS}
+    verdict = VERDICTS[int(abs(sigma) > limit)] if comparison.comparable else "not comparable"
+    return {
+        "quantity": comparison.quantity,
+        "parameters": comparison.parameters,
+        "evidence": comparison.evidence,
+        "published": published.text,
+        "published_value": published.value,
+        "rounding": published.rounding,
+        "published_error": nan if published.stderr is None else published.stderr,
+        "published_n": nan if published.n is None else published.n,
+        "source": published.source,
+        "value": value,
+        "error": error,
+        "n": comparison.n,
+        "broken": comparison.breaking.value,
+        "broken_error": comparison.breaking.error,
+        "difference": difference,
+        "percent": 100 * difference / published.value,
+        "sigma": sigma,
+        "limit": limit,
+        "verdict": verdict,
+        "reason": None if verdict == "agrees" else comparison.reason,
+    }
 
 
 def count(frame):
     """How many rows of `compare` have which verdict, for which reason, by evidence.
 
-    Returns
-    -------
-    pandas.DataFrame
-        `verdict`, `reason` (missing where they agree), `evidence`, `rows`, in the order of `VERDICTS`, the most first.
+    `verdict`, `reason` (missing where they agree), `evidence` and `rows`, in the order of `VERDICTS`, the most first.
     """
     counts = frame.groupby(["verdict", "reason", "evidence"], dropna=False, observed=True).size().rename("rows")
     counts = counts.reset_index().sort_values("rows", ascending=False, kind="stable")
-    return counts.sort_values("verdict", key=lambda each: each.map(VERDICTS.index), kind="stable", ignore_index=True)
+    return counts.sort_values("verdict", key=lambda names: names.map(VERDICTS.index), kind="stable", ignore_index=True)

@@ -7,14 +7,15 @@ from scipy.interpolate import CubicSpline
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.differences import in_errors
-from ..analysis.instances import GAPS, advantage, crossing, crossings, curve, last_fall, test_gap
+from ..analysis.instances import GAPS, advantage, test_gap
+from ..analysis.lines import curve
+from ..analysis.means import in_errors
+from ..analysis.thresholds import against_theory, by_name, crossing, crossings, last_fall
 from ..experiments.architecture_grids import COMPARED, MAPPED
 from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
 from ..store.identity import restore
 from .stability import theory_lines
-from .thresholds import against_theory, by_name, pair
 
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
@@ -200,6 +201,12 @@ def by_start(table, lines, rng):
     return pd.DataFrame(rows)
 
 
+def pair(name, alpha):
+    """A value and its error as columns of a row; NaN where one of them is missing."""
+    value, error = (np.nan, np.nan) if alpha is None or not np.isfinite(alpha).all() else alpha
+    return {name: value, f"{name}_error": error}
+
+
 def trained_thresholds(found, table, lines, rng):
     """Thresholds of the trained students of a slice beside those of theory.
 
@@ -223,7 +230,7 @@ def trained_thresholds(found, table, lines, rng):
     alphas = np.unique(table["alpha"])
     students = {kind: crossing(GAPS[kind](table), rng) for kind in found}
     alike = {kind: (interpolated(lines, kind, alphas), error) for kind, (_, error) in found.items()}
-    rows = against_theory(*(by_name(each, ["threshold"]).dropna() for each in (students, alike)))
+    rows = against_theory(*(by_name(each, "threshold").dropna() for each in (students, alike)))
     rows = rows.rename(columns={"theory": "theory_alike", "theory_error": "theory_alike_error"})
     exact = rows["threshold"].map(dict(found))
     rows.insert(1, "exact_theory", [value for value, _ in exact])

@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from attention_phases.measured import Measured
+
 from .. import published
 from ..analysis.counting import tensors
 from ..experiments.counting_cells import EXCHANGED
@@ -75,7 +77,7 @@ def table1(found):
             }
             for statistic, (theirs, value, error) in ours.items():
                 where = {"solution": variant, "statistic": statistic}
-                rows.append(Comparison(name, where, theirs, value, error, "transformers", n, reason))
+                rows.append(Comparison(name, where, theirs, Measured(value, error), "transformers", n, reason))
     return compare(rows)
 
 

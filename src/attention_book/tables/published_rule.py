@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 
 from .. import published
-from ..analysis.instances import curve
+from ..analysis.lines import curve
 
-PUBLISHED = {"critical": published.CRITICAL_ALPHA, "linear": published.LINEAR_ALPHA}
 WAYS = ("rule", "exact", "theory")
 
 
@@ -26,7 +25,7 @@ def by_omega(table, lines):
         `threshold`, `omega`, `published_alpha`; `rule`, everything on the 144 points; `exact`, only the overlaps on the
         144 points, their losses exact; `theory` with `theory_error`. NaN where the rule has no crossing near theory's.
     """
-    better = {kind: curve(lines, kind) for kind in PUBLISHED}
+    better = {kind: curve(lines, kind) for kind in published.THRESHOLDS}
 
     def theory(row):
         at = better[row.what]
@@ -36,13 +35,13 @@ def by_omega(table, lines):
         {
             "threshold": row.what,
             "omega": row.omega,
-            "published_alpha": PUBLISHED[row.what][row.omega].value,
+            "published_alpha": published.THRESHOLDS[row.what][row.omega].value,
             "rule": row.rule,
             "exact": row.exact,
             **dict(zip(("theory", "theory_error"), theory(row))),
         }
         for row in table.itertuples()
-        if row.omega in PUBLISHED[row.what]
+        if row.omega in published.THRESHOLDS[row.what]
     ]
     return pd.DataFrame(rows).sort_values(["threshold", "omega"], ignore_index=True)
 

@@ -8,16 +8,15 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.stability import contraction, tail
 
-from ..analysis.differences import in_errors
-from ..analysis.instances import curve
-from ..analysis.lines import borders_of
+from ..analysis.lines import borders_of, curve
+from ..analysis.means import in_errors
 from ..experiments.cells import LineCell
 from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
 from ..experiments.results import experiment
 from ..experiments.theory_lines import theory_line
+from ..pages.thresholds import breaking_shift
 from ..store.identity import flattened
 from ..store.parquet import flat
-from .thresholds import broken
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
 
@@ -89,7 +88,7 @@ def ranges(by_omega):
     rows = []
     for omega, (lines, borders, errors) in by_omega.items():
         critical = lines[lines["what"] == "critical"].iloc[0]
-        shift, shift_error = broken("critical", omega)
+        shift, shift_error = breaking_shift("critical", omega)
         ends = borders["positional"][1]
         rows.append({
             "omega": omega,

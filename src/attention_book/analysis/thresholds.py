@@ -1,0 +1,150 @@
+"""Where means over data sets of trained students cross, with errors, and how far from theory or from a control."""
+
+import numpy as np
+import pandas as pd
+
+from attention_phases.measured import UNKNOWN, Measured
+
+from .instances import GAPS
+from .means import in_errors
+
+NEAR = 6  # together 0.4 of alpha on the published grid
+CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
+
+
+def crossing(gaps, rng, resamples=2000):
+    """Where the mean over data sets falls through zero for good, with its bootstrap error; NaN if it does not.
+
+    gaps: alpha by seed. At each alpha data sets are drawn anew, with replacement.
+    """
+    alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
+    drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
+    means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
+    roots = np.array([last_fall(alphas, mean) for mean in means])
+    roots = roots[np.isfinite(roots)]
+    error = float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
+    return Measured(last_fall(alphas, values.mean(1)), error)
+
+
+def last_fall(alphas, means):
+    """Where values fall through zero for the last time, by linear interpolation; NaN where they do not fall.
+
+    The last, as below a threshold the two students that are compared may be the same one: their difference is then zero
+    but for noise, and falls through zero by chance. Beyond the threshold it comes back only where some students are
+    unfinished.
+
+    alphas, means: (A,), growing alphas.
+    """
+    falls = np.flatnonzero((means[:-1] > 0) & (means[1:] <= 0))
+    if not len(falls):
+        return np.nan
+    i = falls[-1]
+    share = means[i] / (means[i] - means[i + 1])
+    return float(alphas[i] + share * (alphas[i + 1] - alphas[i]))
+
+
+def crossings(table, gap, rng, along="omega"):
+    """`crossing` of a gap at each value of a column, or of several: alpha and alpha_error by value."""
+    return by_name({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
+
+
+def by_name(thresholds, names):
+    """Alpha and alpha_error from a dict of `Measured` by a value of that name, or by tuples of values of these."""
+    index = pd.MultiIndex.from_tuples(thresholds, names=names) if isinstance(names, list) else list(thresholds)
+    frame = pd.DataFrame(list(thresholds.values()), index, ["alpha", "alpha_error"], dtype=float)
+    return frame.rename_axis(names)
+
+
+def shift(gaps, control):
+    """By how much the mean falls through zero later than that of a control on the same data, to first order.
+
+    Difference of the two over the slope of the control, both by a straight line through the `NEAR` alphas next to
+    where the control crosses. Much better known than the difference of two `crossing`, whose slopes are noisy. NaN if
+    the control does not fall through zero, or over these alphas by less than `CLEARLY`.
+
+    gaps, control: alpha by seed; the control has every one of both.
+    """
+    usual = control.loc[gaps.index, gaps.columns].to_numpy()  # (A, S)
+    alphas = gaps.index.to_numpy()
+    root = last_fall(alphas, usual.mean(1))
+    if np.isnan(root):
+        return UNKNOWN
+    near = np.argsort(np.abs(alphas - root))[:NEAR]
+    away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
+    level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
+    falls, unclear = slope @ usual.mean(1), ((slope[:, None] * usual).var(1, ddof=1).sum() / usual.shape[1]) ** 0.5
+    if falls > -CLEARLY * unclear:
+        return UNKNOWN
+    later = -level @ away.mean(1) / falls
+    scatter = level[:, None] * away + later * slope[:, None] * usual  # to first order; independent at each alpha
+    return Measured(later, (scatter.var(1, ddof=1).sum() / scatter.shape[1]) ** 0.5 / abs(falls))
+
+
+def shifts(table, control, along="omega"):
+    """`shift` of both thresholds between two sets of students trained on the same data.
+
+    Gives for "critical" and "linear" a frame of alpha, by how much the threshold of `table` comes later, and
+    alpha_error, by value of `along`, a column or several, where the control has a threshold.
+    """
+    usual = dict(list(control.groupby(along)))
+    moved = {
+        kind: {value: shift(gap(rows), gap(usual[value])) for value, rows in table.groupby(along)}
+        for kind, gap in GAPS.items()
+    }
+    return {kind: by_name(some, along).dropna() for kind, some in moved.items()}
+
+
+def mean_shift(moved):
+    """Mean of one of the frames of `shifts`, which are of independent data sets; NaN of none."""
+    return Measured(moved["alpha"].mean(), np.linalg.norm(moved["alpha_error"]) / len(moved)) if len(moved) else UNKNOWN
+
+
+def later(table, control):
+    """By how much both thresholds of a map come later than those of a control on the same data, as a page shows it.
+
+    `omega_or_mean`, `critical_later` and `linear_later` with errors: by omega, where the control has a threshold, and
+    last the mean over these (NaN), where there are several.
+    """
+    moved = {f"{kind}_later": frame for kind, frame in shifts(table, control).items()}
+    means = {name: by_name({np.nan: mean_shift(frame)}, None) for name, frame in moved.items() if len(frame) > 1}
+    omegas = sorted({omega for frame in moved.values() for omega in frame.index})
+    rows = side_by_side(moved, omegas)
+    if means:
+        rows = pd.concat([rows, side_by_side(means, [np.nan])])
+    return rows.rename_axis("omega_or_mean").reset_index()
+
+
+def side_by_side(thresholds, index):
+    """Frames of alpha and alpha_error by name as columns `name` and `name_error`; NaN where one of both is missing."""
+    columns = [
+        frame.dropna().reindex(index).set_axis([name, f"{name}_error"], axis=1) for name, frame in thresholds.items()
+    ]
+    return pd.concat(columns, axis=1)
+
+
+def against_theory(trained, theory, only=None):
+    """Thresholds of trained students beside those of theory; both are alpha and alpha_error by omega or other names.
+
+    The index as columns; `trained` and `theory` with errors, where both are known; `sigma_off`, their difference over
+    both errors.
+
+    only: some values of the index.
+    """
+    both = trained.dropna().join(theory, how="inner", suffixes=("_trained", ""))
+    both = both[both["alpha_error_trained"] > 0]
+    if only is not None:
+        both = both[both.index.isin(only)]
+    both.columns = ["trained", "trained_error", "theory", "theory_error"]
+    away = both["trained"] - both["theory"]
+    both["sigma_off"] = in_errors(away, both["trained_error"], both["theory_error"])
+    return both.reset_index(names=[name or "omega" for name in both.index.names])
+
+
+def mean_later(compared):
+    """By how much students cross later than theory in the mean over the rows of `against_theory`; NaN if none.
+
+    The rows are of independent data sets.
+    """
+    variance = compared["trained_error"] ** 2 + compared["theory_error"] ** 2
+    away = compared["trained"] - compared["theory"]
+    return Measured(away.mean(), (variance / len(compared)).mean() ** 0.5)

@@ -1,0 +1,86 @@
+"""Figure 7: how near students of finite dimension are to the theory of infinite dimension."""
+
+import numpy as np
+import pandas as pd
+
+from attention_phases.measured import Measured
+from attention_phases.theory import encoding_error, mean_attention
+
+from .. import published
+from ..analysis.instances import absolute_means
+from ..analysis.means import with_errors
+from ..experiments.simulation import linear_baselines
+from ..render.style import BASELINE, COLOURS, TEST_ERROR, draw_means, panels, scientific, styled
+from ..render.verdicts import Comparison, compare
+
+READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
+
+
+def baseline_means(cells):
+    """Means over data sets of both linear baselines, and of what lies between them, with errors.
+
+    By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), "difference" (the second minus the first, on
+    the same data), and "encoding" (``|E[Y] p|^2/(2 d)``, without error).
+
+    cells: of students, each of which names a data set.
+    """
+    errors = pd.DataFrame([{"d": cell.d, **linear_baselines(cell)} for cell in cells])
+    errors["difference"] = errors["tokens and positions"] - errors["tokens"]
+    means = with_errors(errors.groupby("d"))
+    return means.assign(encoding=[encoding_error(mean_attention(cells[0].task), d) for d in means.index])
+
+
+def students_beside_published(table, task, names):
+    """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `verdicts.compare`.
+
+    table: the experiment "fig07", of gradient descent.
+    names: keys of `published.SCALING`.
+    """
+    means, seeds = absolute_means(table, task.sigma, along="d"), int(table["seed"].nunique())
+    comparisons = []
+    for name in names:
+        start = "positional" if name == "m/sigma^2" else "semantic"
+        ours = means.loc[start, [name, f"{name}_error"]]
+        for d in sorted(published.SCALING[name].keys() & set(ours.index)):
+            known, where = published.SCALING[name][d], {"d": d, "branch": start}
+            comparisons.append(Comparison(name, where, known, Measured(*ours.loc[d]), "students", seeds, "instances"))
+    return compare(comparisons)
+
+
+def distances_to_limit(means, limits):
+    """Test errors by `d` over the limit of infinite d, `ratio_semantic` and `ratio_positional`, with errors of both.
+
+    means: `instances.instance_means` along d.
+    limits: the `theory.Solution` of both branches.
+    """
+    columns = {}
+    for branch, limit in limits.items():
+        errors, error = means.loc[branch, "test_mse"], means.loc[branch, "test_mse_error"]
+        ratio = errors / limit.test_mse
+        columns[f"ratio_{branch}"] = ratio
+        columns[f"ratio_{branch}_error"] = ratio * np.hypot(error / errors, limit.stderr["test_mse"] / limit.test_mse)
+    return pd.DataFrame(columns).reset_index()
+
+
+@styled
+def draw_test_errors(means, limits, baselines, baseline):
+    """Figure 7: test error of both minima and of the linear models against the dimension.
+
+    means, limits: as for `distances_to_limit`.
+    baselines: from `baseline_means`.
+    baseline: test error of the linear model at infinite dimension.
+    """
+    figure, (axes,) = panels(1, 6.8)
+    for branch, limit in limits.items():
+        value, error, colour = limit.test_mse, limit.stderr["test_mse"], COLOURS[branch]
+        axes.axhline(value, color=colour, label=rf"theory, $d=\infty$, {branch}")
+        axes.axhspan(value - error, value + error, color=colour, alpha=0.3, linewidth=0)
+        draw_means(axes, means.loc[branch], "test_mse", colour, label=f"trained, {branch} start")
+    axes.axhline(baseline, color=BASELINE, linestyle="--", label=r"theory, $d=\infty$, linear")
+    for read, marker in READ.items():
+        look = {"markerfacecolor": "none", "markersize": 6, "label": f"linear model reading {read}"}
+        draw_means(axes, baselines, read, BASELINE, 1, marker, **look)
+    axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=TEST_ERROR, ylim=(0, None))
+    scientific(axes)
+    figure.legend(loc="outside lower center", ncols=1)
+    return figure

@@ -1,0 +1,79 @@
+"""Figure 8: other teachers, tokens and penalties, one parameter changed at a time."""
+
+import matplotlib as mpl
+import numpy as np
+
+from attention_phases.task import Task
+from attention_phases.theory.branches import MINIMA
+
+from ..analysis.instances import GAPS, instance_means, test_gap
+from ..analysis.thresholds import crossings, shifts, side_by_side
+from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, panels, styled
+
+TASK = ["omega", "sigma", "lam"]
+SYMBOLS = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}
+LOOKS = [(0.5, "o", "-"), (0.75, "s", "--"), (1.0, "^", ":")]  # shade, marker and line style of the three values
+
+
+def thresholds_by_task(table, lines, rng):
+    """Both thresholds of every task, and the second one of the students by both optimisers.
+
+    omega, sigma, lam; `critical` and `linear` of theory, `linear_gd`, `linear_lbfgs`, `moved` (paired), with errors.
+
+    table, lines: the experiments "fig08" and "fig08_theory".
+    rng: for the bootstrap.
+    """
+    by = dict(list(table.groupby("optimizer", observed=True)))
+    columns = {kind: lines[lines["what"] == kind].set_index(TASK)[["alpha", "alpha_error"]] for kind in GAPS}
+    columns |= {f"linear_{name}": crossings(rows, test_gap, rng, along=TASK) for name, rows in by.items()}
+    columns["moved"] = shifts(by["gd"], by["lbfgs"], along=TASK)["linear"]
+    return side_by_side(columns, lines.groupby(TASK).size().index).reset_index()
+
+
+def changed(table, lines, values):
+    """For each parameter a list of (value, means, theory by branch, test error of the linear model).
+
+    table, lines: students by one optimiser, and theory, of all tasks.
+    values: by parameter; the other parameters are those of `Task()`.
+    """
+    return {name: [(value, *_one_task(table, lines, {name: value})) for value in some] for name, some in values.items()}
+
+
+def _one_task(table, lines, parameters):
+    task = vars(Task(**parameters))
+    students, theory = (
+        rows[np.all([rows[name] == task[name] for name in TASK], axis=0)].dropna(axis=1, how="all")
+        for rows in (table, lines)
+    )
+    branches = {branch: theory[theory["what"] == branch] for branch in MINIMA}
+    return instance_means(students), branches, theory["test_mse"].iloc[0]
+
+
+@styled
+def draw_test_errors(changes):
+    """Figure 8: test error of both minima over alpha, for three values each of three parameters, from `changed`."""
+    figure, rows = panels(len(changes), 4.4, sharex=True)
+    for axes, (name, values) in zip(rows, changes.items()):
+        lowest = min(means["test_mse"].min() for _, means, _, _ in values)
+        for (value, means, branches, baseline), (shade, marker, style) in zip(values, LOOKS):
+            label = f"{SYMBOLS[name]} = {value:g}"
+            for branch, colour in COLOURS.items():
+                faded = tuple(shade * part + (1 - shade) for part in mpl.colors.to_rgb(colour))
+                draw_means(axes, means.loc[branch], "test_mse", faded, 1, marker)
+                curve = branches[branch]
+                draw_line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
+            _draw_baseline(axes, baseline, lowest, label, style)
+            axes.plot([], [], marker + style, color=str(1 - shade), label=label)
+        axes.set(yscale="log", ylabel=TEST_ERROR)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    rows[-1].set_xlabel(ALPHA)
+    return figure
+
+
+def _draw_baseline(axes, baseline, lowest, label, style):
+    """The test error of the linear model; in words where its line would leave half of the panel empty."""
+    if baseline > lowest / 2:
+        axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+    else:
+        below = f"linear model at {label}, below: {1e3 * baseline:.2f}" + r"$\cdot10^{-3}$"
+        axes.text(0.02, 0.03, below, color=BASELINE, transform=axes.transAxes, fontsize=12)

@@ -1,0 +1,221 @@
+"""Figures 3 and 9: maps over alpha and omega, and how trained students agree with theory on them."""
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+
+from attention_phases.measured import Measured
+from attention_phases.theory.branches import OWN
+
+from .. import published
+from ..analysis.instances import GAPS, advantage, gap_map, training_gap
+from ..analysis.lines import curve, loss_gap, theory_advantage, theory_map
+from ..analysis.thresholds import against_theory, by_name, crossings, mean_later
+from ..render.style import (
+    ALPHA,
+    ATTENTION,
+    BASELINE,
+    COLOURS,
+    HIGHER,
+    LINEAR,
+    LOSS_GAP,
+    LOWER,
+    NEUTRAL,
+    OMEGA,
+    POSITIONAL,
+    SEMANTIC,
+    draw_line,
+    draw_means,
+    panels,
+    styled,
+)
+from ..render.verdicts import compare
+from .thresholds import theory_comparison
+
+OPTIMIZERS = {"gd": "Students: gradient descent, as published", "lbfgs": "Students: L-BFGS, to a minimum"}
+STARTS = {"semantic": "From the teacher", "positional": "From the positional encoding"}
+CURVES = {
+    "critical": (r"$\alpha_c$", NEUTRAL, "-"),
+    "linear": (r"$\alpha_l$", BASELINE, "-"),
+    "semantic border": ("semantic minimum begins", SEMANTIC, "--"),
+    "positional border": ("positional minimum ends", POSITIONAL, "--"),
+}
+
+
+def theory_beside_published(lines):
+    """All published thresholds beside those of theory of the standard task, as from `verdicts.compare`."""
+    nets = lines.groupby("omega")["scrambles"].first()
+    comparisons = []
+    for kind, known in published.THRESHOLDS.items():
+        ours = curve(lines, kind)
+        for omega in ours.index.intersection(list(known)):
+            comparisons.append(theory_comparison(kind, omega, Measured(*ours.loc[omega]), int(nets[omega])))
+    return compare(comparisons)
+
+
+def agreement(table, lines, rng, ranges):
+    """How trained students differ from theory in both thresholds, over all omega of a map.
+
+    By `threshold`, `optimizer` and `range`: `count` of omega, `mean` of students minus theory with its error, `rms` and
+    `largest` of the differences over their errors, and the omega of the largest.
+
+    table, lines: students over alpha and omega, and theory.
+    rng: for the bootstrap.
+    ranges: title to a range (from, to) of omega, both included.
+    """
+    rows = []
+    for kind, gap in GAPS.items():
+        theory = curve(lines, kind)
+        for optimizer, students in table.groupby("optimizer", observed=True):
+            compared = against_theory(crossings(students, gap, rng), theory)
+            for title, (first, last) in ranges.items():
+                inside = compared[compared["omega"].between(first, last)]
+                if len(inside):
+                    rows.append({"threshold": kind, "optimizer": optimizer, "range": title, **_agreement(inside)})
+    return pd.DataFrame(rows)
+
+
+def _agreement(compared):
+    mean, off = mean_later(compared), compared["sigma_off"]
+    farthest = off.abs().idxmax()
+    return {
+        "count": len(compared),
+        "mean": mean.value,
+        "mean_error": mean.error,
+        "rms": (off**2).mean() ** 0.5,
+        "largest": off[farthest],
+        "largest_at": compared.loc[farthest, "omega"],
+    }
+
+
+def thresholds_by_size(table, lines, rng):
+    """Both thresholds of trained students at one omega by `dimension`, and of theory (NaN, last), with errors."""
+    omega = table["omega"].iloc[0]
+    columns = {}
+    for kind, gap in GAPS.items():
+        theory = curve(lines, kind)
+        theory = theory[theory.index == omega].rename(index={omega: np.nan})
+        rows = pd.concat([crossings(table, gap, rng, along="d"), theory])
+        columns[kind], columns[f"{kind}_error"] = rows["alpha"], rows["alpha_error"]
+    return pd.DataFrame(columns).rename_axis("dimension").reset_index()
+
+
+@styled
+def draw_overlaps(means, limits, sigma):
+    """Figure 3, left: both minima in the plane of their overlaps, for growing d.
+
+    Of the overlap that a start is not named after, whose sign is random, the root mean square is drawn.
+
+    means: `instances.instance_means` along d.
+    limits: the `theory.Solution` of both branches, of infinite d.
+    """
+    variance = sigma**2
+    figure, (axes,) = panels(1, 5.2)
+    star = {"markeredgecolor": "black", "markersize": 17, "zorder": 2, "clip_on": False}
+    for branch, limit in limits.items():
+        rows, colour = means.loc[branch] / variance, COLOURS[branch]
+        x, y = (rows[name if name == OWN[branch] else f"{name}_rms"] for name in ("m", "theta"))
+        axes.plot(x, y, color=colour, linewidth=0.8)
+        errors = {"yerr": rows[f"{y.name}_error"], "xerr": rows[f"{x.name}_error"]}
+        axes.errorbar(x, y, **errors, fmt="none", ecolor=colour, elinewidth=1)
+        dots = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "label": f"{branch} start"}
+        axes.scatter(x, y, 12 * np.log(rows.index), colour, **dots)
+        m, theta = limit.overlaps.m / variance, limit.overlaps.theta / variance
+        axes.plot(m, theta, "*", color=colour, label=r"theory, $d=\infty$", **star)
+        for d in (rows.index.min(), rows.index.max()):
+            axes.annotate(f"$d={d}$", (x[d], y[d]), xytext=(12, 8), textcoords="offset points", color=colour)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
+    axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def draw_losses(table, lines, marks=()):
+    """Maps of semantic minus positional training loss: students by both optimisers, and theory."""
+    maps = _student_maps(table, training_gap) | {"Theory": theory_map(lines, loss_gap)}
+    curves = theory_curves(lines, "critical", "semantic border", "positional border")
+    return draw_maps(maps, LOSS_GAP, (SEMANTIC, POSITIONAL), curves, marks)
+
+
+def draw_advantages(table, lines, thresholds, marks):
+    """Maps of the linear model's test error minus that of the better solution: students by both optimisers, and theory.
+
+    thresholds: which of "critical" and "linear" are drawn.
+    """
+    maps = _student_maps(table, advantage) | {"Theory": theory_map(lines, theory_advantage)}
+    label = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
+    return draw_maps(maps, label, (LINEAR, ATTENTION), theory_curves(lines, *thresholds), marks)
+
+
+def _student_maps(table, gap):
+    return {title: gap_map(table[table["optimizer"] == name], gap) for name, title in OPTIMIZERS.items()}
+
+
+def draw_optimizers(higher, curves):
+    """Maps of how much higher gradient descent ends than L-BFGS: `optimizers.optimizer_map` for each start."""
+    maps = {STARTS[start]: values for start, values in higher.items()}
+    return draw_maps(maps, "gradient descent above L-BFGS / %", (LOWER, HIGHER), curves)
+
+
+def theory_curves(lines, *names):
+    """Curves for `draw_maps`, of `CURVES` by name."""
+    return [(curve(lines, name), *CURVES[name]) for name in names]
+
+
+def crossing_marks(crossings):
+    """Marks for `draw_maps`: where students cross, a frame of alpha and alpha_error by omega for each panel."""
+    return [(alphas, panel, "trained students cross", "o") for panel, alphas in enumerate(crossings)]
+
+
+def published_marks(kind):
+    """Marks for `draw_maps`: the published thresholds of one kind, on the map of theory."""
+    known = {omega: (number.value, number.stderr) for omega, number in published.THRESHOLDS[kind].items()}
+    return [(by_name(known, "omega"), 2, f"published {CURVES[kind][0]}", "s")]
+
+
+@styled
+def draw_maps(maps, label, sides, curves, marks=()):
+    """Maps over alpha and omega above one another, on one colour scale.
+
+    maps: title to values, alpha (rows) by omega (columns).
+    label: of the colour bar.
+    sides: colours of the negative and of the positive values.
+    curves: of each alpha and alpha_error by omega; its label, colour and line style.
+    marks: of each alpha and alpha_error by omega; its panel, label and marker.
+    """
+    # The largest values stand in a corner; beyond this share of them all cells have the full colour.
+    largest = max(np.nanquantile(np.abs(values), 0.95) for values in maps.values())
+    scale = {
+        "cmap": mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]]),
+        "vmin": -largest,
+        "vmax": largest,
+    }
+    height = 5.2 if len(maps) < 3 else 4.6
+    figure, rows = panels(len(maps), height + 0.9 / len(maps), sharex=True)
+    for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
+        mesh = _draw_map(axes, title, values, scale)
+        for alphas, name, colour, style in curves:
+            draw_line(axes, alphas.index, alphas["alpha"], alphas["alpha_error"], colour, style, label=name)
+        for alphas, panel, name, marker in marks:
+            if panel == number:
+                look = {"markerfacecolor": "white", "markersize": 5, "label": name}
+                draw_means(axes, alphas, "alpha", "black", 1, marker, **look)
+        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0}
+        axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
+    rows[-1].set_xlabel(OMEGA)
+    ticks = mpl.ticker.MaxNLocator(6)
+    bar = figure.colorbar(mesh, ax=rows, orientation="horizontal", label=label, extend="both", aspect=35, ticks=ticks)
+    bar.formatter.set_powerlimits((-2, 3))
+    bar.formatter.set_useMathText(True)
+    return figure
+
+
+def _draw_map(axes, title, values, scale):
+    """The cells of one map; they are drawn up to their edges, so that no white lines are left."""
+    cells = {"shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
+    mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), **scale, **cells)
+    omegas, alphas = values.columns, values.index
+    axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
+    axes.set(title=title, ylabel=ALPHA)
+    return mesh

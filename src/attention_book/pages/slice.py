@@ -1,0 +1,180 @@
+"""Figure 2: a slice of the phase diagram. Both students over alpha at one omega, beside theory and the paper."""
+
+from attention_phases.measured import Measured
+from attention_phases.task import Task
+from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.theory.quadrature import SCRAMBLES
+
+from .. import published
+from ..analysis.instances import GAPS, absolute_means
+from ..analysis.thresholds import against_theory, by_name, crossing
+from ..render.style import (
+    BASELINE,
+    COLOURS,
+    NEUTRAL,
+    POSITIONAL,
+    SEMANTIC,
+    draw_line,
+    draw_means,
+    draw_points,
+    mark_threshold,
+    slice_panels,
+    styled,
+)
+from ..render.verdicts import Comparison, compare
+from .thresholds import theory_comparison
+
+# Why a published number of a solution differs, where it is not the quadrature (see tests/test_published_rule.py).
+OF_SOLUTION = {"train_loss": "losses", "test_mse": "unknown"}
+MARKS = {"lbfgs": {"marker": "o"}, "gd": {"marker": "s", "fillstyle": "none"}}
+LABELS = {"lbfgs": "L-BFGS", "gd": "gradient descent"}
+
+
+def theory_beside_published(task, solutions, thresholds):
+    """Published thresholds, and order parameters at alpha = 2, beside ours, as from `verdicts.compare`.
+
+    Empty where the paper gives nothing for this task.
+
+    solutions: the `theory.Solution` of each branch at alpha = 2.
+    thresholds: `Measured` alpha of "critical" and "linear".
+    """
+    comparisons = []
+    if task == Task(omega=task.omega):
+        comparisons += [
+            theory_comparison(kind, task.omega, alpha, SCRAMBLES)
+            for kind, alpha in thresholds.items()
+            if task.omega in published.THRESHOLDS[kind]
+        ]
+    if task == Task():
+        for branch, solution in solutions.items():
+            comparisons += _solution_comparisons(branch, solution)
+    return compare(comparisons)
+
+
+def _solution_comparisons(branch, solution):
+    values = {**solution.overlaps._asdict(), "train_loss": solution.train_loss, "test_mse": solution.test_mse}
+    for name, known in published.THEORY[branch].items():
+        ours = Measured(values[name], solution.stderr[name])
+        reason = OF_SOLUTION.get(name, "quadrature")
+        yield Comparison(name, {"alpha": 2.0, "branch": branch}, known, ours, "theory", SCRAMBLES, reason)
+
+
+def students_beside_published(task, table):
+    """The published positional student beside ours, by gradient descent where there is one.
+
+    As from `verdicts.compare`; empty where the paper gives nothing for this task.
+
+    table: the experiment "fig02".
+    """
+    if task != Task():
+        return compare([])
+    optimizer = "gd" if "gd" in set(table["optimizer"]) else table["optimizer"].iloc[0]
+    rows = table[(table["optimizer"] == optimizer) & (table["start"] == "positional")]
+    means, count = absolute_means(rows, task.sigma).loc["positional"], int(rows["seed"].nunique())
+    means.index = means.index.to_numpy().round(4)
+    comparisons = []
+    for alpha in sorted(published.EXPERIMENT.keys() & set(means.index)):
+        where = {"alpha": alpha, "branch": "positional", "optimizer": optimizer}
+        for name, known in published.EXPERIMENT[alpha].items():
+            ours = Measured(*means.loc[alpha, [name, f"{name}_error"]])
+            same = name != "linear_mse"
+            reason = "instances" if same else "definition"
+            comparisons.append(Comparison(name, where, known, ours, "students", count, reason, same))
+    return compare(comparisons)
+
+
+def thresholds_by_optimizer(thresholds, table, rng):
+    """Thresholds of the trained students of a slice beside those of theory, as from `thresholds.against_theory`.
+
+    thresholds: `Measured` alpha of "critical" and "linear".
+    table: the experiment "fig02".
+    rng: for the bootstrap.
+    """
+    trained, theory = {}, {}
+    for kind, alpha in thresholds.items():
+        for optimizer, rows in table.groupby("optimizer", observed=True):
+            trained[kind, optimizer] = crossing(GAPS[kind](rows), rng)
+            theory[kind, optimizer] = alpha
+    names = ["threshold", "optimizer"]
+    return against_theory(by_name(trained, names), by_name(theory, names))
+
+
+@styled
+def draw_slice(theory, stable, means, gaps, thresholds, baseline, sigma):
+    """Figure 2, the paper's three panels above one another on one axis.
+
+    theory: from `lines.branches`.
+    stable: from this alpha on the semantic solution is a minimum.
+    means, gaps: `instances.instance_means` and `instances.training_gap` for each optimiser.
+    thresholds: `Measured` alpha of "critical" and "linear".
+    baseline: test error of the linear model.
+    """
+    critical, linear = thresholds["critical"], thresholds["linear"]
+    figure, panels = slice_panels(3.4)
+    losses, overlaps, errors = panels
+    lower = {optimizer: _lower_start(means[optimizer], gap) for optimizer, gap in gaps.items()}
+    _draw_losses(losses, theory, stable, gaps)
+    _draw_overlaps(overlaps, theory, lower, critical.value, sigma**2)
+    _draw_test_errors(errors, theory, lower, critical.value, baseline)
+    for axes in panels:
+        mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL)
+    mark_threshold(errors, linear, r"$\alpha_l$", BASELINE)
+    errors.set_xlim(0, None)
+    return figure
+
+
+def _lower_start(means, gaps):
+    """At each alpha the means of the start whose mean training loss is lower."""
+    start = (gaps.mean(axis=1) < 0).map({True: "semantic", False: "positional"})
+    return means.loc[list(zip(start, start.index))].reset_index("start")
+
+
+def _draw_losses(axes, theory, stable, gaps):
+    axes.axhline(0, color="#bbbbbb", linewidth=1)
+    semantic, symmetric = theory["gap"], theory["symmetric gap"]
+    for gap, style, label in (
+        (symmetric[symmetric["alpha"] <= semantic["alpha"].min()], "--", r"$m=\theta=0$, a saddle"),
+        (semantic[semantic["alpha"] <= stable], ":", r"$m=0$, a saddle"),
+        (semantic[semantic["alpha"] >= stable], "-", "theory"),
+    ):
+        draw_line(axes, gap["alpha"], gap["train_loss"], gap["train_loss_error"], NEUTRAL, style, label=label)
+    for optimizer, gap in gaps.items():
+        marks = MARKS[optimizer] | {"label": LABELS[optimizer]}
+        draw_points(axes, gap.index, gap.mean(axis=1), gap.sem(axis=1), NEUTRAL, **marks)
+    axes.set_title("Difference of training losses")
+    axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, ha="right")
+    axes.text(0.98, 0.68, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
+    axes.legend(loc="lower left")
+
+
+def _draw_overlaps(axes, theory, lower, alpha_c, variance):
+    labels = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
+    for branch in MINIMA:
+        name, colour = OWN[branch], COLOURS[branch]
+        winner = _where_lower(theory[branch], branch, alpha_c)
+        overlap, error = winner[name] / variance, winner[f"{name}_error"] / variance
+        draw_line(axes, winner["alpha"], overlap, error, colour, label=labels[branch])
+        beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
+        axes.plot(beyond, (0, 0), color=colour)
+        for optimizer, means in lower.items():
+            for own, rows in means.groupby(means["start"] == branch):
+                draw_means(axes, rows, name if own else f"{name}_rms", colour, variance, **MARKS[optimizer])
+    axes.set_title("Overlaps of the solution with the lower loss")
+    axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
+
+
+def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
+    axes.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
+    for branch in MINIMA:
+        winner = _where_lower(theory[branch], branch, alpha_c)
+        draw_line(axes, winner["alpha"], winner["test_mse"], winner["test_mse_error"], COLOURS[branch], label=branch)
+    for optimizer, means in lower.items():
+        for branch in MINIMA:
+            draw_means(axes, means[means["start"] == branch], "test_mse", COLOURS[branch], **MARKS[optimizer])
+    axes.set(title="Test error of the solution with the lower loss", ylim=(0, None))
+    axes.legend(loc="lower left")
+
+
+def _where_lower(curve, branch, alpha_c):
+    """The part of a branch on which its training loss is the lower one."""
+    return curve[curve["alpha"] >= alpha_c] if branch == "semantic" else curve[curve["alpha"] <= alpha_c]
