@@ -104,8 +104,7 @@ def simulate(options):
     from attention_phases.model.rank_one import sentences
     from attention_phases.model.students import starts_of
 
-    from .experiments.architecture_grids import architecture_cell
-    from .experiments.cells import StudentCell
+    from .experiments.cells import ArchitectureCell, StudentCell
     from .experiments.results import work
     from .store.processes import process_pool
 
@@ -115,13 +114,10 @@ def simulate(options):
     task = _task(options)
     sentences(options.alpha, options.d, copies=workers)
     size, starts, optimizer = (options.alpha, options.d), (options.init,), options.optimizer
+    first_cell = StudentCell("simulate", task, *size, first, optimizer, starts)
     if architecture := _architecture(options):
-        cells = [
-            architecture_cell("simulate", architecture, *size, seed, starts, task, optimizer) for seed in range(seeds)
-        ]
-    else:
-        cells = [StudentCell("simulate", task, *size, seed, optimizer, starts) for seed in range(seeds)]
-    cells = [replace(each, seed=first + each.seed) for each in cells]
+        first_cell = ArchitectureCell(**vars(first_cell), architecture=architecture)
+    cells = [replace(first_cell, seed=first + number) for number in range(seeds)]
     rows = []
     pool = process_pool(workers) if workers > 1 else nullcontext()
     with pool as executor, progress(seeds, "data set", options.quiet) as bar:

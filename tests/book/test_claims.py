@@ -12,7 +12,7 @@ from attention_book import published
 from attention_book.analysis import basins, instances, optimizers, starts, thresholds
 from attention_book.analysis import counting as summary
 from attention_book.analysis.means import in_errors
-from attention_book.experiments.rank_one_grids import ALPHAS
+from attention_book.experiments.grids import ALPHAS
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_book.tables.histogram import as_published, lost
 from attention_phases import Task

@@ -10,7 +10,7 @@ from scipy.stats import binom
 from attention_book import cli
 from attention_book.experiments import cells, other_minima, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.open_question_grids import landscape
+from attention_book.experiments.minima_grids import landscape
 from attention_book.store.database import Store, export
 from attention_book.store.identity import canonical
 from attention_book.store.provenance import COLUMNS

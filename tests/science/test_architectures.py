@@ -12,9 +12,10 @@ from attention_book import cli
 from attention_book.analysis import starts
 from attention_book.analysis.lines import mark
 from attention_book.experiments import general_simulation
-from attention_book.experiments.architecture_grids import COMPARED, COMPARED_ALPHA, architecture_cell
+from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.general_simulation import teacher_length
 from attention_book.experiments.results import work
+from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_book.tables import architectures as tables
 from attention_phases import BadInput, Task
 from attention_phases.model import rank_one, students
@@ -309,15 +310,15 @@ def test_the_linear_baseline(tokens, correlation):
     assert abs(miss.mean() - value) < 4 * miss.std() / 200_000**0.5
 
 
+def variant_cell(architecture, alpha, d, seed):
+    return ArchitectureCell("test", TASK, alpha, d, seed, "lbfgs", ("semantic",), architecture=architecture)
+
+
 @pytest.mark.parametrize("name", ["correlated", "untied", "rank2", "three tokens"])
 def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
-    cells = [
-        architecture_cell("test", architecture, alpha, d, seed, ("semantic",))
-        for d in (60, 120, 240)
-        for seed in range(12)
-    ]
+    cells = [variant_cell(architecture, alpha, d, seed) for d in (60, 120, 240) for seed in range(12)]
     rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
     found = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert found.converged
@@ -331,9 +332,7 @@ def test_theory_and_students_agree(name):
 
 
 def test_forms_share_their_sentences_and_say_what_they_reached():
-    one, two = (
-        work(architecture_cell("test", Architecture(form), 1.0, 60, 3, ("semantic",)))[0] for form in ("tied", "untied")
-    )
+    one, two = (work(variant_cell(Architecture(form), 1.0, 60, 3))[0] for form in ("tied", "untied"))
     assert one["linear_mse"] == pytest.approx(two["linear_mse"], rel=4e-3)  # the quadrature of its test error
     assert {"q_11", "q_12", "theta_1", "m_2"} <= two.keys() and "q_11" not in one
     # What the score sees of Q and K is their product: the penalty makes them equally long.
@@ -342,7 +341,7 @@ def test_forms_share_their_sentences_and_say_what_they_reached():
 
 @pytest.mark.parametrize("name", ["correlated", "untied"])
 def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
-    cell, seen = architecture_cell("test", COMPARED[name], 1.0, 50, 2, ("semantic",)), []
+    cell, seen = variant_cell(COMPARED[name], 1.0, 50, 2), []
     sample = students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     work(cell)

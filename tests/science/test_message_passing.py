@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.experiments import landscape, open_question_grids, results
+from attention_book.experiments import landscape, minima_grids, results
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_book.tables import stability as tables
 from attention_phases import Task
@@ -176,7 +176,7 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon has a variance; the data sets of the stability page, in dimension 1,000."""
     table = results.experiment("stability", "paper", quiet=True)
     replicons = {}
-    for omega, alpha, start in open_question_grids.PASSED:
+    for omega, alpha, start in minima_grids.PASSED:
         if start == "semantic":
             overlaps = solve(Task(omega=omega), alpha, start, 2**10, 8).overlaps
             replicons[omega, alpha] = tail(Task(omega=omega), alpha, overlaps, 2**11, 16)
@@ -222,7 +222,7 @@ def test_settling_distance_of_a_known_gain():
 
 
 def test_ends_are_told_apart_by_their_weights():
-    cell = open_question_grids.landscape("smoke")[0]
+    cell = minima_grids.landscape("smoke")[0]
     rows = pd.DataFrame(landscape.descend(cell))
     assert len(rows) == cell.count and rows["minimum"].iloc[0] == 0
     again = pd.DataFrame(landscape.descend(cell))

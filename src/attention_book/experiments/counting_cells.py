@@ -6,6 +6,7 @@ from typing import ClassVar
 from attention_phases.errors import check_count
 
 from . import kinds
+from .grids import cells, sizes
 from .kinds import Kind
 
 VARIANTS = ("positional", "semantic")
@@ -32,18 +33,12 @@ class CountingCell:
     sgd_epochs: int
 
 
-def histogram(profile, runs=None, variants=VARIANTS):
+@sizes(paper=(10, 50_000, 200, 100), laptop=(2, 50_000, 20, 10), smoke=(2, 2_000, 4, 2))
+def histogram(all_runs, sequences, adam_epochs, sgd_epochs, runs=None, variants=VARIANTS):
     """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
-    all_runs, sequences, adam_epochs, sgd_epochs = {
-        "paper": (10, 50_000, 200, 100),
-        "laptop": (2, 50_000, 20, 10),
-        "smoke": (2, 2_000, 4, 2),
-    }[profile]
-    return [
-        CountingCell("histogram", variant, seed, sequences, adam_epochs, sgd_epochs)
-        for seed in range(all_runs if runs is None else check_count("runs", runs))
-        for variant in variants
-    ]
+    axes = {"seed": range(all_runs if runs is None else check_count("runs", runs)), "variant": variants}
+    size = {"sequences": sequences, "adam_epochs": adam_epochs, "sgd_epochs": sgd_epochs}
+    return cells("histogram", CountingCell, axes, **size)
 
 
 @dataclass(frozen=True)
@@ -70,23 +65,21 @@ class ExchangedCell:
         return replace(histogram("paper")[0], variant=self.variant, seed=seed, sequences=self.sequences)
 
 
-def lost_letters(profile):
+# Data sets, starts and epochs of the exchange; starts and epochs on the first data set alone; sequences.
+@sizes(
+    paper=((4, 40, EXCHANGED), (40, 200), 50_000),
+    laptop=((2, 3, EXCHANGED), (4, 20), 50_000),
+    smoke=((2, 2, 3), (3, 4), 2_000),
+)
+def lost_letters(exchange, alone, sequences):
     """How many semantic runs lose a letter, and does the start or do the data decide it?
 
     Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
     data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
     """
-    data_sets, starts, sequences, epochs = {
-        "paper": (4, 40, 50_000, EXCHANGED),
-        "laptop": (2, 3, 50_000, EXCHANGED),
-        "smoke": (2, 2, 2_000, 3),
-    }[profile]
-    exchanged = [
-        ExchangedCell("lost_letters", "semantic", data_seed, start_seed, sequences, epochs)
-        for data_seed in range(data_sets)
-        for start_seed in range(starts)
-    ]
-    starts, epochs = {"paper": (40, 200), "laptop": (4, 20), "smoke": (3, 4)}[profile]
-    return exchanged + [
-        ExchangedCell("lost_letters", "semantic", 0, start_seed, sequences, epochs) for start_seed in range(starts)
-    ]
+    blocks = []
+    for data_sets, starts, epochs in (exchange, (1, *alone)):
+        axes = {"data_seed": range(data_sets), "start_seed": range(starts)}
+        size = {"sequences": sequences, "epochs": epochs}
+        blocks += cells("lost_letters", ExchangedCell, axes, variant="semantic", **size)
+    return blocks

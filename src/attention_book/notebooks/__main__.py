@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 
-from ..experiments.rank_one_grids import PROFILES
+from ..experiments import PROFILES
 from ..paths import NOTEBOOKS
 from . import pairs
 from .parameters import of_profile

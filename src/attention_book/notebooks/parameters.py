@@ -17,7 +17,7 @@ import jupytext
 
 from attention_phases.errors import BadInput, NotebookError, check_choice
 
-from ..experiments.rank_one_grids import PROFILES
+from ..experiments import PROFILES
 
 LINE = re.compile(r"(\w+) = (.+?)  # ([^;]+); ([^;]+); (.+)")
 

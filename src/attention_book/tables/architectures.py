@@ -11,9 +11,9 @@ from ..analysis.instances import GAPS, advantage, test_gap
 from ..analysis.lines import curve
 from ..analysis.means import in_errors
 from ..analysis.thresholds import against_theory, by_name, crossing, crossings, last_fall
-from ..experiments.architecture_grids import COMPARED, MAPPED
 from ..experiments.cells import ArchitectureCell
 from ..experiments.general_simulation import teacher_length
+from ..experiments.variant_grids import COMPARED, MAPPED
 from ..store.identity import restore
 from .stability import theory_lines
 

@@ -11,8 +11,9 @@ from attention_phases.theory.stability import contraction, tail
 from ..analysis.lines import borders_of, curve
 from ..analysis.means import in_errors
 from ..experiments.cells import LineCell
-from ..experiments.rank_one_grids import OMEGAS, THEORY_SIZE
+from ..experiments.grids import OMEGAS
 from ..experiments.results import experiment
+from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import theory_line
 from ..pages.thresholds import breaking_shift
 from ..store.identity import flattened
@@ -41,7 +42,7 @@ def theory_lines(profile, omegas):
     for omega in omegas:
         if np.isclose(omega, known).any():
             continue
-        each = LineCell("fig03_theory", Task(omega=omega), *THEORY_SIZE[profile])
+        each = LineCell("fig03_theory", Task(omega=omega), *LINE[profile])
         fields = {name: flat(value) for name, value in flattened(each).items()}
         found.append(pd.DataFrame([{**fields, **row} for row in theory_line(each)]))
     lines = pd.concat(found)
