@@ -13,8 +13,8 @@ from attention_book.analysis import basins, instances, optimizers, starts, thres
 from attention_book.analysis import counting as summary
 from attention_book.analysis.means import in_errors
 from attention_book.experiments.grids import ALPHAS
+from attention_book.pages.counting import as_published, lost
 from attention_book.paths import DATA, NOTEBOOKS
-from attention_book.tables.histogram import as_published, lost
 from attention_phases import Task
 from attention_phases.histogram.counting import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture

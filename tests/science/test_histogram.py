@@ -1,9 +1,6 @@
 """The counting task and its transformer: the compiled step against torch, freezing, resuming, measuring."""
 
-import base64
-import json
 import os
-import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -13,7 +10,6 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book import figures
 from attention_book.analysis import counting as summary
 from attention_book.experiments import checkpoint, verification
 from attention_book.experiments import counting_training as training
@@ -252,15 +248,6 @@ def test_line_between_solutions_ends_at_them(sequences):
     assert at.tolist() == [0, 0.5, 1]
     for flat, loss, accuracy in zip((one, (one + other) / 2, other), losses, accuracies):
         assert (loss, accuracy) == pytest.approx(step.evaluate(tf.views(flat), sequences, 32), rel=1e-6)
-
-
-def test_the_panel_carries_the_weights_exactly():
-    flat = tf.start(np.random.default_rng(0))
-    html = figures.attention_panel({"semantic": flat}, ["ABCDEFGHIJ"])
-    data = json.loads(re.search(r'application/json">(.*?)</script>', html)[1])
-    for name in ("token", "position", "query", "key"):
-        sent = np.frombuffer(base64.b64decode(data["solutions"]["semantic"][name]), "<f4")
-        assert (sent.reshape(data["shapes"][name]) == getattr(tf.views(flat), name)).all()
 
 
 def test_the_experiment_has_the_published_size():

@@ -8,8 +8,6 @@ from ..render.forest import forest
 from ..render.style import ATTENTION, BASELINE, COLOURS, HIGHER, LINEAR, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 from . import landscape, stability
 from .architectures import architecture_slice, rank_two
-from .counting import attention_matrices, counting_curves, errors_by_count, loss_on_line, worst_letters
-from .panel import attention_panel
 from .random_starts import found_minima, fractions
 
 __all__ = [
@@ -23,17 +21,11 @@ __all__ = [
     "POSITIONAL",
     "SEMANTIC",
     "architecture_slice",
-    "attention_matrices",
-    "attention_panel",
-    "counting_curves",
-    "errors_by_count",
     "forest",
     "found_minima",
     "fractions",
     "landscape",
-    "loss_on_line",
     "rank_two",
     "stability",
     "use_svg",
-    "worst_letters",
 ]

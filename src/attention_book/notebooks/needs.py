@@ -100,7 +100,7 @@ def _defined(name):
 def functions(cells):
     """Functions of this package that some cells call: the drawing ones, and those that compute."""
     called = dict.fromkeys(name for *_, name in calls(cells) if not name.endswith(".use_svg"))
-    draws = [name for name in called if name.startswith(f"{PACKAGE}.figures.")]
+    draws = [name for name in called if ".figures." in name or name.rpartition(".")[2].startswith("draw")]
     return {"draw": draws, "compute": [name for name in called if name not in draws]}
 
 

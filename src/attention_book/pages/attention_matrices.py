@@ -1,0 +1,91 @@
+"""Figures 4, 5 and 6: attention matrices of the transformer that counts, and the panel where a reader types letters."""
+
+import json
+from html import escape
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.patches import Rectangle
+
+from attention_phases.histogram.counting import from_letters
+from attention_phases.histogram.transformer import ATTENTION, SHAPES, views
+
+from .. import published
+from ..analysis.counting import letters, matrices, weights
+from ..float32 import encode
+from ..render.style import styled
+
+EQUAL = "#d1001f"  # frames of equal tokens
+SCRIPT = "../../_static/attention_panel.js"  # from the page
+
+
+def shown_sequences(text=""):
+    """The three sequences that the paper shows, and one given as ten letters, as token numbers."""
+    return [*published.SHOWN_SEQUENCES, *([from_letters(text)] if text else [])]
+
+
+def around_sgd(table, variant, sequences):
+    """Attention matrices (n, 10, 10) of run 0 of a solution before and after SGD, by their heading.
+
+    table: the experiment "histogram".
+    """
+    headings = {"after Adam": "adam", "after noise and SGD": "sgd"}
+    return {heading: matrices(weights(table, variant, after), sequences) for heading, after in headings.items()}
+
+
+@styled
+def draw_matrices(columns, sequences, colours):
+    """Attention matrices beside one another in per cent, a row for each sequence; cells of equal tokens are framed.
+
+    columns: (n, 10, 10) arrays by their heading.
+    sequences: n, of ten tokens each.
+    colours: of the headings.
+    """
+    count = len(sequences)
+    figure, axes = plt.subplots(count, len(columns), figsize=(6.4, 3.25 * count + 0.3), squeeze=False)
+    for row, sequence in enumerate(map(letters, sequences)):
+        for panel, attention in zip(axes[row], columns.values()):
+            _draw_matrix(panel, attention[row], sequence)
+    for panel, heading, colour in zip(axes[0], columns, colours):
+        panel.set_title(heading, color=colour, loc="center", pad=22)
+    axes[0, 0].set_ylabel("token that looks", fontsize=11)
+    return figure
+
+
+def _draw_matrix(axes, matrix, sequence):
+    axes.imshow(matrix, cmap="Greys", vmin=0, vmax=1)
+    for (i, j), value in np.ndenumerate(matrix):
+        colour = "white" if value > 0.5 else "#222222"
+        axes.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7.5, color=colour)
+        if sequence[i] == sequence[j]:
+            axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
+    axes.set_xticks(range(len(sequence)), sequence, fontsize=10)
+    axes.set_yticks(range(len(sequence)), sequence, fontsize=10)
+    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False, pad=2)
+    axes.spines[:].set_visible(True)
+
+
+def attention_panel(solutions, sequences):
+    """HTML of the panel in which a reader types letters: the page has weights, `attention_panel.js` computes.
+
+    solutions: parameters (SIZE,) by the solution's name.
+    sequences: those that a button fills in; the first is shown at once.
+    """
+    sent = {name: {part: encode(getattr(views(flat), part)) for part in ATTENTION} for name, flat in solutions.items()}
+    data = {"shapes": {part: SHAPES[part] for part in ATTENTION}, "solutions": sent}
+    examples = [letters(sequence) for sequence in sequences]
+    buttons = "".join(f'<button type="button" value="{text}">{text}</button>' for text in examples)
+    places = "".join(f'<figure class="{name}" data-solution="{name}"></figure>' for name in map(escape, solutions))
+    return f"""<div class="attention-panel">
+<form>
+<label>Ten letters, A to O:
+<input value="{examples[0]}" size="12" maxlength="40" autocapitalize="characters" autocomplete="off"
+ spellcheck="false"></label>
+<span class="examples">{buttons}</span>
+</form>
+<p class="message" role="status">This panel computes in your browser, on the page of the built book; it needs
+JavaScript.</p>
+<div class="matrices">{places}</div>
+<script type="application/json">{json.dumps(data)}</script>
+</div>
+<script src="{SCRIPT}"></script>"""
