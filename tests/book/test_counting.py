@@ -90,9 +90,12 @@ def test_changes_of_matrices_and_shares():
     assert changes["rms_change_error"].to_list() == pytest.approx([0.1, 0.0, 1.0])
     names = ("by_position", "by_token", "by_position_sgd", "by_token_sgd")
     shares = page.attention_shares(runs(**{name: [0.1 + i, 0.3 + i, 0.5 + i, 0.9 + i] for i, name in enumerate(names)}))
-    assert list(
-        shares["solution"]
-    ) == ["positional, before SGD", "positional, after SGD", "semantic, before SGD", "semantic, after SGD"]
+    assert list(shares["solution"]) == [
+        "positional, before SGD",
+        "positional, after SGD",
+        "semantic, before SGD",
+        "semantic, after SGD",
+    ]
     assert shares["by_position"].to_list() == pytest.approx([0.2, 2.2, 0.7, 2.7])
     assert shares["by_token"].to_list() == pytest.approx([1.2, 3.2, 1.7, 3.7])
     assert shares["by_token_std"].to_list() == pytest.approx([0.02**0.5, 0.02**0.5, 0.08**0.5, 0.08**0.5])
