@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.analysis.crossing import Limit
+from attention_book.analysis.controlled import Limit
 from attention_book.experiments import one_step_lines as line
 from attention_book.figures import breaking as drawing
 from attention_book.render.style import COLOURS
 from attention_book.tables import breaking
 from attention_phases import Task
+from attention_phases.measured import Measured
 from attention_phases.theory import Threshold
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, OneStep
 from attention_phases.theory.one_step.state_evolution import Valley
@@ -171,8 +172,8 @@ def test_students_with_lower_minima_cross_later_by_what_the_positional_ones_gain
     """By hand: 6e-6 over a slope of 6e-4 at d = 500, twice that at d = 250, so nothing at infinite d."""
     index = pd.MultiIndex.from_product([[0.1], [250, 500]], names=["omega", "d"])
     slopes = pd.DataFrame({"slope": [-1.0, -6e-4]}, index=index)
-    limits = pd.DataFrame([Limit(0.7, 0.003, 0.0, 0.0, 1.0, 0.5)], index=[0.1], columns=Limit._fields)
-    monkeypatch.setattr(breaking.crossing, "by_dimension", lambda table: (slopes, limits))
+    limits = pd.DataFrame([Limit(Measured(0.7, 0.003), Measured(0.0, 0.0), 1.0, 0.5).row("alpha")], index=[0.1])
+    monkeypatch.setattr(breaking.controlled, "by_dimension", lambda table: (slopes, limits))
     for factor, later in ((2, 0.0), (1, 0.01)):
         small = valleys(250, {"semantic": 1e-6 * factor, "positional": 7e-6 * factor})
         table = pd.concat([small, valleys(500, {"semantic": 1e-6, "positional": 7e-6})])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.analysis.crossing import Crossing, crossing, gaps, limit, losses
+from attention_book.analysis.controlled import gaps, limit, losses, root
 from attention_book.analysis.lowest import excess, expected_minimum, later, searched
 from attention_book.experiments import grid
 from attention_book.experiments.controls import CONTROLS, controls, train_controlled
@@ -15,6 +15,7 @@ from attention_book.experiments.hysteresis import follow
 from attention_book.experiments.simulation import train_students
 from attention_book.store.identity import canonical, flattened
 from attention_phases import Task
+from attention_phases.measured import Measured
 from attention_phases.model.rank_one import overlaps, risk, sample
 from attention_phases.training.optimizers import fit
 
@@ -79,31 +80,31 @@ def test_the_error_of_a_crossing_covers_the_truth():
     rng, repeats = np.random.default_rng(1), 600
     errors = {}
     for names in (("length", "blind"), ()):
-        found = [crossing(drawn(rng), names) for _ in range(repeats)]
-        away = np.array([(each.alpha - 0.715) / each.stderr for each in found])
+        found = [root(drawn(rng), names).alpha for _ in range(repeats)]
+        away = np.array([(alpha - 0.715) / error for alpha, error in found])
         inside = (np.abs(away) < 1.96).mean()
         assert abs(inside - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
         assert abs(away.mean()) < 4 / np.sqrt(repeats)
-        errors[names] = np.mean([each.stderr for each in found])
+        errors[names] = np.mean([error for _, error in found])
     assert errors["length", "blind"] < 0.6 * errors[()]
 
 
 def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
     rows = drawn(np.random.default_rng(3))
-    assert np.isnan(crossing(rows.assign(gap=rows["gap"] + 1e-2), ()).alpha)
-    assert np.isnan(crossing(rows.assign(gap=-rows["gap"]), ("length", "blind")).alpha)
+    assert np.isnan(root(rows.assign(gap=rows["gap"] + 1e-2), ()).alpha.value)
+    assert np.isnan(root(rows.assign(gap=-rows["gap"]), ("length", "blind")).alpha.value)
 
 
 def test_the_limit_is_a_line_in_one_over_d():
     rng, repeats, errors = np.random.default_rng(4), 400, {250: 0.004, 500: 0.003, 1000: 0.003, 2000: 0.002}
     found = [
-        limit({d: Crossing(0.71 - 3.0 / d + e * rng.standard_normal(), e, -1.0, 0.0) for d, e in errors.items()})
+        limit({d: Measured(0.71 - 3.0 / d + e * rng.standard_normal(), e) for d, e in errors.items()})
         for _ in range(repeats)
     ]
-    away = np.array([(each.alpha - 0.71) / each.stderr for each in found])
+    away = np.array([(line.value.value - 0.71) / line.value.error for line in found])
     assert abs((np.abs(away) < 1.96).mean() - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
-    assert abs(np.mean([each.chance for each in found]) - 0.5) < 4 / np.sqrt(12 * repeats)
-    assert abs(np.mean([each.over_d for each in found]) + 3.0) < 0.5
+    assert abs(np.mean([line.chance for line in found]) - 0.5) < 4 / np.sqrt(12 * repeats)
+    assert abs(np.mean([line.over_d.value for line in found]) + 3.0) < 0.5
 
 
 def test_losses_extrapolate_means_with_their_controls():
@@ -114,7 +115,7 @@ def test_losses_extrapolate_means_with_their_controls():
         part = {"omega": 0.1, "alpha": 0.7, "start": "semantic", "d": d, "train_loss": values, "length": control}
         rows.append(pd.DataFrame(part))
     found = losses(pd.concat(rows), ("length",)).loc[(0.1, 0.7, "semantic")]
-    assert found["loss"] == pytest.approx(2e-3, abs=4 * found["stderr"]) and found["stderr"] < 2e-8
+    assert found["loss"] == pytest.approx(2e-3, abs=4 * found["loss_error"]) and found["loss_error"] < 2e-8
 
 
 def test_the_expected_minimum_is_the_mean_over_all_choices():

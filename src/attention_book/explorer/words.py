@@ -5,7 +5,7 @@ import numpy as np
 from attention_phases.measured import with_error
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.crossing import by_dimension
+from ..analysis.controlled import by_dimension
 from ..analysis.instances import instance_means, training_gap
 from ..analysis.thresholds import crossing
 from ..published import CRITICAL_ALPHA
@@ -99,7 +99,7 @@ def crossing_words(close):
     return {
         "close_pairs": f"{crossings['data_sets'].sum():,}",
         "close_dimensions": f"{dimensions.min()} to {dimensions.max()}",
-        "limit_alpha_c": with_error(limit["alpha"], limit["stderr"]),
+        "limit_alpha_c": with_error(limit["alpha"], limit["alpha_error"]),
     }
 
 

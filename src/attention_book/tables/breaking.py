@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from attention_phases.measured import Measured
+
 from .. import published
-from ..analysis import crossing, lowest
+from ..analysis import controlled, lowest
 
 BRANCHES = ("semantic", "positional")
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
@@ -105,21 +107,19 @@ def students(table, searches):
     Returns
     -------
     pandas.DataFrame
-        By omega, at infinite d: `informed` with its error and `chance` (see `crossing.Limit`); `later`, by how much the
+        By omega, at infinite d: `informed` with its error and `chance` (see `Limit`); `later`, by how much the
         lowest minima cross later, with its error; `searched`, the sum of the two.
     """
-    crossings, limits = crossing.by_dimension(table)
+    crossings, limits = controlled.by_dimension(table)
     slopes = crossings["slope"].groupby("omega").last().to_dict()  # in the largest d
     moved = lowest.later(lowest.searched(searches)[["hop"]], slopes)
     later = {
-        omega: crossing.limit({
-            d: crossing.Crossing(row["later"], row["later_error"], np.nan, np.nan) for (_, d, _), row in each.iterrows()
-        })
-        for omega, each in moved.groupby("omega")
-    }  # fmt: skip
-    moved = pd.DataFrame.from_dict(later, orient="index", columns=crossing.Limit._fields)
-    moved = moved[["alpha", "stderr"]].set_axis(["later", "later_error"], axis=1)
-    found = limits[["alpha", "stderr", "chance"]].set_axis(["informed", "informed_error", "chance"], axis=1).join(moved)
+        omega: controlled.limit({row.d: Measured(row.later, row.later_error) for row in rows.itertuples()}).row("later")
+        for omega, rows in moved.reset_index("d").groupby("omega")
+    }
+    moved = pd.DataFrame.from_dict(later, orient="index")[["later", "later_error"]]
+    informed = limits[["alpha", "alpha_error", "chance"]].set_axis(["informed", "informed_error", "chance"], axis=1)
+    found = informed.join(moved)
     return found.assign(
         searched=found["informed"] + found["later"],
         searched_error=np.hypot(found["informed_error"], found["later_error"]),
@@ -155,7 +155,7 @@ def against_theory(losses, theory):
     Parameters
     ----------
     losses : pandas.DataFrame
-        From `crossing.losses`.
+        From `controlled.losses`.
     theory : dict
         (omega, alpha, start) to (loss, error) of the replica-symmetric solution.
 
@@ -169,8 +169,8 @@ def against_theory(losses, theory):
         ours = losses.loc[(omega, alpha, start)]
         rows.append({
             "omega": omega, "alpha": alpha, "branch": start,
-            "trained": ours["loss"], "trained_error": ours["stderr"], "theory": loss, "theory_error": error,
-            "above": ours["loss"] / loss - 1, "above_error": np.hypot(ours["stderr"], error) / loss,
+            "trained": ours["loss"], "trained_error": ours["loss_error"], "theory": loss, "theory_error": error,
+            "above": ours["loss"] / loss - 1, "above_error": np.hypot(ours["loss_error"], error) / loss,
         })  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -232,13 +232,11 @@ def sizes(trained, searches, lines):
         line = lines[(lines["omega"] == omega) & (lines["what"] == branch)].sort_values("alpha")
         ratios = each["q"] / np.interp(each["alpha"], line["alpha"], line["q"]) if len(line) else np.nan * each["q"]
         groups = ratios.groupby(each["d"])
-        means = {d: crossing.Crossing(mean, error, np.nan, np.nan) for d, mean, error in
-                 zip(groups.mean().index, groups.mean(), groups.sem())}  # fmt: skip
-        far = crossing.limit(means)
+        far = controlled.limit({d: Measured.mean(some) for d, some in groups}).value
         here = largest[(largest["omega"] == omega) & (largest["valley"] == branch)].sort_values(["search", "number"])
         grown = here.groupby("seed").apply(_grown, include_groups=False)
         rows.append({
-            "omega": omega, "branch": branch, "smaller": far.alpha - 1, "smaller_error": far.stderr,
+            "omega": omega, "branch": branch, "smaller": far.value - 1, "smaller_error": far.error,
             "grows": grown.mean(), "grows_error": grown.sem(),
         })  # fmt: skip
     return pd.DataFrame(rows)
