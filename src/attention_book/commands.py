@@ -50,13 +50,7 @@ def _one_step_theory(options, task, architecture):
     quadrature = _quadrature(options, "one step", fields=6)
     with progress(6 if options.y is None else 2, "root", options.quiet) as bar:
         found = one_step(task, options.alpha, options.branch, options.y, *quadrature, report=lambda: bar.update(1))
-    q0, gap, m, theta, V, y = found.valley
-    return {
-        **{"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y},
-        **{name: getattr(found, name) for name in ("phi", "energy", "complexity", "shift")},
-        **_outcome(options, found),
-        "stderr": found.stderr,
-    }
+    return {**found.quantities, **_outcome(options, found), "stderr": found.stderr}
 
 
 def _outcome(options, found):

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 from math import floor, isnan, log10, nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .errors import check_positive, check_real
 
@@ -30,7 +31,7 @@ class Measured(NamedTuple):
 UNKNOWN = Measured(nan, nan)
 
 
-def standard_error(values: np.ndarray):
+def standard_error(values: ArrayLike) -> Any:
     """Return the standard error of the mean of independent values along the first axis: a float, or an array."""
     values = np.asarray(values)
     if len(values) < 2:

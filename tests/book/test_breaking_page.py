@@ -7,16 +7,17 @@ import pandas as pd
 import pytest
 
 from attention_book.analysis.controlled import Limit
-from attention_book.experiments import one_step_lines as line
+from attention_book.experiments import theory_lines as lines
 from attention_book.figures import breaking as drawing
 from attention_book.render.style import COLOURS
 from attention_book.tables import breaking
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.theory import Threshold
+from attention_phases.theory.one_step import threshold
+from attention_phases.theory.one_step.equations import Valley
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, OneStep
-from attention_phases.theory.one_step.state_evolution import Valley
-from attention_phases.theory.one_step.threshold import OneStepThreshold
+from attention_phases.theory.one_step.threshold import MovedThreshold
 from attention_phases.theory.prediction_error import test_error as prediction_error
 
 
@@ -35,68 +36,73 @@ def test_alpha_l_moves_with_the_test_error_of_a_minimum():
     """A minimum predicts with its size q1, whatever the overlap of two of them."""
     task, slope = Task(omega=0.1), -2e-3
     ground, typical = solution(0.06, 0.003, 0.09, 1e-4, 2e-4), solution(0.058, 0.004, 0.088)
-    shift, error = line.linear_shift(task, slope, ground, typical)
+    shift, error = threshold.linear_shift(task, slope, ground, typical)
     change = at(task, 0.063, 0.09) - at(task, 0.062, 0.088)
     assert shift == pytest.approx(change / 2e-3) and change < 0  # predicts better: needs fewer data
     steps = at(task, 0.0631, 0.09) - at(task, 0.063, 0.09), at(task, 0.063, 0.0902) - at(task, 0.063, 0.09)
     assert error == pytest.approx(np.abs(steps).sum() / 2e-3)
-    assert line.linear_shift(task, slope, solution(0.06, 0.0, 0.09), typical) == (0.0, 0.0)
+    assert threshold.linear_shift(task, slope, solution(0.06, 0.0, 0.09), typical) == (0.0, 0.0)
 
 
-def test_rows_hold_no_number_that_is_not_finite(monkeypatch):
-    rows = [{"what": "critical", "reason": "no maximum", "alpha": np.nan, "shift": 1.0, "alpha_error": np.inf}]
-    monkeypatch.setattr(line, "_ground_states", lambda cell: rows)
-    assert line.ground_states(None) == [{"what": "critical", "reason": "no maximum", "shift": 1.0}]
+def state(y, reason=""):
+    """A ground state whose every quantity has one error."""
+    spread = dict.fromkeys(("q0", "q1", "m", "theta", "V", "y", "phi", "energy", "complexity", "shift"), np.arange(4))
+    return OneStep(Valley(0.06, 0.003, 0.0, 0.09, 20.0, y), 0.02, 0.021, 5e-5, 0.03, 0.0, reason, 9, spread)
 
 
-def test_the_rows_of_ground_states_are_those_of_both_thresholds(monkeypatch):
-    def ground(y, reason=""):
-        errors = dict.fromkeys(line.ERRORS, 1e-3)
-        return OneStep(
-            Valley(0.06, 0.003, 0.0, 0.09, 20.0, y), 0.02, 0.021, 1e-4, 5e-5, 0.03, 0.0, reason, 9, errors, ()
-        )
+def test_the_rows_of_both_thresholds(monkeypatch):
+    """Without what is not a finite number."""
+    quadrature = {"points": 64, "scrambles": 4, "seed": 3}
+    branches = {"semantic": state(300.0), "positional": state(200.0)}
+    critical = MovedThreshold(Threshold(0.75, 0.004, True, {}), Measured(-0.01, 0.003), "", branches)
+    linear = MovedThreshold(
+        Threshold(0.9, 0.004, True, {}), Measured(np.nan, np.nan), NO_MAXIMUM, {"semantic": state(250.0)}
+    )
+    for name, moved in (("broken_critical", critical), ("broken_linear", linear)):
+        monkeypatch.setattr(lines, name, lambda task, moved=moved, **given: moved if given == quadrature else None)
+    rows = lines.broken_thresholds(SimpleNamespace(task=Task(omega=0.1), **quadrature))
+    rows = {row.pop("what"): row for row in rows}
+    common = {"symmetric_error": 0.004, "shift": -0.01, "shift_error": 0.003}
+    assert rows.pop("critical") == pytest.approx(
+        {"reason": "", "alpha": 0.74, "alpha_error": 0.005, "symmetric": 0.75, **common}
+    )
+    assert rows.pop("linear") == {"reason": NO_MAXIMUM, "symmetric": 0.9, "symmetric_error": 0.004}
+    assert {what: (row["alpha"], row["y"], row["q1"]) for what, row in rows.items()} == {
+        "semantic": (0.75, 300.0, 0.063),
+        "positional": (0.75, 200.0, 0.063),
+        "semantic at linear": (0.9, 250.0, 0.063),
+    }
+    lost = critical._replace(reason="none", solutions={})
+    assert lines._moved_rows("critical", "", lost) == [{"what": "critical", "reason": "none"}]
 
-    branches = {"semantic": ground(300.0), "positional": ground(200.0)}
-    slope = SimpleNamespace(test_slope=-2.0)
-    asked = []
 
-    def one_step(task, alpha, branch, y, points, **quadrature):
-        asked.append((alpha, branch, y, points, quadrature))
-        return ground(250.0 if y is None else y, NO_MAXIMUM if y is None else "")
+def test_alpha_l_takes_the_ground_state_and_the_solution_at_y_zero(monkeypatch):
+    slope, asked = SimpleNamespace(test_slope=-2.0), []
+
+    def one_step(task, alpha, branch, y, *quadrature):
+        asked.append((alpha, branch, y, quadrature))
+        return state(250.0 if y is None else y, NO_MAXIMUM if y is None else "")
 
     def shift(task, slope, lowest, typical):
         assert (slope, lowest.valley.y, typical.valley.y) == (-2.0, 250.0, 0.0)
-        return -0.02, 0.003
+        return Measured(-0.02, 0.003)
 
-    critical = OneStepThreshold(0.74, 0.005, -0.01, 0.003, "", Threshold(0.75, 0.004, True, {}), branches)
-    monkeypatch.setattr(line, "one_step_threshold", lambda task, points, scrambles, seed: critical)
-    monkeypatch.setattr(line, "threshold", lambda *_, **__: Threshold(0.9, 0.004, True, {"semantic": slope}))
-    monkeypatch.setattr(line, "one_step", one_step)
-    monkeypatch.setattr(line, "linear_shift", shift)
-    cell = SimpleNamespace(task=lambda: Task(omega=0.1), points=64, scrambles=4, seed=3)
-    rows = {row.pop("what"): row for row in line.ground_states(cell)}
-    assert rows.pop("critical") == pytest.approx(
-        {"reason": "", "alpha": 0.74, "alpha_error": 0.005, "symmetric": 0.75, "symmetric_error": 0.004,
-         "shift": -0.01, "shift_error": 0.003}
-    )  # fmt: skip
-    assert rows.pop("linear") == pytest.approx(
-        {"reason": NO_MAXIMUM, "alpha": 0.88, "alpha_error": 0.005, "symmetric": 0.9, "symmetric_error": 0.004,
-         "shift": -0.02, "shift_error": 0.003}
-    )  # fmt: skip
-    assert {what: (row["alpha"], row["y"], row["q1"]) for what, row in rows.items()} == {
-        "semantic": (0.75, 300.0, 0.063), "positional": (0.75, 200.0, 0.063), "semantic at linear": (0.9, 250.0, 0.063)
-    }  # fmt: skip
-    assert asked == [(0.9, "semantic", y, 64, {"scrambles": 4, "seed": 3}) for y in (None, 0.0)]
+    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(0.9, 0.004, True, {"semantic": slope}))
+    monkeypatch.setattr(threshold, "one_step", one_step)
+    monkeypatch.setattr(threshold, "linear_shift", shift)
+    moved = threshold.broken_linear(Task(omega=0.1), 64, 4, 3)
+    assert (moved.shift, moved.reason, [*moved.solutions]) == ((-0.02, 0.003), NO_MAXIMUM, ["semantic"])
+    assert asked == [(0.9, "semantic", y, (64, 4, 3)) for y in (None, 0.0)]
 
 
 def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
     def fails(*_, **__):
         raise ZeroDivisionError("division by zero")
 
-    found = SimpleNamespace(converged=True, alpha=0.9, stderr=0.01, solutions={})
-    monkeypatch.setattr(line, "threshold", lambda *_, **__: found)
-    monkeypatch.setattr(line, "one_step", fails)
-    assert line._at_linear(Task(), 64, {}) == [{"what": "linear", "reason": "no ground state: division by zero"}]
+    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(0.9, 0.01, True, {}))
+    monkeypatch.setattr(threshold, "one_step", fails)
+    moved = threshold.broken_linear(Task(), 64, 4, 0)
+    assert (moved.reason, moved.solutions) == ("no ground state: division by zero", {}) and np.isnan(moved.shift).all()
 
 
 def test_thresholds_that_were_not_found_are_left_out():

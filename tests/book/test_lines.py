@@ -12,12 +12,13 @@ from attention_book.analysis import lines as read
 from attention_book.analysis import optimizers
 from attention_book.experiments import cells, results, verification
 from attention_book.experiments import theory_lines as lines
-from attention_book.experiments.theory_lines import theory_line
+from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.paths import ROOT
 from attention_book.store import database as store
 from attention_book.store import provenance
 from attention_book.store.identity import canonical
 from attention_phases import Task
+from attention_phases.model.architectures import Architecture
 from attention_phases.theory import Threshold, as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
 from attention_phases.theory.branches import follow
 from attention_phases.theory.ends import border, branch_end
@@ -32,7 +33,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(theory_line(cells.LineCell("line", TASK, ALPHAS, 2**8, 8)))
+    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, ALPHAS, 2**8, 8)))
 
 
 # Branches
@@ -171,14 +172,14 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 @pytest.mark.slow
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = theory_line(cells.LineCell("line", TASK, (), 2**6, 8))
+    rows = standard_line(cells.LineCell("line", TASK, (), 2**6, 8))
     found = [each["what"] for each in rows]
     assert found == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = theory_line(cells.LineCell("line", task, (0.5, 1.0), 2**6, 8))
+    rows = standard_line(cells.LineCell("line", task, (0.5, 1.0), 2**6, 8))
     assert "critical" not in {each["what"] for each in rows}
 
 
@@ -196,7 +197,7 @@ def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch)
     monkeypatch.setattr(lines, "branch_end", found("end", 0.75))
     monkeypatch.setattr(lines, "border", found("border", 0.8))
     line = cells.LineCell("line", TASK, (0.3, 0.9), 2**6, 4)
-    rows = [row for row in theory_line(line) if row["what"].startswith("semantic ")]
+    rows = [row for row in standard_line(line) if row["what"].startswith("semantic ")]
     assert rows == [
         {"what": "semantic start", "alpha": 0.75, "alpha_error": 0.01, "reason": ENDED},
         {"what": "semantic border", "alpha": 0.8, "alpha_error": 0.01},
@@ -216,12 +217,18 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
         assert (near.alpha, branch) == (1.1, "positional")  # the nearest one
         return at(alpha, alpha / 1.3)
 
-    monkeypatch.setattr(lines, "solve_from", solve_from)
     alphas = (0.5, 1.1, 1.6, 2.1)
-    found = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
-    (row,) = lines._limits(TASK, found, {"architecture": SimpleNamespace(form=form)})
-    assert row == {"what": "positional limit", "alpha": pytest.approx(1.3), "alpha_error": pytest.approx(0.013)}
-    assert list(found["semantic"]) == kept and list(found["positional"]) == list(alphas)
+    branches = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
+    monkeypatch.setattr(lines, "follow", lambda task, branch, *_, **__: branches[branch])
+    monkeypatch.setattr(lines, "solve_from", solve_from)
+    monkeypatch.setattr(lines, "as_row", lambda task, solution: {"gain": solution.gain})
+    for name in ("_gap_rows", "seen_between"):
+        monkeypatch.setattr(lines, name, lambda *_: ())
+    line = cells.ArchitectureLineCell("line", TASK, alphas, 2**6, 4, architecture=Architecture(form))
+    rows = pd.DataFrame(variant_line(line)).set_index("what")
+    limit = rows.loc["positional limit"]
+    assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)
+    assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from attention_book.store.database import load
 from attention_book.store.identity import canonical, restore
 from attention_phases import Task
 from attention_phases.model.rank_one import sample
-from attention_phases.theory.one_step import state_evolution as equations
+from attention_phases.theory.one_step import equations
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.training.message_passing import limiting, start_state
 

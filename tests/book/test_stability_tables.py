@@ -21,7 +21,7 @@ def stored(monkeypatch):
 
     rows = [(0.1, "semantic", 7.0), (0.1, "positional", 7.0), (0.1, "critical", 7.0), (0.05, "critical", 7.0)]
     monkeypatch.setattr(tables, "experiment", lambda *_, **__: pd.DataFrame(rows, columns=["omega", "what", "alpha"]))
-    monkeypatch.setattr(tables, "theory_line", line)
+    monkeypatch.setattr(tables, "standard_line", line)
 
 
 def test_lines_of_theory_that_are_not_stored_are_computed(stored):

@@ -12,12 +12,10 @@ from attention_phases import Task
 from attention_phases.errors import BadInput
 from attention_phases.model.rank_one import risk, sample
 from attention_phases.theory import solve
-from attention_phases.theory.copies import gains, settling_distance
-from attention_phases.theory.dynamics import trajectory
 from attention_phases.theory.rank_one.branch import RankOneBranch
 from attention_phases.theory.rank_one.prox import forces
 from attention_phases.theory.rank_one.state_evolution import Overlaps
-from attention_phases.theory.stability import contraction, modes, tail
+from attention_phases.theory.stability import contraction, gains, modes, settling_distance, tail, trajectory
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit

@@ -8,15 +8,12 @@ import pytest
 import scipy.optimize
 
 from attention_book import cli
-from attention_book.experiments import one_step_lines as line
+from attention_book.experiments.theory_lines import one_step_row
 from attention_phases import Task
+from attention_phases.measured import standard_error
 from attention_phases.theory import Threshold, solve
-from attention_phases.theory.copies import teacher_fit
-from attention_phases.theory.one_step import root as root_of
-from attention_phases.theory.one_step import solution, threshold
-from attention_phases.theory.one_step.root import Broken, Root
-from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
-from attention_phases.theory.one_step.state_evolution import (
+from attention_phases.theory.one_step import roots, solution, threshold
+from attention_phases.theory.one_step.equations import (
     Valley,
     average,
     conjugates,
@@ -25,10 +22,14 @@ from attention_phases.theory.one_step.state_evolution import (
     potential,
     update,
 )
+from attention_phases.theory.one_step.roots import BrokenBranch, find_root, nested_nets
+from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.rank_one import state_evolution
 from attention_phases.theory.rank_one.prox import forces
 from attention_phases.theory.rank_one.state_evolution import Overlaps, unread
+from attention_phases.theory.solver import displacement
+from attention_phases.theory.stability import teacher_fit
 
 pytestmark = pytest.mark.slow
 
@@ -44,10 +45,10 @@ NETS = gaussian_points(**QUADRATURE, seed=0, dimensions=6)
 
 def root(branch, y, near):
     """A solution on few points, to many digits."""
-    equations = Broken(TASK, ALPHA, branch, y)
+    model, nets = BrokenBranch(TASK, ALPHA, branch, y), nested_nets(NETS)
     options = {"factor": 0.1, "eps": 1e-6}
-    x = scipy.optimize.root(lambda x: equations.pooled(x, NETS)[:-2], equations.pack(near), options=options).x
-    return Root(equations, x, NETS)
+    x = scipy.optimize.root(lambda x: displacement(model, x, nets[-1])[0], model.pack(near), options=options).x
+    return find_root(model, x, nets)
 
 
 @pytest.fixture(scope="module", params=MINIMA)
@@ -95,9 +96,8 @@ def test_the_energy_is_the_derivative_of_y_phi(broken):
 
 
 def test_the_energy_is_the_derivative_of_y_phi_along_solutions(broken):
-    further = root(broken.equations.branch, 1.1 * Y, broken.valley)
-    each = ALPHA * broken.averages.fitted_loss + broken.slopes[-1] @ broken.moves
-    error = each.std(ddof=1) / np.sqrt(len(each))
+    further = root(broken.model.branch, 1.1 * Y, broken.valley)
+    error = broken.energies.std(ddof=1) / np.sqrt(len(broken.energies))
     assert (1.1 * further.phi - broken.phi) / 0.1 == pytest.approx(broken.energy, abs=error)
     assert error < 0.01 * broken.energy
 
@@ -129,9 +129,9 @@ def test_a_stable_branch_has_no_broken_solution(y):
     task = Task(omega=0.3)
     found = one_step(task, 2.0, "semantic", y, **QUADRATURE)
     plain = solve(task, 2.0, "semantic", **QUADRATURE)
-    assert found.reason == "" and found.valley.gap == 0 and found.shift == found.complexity == 0
+    assert found.reason == "" and found.valley.gap == 0 and found.shift == found.quantities["complexity"] == 0
     assert found.valley[:1] + found.valley[2:5] == plain.overlaps and found.energy == plain.train_loss
-    row, same = line.as_row(found), {"q0": "q", "q1": "q", "phi": "train_loss", "energy": "train_loss"}
+    row, same = one_step_row(found), {"q0": "q", "q1": "q", "phi": "train_loss", "energy": "train_loss"}
     for name in ("q0", "q1", "m", "theta", "V", "phi", "energy"):
         assert row[f"{name}_error"] == plain.stderr[same.get(name, name)]
     assert row["y_error"] == row["complexity_error"] == row["shift_error"] == 0
@@ -162,7 +162,7 @@ def test_at_y_zero_the_gap_is_where_two_copies_settle():
     error = np.std(difference, ddof=1) / 4
     assert abs(difference.mean()) < 3 * error and error < 0.04
     assert np.sqrt(2 * gap / size) == pytest.approx(0.77, abs=3 * found.stderr["q0"] / size)
-    assert found.complexity == 0
+    assert found.quantities["complexity"] == 0
 
 
 def test_inner_points_average_over_the_normal_law(broken):
@@ -178,19 +178,19 @@ def test_inner_points_average_over_the_normal_law(broken):
 
 def test_misleading_derivatives_are_taken_again_on_more_points(broken, monkeypatch):
     """As where a gap closes: there the few points can have the slope of the gap's equation with the wrong sign."""
-    asked, found = [], root_of.derivatives
+    asked, found = [], roots.derivatives
 
     def misleading(of, x):
         asked.append(found(of, x))
         return asked[-1] if len(asked) > 1 else asked[-1] * np.array([1, 1, 1, -1])
 
-    monkeypatch.setattr(root_of, "derivatives", misleading)
-    nets, near = gaussian_points(1024, 4, 0, dimensions=6), broken.x + 0.1
-    again = Root(broken.equations, near, nets)
+    monkeypatch.setattr(roots, "derivatives", misleading)
+    nets, near = nested_nets(gaussian_points(1024, 4, 0, dimensions=6)), broken.x + 0.1
+    again = find_root(broken.model, near, nets)
     assert again.settled and len(asked) == 2 and (asked[0] != asked[1]).any()
     monkeypatch.undo()
-    apart = again.x - Root(broken.equations, near, nets).x
-    assert (np.abs(apart) < 0.4 * again.errors).all()  # each ends within a fifth of an error of the root
+    apart = again.x - find_root(broken.model, near, nets).x
+    assert (np.abs(apart) < 0.4 * standard_error(again.moves.T)).all()  # a fifth of an error each
 
 
 def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
@@ -202,60 +202,63 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
         assert alpha == 0.75
         _, shift, slope = lines[branch]
         reason = UNSETTLED if branch == lost else ""
-        return SimpleNamespace(shift=shift, slope=slope, shifts=noise * slope, reason=reason, solved=not reason)
+        spread = {"shift": noise * slope}
+        return SimpleNamespace(shift=shift, slope=slope, spread=spread, reason=reason, solved=not reason)
 
     lost = None
     monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
     monkeypatch.setattr(threshold, "one_step", straight)
-    found = threshold.one_step_threshold(TASK)
-    semantic, positional = (loss + shift + slope * (found.alpha - 0.75) for loss, shift, slope in lines.values())
-    assert semantic == pytest.approx(positional, abs=1e-15) and found.alpha == 0.75 + found.shift
-    assert found.shift_error == pytest.approx(np.std(noise, ddof=1) / 4)
-    assert found.stderr == pytest.approx(np.hypot(1e-4, found.shift_error))
+    moved = threshold.broken_critical(TASK, 64, 16, 0)
+    alpha = 0.75 + moved.shift.value
+    semantic, positional = (loss + shift + slope * (alpha - 0.75) for loss, shift, slope in lines.values())
+    assert semantic == pytest.approx(positional, abs=1e-15) and moved.symmetric.alpha == 0.75
+    assert moved.shift.error == pytest.approx(np.std(noise, ddof=1) / 4)
     lost = "semantic"
-    found = threshold.one_step_threshold(TASK)
-    assert found.reason == f"semantic: {UNSETTLED}" and found.symmetric.alpha == 0.75
-    assert np.isnan([found.alpha, found.stderr, found.shift, found.shift_error]).all()
+    moved = threshold.broken_critical(TASK, 64, 16, 0)
+    assert moved.reason == f"semantic: {UNSETTLED}" and np.isnan(moved.shift).all()
 
 
 TILTS = np.array([-2e-4, 1e-4, 1e-4])  # of Phi in log y, by scramble
 
 
-class Hill:
+class Hill(SimpleNamespace):
     """A root at which Phi is a parabola in log y, highest at y = 40; without a solution beyond `unsettled`."""
 
-    unsettled = np.inf
+    @classmethod
+    def at(cls, model, unsettled):
+        away = np.log(model.y / 40)
+        phis = ALPHA * (0.02 - 0.003 * away**2 + TILTS * away)
+        x = away * np.array([1.0, 2.0, 0.0, -1.0])
+        return cls(model=model, x=x, moves=0.0, phis=phis, phi=phis.mean(), settled=away < unsettled)
 
-    def __init__(self, equations, x, nets):
-        away = np.log(equations.y / 40)
-        self.equations, self.x, self.settled = equations, away * np.array([1.0, 2.0, 0.0, -1.0]), away < self.unsettled
-        self.averages = SimpleNamespace(free=0.02 - 0.003 * away**2 + TILTS * away)
-        self.phi = equations.alpha * self.averages.free.mean()
+    def _replace(self, **changes):
+        return Hill(**vars(self) | changes)
 
 
-def climb(monkeypatch, away, unsettled=np.inf):
-    """What `_highest` finds from the y that is `away` doublings above the best one, and how many roots it reports."""
-    monkeypatch.setattr(Hill, "unsettled", unsettled)
-    monkeypatch.setattr(solution, "Root", Hill)
-    reports = []
-    first = Hill(Broken(TASK, ALPHA, "positional", 40 * 2.0**away), None, None)
-    return *solution._highest(first, TILTS, lambda: reports.append(1)), len(reports)
+def climb(away, unsettled=np.inf):
+    """What `_ground_state` finds from the y that is `away` doublings above the best one, and how many roots it asks."""
+    asked = []
+
+    def root_near(model, x):
+        asked.append(model.y)
+        return Hill.at(model, unsettled)
+
+    first = Hill.at(BrokenBranch(TASK, ALPHA, "positional", 40 * 2.0**away), unsettled)
+    return *solution._ground_state(first, root_near), asked
 
 
 @pytest.mark.parametrize("away", [2.3, 0.2, -1.6])
-def test_the_ground_state_is_at_the_top_of_a_parabola(monkeypatch, away):
-    top, tried, drift, turns, reason, reports = climb(monkeypatch, away)
-    assert top.equations.y == pytest.approx(40, rel=1e-12) and reason == ""
-    assert drift == pytest.approx([1.0, 2.0, 0.0, -1.0])
-    assert turns == pytest.approx(TILTS / 0.006)  # where each scramble's own Phi is highest
-    assert tried[-1] is top and len(tried) == reports + 1
+def test_the_ground_state_is_at_the_top_of_a_parabola(away):
+    top, reason, asked = climb(away)
+    assert asked[-1] == top.model.y == pytest.approx(40, rel=1e-12) and reason == ""
+    assert top.log_y == pytest.approx(TILTS / 0.006)  # where each scramble's own Phi is highest
+    assert top.moves == pytest.approx(np.outer([1.0, 2.0, 0.0, -1.0], top.log_y))
 
 
 @pytest.mark.parametrize(("away", "unsettled", "last"), [(6.0, np.inf, 3.0), (-6.0, np.inf, -3.0), (0.2, 0.5, 0.2)])
-def test_no_ground_state_without_a_fall_of_phi_on_both_sides(monkeypatch, away, unsettled, last):
-    end, _, drift, turns, reason, _ = climb(monkeypatch, away, unsettled)
-    assert reason == NO_MAXIMUM and end.equations.y == pytest.approx(40 * 2.0**last)
-    assert drift.tolist() == [0.0] * 4 and turns.tolist() == [0.0] * 3
+def test_no_ground_state_without_a_fall_of_phi_on_both_sides(away, unsettled, last):
+    end, reason, _ = climb(away, unsettled)
+    assert reason == NO_MAXIMUM and end.model.y == pytest.approx(40 * 2.0**last) and end.moves == 0.0
 
 
 # The command
@@ -295,8 +298,9 @@ def test_the_command_answers_with_the_solution(capsys):
     assert said["stderr"] == found.stderr and said["converged"] is True
     assert [said[name] for name in ("q0", "m", "theta", "V", "y")] == [*found.valley[:1], *found.valley[2:]]
     assert said["q1"] == found.valley.q0 + found.valley.gap
-    for name in ("phi", "energy", "complexity", "shift", "residual", "iterations"):
-        assert said[name] == getattr(found, name)
+    for name in ("phi", "energy", "complexity", "shift"):
+        assert said[name] == found.quantities[name]
+    assert (said["residual"], said["iterations"]) == (found.residual, found.iterations)
 
 
 @pytest.mark.parametrize(

@@ -133,9 +133,9 @@ class MessagePassingCell(_OnData):
 
 @dataclass(frozen=True)
 class LineCell:
-    """A line of theory along alpha, see `theory_lines.theory_line`; without alphas the thresholds alone."""
+    """A line of theory along alpha, see `theory_lines.standard_line`; without alphas the thresholds alone."""
 
-    kind: ClassVar = Kind(".theory_lines:theory_line", kinds.THEORY)
+    kind: ClassVar = Kind(".theory_lines:standard_line", kinds.THEORY)
 
     experiment: str
     task: Task
@@ -146,16 +146,16 @@ class LineCell:
 
 
 class CopiesCell(LineCell):
-    """A line along which two copies of message passing are compared, see `theory.copies.copies_line`."""
+    """A line along which two copies of message passing are compared, see `theory_lines.copies_line`."""
 
-    kind: ClassVar = Kind("attention_phases.theory.copies:copies_line", kinds.COPIES)
+    kind: ClassVar = Kind(".theory_lines:copies_line", kinds.COPIES)
 
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
-    """A line of theory for another architecture."""
+    """A line of theory for another architecture, see `theory_lines.variant_line`."""
 
-    kind: ClassVar = Kind(".theory_lines:theory_line", kinds.VARIANTS)
+    kind: ClassVar = Kind(".theory_lines:variant_line", kinds.VARIANTS)
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED
@@ -173,22 +173,22 @@ class _OnNets:
 
 
 class RuleCell(_OnNets):
-    """Both thresholds on the published kind of quadrature, see `theory.published_rule.coarse_line`."""
+    """Both thresholds on the published kind of quadrature, see `theory_lines.rule_thresholds`."""
 
-    kind: ClassVar = Kind("attention_phases.theory.published_rule:coarse_line", kinds.RULE)
+    kind: ClassVar = Kind(".theory_lines:rule_thresholds", kinds.RULE)
 
 
 class OneStepThresholdsCell(_OnNets):
-    """Both thresholds with one step of replica symmetry breaking, see `one_step_lines.ground_states`."""
+    """Both thresholds with one step of replica symmetry breaking, see `theory_lines.broken_thresholds`."""
 
-    kind: ClassVar = Kind(".one_step_lines:ground_states", kinds.ONE_STEP)
+    kind: ClassVar = Kind(".theory_lines:broken_thresholds", kinds.ONE_STEP)
 
 
 @dataclass(frozen=True)
 class OneStepCell(_OnNets):
-    """The minima of one branch at several y, see `one_step_lines.along_y`."""
+    """The minima of one branch at several y, see `theory_lines.minima_along_y`."""
 
-    kind: ClassVar = Kind(".one_step_lines:along_y", kinds.ONE_STEP)
+    kind: ClassVar = Kind(".theory_lines:minima_along_y", kinds.ONE_STEP)
 
     alpha: float = field(kw_only=True)
     branch: str = field(kw_only=True)

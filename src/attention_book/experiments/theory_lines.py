@@ -1,127 +1,252 @@
-"""Everything that theory says along one line of alpha: branches, where they end, and the two thresholds."""
+"""What theory says of one cell: along a line of alpha, at the thresholds of a task, or with replica symmetry broken."""
+
+from math import hypot, isfinite
 
 import numpy as np
 
+from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branches import MINIMA, as_row, as_table, follow, solve_from
 from attention_phases.theory.ends import border, branch_end, gain_crossing
+from attention_phases.theory.one_step.solution import OneStep, one_step
+from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
+from attention_phases.theory.published_rule import coarse_threshold
 from attention_phases.theory.quadrature import usual_points
+from attention_phases.theory.stability import gains, settling_distance
 from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
-OF_NUMBER, OF_END, OF_VARIANT = 16, 2, 4
-AT = ("alpha", "alpha_error")
+OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4
 # Where the minima of the standard student begin and end, as far as they do so at an alpha of their own.
-BORDERS = {"semantic": "semantic start", "positional": "positional stop"}
+BORDERS = {"semantic": "start", "positional": "stop"}
 
 
-def theory_line(line) -> list[dict]:
-    """Return the rows of a `cells.LineCell`, or of a `cells.ArchitectureLineCell`, which is of another architecture.
+def standard_line(cell) -> list[dict]:
+    """Return the rows of a `cells.LineCell`, each with `what` and, but for "baseline", `alpha`.
 
-    Parameters
-    ----------
-    line : cells.LineCell or cells.ArchitectureLineCell
-
-    Returns
-    -------
-    list of dict
-        Each with `what` and, but for "baseline", `alpha`:
-
-        - "baseline": the `test_mse` of the linear model;
-        - "semantic", "positional", "symmetric": a branch, one row for each alpha, as from `branches.as_row`. The
-          standard student has the symmetric one where one of the others is missing, a variant as its cell says;
-        - "critical" and "linear", with `alpha_error`: the thresholds, where there are any. A variant has them only
-          between its alphas, if it has alphas;
-        - "gap" and "symmetric gap": see `thresholds.loss_gap`. A variant has the first only;
-        - of the standard student, "semantic at critical" and "positional at critical": rows as of a branch;
-        - of the standard student, "semantic start", "positional stop" and so on, with `alpha_error`: each end of a
-          branch within the alphas, and the `reason` of the solution beyond it. Where `branch_end` fails, the end is
-          known to a step of the alphas;
-        - of the standard student, "semantic border" and "positional border", with `alpha_error`: see `ends.border`;
-        - of a variant, "semantic limit" and so on, with `alpha_error`: see `ends.gain_crossing`.
+    - "baseline": the `test_mse` of the linear model;
+    - "gap" and "symmetric gap": see `thresholds.loss_gap`;
+    - "semantic", "positional", and "symmetric" where one of the others is missing: a branch, one row for each alpha,
+      as from `branches.as_row`;
+    - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
+    - "semantic at critical" and "positional at critical": rows as of a branch;
+    - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
+      `reason` of the solution beyond it;
+    - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
-    task, alphas, branches = line.task, sorted(line.alphas), getattr(line, "branches", MINIMA)
-    architecture = getattr(line, "architecture", None)
-    quadrature = {"scrambles": line.scrambles, "seed": line.seed}
-    for_numbers = min(OF_NUMBER * line.points, usual_points("threshold"))
-    options = {"points": line.points, **quadrature, "architecture": architecture}
-    found = {branch: follow(task, branch, alphas, **options) if alphas else {} for branch in branches}
-    rows = [{"what": "baseline", "test_mse": linear_baseline(task, architecture)}]
-    if architecture is None:
-        missing = [alpha for alpha in alphas if not all(alpha in each for each in found.values())]
-        if missing:
-            found["symmetric"] = follow(task, "symmetric", missing, **options)
-    else:
-        rows += _limits(task, found, options)
-    rows += _gaps(found)
-    for branch, solutions in found.items():
-        rows += [{"what": branch, "alpha": alpha, **as_row(task, each)} for alpha, each in solutions.items()]
+    task, alphas, quadrature = cell.task, sorted(cell.alphas), _quadrature(cell)
+    branches = _follow_all(MINIMA, task, alphas, points=cell.points, **quadrature)
+    missing = [alpha for alpha in alphas if not all(alpha in solutions for solutions in branches.values())]
+    if missing:
+        branches["symmetric"] = follow(task, "symmetric", missing, cell.points, **quadrature)
+    baseline = linear_baseline(task)
+    rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
+    for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
     for kind, compared in THRESHOLDS.items():
-        if not set(compared) <= set(found) or (alphas and not all(found[branch] for branch in compared)):
-            continue
-        start = seen_between(kind, found, rows[0]["test_mse"])
-        if start is None and alphas and architecture is not None:
-            continue  # a search over all alpha takes longer than the line
-        points = for_numbers if architecture is None else OF_VARIANT * line.points
-        each = threshold(task, kind, points, **quadrature, near=start, architecture=architecture)
-        if each.converged:
-            rows.append({"what": kind, "alpha": each.alpha, "alpha_error": each.stderr})
-        if each.converged and kind == "critical" and architecture is None:
-            there = each.solutions.items()
-            rows += [
-                {"what": f"{branch} at critical", "alpha": each.alpha, **as_row(task, one)} for branch, one in there
-            ]
-    if architecture is None:
-        for branch in branches:
-            ends = _ends(task, branch, alphas, found[branch], points=OF_END * line.points, **quadrature)
-            rows += ends
-            for end in (tuple(each[name] for name in AT) for each in ends if each["what"] == BORDERS[branch]):
-                at = border(task, branch, as_table(task, found[branch]), end, points=for_numbers, **quadrature)
-                rows.append({"what": f"{branch} border", **dict(zip(AT, at))})
+        if all(branches[branch] for branch in compared) or not alphas:
+            near = seen_between(kind, branches, baseline)
+            crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
+            rows += _threshold_rows(kind, crossing)
+            if kind == "critical" and crossing.converged:
+                rows += [
+                    {"what": f"{branch} at critical", "alpha": crossing.alpha, **as_row(task, solution)}
+                    for branch, solution in crossing.solutions.items()
+                ]
+    for branch in MINIMA:
+        ends = _ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
+        if BORDERS[branch] in ends:
+            end, _ = ends[BORDERS[branch]]
+            table = as_table(task, branches[branch])
+            rows.append(_mark(f"{branch} border", border(task, branch, table, end, points=for_numbers, **quadrature)))
     return rows
 
 
-def _gaps(found):
-    """Rows of the training losses less that of the positional branch."""
+def variant_line(cell) -> list[dict]:
+    """Return the rows of a `cells.ArchitectureLineCell`: as of `standard_line` up to the thresholds.
+
+    The branches are those of the cell, and if it has alphas the thresholds are those between them: a search over all
+    alpha takes longer than the line. The "semantic limit" and so on, with `alpha_error`, are `ends.gain_crossing`. With
+    rank 2 the semantic branch leaves the positional one continuously where that becomes a saddle. Semantic solutions
+    before this limit are left out: the asymmetry of the points would show as theta.
+    """
+    task, alphas, architecture = cell.task, sorted(cell.alphas), cell.architecture
+    options = {**_quadrature(cell), "architecture": architecture}
+    branches = _follow_all(cell.branches, task, alphas, points=cell.points, **options)
+    limits = _limits(task, branches, points=cell.points, **options)
+    if architecture.form == "rank2" and "semantic" in branches and "positional" in limits:
+        saddles_end = limits["positional"].value
+        branches["semantic"] = {
+            alpha: solution for alpha, solution in branches["semantic"].items() if alpha > saddles_end
+        }
+    baseline = linear_baseline(task, architecture)
+    rows = [{"what": "baseline", "test_mse": baseline}]
+    rows += [_mark(f"{branch} limit", limit) for branch, limit in limits.items()]
+    rows += [*_gap_rows(branches), *_branch_rows(task, branches)]
+    for kind, compared in THRESHOLDS.items():
+        if branches.keys() >= set(compared):
+            near = seen_between(kind, branches, baseline)
+            if near or not alphas:
+                rows += _threshold_rows(kind, threshold(task, kind, OF_VARIANT * cell.points, **options, near=near))
+    return rows
+
+
+def _quadrature(cell):
+    return {"scrambles": cell.scrambles, "seed": cell.seed}
+
+
+def _follow_all(branches, task, alphas, **options):
+    """Solutions by alpha of each branch; none without alphas."""
+    return {branch: follow(task, branch, alphas, **options) if alphas else {} for branch in branches}
+
+
+def _mark(what, alpha):
+    """A row of one place on the line."""
+    value, error = alpha
+    return {"what": what, "alpha": value, "alpha_error": error}
+
+
+def _threshold_rows(kind, crossing):
+    return [_mark(kind, (crossing.alpha, crossing.stderr))] if crossing.converged else []
+
+
+def _branch_rows(task, branches):
+    return [
+        {"what": branch, "alpha": alpha, **as_row(task, solution)}
+        for branch, solutions in branches.items()
+        for alpha, solution in solutions.items()
+    ]
+
+
+def _gap_rows(branches):
+    """Rows of the training losses minus that of the positional branch."""
     rows = []
     for name, branch in (("gap", "semantic"), ("symmetric gap", "symmetric")):
-        if branch in found and "positional" in found:
-            table = loss_gap(found[branch], found["positional"]).dropna(axis=1)  # some branches have no gain
+        if branch in branches and "positional" in branches:
+            table = loss_gap(branches[branch], branches["positional"]).dropna(axis=1)  # some branches have no gain
             rows += [{"what": name, **row} for row in table.to_dict("records")]
     return rows
 
 
 def _ends(task, branch, alphas, solutions, **quadrature):
-    """Rows of the ends of a minimum within the alphas."""
-    rows, reached = [], [alphas.index(alpha) for alpha in solutions]
-    for end, within, beyond in (("start", min(reached), -1), ("stop", max(reached), 1)) if reached else ():
-        if 0 <= within + beyond < len(alphas):
-            bracket = alphas[within], alphas[within + beyond]
-            value, error = branch_end(task, branch, bracket[0], solutions[bracket[0]].overlaps, **quadrature)
-            step = abs(bracket[0] - bracket[1])
-            if not abs(value - sum(bracket) / 2) <= 2 * step + 3 * error:  # NaN, or the other end
-                value, error = sum(bracket) / 2, step / 2
-            reason = solutions.stopped[bracket[1]]
-            rows.append({"what": f"{branch} {end}", "alpha": value, "alpha_error": error, "reason": reason})
-    return rows
+    """Side to (alpha, reason of the solution beyond) of the ends of a branch within the alphas.
 
-
-def _limits(task, found, options):
-    """Rows of the limits of stability of the branches of a variant.
-
-    With rank 2 the semantic branch leaves the positional one continuously where that becomes a saddle. Semantic
-    solutions before this limit are removed from `found`: the asymmetry of the points would show as theta.
+    Where `branch_end` fails, the end is known to a step of the alphas.
     """
-    rows = []
-    for branch, solutions in found.items():
+    if not solutions:
+        return {}
+    first, last = alphas.index(min(solutions)), alphas.index(max(solutions))
+    ends = {}
+    for side, within, beyond in (("start", first, first - 1), ("stop", last, last + 1)):
+        if 0 <= beyond < len(alphas):
+            inside, outside = alphas[within], alphas[beyond]
+            middle, step = (inside + outside) / 2, abs(inside - outside)
+            end = Measured(*branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature))
+            if not abs(end.value - middle) <= 2 * step + 3 * end.error:  # NaN, or the other end
+                end = Measured(middle, step / 2)
+            ends[side] = end, solutions.stopped[outside]
+    return ends
 
-        def at(alpha, branch=branch, solutions=solutions):
+
+def _limits(task, branches, **options):
+    """Branch to the alpha where it turns from a saddle into a minimum, of those that do."""
+    limits = {}
+    for branch, solutions in branches.items():
+
+        def solution_at(alpha, branch=branch, solutions=solutions):
             nearest = min(solutions, key=lambda other: abs(other - alpha))
             return solutions.get(alpha) or solve_from(solutions[nearest], task, alpha, branch, **options)
 
-        limit, error = gain_crossing(branch, solutions, lambda alpha, known=solutions: known[alpha].gain, at)
-        if np.isfinite(limit):
-            rows.append({"what": f"{branch} limit", "alpha": limit, "alpha_error": error})
-            if options["architecture"].form == "rank2" and "semantic" in found:
-                found["semantic"] = {alpha: each for alpha, each in found["semantic"].items() if alpha > limit}
+        gain = {alpha: solution.gain for alpha, solution in solutions.items()}
+        limit = Measured(*gain_crossing(branch, gain, gain.get, solution_at))
+        if isfinite(limit.value):
+            limits[branch] = limit
+    return limits
+
+
+def copies_line(cell) -> list[dict]:
+    """Return the rows of a `cells.CopiesCell`: along both branches, how close two copies of message passing come.
+
+    `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance that
+    was tried), and the replicon between jumps with its error.
+    """
+    task, quadrature, rows = cell.task, _quadrature(cell), []
+    for branch in MINIMA:
+        for alpha, solution in follow(task, branch, cell.alphas, cell.points, **quadrature).items():
+            distances, factors = gains(task, alpha, solution.overlaps, OF_GAINS * cell.points, **quadrature)
+            apart = settling_distance(distances, factors)
+            row = {"what": branch, "alpha": alpha, "apart": apart.value, "apart_error": apart.error}
+            row |= {"resolved": distances[-1], "replicon": solution.replicon}
+            rows.append(row | {"replicon_error": solution.stderr["replicon"]})
     return rows
+
+
+def rule_thresholds(cell) -> list[dict]:
+    """Return the rows of a `cells.RuleCell`: both thresholds that exist, on many points and on the published 144.
+
+    `what` is "critical" or "linear"; `alpha` and `alpha_error` are those on many points, `rule` and `exact` as
+    `coarse_threshold` gives them, where there is a crossing.
+    """
+    task, rows = cell.task, []
+    for kind in THRESHOLDS:
+        converged = threshold(task, kind, cell.points, **_quadrature(cell))
+        if converged.converged:
+            coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged)))
+            rows.append(_finite({**_mark(kind, (converged.alpha, converged.stderr)), **coarse}))
+    return rows
+
+
+@np.errstate(all="ignore")  # only the result has to be finite; a search that fails says why
+def broken_thresholds(cell) -> list[dict]:
+    """Return the rows of a `cells.OneStepThresholdsCell`: both thresholds with one step of breaking.
+
+    "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and `symmetric_error` of
+    the replica-symmetric one, `shift` and `shift_error` between the two (`one_step.threshold`). "semantic" and
+    "positional", the ground states at the replica-symmetric alpha_c, and "semantic at linear" have alpha and all of
+    `one_step_row`. Each has a `reason`, empty where the search for the ground state converged. Where there is no
+    threshold the row has nothing but its reason, and no row has what is not a finite number.
+    """
+    quadrature = {"points": cell.points, **_quadrature(cell)}
+    rows = _moved_rows("critical", "", broken_critical(cell.task, **quadrature))
+    rows += _moved_rows("linear", " at linear", broken_linear(cell.task, **quadrature))
+    return [_finite(row) for row in rows]
+
+
+def _moved_rows(kind, place, moved):
+    row = {"what": kind, "reason": moved.reason}
+    if not moved.solutions:
+        return [row]
+    symmetric, shift = moved.symmetric, moved.shift
+    row |= {
+        "alpha": symmetric.alpha + shift.value,
+        "alpha_error": hypot(symmetric.stderr, shift.error),
+        "symmetric": symmetric.alpha,
+        "symmetric_error": symmetric.stderr,
+        "shift": shift.value,
+        "shift_error": shift.error,
+    }
+    states = [
+        {"what": branch + place, "alpha": symmetric.alpha, **one_step_row(state)}
+        for branch, state in moved.solutions.items()
+    ]
+    return [row, *states]
+
+
+def minima_along_y(cell) -> list[dict]:
+    """Return the rows of a `cells.OneStepCell`: "solution" at each y, then the "ground state", see `one_step_row`."""
+    task, quadrature = cell.task, {"points": cell.points, **_quadrature(cell)}
+    rows = []
+    for what, y in [*(("solution", y) for y in cell.ys), ("ground state", None)]:
+        rows.append({"what": what, **one_step_row(one_step(task, cell.alpha, cell.branch, y, **quadrature))})
+    return rows
+
+
+def one_step_row(solution: OneStep) -> dict:
+    """Return the `quantities` of a solution with their standard errors as "q0_error" and so on, slope and reason."""
+    errors = {f"{name}_error": error for name, error in solution.stderr.items()}
+    return {**solution.quantities, "slope": solution.slope, **errors, "reason": solution.reason}
+
+
+def _finite(row):
+    """A row without the numbers that are not finite."""
+    return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}

@@ -14,7 +14,7 @@ from ..experiments.cells import LineCell
 from ..experiments.grids import OMEGAS
 from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE
-from ..experiments.theory_lines import theory_line
+from ..experiments.theory_lines import standard_line
 from ..pages.thresholds import breaking_shift
 from ..store.identity import flattened
 from ..store.parquet import flat
@@ -44,7 +44,7 @@ def theory_lines(profile, omegas):
             continue
         each = LineCell("fig03_theory", Task(omega=omega), *LINE[profile])
         fields = {name: flat(value) for name, value in flattened(each).items()}
-        found.append(pd.DataFrame([{**fields, **row} for row in theory_line(each)]))
+        found.append(pd.DataFrame([{**fields, **row} for row in standard_line(each)]))
     lines = pd.concat(found)
     crossed = lines.loc[lines["what"] == "critical", "omega"]
     for omega in omegas:

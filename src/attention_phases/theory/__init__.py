@@ -1,7 +1,5 @@
 """State evolution of the model and what follows from it (paper, Section 4 and Appendices B to D)."""
 
-from attention_book.experiments.theory_lines import theory_line
-
 from .baseline import encoding_error, linear_baseline, mean_attention
 from .branches import as_table, follow
 from .ends import stability_limit
@@ -20,6 +18,5 @@ __all__ = [
     "mean_attention",
     "solve",
     "stability_limit",
-    "theory_line",
     "threshold",
 ]

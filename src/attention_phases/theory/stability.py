@@ -1,104 +1,172 @@
-"""Linear stability of message passing: tail of the replicon, collective modes, contraction of a perturbation."""
+"""What the state evolution says of message passing: its course, what perturbs it, and where two copies of it settle.
+
+Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
+``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. The gain ``D'/D`` tends to
+the replicon Lambda (Appendix B.5) as the copies come close, if the proximal point has no jumps. A jump is passed by a
+share sqrt(D) of the sentences, each of which contributes a finite amount: the gain then grows like 1/sqrt(D), and the
+copies cannot come closer than where it is 1.
+"""
 
 from math import comb, sqrt
 
 import numpy as np
+import pandas as pd
 
-from ..measured import standard_error
+from ..measured import Measured, standard_error
 from ..task import Task
-from .copies import teacher_fit
-from .quadrature import SCRAMBLES, gaussian_points, jackknife
+from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool, usual_points
 from .rank_one.branch import RankOneBranch
-from .rank_one.prox import forces
-from .rank_one.state_evolution import Overlaps
+from .rank_one.prox import all_targets, forces
+from .rank_one.state_evolution import Overlaps, average, conjugates, update
 from .solver import derivatives
 from .warm import Net
 
 TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay shows the tail
+HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
+
+
+def trajectory(
+    task: Task, alpha: float, start: Overlaps, steps: int, points: int | None = None, scrambles=SCRAMBLES, seed=0
+) -> pd.DataFrame:
+    """Return the overlaps by iteration of undamped message passing (Eqs. 7 and 8, iterated), the start included.
+
+    The columns are q, m, theta, V, and their standard errors as "q_error" and so on, from courses that each see one
+    scramble only.
+
+    Args:
+        start: of the first weights, with theta^2 < sigma^2 q, and V
+        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
+    """
+    courses = []
+    for net in gaussian_points(usual_points("solution") if points is None else points, scrambles, seed):
+        course = [start]
+        for _ in range(steps):
+            averages = pool(average(task, course[-1], net[None]))
+            course.append(Overlaps(*map(float, update(task, conjugates(task, alpha, course[-1], averages)))))
+        courses.append(course)
+    table = pd.DataFrame(np.mean(courses, axis=0), columns=list(Overlaps._fields))
+    table[[f"{name}_error" for name in Overlaps._fields]] = standard_error(courses)
+    return table.rename_axis("iteration")
 
 
 def tail(task: Task, alpha: float, overlaps: Overlaps, points: int, scrambles=SCRAMBLES, seed=0) -> dict[str, float]:
     """Return the sample mean of the replicon at a number of points, and the index of its tail.
 
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    overlaps : Overlaps
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`.
-
-    Returns
-    -------
-    dict
-        `replicon` and `index`, with `replicon_error` and `index_error`: the mean of ``alpha V^2 |dr/dw|_F^2`` between
-        jumps, and Hill's estimate of b in ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble.
-        The variance exists for b > 2, the mean for b > 1.
+    `replicon` is the mean of ``alpha V^2 |dr/dw|_F^2`` between jumps. `index` is Hill's estimate of b in
+    ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble: the variance exists for b > 2, the mean
+    for b > 1. With `replicon_error` and `index_error`.
     """
-    q, m, theta, V = overlaps
     means, indices = [], []
     for net in gaussian_points(points, scrambles, seed):
-        y, noise = net.T[:2], net.T[2:]
-        own = sqrt(q - theta**2 / task.sigma**2)
-        w = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
-        square = forces(w, teacher_fit(task, task.sigma * y), V, task.sigma**2)[2]
+        fields, targets, _ = _cavity(task, overlaps, net.T)
+        _, _, square = forces(fields, targets, overlaps.V, task.sigma**2)
         largest = np.sort(square)[-TAIL - 1 :]
-        means.append(alpha * V**2 * square.mean())
+        means.append(alpha * overlaps.V**2 * square.mean())
         indices.append(1 / np.mean(np.log(largest[1:] / largest[0])))
-    both = {"replicon": means, "index": indices}
-    errors = {f"{name}_error": standard_error(each) for name, each in both.items()}
-    return {name: float(np.mean(each)) for name, each in both.items()} | errors
+    replicon, index = Measured.mean(means), Measured.mean(indices)
+    return {
+        "replicon": replicon.value,
+        "replicon_error": replicon.error,
+        "index": index.value,
+        "index_error": index.error,
+    }
 
 
 def modes(
     task: Task, alpha: float, branch: str, overlaps: Overlaps, points: int = 2**12, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the eigenvalues of the state-evolution map within its branch: the factors of collective deviations.
+    """Return the eigenvalues of the state-evolution map within its branch, and their errors: two (3,) arrays.
 
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    branch : {"semantic", "positional"}
-    overlaps : Overlaps
-        A solution on it.
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`.
-
-    Returns
-    -------
-    values, errors : (3,) arrays
-        The largest modulus first. The overlap that the branch holds at zero has its own factor, `Solution.gain`.
+    They are the factors of collective deviations, the largest modulus first. The overlap that the branch holds at zero
+    has its own factor, `Solution.gain`.
     """
     model = RankOneBranch(task, alpha, branch)
     x, net = model.pack(overlaps), Net(gaussian_points(points, scrambles, seed), model.fields)
     net.averages(model, x)  # searches in the middle
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
-    return jackknife(
-        lambda each: np.array(sorted(np.linalg.eigvals(each), key=lambda v: (-abs(v), -v.imag))), jacobians
-    )
+
+    def eigenvalues(jacobian):
+        return np.array(sorted(np.linalg.eigvals(jacobian), key=lambda value: (-abs(value), -value.imag)))
+
+    return jackknife(eigenvalues, jacobians)
 
 
 def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
-    """Return the size of a small random perturbation of message passing, over that at the start, by iteration.
+    """Return the size of a small random perturbation of message passing by iteration (steps + 1,), over that at first.
 
     Undamped steps turn a random perturbation into fresh ones, orthogonal to each other, of squared sizes Lambda^k.
     After t damped steps it is the sum over k of binomial(t, k) kappa^(t-k) (1-kappa)^k times the k-th, so that its
     squared size is the sum of the squares. For large t it falls by kappa + (1 - kappa) sqrt(Lambda) a step.
 
-    Parameters
-    ----------
-    replicon : float
-        Lambda.
-    damping : float
-        kappa, the share of the old state that is kept.
-    steps : int
-
-    Returns
-    -------
-    (steps + 1,) array
+    Args:
+        damping: kappa, the share of the old state that is kept
     """
-    return np.array([
-        sqrt(sum((comb(t, k) * damping ** (t - k) * (1 - damping) ** k) ** 2 * replicon**k for k in range(t + 1)))
-        for t in range(steps + 1)
-    ])  # fmt: skip
+
+    def squared_size(t):
+        shares = (comb(t, k) * damping ** (t - k) * (1 - damping) ** k for k in range(t + 1))
+        return sum(share**2 * replicon**k for k, share in enumerate(shares))
+
+    return np.array([sqrt(squared_size(t)) for t in range(steps + 1)])
+
+
+def gains(
+    task: Task, alpha: float, overlaps: Overlaps, points: int = 2**13, scrambles=SCRAMBLES, seed=0, halvings=HALVINGS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gain of the distance of two copies at a solution, from large distances to small ones.
+
+    The distances (halvings + 1,) are root mean square differences of the copies' weights, over the size of Q. The gains
+    (scrambles, halvings + 1) are D'/D of each scramble.
+    """
+    shares = 2.0 ** -np.arange(halvings + 1)
+    gains = []
+    for net in gaussian_points(points, scrambles, seed, dimensions=6):
+        fields, targets, own = _cavity(task, overlaps, net.T[:4])
+        noise, other = net.T[2:4], net.T[4:]
+        r, _, _ = forces(fields, targets, overlaps.V, task.sigma**2)
+        row = []
+        for share in shares:
+            together = 1 - share**2  # correlation of the copies' own parts
+            shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
+            moved = forces(fields + shift, targets, overlaps.V, task.sigma**2)[0] - r
+            row.append(alpha * overlaps.V**2 * np.mean(np.sum(moved**2, axis=0)) / (2 * own**2 * share**2))
+        gains.append(row)
+    return sqrt(2 / overlaps.q) * own * shares, np.array(gains)
+
+
+def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
+    """Return how close two copies come: the distance at which the gain falls through 1 with growing distance.
+
+    It is over the size of Q, by interpolation of the logarithms of what `gains` returns, and 0 where the gain is below
+    1 at all distances tried, which says nothing of smaller ones. The error is the jackknife's, over the scrambles.
+    """
+    value, error = jackknife(lambda gain: _root(distances, gain), gains)
+    return Measured(value, float(error))
+
+
+def _root(distances, gain):
+    above = np.flatnonzero(gain > 1)
+    if not len(above):
+        return 0.0
+    first = above[0]
+    if first == 0:
+        return float(distances[0])
+    x, y = np.log(distances[[first - 1, first]]), np.log(gain[[first - 1, first]])
+    return float(np.exp(x[0] - y[0] * (x[1] - x[0]) / (y[1] - y[0])))
+
+
+def _cavity(task: Task, overlaps: Overlaps, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Cavity fields (2, N) of many sentences, what S_11 and S_22 should be (2, N), and the size of the own part.
+
+    `normal` (4, N) are the teacher's fields over sigma, and what the teacher does not share of the cavity fields.
+    """
+    q, m, theta, _ = overlaps
+    y, noise = normal[:2], normal[2:]
+    own = sqrt(q - theta**2 / task.sigma**2)
+    fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
+    return fields, teacher_fit(task, task.sigma * y), own
+
+
+def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
+    """Return the values T_1 and T_2 (2, N) that S_11 and S_22 should have, for teacher fields y (2, N)."""
+    (a11, a12), (a21, a22) = task.matrix
+    return all_targets(y, task.omega, a11 - a12, a22 - a21)

@@ -18,9 +18,9 @@ import torch
 
 from ..errors import check_count, check_real
 from ..model.rank_one import overlaps, positional_encoding
-from ..theory.copies import teacher_fit
 from ..theory.rank_one.prox import forces
 from ..theory.rank_one.state_evolution import unfitted
+from ..theory.stability import teacher_fit
 
 STEPS, TOLERANCE = 1000, 1e-12
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration

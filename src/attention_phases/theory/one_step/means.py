@@ -14,22 +14,13 @@ from ..rank_one.prox import prox, teacher_targets
 
 @njit(cache=True, nogil=True)
 def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, lean2):
-    """Return the nine entries of `state_evolution.InnerAverages` over one scramble, losses without their constant.
+    """Return the nine entries of `equations.InnerAverages` over one scramble, losses without their constant.
 
-    Parameters
-    ----------
-    net : (N, 6) array
-        xi, zeta, and two normal numbers whose direction is the angle by which the inner points are turned.
-    inner : (K, 3) array
-        Points z of the plane, and their weights under the normal law.
-    q0, gap, m, theta, V, y : float
-        Order parameters, gap = q1 - q0.
-    omega, variance, lean1, lean2 : float
-        See `prox.teacher_targets`; variance = sigma^2.
-
-    Returns
-    -------
-    (9,) array
+    Args:
+        net: (N, 6), xi, zeta, and two normal numbers whose direction is the angle by which the inner points are turned
+        inner: (K, 3), points z of the plane, and their weights under the normal law
+        q0, gap, m, theta, V, y: order parameters, gap = q1 - q0
+        omega, variance, lean1, lean2: see `prox.teacher_targets`; variance = sigma^2
     """
     sums = np.zeros(9)
     root = sqrt(q0)

@@ -1,71 +1,92 @@
-"""alpha_c between the ground states with one step of replica symmetry breaking."""
+"""How one step of replica symmetry breaking moves the two thresholds in alpha."""
 
-from dataclasses import dataclass, field
-from math import hypot, nan
+from math import hypot
+from typing import NamedTuple
 
-from ...measured import standard_error
+import numpy as np
+
+from ...measured import UNKNOWN, Measured, standard_error
 from ...task import Task
 from ..branches import MINIMA
-from ..quadrature import SCRAMBLES, usual_points
+from ..prediction_error import test_error
 from ..thresholds import Threshold, threshold
 from .solution import OneStep, one_step
 
+NO_THRESHOLD = "no replica-symmetric threshold"
 
-@dataclass(frozen=True)
-class OneStepThreshold:
-    """alpha_c, and its distance from the replica-symmetric one.
 
-    Attributes
-    ----------
-    alpha, stderr : float
-        NaN without a solution on both branches; one that is `OneStep.solved` counts with the Phi it has.
-    shift, shift_error : float
-        alpha less the replica-symmetric alpha_c, much better known than either.
-    reason : str
-        Why it was not found; empty if it was.
-    symmetric : Threshold
-        The replica-symmetric one.
-    solutions : dict of OneStep
-        Both branches at the replica-symmetric alpha_c.
-    """
+class MovedThreshold(NamedTuple):
+    """A replica-symmetric threshold, and by how much breaking moves it: much better known than either threshold."""
 
-    alpha: float
-    stderr: float
-    shift: float
-    shift_error: float
-    reason: str
     symmetric: Threshold
-    solutions: dict[str, OneStep] = field(repr=False)
+    shift: Measured  # NaN if it was not found
+    reason: str  # why it was not, or what is missing of it; empty if all converged
+    solutions: dict[str, OneStep]  # ground states by branch, at the replica-symmetric alpha
 
 
-def one_step_threshold(task: Task, points: int | None = None, scrambles=SCRAMBLES, seed=0) -> OneStepThreshold:
-    """Return the sample complexity where the ground states of the two branches have the same training loss.
+def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
+    """Return where the ground states of the two branches have the same training loss, on `points` as in `one_step`.
 
     One step of Newton's method from the replica-symmetric alpha_c, where the difference of the losses is that of the
     two shifts: ``(shift_positional - shift_semantic)/(slope_semantic - slope_positional)``. The error of the method is
-    of the order of the shift squared. A branch where replica symmetry holds has no shift.
-
-    Parameters
-    ----------
-    task : Task
-    points, scrambles, seed : int
-        Quadrature, see `one_step`.
-
-    Returns
-    -------
-    OneStepThreshold
+    of the order of the shift squared. A branch where replica symmetry holds has no shift. A solution that is
+    `OneStep.solved` counts with the Phi it has.
     """
-    points = usual_points("one step") if points is None else points
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.converged:
-        return OneStepThreshold(nan, nan, nan, nan, "no replica-symmetric threshold", symmetric, {})
-    found = {branch: one_step(task, symmetric.alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
-    semantic, positional = found.values()
-    slope = semantic.slope - positional.slope
-    shift = (positional.shift - semantic.shift) / slope
-    error = standard_error(positional.shifts - semantic.shifts) / abs(slope)
-    reason = "; ".join(f"{branch}: {each.reason}" for branch, each in found.items() if each.reason)
+        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+    solutions = {branch: one_step(task, symmetric.alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
+    reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
+    semantic, positional = solutions["semantic"], solutions["positional"]
     if not (semantic.solved and positional.solved):
-        shift = error = nan
-    alpha = symmetric.alpha + shift
-    return OneStepThreshold(alpha, hypot(symmetric.stderr, error), shift, error, reason, symmetric, found)
+        return MovedThreshold(symmetric, UNKNOWN, reason, solutions)
+    slope = semantic.slope - positional.slope
+    error = standard_error(positional.spread["shift"] - semantic.spread["shift"]) / abs(slope)
+    shift = Measured((positional.shift - semantic.shift) / slope, error)
+    return MovedThreshold(symmetric, shift, reason, solutions)
+
+
+def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
+    """Return where the lowest semantic minima predict as well as the linear model, see `linear_shift`."""
+    symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
+    if not symmetric.converged:
+        return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+    try:
+        ground, typical = (one_step(task, symmetric.alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
+    except (ArithmeticError, np.linalg.LinAlgError) as error:
+        # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
+        return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})
+    for state in (ground, typical):
+        if not state.solved:
+            reason = f"no solution at y = {state.valley.y:g}: {state.reason}"
+            return MovedThreshold(symmetric, UNKNOWN, reason, {})
+    shift = linear_shift(task, symmetric.solutions["semantic"].test_slope, ground, typical)
+    return MovedThreshold(symmetric, shift, ground.reason, {"semantic": ground})
+
+
+def linear_shift(task: Task, slope: float, ground: OneStep, typical: OneStep) -> Measured:
+    """Return by how much alpha_l moves when the lowest minima predict in the place of the replica-symmetric solution.
+
+    A minimum of size q1 has the test error of a student with these overlaps. The solution at y = 0, whose overlaps
+    are the replica-symmetric ones on the same points, is subtracted. The error takes those of q1 and theta as if they
+    added up, and the two solutions as independent: an upper bound.
+
+    Args:
+        slope: of the replica-symmetric test error in alpha
+        ground, typical: the ground state and the solution at y = 0, both at the replica-symmetric alpha_l
+    """
+    if ground.valley.gap == 0:
+        return Measured(0.0, 0.0)
+    lowest, before = _test_error(task, ground), _test_error(task, typical)
+    return Measured(-(lowest.value - before.value) / slope, hypot(lowest.error, before.error) / abs(slope))
+
+
+def _test_error(task: Task, solution: OneStep) -> Measured:
+    _, _, m, theta, _, _ = solution.valley
+    q1 = solution.valley.q0 + solution.valley.gap
+
+    def at(q, theta):
+        return test_error(task, {"q": q, "m": m, "theta": theta, "rho": task.sigma**2, "m_teacher": 0.0})[0]
+
+    value, up, over = at(q1, theta), solution.stderr["q1"], solution.stderr["theta"]
+    return Measured(value, abs(at(q1 + up, theta) - value) + abs(at(q1, theta + over) - value))

@@ -30,6 +30,11 @@ class Valley(NamedTuple):
     V: Any
     y: Any
 
+    @property
+    def share(self):
+        """gap/q1."""
+        return self.gap / (self.q0 + self.gap)
+
 
 class InnerAverages(NamedTuple):
     """Expectations over the fields; each entry a float, or an array with one value a scramble."""
