@@ -6,9 +6,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from attention_book import figures
 from attention_book import published as paper
-from attention_book.render import markup, scorecard
+from attention_book.pages import scorecard
+from attention_book.render import markup
+from attention_book.render.style import NEUTRAL, POSITIONAL, SEMANTIC
 from attention_book.render.verdicts import LIMIT, REASONS, Comparison, compare
 from attention_phases.measured import Measured
 
@@ -110,35 +111,27 @@ def test_what_the_schema_forbids(frame, where, value):
 
 
 def test_the_page_has_the_rows_of_the_document(frame):
-    html, found = scorecard.sections(frame), scorecard.document(frame, PROVENANCE)
-    assert html.count('<section class="comparisons"') == 1 and 'data-figure="fig02"' in html
-    assert html.count("<tr>") - html.count("<thead>") == len(found["rows"])
-    assert scorecard.summary(frame).count("<tr>") == 1 + 4  # two of the three that differ have other evidence
-
-
-def test_the_summary_in_one_sentence(frame):
-    said = "Of 4 comparisons with published numbers, 1 agree within 3 errors of both sides, 2 differ by more "
-    assert scorecard.sentence(frame) == said + "(reasons: quadrature 1, unknown 1), and 1 cannot be made like for like."
-
-
-def test_reasons_are_numbered_as_in_the_tables():
-    lines = scorecard.reasons().splitlines()
-    assert [line.split(".")[0] for line in lines] == [str(i) for i in range(1, len(REASONS) + 1)]
-    assert lines[0].startswith("1. **Quadrature.**")
+    texts, rows = scorecard.texts(frame), scorecard.document(frame, PROVENANCE)["rows"]
+    tables = texts["tables"]
+    assert tables.count('<section class="comparisons"') == 1 and 'data-figure="fig02"' in tables
+    assert tables.count("<tr>") - tables.count("<thead>") == len(rows)
+    assert texts["counts"].count("<tr>") == 1 + 4  # two of the three that differ have other evidence
+    assert texts["summary"] == (
+        "Of 4 comparisons with published numbers, 1 agree within 3 errors of both sides, 2 differ by more "
+        "(reasons: quadrature 1, unknown 1), and 1 cannot be made like for like."
+    )
+    reasons = texts["reasons"].splitlines()
+    assert [line.split(".")[0] for line in reasons] == [str(i) for i in range(1, len(REASONS) + 1)]
+    assert reasons[0].startswith("1. **Quadrature.**")  # numbered as in the tables
 
 
 def test_all_differences_are_drawn(frame):
-    strips = scorecard.strips(frame)
-    assert [(each["figure"], each["quantity"], each["evidence"]) for each in strips] == [
-        ("Figure 2", "critical", "theory"), ("Figure 2", "test_mse", "students"),
-        ("Figure 2", "linear_mse", "students"), ("Figure 2", "theta/sigma^2", "students"),
-    ]  # fmt: skip
-    axes = figures.forest(strips, LIMIT).axes[0]
+    axes = scorecard.draw_differences(frame).axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == [scorecard.LABELS[quantity] for quantity in frame["quantity"]]
     shown = [line for line in axes.lines if line.get_marker() in "Dos" and len(line.get_xdata())]
     assert [float(line.get_xdata()[0]) for line in shown] == pytest.approx(frame["sigma"].to_list())
-    assert [line.get_markerfacecolor() for line in shown] == [
-        figures.NEUTRAL, figures.POSITIONAL, "none", figures.SEMANTIC,
-    ]  # fmt: skip
+    assert [line.get_markerfacecolor() for line in shown] == [NEUTRAL, POSITIONAL, "none", SEMANTIC]
     low, high = axes.get_xlim()
     assert low < frame["sigma"].min() and high > frame["sigma"].max()
-    figures.forest([], LIMIT)
+    scorecard.draw_differences(scorecard.gathered([page("fig04")]))

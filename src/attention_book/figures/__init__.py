@@ -4,7 +4,6 @@ What is shown is computed before. Done here are means over instances or scramble
 picture itself needs, such as levels of contours.
 """
 
-from ..render.forest import forest
 from ..render.style import ATTENTION, BASELINE, COLOURS, HIGHER, LINEAR, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 from . import landscape, stability
 from .architectures import architecture_slice, rank_two
@@ -21,7 +20,6 @@ __all__ = [
     "POSITIONAL",
     "SEMANTIC",
     "architecture_slice",
-    "forest",
     "found_minima",
     "fractions",
     "landscape",

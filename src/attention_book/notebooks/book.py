@@ -12,10 +12,9 @@ import nbformat
 import psutil
 from tqdm import tqdm
 
-from .. import figures, paths
-from ..render import scorecard
+from .. import paths
+from ..pages import scorecard
 from ..render.markup import COMPARISON
-from ..render.verdicts import LIMIT
 from ..store.provenance import environment
 from .behind import FIGURES, write_figures
 from .execution import execute
@@ -98,11 +97,6 @@ def write_scorecard(pages, profile, shown):
     data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
     found = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
     (shown / "scorecard.json").write_text(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    figures.forest(scorecard.strips(frame), LIMIT).savefig(shown / "scorecard.svg", metadata={"Date": None})
-    for name, text in {
-        "summary": scorecard.sentence(frame),
-        "counts": scorecard.summary(frame),
-        "reasons": scorecard.reasons(),
-        "tables": scorecard.sections(frame),
-    }.items():
+    scorecard.draw_differences(frame).savefig(shown / "scorecard.svg", metadata={"Date": None})
+    for name, text in scorecard.texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n")

@@ -1,0 +1,197 @@
+"""The scorecard: all comparisons with the paper as data, as a picture, and as the pieces of its page."""
+
+import re
+
+import matplotlib as mpl
+import pandas as pd
+
+from ..render.markup import Table
+from ..render.style import COLOURS, NEUTRAL, panels, styled
+from ..render.verdicts import COLUMNS, LIMIT, REASONS, VERDICTS, count
+
+SCHEMA = "../_static/scorecard.schema.json"  # seen from the page
+NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
+FIELDS = {  # of a row of the document, by the columns of `verdicts.compare`
+    "published": {
+        "text": "published",
+        "value": "published_value",
+        "rounding": "rounding",
+        "uncertainty": "published_error",
+        "n": "published_n",
+        "source": "source",
+    },
+    "ours": {"value": "value", "uncertainty": "error", "kind": "evidence", "n": "n"},
+    "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma", "limit": "limit"},
+}
+MARKS = {"theory": "D", "students": "o", "transformers": "s"}
+LABELS = {
+    "critical": r"$\alpha_c$",
+    "linear": r"$\alpha_l$",
+    "q": "$q$",
+    "m": "$m$",
+    "theta": r"$\theta$",
+    "V": "$V$",
+    "m/sigma^2": r"$m/\sigma^2$",
+    "theta/sigma^2": r"$\theta/\sigma^2$",
+    "train_loss": r"$\epsilon_t$",
+    "test_mse": r"$\epsilon_g$",
+    "linear_mse": r"$\epsilon_g$, linear fit",
+    "accuracy": "accuracy",
+    "start to trained": "distance, Adam",
+    "trained to final": "distance, SGD",
+    "of_zeros": "former zeros",
+}
+
+
+def gathered(pages):
+    """One frame of the comparisons of all pages, each published number once for each kind of evidence.
+
+    As from `verdicts.compare`, with `id`, `figure`, `title`, `page` (with the table's anchor) and `inputs`. Where two
+    pages compare the same, the row with the smaller error of ours stays.
+
+    pages: of each a dict with `figure` (its label), `title`, `page` (address seen from the scorecard), `inputs` (digest
+        of what the page was made of) and `tables`: what `markup.Table` leaves in an executed notebook.
+    """
+    rows = []
+    for page in pages:
+        where = {name: page[name] for name in ("figure", "title", "inputs")}
+        for table in page["tables"]:
+            address = f"{page['page']}#{table['anchor']}"
+            rows += [where | {"page": address, "same": _name(row), **row} for row in table["rows"]]
+    frame = pd.DataFrame(rows, columns=["figure", "title", "inputs", "page", "same", *COLUMNS])
+    frame.insert(0, "id", frame["figure"] + "-" + frame["same"])
+    frame = frame.sort_values("error", kind="stable").drop_duplicates("same").sort_index()
+    return frame.drop(columns="same").astype({"broken": float, "broken_error": float}).reset_index(drop=True)
+
+
+def _name(row):
+    """What a row compares, as an identifier."""
+    values = [f"{value:g}" if isinstance(value, float) else str(value) for value in row["parameters"].values()]
+    words = [row["quantity"], *(word for pair in zip(row["parameters"], values) for word in pair), row["evidence"]]
+    return re.sub(r"[^a-z0-9.]+", "-", " ".join(words).lower())
+
+
+def document(frame, provenance):
+    """The scorecard as data, by the schema `book/_static/scorecard.schema.json`.
+
+    frame: from `gathered`.
+    provenance: `commit` (None outside of a checkout), `profile` and `data` (digest of the stored results).
+    """
+    records = frame.astype({"published_n": "Int64"}).astype(object).where(frame.notna(), None).to_dict("records")
+    return {
+        "$schema": SCHEMA,
+        "limit": LIMIT,
+        "reasons": [{"number": i, "name": name} for name, i in NUMBERS.items()],
+        "verdicts": {verdict: int((frame["verdict"] == verdict).sum()) for verdict in VERDICTS},
+        "rows": [_row(record, provenance) for record in records],
+    }
+
+
+def _row(record, provenance):
+    row = {name: record[name] for name in ("id", "figure", "page", "quantity", "parameters")}
+    row |= {part: {name: record[column] for name, column in fields.items()} for part, fields in FIELDS.items()}
+    shift = {"shift": record["broken"], "uncertainty": record["broken_error"]}
+    row["ours"]["model"] = None if record["broken"] is None else shift
+    reason = record["reason"]
+    return row | {
+        "verdict": record["verdict"],
+        "reason": reason and {"number": NUMBERS[reason], "name": reason},
+        "provenance": provenance | {"inputs": record["inputs"]},
+    }
+
+
+def texts(frame):
+    """Pieces of the page: a `summary` in one sentence and the numbered `reasons` (Markdown), `counts` and `tables`."""
+    reasons = [f"{NUMBERS[name]}. {' '.join(text.split())}" for name, text in REASONS.items()]
+    return {
+        "summary": _sentence(frame),
+        "counts": _counts(frame),
+        "reasons": "\n".join(reasons),
+        "tables": _sections(frame),
+    }
+
+
+def _sentence(frame):
+    counts = frame["verdict"].value_counts()
+    agree, differ, other = (int(counts.get(verdict, 0)) for verdict in VERDICTS)
+    reasons = frame.loc[frame["verdict"] == "differs", "reason"].value_counts()
+    why = ", ".join(f"{name} {times}" for name, times in reasons.items())
+    return (
+        f"Of {len(frame)} comparisons with published numbers, {agree} agree within {LIMIT:g} errors of both sides, "
+        f"{differ} differ by more{f' (reasons: {why})' if why else ''}, and {other} cannot be made like for like."
+    )
+
+
+def _counts(frame):
+    """Numbers by verdict, reason and evidence, as HTML."""
+    counts = count(frame)
+    counts["reason_place"] = counts["reason"].map(NUMBERS).astype(float)
+    return Table(
+        counts[["verdict", "rows", "reason", "reason_place", "evidence"]], "Numbers by verdict and reason"
+    ).html()
+
+
+def _sections(frame):
+    """HTML of the comparisons, a section for each figure, which the page's script can hide."""
+    parts = []
+    for (figure, title), rows in frame.groupby(["figure", "title"], sort=False):
+        page = rows["page"].iloc[0].partition("#")[0]
+        table = Table(rows, f"{title}: the published numbers and ours").html()
+        parts.append(
+            f'<section class="comparisons" data-figure="{figure}" data-title="{title}">'
+            f'<h3><a href="{page}#{figure}">{title}</a></h3>{table}</section>'
+        )
+    return "\n".join(parts)
+
+
+@styled
+def draw_differences(frame):
+    """Every published number's difference from ours in errors, a line for each figure, quantity and kind of evidence.
+
+    Filled marks, open ones where the two numbers are not the same quantity. Up to `LIMIT` they agree; shaded.
+    """
+    spread = ["spread" if "standard" in parameters.get("statistic", "") else "" for parameters in frame["parameters"]]
+    figures = [title.partition(":")[0] for title in frame["title"]]
+    lines = list(frame.groupby([figures, "quantity", spread, "evidence"], sort=False))
+    height = 1.4 + 0.29 * (len(lines) + len(set(figures)))
+    mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow, to be read on a phone
+    canvas, (axes,) = panels(1, height, width=4.8)
+    place, places, last = 0.0, {}, None
+    for (figure, quantity, statistic, evidence), rows in lines:
+        if figure != last:
+            at = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
+            axes.text(-0.02, place, figure, weight="bold", **at)
+            place, last = place + 1, figure
+        _draw_line(axes, place, rows, MARKS[evidence])
+        places[place] = ", ".join(filter(None, [LABELS[quantity], statistic]))
+        place += 1
+    axes.set_yticks(list(places), list(places.values()))
+    axes.set_ylim(max(place, 1) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    _scale(axes, frame["sigma"])
+    used = [name for name in MARKS if (frame["evidence"] == name).any()]
+    handles = [axes.plot([], [], MARKS[name], color=NEUTRAL, label=name)[0] for name in used]
+    above = {"loc": "lower right", "bbox_to_anchor": (1, 1), "ncols": 3, "handletextpad": 0.2, "columnspacing": 1}
+    axes.legend(handles=handles, **above)
+    return canvas
+
+
+def _draw_line(axes, place, rows, marker):
+    axes.axhline(place, color="#d0d0d0", linewidth=0.6, zorder=0.5)
+    for sigma, verdict, parameters in rows[["sigma", "verdict", "parameters"]].itertuples(index=False):
+        colour = COLOURS.get(parameters.get("branch", parameters.get("solution")), NEUTRAL)
+        face = "none" if verdict == "not comparable" else colour
+        axes.plot(sigma, place, marker, color=colour, markerfacecolor=face, alpha=0.8)
+
+
+def _scale(axes, sigmas):
+    """An axis of errors: linear up to `LIMIT`, logarithmic beyond."""
+    axes.axvspan(-LIMIT, LIMIT, color="#e4e4e4", linewidth=0)
+    axes.axvline(0, color="#999999", linewidth=1)
+    axes.set_xscale("symlog", linthresh=LIMIT, linscale=0.8)
+    axes.set_xlabel("ours less published, in errors")
+    shown = [-30, -3, 0, 3, 30]
+    axes.set_xticks(shown, [f"{errors:+d}".replace("-", "−") if errors else "0" for errors in shown])
+    axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
+    low, high = min([0.0, *sigmas]), max([0.0, *sigmas])
+    axes.set_xlim(min(1.4 * low, -1.5 * LIMIT), max(1.4 * high, 1.5 * LIMIT))
