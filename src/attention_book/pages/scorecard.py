@@ -23,6 +23,7 @@ FIELDS = {  # of a row of the document, by the columns of `verdicts.compare`
     "ours": {"value": "value", "uncertainty": "error", "kind": "evidence", "n": "n"},
     "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma", "limit": "limit"},
 }
+MISSING = ("published_error", "published_n", "broken", "broken_error")  # None in a notebook where they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
 LABELS = {
     "critical": r"$\alpha_c$",
@@ -61,7 +62,7 @@ def gathered(pages):
     frame = pd.DataFrame(rows, columns=["figure", "title", "inputs", "page", "same", *COLUMNS])
     frame.insert(0, "id", frame["figure"] + "-" + frame["same"])
     frame = frame.sort_values("error", kind="stable").drop_duplicates("same").sort_index()
-    return frame.drop(columns="same").astype({"broken": float, "broken_error": float}).reset_index(drop=True)
+    return frame.drop(columns="same").astype(dict.fromkeys(MISSING, float)).reset_index(drop=True)
 
 
 def _name(row):
@@ -126,9 +127,8 @@ def _counts(frame):
     """Numbers by verdict, reason and evidence, as HTML."""
     counts = count(frame)
     counts["reason_place"] = counts["reason"].map(NUMBERS).astype(float)
-    return Table(
-        counts[["verdict", "rows", "reason", "reason_place", "evidence"]], "Numbers by verdict and reason"
-    ).html()
+    order = ["verdict", "rows", "reason", "reason_place", "evidence"]
+    return Table(counts[order], "Numbers by verdict and reason").html()
 
 
 def _sections(frame):
