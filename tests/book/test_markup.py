@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from attention_book import published as paper
+from attention_book.quantities import QUANTITIES, SCALES
 from attention_book.render import markup
 from attention_book.render.verdicts import Comparison, compare
 from attention_phases.measured import Measured
@@ -117,9 +118,13 @@ def test_a_spread_that_is_rounding_is_not_shown():
     assert (first, second) == (["1"], ["1.000050 ± 0.000025"])
 
 
-def test_an_unknown_column_is_an_error():
-    with pytest.raises(KeyError, match="guess"):
-        markup.as_html(pd.DataFrame({"guess": [1.0]}), "Guesses")
+def test_a_column_of_plain_words_needs_no_entry():
+    head, row = Cells(markup.as_html(pd.DataFrame({"data_sets_used": [1.5]}), "Used")).rows
+    assert head == ["data sets used"] and row == ["1.5"]
+
+
+def test_scales_of_columns_are_known():
+    assert {each.scale for each in QUANTITIES.values()} == set(SCALES)
 
 
 def test_texts_for_prose():

@@ -1,7 +1,7 @@
 """Frames of numbers as tables of HTML: the one place where numbers of the pages are rounded and become text.
 
 A column `x` may come with `x_error` (its standard error), `x_std` (the standard deviation of what it is a mean of), or
-`x_low` and `x_high` (the ends of a range). They are shown in one cell. `columns.COLUMNS` has headings and units.
+`x_low` and `x_high` (the ends of a range). They are shown in one cell. `quantities` has headings and units.
 """
 
 import re
@@ -14,7 +14,7 @@ import pandas as pd
 
 from attention_phases.measured import with_error
 
-from .columns import COLUMNS, NAMES, SYMBOLS
+from ..quantities import SCALES, heading, quantity, symbol
 from .verdicts import REASONS
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
@@ -29,7 +29,7 @@ class Table:
     Attributes
     ----------
     frame : pandas.DataFrame
-        With columns of `columns.COLUMNS`, or from `verdicts.compare`.
+        Columns are named as in `quantities`, or it is from `verdicts.compare`.
     caption : str
         HTML: what the numbers are, in which units.
     folded : bool
@@ -71,7 +71,7 @@ def as_html(frame, caption, folded=False):
     """
     names = [name for name in frame if not _is_part(name, frame)]
     kinds = {name: _align(frame[name]) for name in names}
-    head = "".join(f'<th scope="col"{kinds[name]}>{_heading(name)}</th>' for name in names)
+    head = "".join(f'<th scope="col"{kinds[name]}>{heading(name)}</th>' for name in names)
     body = "".join(
         "<tr>" + "".join(_cell(name, row, kinds[name], first=name == names[0]) for name in names) + "</tr>"
         for row in frame.to_dict("records")
@@ -107,13 +107,13 @@ def readable(comparison):
     return shown if shown["broken"].notna().any() else shown.drop(columns=["broken", "broken_error"])
 
 
-def label(quantity, parameters):
+def label(name, parameters):
     """Name of a quantity with its parameters, as HTML: "ε<sub>g</sub>, positional, α = 2"."""
     given = [
-        f"{SYMBOLS[name]} = {value:g}" if isinstance(value, Number) else NAMES.get(value, str(value))
-        for name, value in parameters.items()
+        f"{symbol(key)} = {value:g}" if isinstance(value, Number) else symbol(value)
+        for key, value in parameters.items()
     ]
-    return ", ".join([SYMBOLS[quantity], *given])
+    return ", ".join([symbol(name), *given])
 
 
 def sources(comparison):
@@ -151,11 +151,6 @@ def _is_part(name, frame):
     return any(name.endswith(part) and name.removesuffix(part) in frame for part in PARTS)
 
 
-def _heading(name):
-    column = COLUMNS[name]
-    return f"{column.heading}, {column.unit}" if column.unit else column.heading
-
-
 def _is_number(value):
     """Numbers, and texts of published ones."""
     if isinstance(value, str):
@@ -169,7 +164,7 @@ def _align(values):
 
 
 def _cell(name, row, kind, first):
-    column, value = COLUMNS[name], row[name]
+    column, value = quantity(name), row[name]
     plain = isinstance(value, (str, bool)) or value is None
     text = _word(value, column) if plain else _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
@@ -180,11 +175,12 @@ def _word(value, column):
         return column.missing
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return SYMBOLS.get(value, NAMES.get(value, str(value)))
+    return symbol(value)
 
 
 def _shown(name, row, column):
-    value, error, std, low, high = (row.get(f"{name}{part}", float("nan")) / column.size for part in ("", *PARTS))
+    scale = SCALES[column.scale]
+    value, error, std, low, high = (row.get(f"{name}{part}", float("nan")) / scale for part in ("", *PARTS))
     if not isfinite(value):
         return column.missing
     if error > 0:

@@ -47,7 +47,7 @@ COLUMNS = (
 class Comparison:
     """A published number, and ours for the same quantity.
 
-    quantity: a key of `columns.SYMBOLS`.
+    quantity: a name of `quantities`.
     parameters: where it is measured, such as {"omega": 0.3, "branch": "semantic"}.
     ours: its error (> 0) is of the quadrature for theory, of the mean over instances for students.
     evidence: one of `EVIDENCE`, what ours comes from.

@@ -1,0 +1,373 @@
+"""What every quantity is called on the pages, what it means in the stored results, and in which units it is given.
+
+A column `x_error` is the standard error of `x`.
+"""
+
+from dataclasses import dataclass, field
+
+SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the comparisons with the paper
+    "omega": "ω",
+    "alpha": "α",
+    "sigma": "σ",
+    "lam": "λ",
+    "critical": "α<sub>c</sub>",
+    "linear": "α<sub>l</sub>",
+    "theta": "θ",
+    "m/sigma^2": "m/σ²",
+    "theta/sigma^2": "θ/σ²",
+    "train_loss": "ε<sub>t</sub>",
+    "test_mse": "ε<sub>g</sub>",
+    "linear_mse": "ε<sub>g</sub> of the linear fit",
+    "q_11": "q<sub>11</sub>",
+    "q_12": "q<sub>12</sub>",
+    "q_22": "q<sub>22</sub>",
+    "m_2": "m<sub>2</sub>",
+    "theta_1": "θ<sub>1</sub>",
+    "theta_2": "θ<sub>2</sub>",
+    "replicon": "Λ",
+    "accuracy": "test accuracy",
+    "test_loss": "test loss",
+    "start to trained": "distance by Adam",
+    "trained to final": "distance by SGD",
+    "of_zeros": "former zeros, by SGD",
+    "gd": "gradient descent",
+    "lbfgs": "L-BFGS",
+    "adam": "Adam",
+    "standard deviation": "st. dev.",
+}
+SCALES = {"": 1.0, "%": 1e-2, "10<sup>−3</sup>": 1e-3, "10<sup>−5</sup>": 1e-5, "10<sup>−6</sup>": 1e-6}
+RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A column of the stored results, of the tables on the pages, or of both.
+
+    meaning: of a stored column; empty where only pages have it
+    unit: of what is stored: "1" for a pure number, "s" for seconds, empty for text and counts
+    names: every name that may stand in a stored column of names, with its meaning
+    heading: on the pages, HTML; if empty the symbol, or the name itself
+    scale: on the pages: what follows the heading, one of `SCALES`, by which numbers are divided
+    form: on the pages: format of numbers without an error
+    missing: on the pages: in the place of a number that does not exist
+    """
+
+    meaning: str = ""
+    unit: str = ""
+    names: dict = field(default_factory=dict)
+    heading: str = ""
+    scale: str = ""
+    form: str = "g"
+    missing: str = "none"
+
+
+def _ratio(meaning, **shown):
+    return Quantity(meaning, RATIO, **shown)
+
+
+def _shown(heading="", form="g", **shown):
+    return Quantity(heading=heading, form=form, **shown)
+
+
+_ALPHA_C, _ALPHA_L = SYMBOLS["critical"], SYMBOLS["linear"]
+STARTS = {
+    "semantic": "the teacher's weights",
+    "positional": "the positional encoding 1_d/sqrt(d)",
+    "near_semantic": "the teacher's weights plus N(0, 1)",
+    "near_positional": "the positional encoding plus 0.1 N(0, 1)",
+    "random": "0.1 N(0, 1)",
+    "mixed": "the first column semantic, the second positional",
+}
+BRANCHES = {name: f"the {name} branch or valley" for name in ("semantic", "positional")}
+THRESHOLDS = {
+    "critical": "alpha_c, where the training losses of both branches cross",
+    "linear": "alpha_l, where the semantic test error meets that of the linear model",
+}
+OPTIMIZERS = {
+    "lbfgs": "L-BFGS to |grad R| <= 1e-4",
+    "gd": "full-batch gradient descent as published",
+    "adam": "Adam",
+}
+FORMS = {
+    "tied": "one weight vector, Q = K",
+    "rank2": "two columns, whose scores add up",
+    "untied": "Q and K apart",
+    "value": "Q = K and a rank-one correction of the value matrix",
+    "full_value": "Q = K and a full value matrix",
+}
+SEARCHES = {
+    "descent": "L-BFGS from the start",
+    "hop": "from the end of that by way of single sentences",
+    "anneal": "from the end of that by Langevin descent",
+}
+SPANS = {
+    "start to trained": "by Adam",
+    "trained to displaced": "by the noise",
+    "displaced to final": "by SGD",
+    "trained to final": "by noise and SGD",
+}
+
+QUANTITIES = {
+    # what fixes a cell
+    "experiment": Quantity("name of the experiment, that of the file"),
+    "cell": Quantity("everything that fixes the cell, as canonical JSON: the key of the rows of one cell"),
+    "omega": _ratio("weight of the positional part of the teacher, in [0, 1]"),
+    "sigma": _ratio("standard deviation of a token's entries"),
+    "lam": _ratio("ridge penalty lambda on the student's weights"),
+    "matrix": Quantity("positional matrix A of the teacher, as JSON"),
+    "alpha": _ratio("sample complexity n/d: training sentences per dimension"),
+    "d": Quantity("embedding dimension"),
+    "seed": Quantity("number of the data set, which seeds its random draws"),
+    "optimizer": Quantity("how students were trained", names=OPTIMIZERS),
+    "starts": Quantity("starts of the cell, as JSON; a row for each"),
+    "start": Quantity(
+        "initial weights; two columns that start alike and add up are displaced by 0.1 N(0, 1)", names=STARTS
+    ),
+    "form": Quantity("form of the student", names=FORMS),
+    "tokens": Quantity("length of a sentence"),
+    "correlation": _ratio("of the entries of any two tokens of a sentence"),
+    "valley": Quantity("valley around which the starts are", names=BRANCHES),
+    "noise": _ratio("standard deviation of the noise on the starts"),
+    "count": Quantity("starts in the valley", heading="number of ω", form="d"),
+    "alphas": Quantity("all values of alpha of the cell, as JSON"),
+    "branches": Quantity("branches of the cell, as JSON"),
+    "points": Quantity("quadrature points of a scramble", heading="quadrature points", form=",d"),
+    "scrambles": Quantity("independent scrambles of the quadrature, from which its error bars come"),
+    "branch": Quantity("branch of the solutions", names=BRANCHES),
+    "ys": Quantity("values of y, conjugate to the risk, as JSON"),
+    "variant": Quantity("which part of the transformer is frozen at first", names=dict.fromkeys(BRANCHES, "")),
+    # overlaps and losses
+    "q": _ratio("sigma^2 |Q|^2/d, size of the student; with two columns the trace"),
+    "m": _ratio("Q.1_d/d, overlap with the positional encoding; with two columns the norm over them"),
+    "theta": _ratio("sigma^2 Q.Q*/d, overlap with the teacher; with two columns the norm over them"),
+    "V": _ratio("response of a field, sigma^2 chi"),
+    **{f"q_{i}{j}": _ratio(f"Q_{i}.Q_{j}/d of two columns, without sigma^2") for i, j in ("11", "12", "22")},
+    **{f"m_{i}": _ratio(f"Q_{i}.1_d/d of column {i}") for i in "12"},
+    **{f"theta_{i}": _ratio(f"Q_{i}.Q*/d of column {i}, without sigma^2") for i in "12"},
+    "train_loss": _ratio("training loss R/d, the penalty included (Eq. 14)"),
+    "test_mse": _ratio("test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory"),
+    "linear_mse": _ratio("test error of the linear model fitted to the same data"),
+    "grad_norm": _ratio("|grad R| where training stopped"),
+    "steps": Quantity("gradient evaluations of the training"),
+    "seconds": Quantity("wall time of the training; students trained together share it equally", "s"),
+    "replicon": _ratio("Lambda: replica symmetry is consistent below 1 (Appendix B.5)"),
+    "gain": _ratio("by which a step multiplies overlaps that the branch holds at zero; above 1 a saddle"),
+    # control variates
+    "length": _ratio("control variate |Q*|^2/d - 1"),
+    "blind": _ratio("control variate: misfit of a student with zero weights, less its mean"),
+    "encoded": _ratio("control variate: misfit of a student along the encoding, less its mean"),
+    # comparisons with the paper
+    "range": _shown("ω"),
+    "omega_or_mean": _shown("ω", missing="mean"),
+    "label": _shown("quantity"),
+    "published": _shown(missing=""),
+    "value": _shown("ours"),
+    "evidence": _shown("ours from"),
+    "n": _shown(form="d"),
+    "broken": _shown("one step of breaking moves it by", missing="not computed"),
+    "percent": _shown("difference, %", "+.1f"),
+    "sigma_off": _shown("in errors", "+.1f"),
+    "reason": Quantity(
+        "why the search for a solution failed, or why there is none beyond an end; empty where it converged",
+        missing="–",
+    ),
+    "reason_number": _shown("reason", ".0f", missing="–"),
+    "reason_place": _shown("no.", ".0f", missing="–"),
+    "rows": _shown("numbers", "d"),
+    # theory and students
+    "exact_theory": _shown("theory"),
+    "theory_alike": _shown("theory, interpolated as the students are"),
+    "trained": _shown("trained students"),
+    "limit": _shown("students, d → ∞"),
+    "at_size": _shown("students, largest d"),
+    "critical_broken": _shown(f"{_ALPHA_C} moves by, with one step of breaking", missing="not computed"),
+    "linear_gd": _shown(f"{_ALPHA_L}, gradient descent"),
+    "linear_lbfgs": _shown(f"{_ALPHA_L}, L-BFGS"),
+    "critical_later": _shown(f"{_ALPHA_C} later by", missing=""),
+    "linear_later": _shown(f"{_ALPHA_L} later by", missing=""),
+    "from_informed": _shown("informed starts, L-BFGS"),
+    "random_lbfgs": _shown("random starts, L-BFGS"),
+    "random_gd": _shown("random starts, gradient descent", ".2f", missing="beyond the map"),
+    "students": _shown(form="d"),
+    "gd_above": _shown("above by gradient descent", "d"),
+    "lbfgs_above": _shown("above by L-BFGS", "d"),
+    "gd_gradient": _shown("‖∇R‖ of the former, median", ".1g", missing=""),
+    "critical_moves": _shown(f"{_ALPHA_C} moves by", "+.2f", missing=""),
+    "linear_moves": _shown(f"{_ALPHA_L} moves by", "+.2f", missing=""),
+    "moved": _shown("moved by gradient descent", missing=""),
+    "ratio_semantic": _shown("ε<sub>g</sub> over its limit, semantic"),
+    "ratio_positional": _shown("ε<sub>g</sub> over its limit, positional"),
+    "mean": _shown("mean difference"),
+    "rms": _shown("root mean square, in errors", ".1f"),
+    "largest": _shown("largest, in errors", "+.1f"),
+    "largest_at": _shown("at ω ="),
+    "difference": _shown("mean difference"),
+    "cells": _shown(form="d"),
+    "rms_difference": _shown("root mean square", ".2g"),
+    "spread": _shown("spread between data sets", ".2g"),
+    **{f"{start}_above": _shown(f"{start} start above", "d") for start in ("semantic", "positional", "mixed")},
+    "loss_spread": _shown("spread between data sets", ".1e"),
+    **{f"{name}_share": _shown(SYMBOLS[name], scale="%") for name in ("train_loss", "theta", "test_mse")},
+    # many starts
+    "number": Quantity("of the start; 0 has no noise"),
+    "minimum": Quantity("which of the distinct ends of its data set a student has"),
+    "nearest": _ratio("distance to the nearest other end, over the size of both", heading="nearest other end, from"),
+    "farthest": _shown("to"),
+    "aligned": _ratio("|cosine| with the end of the next start", heading="cosine"),
+    "minima": _shown(form=".1f"),
+    "fewest": _shown(form="d"),
+    "most": _shown(form="d"),
+    "scatter": _shown("scatter of ε<sub>t</sub>", scale="10<sup>−5</sup>"),
+    "relative_scatter": _shown("scatter of ε<sub>t</sub>", ".2g", scale="%"),
+    "ends": _shown(form="d"),
+    "lowest_loss": _shown("lowest ε<sub>t</sub>", scale="10<sup>−3</sup>"),
+    "mean_loss": _shown("mean ε<sub>t</sub>", scale="10<sup>−3</sup>"),
+    "theory_loss": _shown("ε<sub>t</sub>, theory", scale="10<sup>−3</sup>"),
+    "theta_rms": _shown("|θ|"),
+    "m_rms": _shown("|m|"),
+    "dimension": _shown("d", ".0f", missing="theory"),
+    **{basin: _shown(form=".2f", missing="") for basin in ("semantic", "positional", "neither")},
+    # searches for lower minima
+    "worst": _ratio("share of the sentences that are tried, the worst fitted ones"),
+    "temperatures": Quantity("of Langevin descent, as JSON"),
+    "search": Quantity("how the minimum was found", names=SEARCHES),
+    "hops": Quantity("how often a lower minimum was found on the way"),
+    "temperature": _ratio("of Langevin descent at its first step, in units of R"),
+    "way": Quantity("direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}),
+    "at": _ratio("alpha at which the student was trained; alpha itself is the largest of the cell"),
+    "excess": _ratio("training loss less the part that no student can fit"),
+    "hop": _shown("gained by hops", scale="10<sup>−6</sup>"),
+    "hop_share": _shown("of the loss", ".2f", scale="%"),
+    "same": _shown("starts that agree", ".0f", scale="%"),
+    "ahead": _shown("more than many starts", scale="10<sup>−6</sup>"),
+    **{f"annealed_{T}": _shown(f"annealed, T = {T}", scale="10<sup>−6</sup>") for T in (0.001, 0.003, 0.01)},
+    # message passing and stability
+    "settled": Quantity(
+        "whether the iteration reached relative changes of 1e-12", heading="data sets that settle", form="d"
+    ),
+    "change": _ratio("relative change of the weights in the last iteration", heading="change by noise and SGD"),
+    "iteration": Quantity("counted from the perturbation"),
+    "distance": _ratio("of the perturbed weights from the fixed point, over that at the start", heading="theory"),
+    "damping": _ratio("share of the old state that is kept"),
+    "width": _ratio(
+        "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative"
+    ),
+    "apart": _ratio(
+        "distance of two copies, over the size of Q", heading="median difference of the losses", form=".0e"
+    ),
+    "resolved": _ratio("smallest distance that was tried", heading="maximum seen"),
+    "semantic_start": _shown("semantic minimum from α ="),
+    "positional_stop": _shown("positional minimum to α =", missing="beyond the grid"),
+    "index": _shown("tail index"),
+    "copies": _shown("copies, derivative", ".2f"),
+    "copies_jumping": _shown("copies, with jumps", ".2f"),
+    "data_sets": _shown("of", "d"),
+    "data_set": _shown(form="d"),
+    "settles": _shown("settled to 10<sup>−12</sup>"),
+    "flat": _shown("gradient below 10<sup>−6</sup>"),
+    "cosine": _shown("cosine with the L-BFGS minimum", ".5f"),
+    # one step of replica symmetry breaking
+    "q0": _ratio("overlap of different minima"),
+    "q1": _ratio("size q of one minimum"),
+    "y": _ratio("conjugate to the risk", form=".0f"),
+    "phi": _ratio("Phi(y); at the ground state the training loss of the lowest minima"),
+    "energy": _ratio("e = d(y Phi)/dy, training loss of the minima"),
+    "complexity": _ratio("Sigma, logarithm of the number of minima per dimension"),
+    "shift": _ratio(
+        "rows of solutions: Phi less the replica-symmetric loss; of thresholds: by how much alpha moves",
+        heading="moved by",
+    ),
+    "slope": _ratio("dPhi/dalpha"),
+    "symmetric": _ratio("threshold with replica symmetry", heading="replica symmetric"),
+    "one_step": _shown("one step of breaking"),
+    "model_error": _shown(form=".4f"),
+    "informed": _shown("students, d → ∞"),
+    "informed_off": _shown("in errors", "+.1f"),
+    "searched": _shown("students, lowest minima found"),
+    "searched_off": _shown("in errors", "+.1f"),
+    "branch_apart": _shown("(q<sub>1</sub> − q<sub>0</sub>)/q<sub>1</sub>", ".3f"),
+    "gained": _shown("loss raised by", scale="%"),
+    "above": _shown("students above", scale="%"),
+    "smaller": _shown("students' q over theory's, less 1", scale="%"),
+    "grows": _shown("q of the lowest minimum found over that of descent, less 1", scale="%"),
+    # the published quadrature
+    "rule": _ratio(
+        "threshold on the 144 points; empty where the losses do not cross near it", heading="144 points", form=".3f"
+    ),
+    "exact": _ratio(
+        "threshold from the overlaps of the 144 points, their losses integrated on many",
+        heading="144 points, exact losses",
+        form=".3f",
+    ),
+    "published_alpha": _shown("published", ".4g"),
+    "rule_off": _shown("144 points", ".3f"),
+    "exact_off": _shown("144 points, exact losses", ".3f"),
+    "theory_off": _shown("converged theory", ".3f"),
+    # the counting task
+    "sequences": Quantity("sequences drawn, of which duplicates are dropped"),
+    "adam_epochs": Quantity("epochs of Adam, with the frozen zeros"),
+    "sgd_epochs": Quantity("epochs of SGD that follow, with nothing frozen"),
+    "epochs": Quantity("epochs of Adam"),
+    "epoch": Quantity("through both phases; 0 is the start", heading="epochs of Adam", form="d"),
+    "data_seed": Quantity("run of the experiment histogram whose data are read"),
+    "start_seed": Quantity("run of the experiment histogram whose start is taken"),
+    "test_loss": _ratio("mean cross-entropy on the test sequences, in nats"),
+    "accuracy": _ratio("share of the test positions told right"),
+    "span": Quantity("from which weights to which the tensor moved", names=SPANS),
+    "tensor": Quantity("part of the transformer that moved"),
+    "of_zeros": _ratio("the same distance over formerly frozen entries alone"),
+    "after": Quantity("of which phase these are the weights", names={"adam": "Adam", "sgd": "SGD"}),
+    "by_position": _ratio("share of the attention's variance that positions explain"),
+    "by_token": _ratio("share of the attention's variance that tokens explain"),
+    "places": Quantity("test positions whose token occurs count times in its sequence"),
+    "right": Quantity("of these, told right"),
+    "weights": Quantity("all parameters, as base64 of little-endian float32"),
+    "letter": Quantity("the letter that is told worst on the test set", heading="worst letter"),
+    "there": _ratio("share told wrong where that letter stands", heading="wrong there", scale="%", form=".2f"),
+    "elsewhere": _ratio(
+        "share told wrong at the other letters, their mean",
+        heading="wrong at the other letters",
+        scale="%",
+        form=".2f",
+    ),
+    "published_spread": _shown("published ±"),
+    "matrices": _shown("attention matrices"),
+    "rms_change": _shown("root mean square"),
+    "entries": _shown("distance of"),
+    "noise_alone": _shown(form=".3f"),
+    "sgd_alone": _shown("SGD alone", ".3f"),
+    "both": _shown(form=".3f"),
+    "letter_sgd": _shown("worst letter after SGD"),
+    "there_sgd": _shown("wrong there, after SGD", ".2f", scale="%"),
+    "kept": _shown("largest of the other runs", ".1f", scale="%"),
+    "lost_on": _shown("data sets on which a start loses a letter", "d"),
+    "if_alike": _shown("if all starts were alike", ".1f"),
+    # how it was computed
+    "version": Quantity("of this package"),
+    "commit": Quantity('of this repository; "+changes" where the code differed from it'),
+    "python": Quantity("version of Python"),
+    "numpy": Quantity("version of NumPy"),
+    "torch": Quantity("version of PyTorch"),
+    "cpu": Quantity("model of the processor"),
+    "platform": Quantity("operating system"),
+    "accelerator": Quantity("GPU, where one was used"),
+    "cell_seconds": Quantity("time of the whole cell", "s"),
+    "finished": Quantity("when the cell was done, ISO 8601 in UTC"),
+}
+
+
+def quantity(name):
+    """Return what is known of a column of a page; a plain word needs no entry."""
+    return QUANTITIES.get(name, Quantity())
+
+
+def symbol(name):
+    """Return what is written for a name in a cell or a label, as HTML."""
+    return SYMBOLS.get(name, str(name))
+
+
+def heading(name):
+    """Return the heading of a column of a page, as HTML."""
+    known = quantity(name)
+    text = known.heading or SYMBOLS.get(name) or name.replace("_", " ")
+    return f"{text}, {known.scale}" if known.scale else text
