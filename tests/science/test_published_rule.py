@@ -12,7 +12,6 @@ from attention_phases import Task
 from attention_phases.theory import Threshold, linear_baseline, published_rule
 from attention_phases.theory.published_rule import (
     Coarse,
-    _fall,
     coarse_threshold,
     plane_rule,
     product_rule,
@@ -20,6 +19,7 @@ from attention_phases.theory.published_rule import (
 )
 from attention_phases.theory.rank_one.prox import NONE, descend, search
 from attention_phases.theory.rank_one.state_evolution import Overlaps
+from attention_phases.theory.thresholds import falls
 
 # The converged solutions at alpha = 2, omega = 0.3, to start from.
 STARTS = {
@@ -82,9 +82,9 @@ def test_one_start_finds_on_these_points_what_a_search_finds(coarse):
         assert descend(w1, w2, NONE, *fields) == pytest.approx(search(*fields)[0], abs=1e-6)
 
 
-def test_a_fall_is_interpolated():
-    assert _fall(np.array([1.0, 2.0, 3.0]), np.array([3.0, 1.0, -1.0])) == pytest.approx(2.5)
-    assert np.isnan(_fall(np.array([1.0, 2.0]), np.array([-1.0, 1.0])))
+def test_falls_are_interpolated():
+    assert falls(np.arange(5.0), np.array([3.0, 1.0, -1.0, 2.0, -6.0])) == pytest.approx([1.5, 3.25])
+    assert not len(falls(np.array([1.0, 2.0]), np.array([-1.0, 1.0])))
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.theory.thresholds import falls
 
 from .instances import GAPS
 from .means import in_errors
@@ -35,12 +36,8 @@ def last_fall(alphas, means):
 
     alphas, means: (A,), growing alphas.
     """
-    falls = np.flatnonzero((means[:-1] > 0) & (means[1:] <= 0))
-    if not len(falls):
-        return np.nan
-    i = falls[-1]
-    share = means[i] / (means[i] - means[i + 1])
-    return float(alphas[i] + share * (alphas[i + 1] - alphas[i]))
+    crossed = falls(alphas, means)
+    return float(crossed[-1]) if len(crossed) else np.nan
 
 
 def crossings(table, gap, rng, along="omega"):

@@ -19,7 +19,7 @@ def tracking(runs, theory, sigma):
     runs : list of DataFrame
         `message_passing.Run.history`.
     theory : DataFrame
-        As `theory.dynamics.trajectory` gives it.
+        As `theory.stability.trajectory` gives it.
     sigma : float
 
     Returns

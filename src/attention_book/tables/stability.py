@@ -175,7 +175,7 @@ def settled(table, apart):
     table : pandas.DataFrame
         The experiment "stability".
     apart : dict
-        (omega, alpha, start) to (distance, error) of theory, from `theory.copies.settling_distance`.
+        (omega, alpha, start) to (distance, error) of theory, from `theory.stability.settling_distance`.
 
     Returns
     -------

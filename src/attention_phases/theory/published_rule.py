@@ -14,7 +14,7 @@ from ..task import Task
 from .baseline import linear_baseline
 from .quadrature import gaussian_points
 from .rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
-from .thresholds import Threshold
+from .thresholds import Threshold, falls
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
 MANY = (2**12, 8)  # points and scrambles of the exact losses
@@ -100,13 +100,5 @@ def coarse_threshold(task: Task, kind: str, converged: Threshold) -> tuple[float
             gaps.append(solutions["semantic"].train_loss - solutions["positional"].train_loss)
         else:
             gaps.append(solutions["semantic"].test_mse - linear_baseline(task))
-    by_rule, exact = np.transpose(gaps)
-    return _fall(alphas, by_rule), _fall(alphas, exact)
-
-
-def _fall(alphas, gaps):
-    falls = np.flatnonzero((gaps[:-1] > 0) & (gaps[1:] <= 0))
-    if not len(falls):
-        return nan
-    i = falls[0]
-    return float(np.interp(0.0, [gaps[i + 1], gaps[i]], [alphas[i + 1], alphas[i]]))
+    by_rule, exact = (falls(alphas, of_kind) for of_kind in np.transpose(gaps))
+    return by_rule[0] if len(by_rule) else nan, exact[0] if len(exact) else nan

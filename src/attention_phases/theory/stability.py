@@ -19,6 +19,7 @@ from .rank_one.branch import RankOneBranch
 from .rank_one.prox import all_targets, forces
 from .rank_one.state_evolution import Overlaps, average, conjugates, update
 from .solver import derivatives
+from .thresholds import falls
 from .warm import Net
 
 TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay shows the tail
@@ -136,22 +137,19 @@ def gains(
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
     """Return how close two copies come: the distance at which the gain falls through 1 with growing distance.
 
-    It is over the size of Q, by interpolation of the logarithms of what `gains` returns, and 0 where the gain is below
-    1 at all distances tried, which says nothing of smaller ones. The error is the jackknife's, over the scrambles.
+    It is over the size of Q, by interpolation of the logarithms of what `gains` returns; the largest distance tried
+    where the gain is above 1 there, and 0 where it is below 1 at all, which says nothing of smaller ones. The error is
+    the jackknife's, over the scrambles.
     """
-    value, error = jackknife(lambda gain: _root(distances, gain), gains)
-    return Measured(value, float(error))
 
+    def closest(gain):
+        if gain[0] > 1:
+            return distances[0]
+        crossings = falls(np.log(distances[::-1]), np.log(gain[::-1]))
+        return np.exp(crossings[-1]) if len(crossings) else 0.0
 
-def _root(distances, gain):
-    above = np.flatnonzero(gain > 1)
-    if not len(above):
-        return 0.0
-    first = above[0]
-    if first == 0:
-        return float(distances[0])
-    x, y = np.log(distances[[first - 1, first]]), np.log(gain[[first - 1, first]])
-    return float(np.exp(x[0] - y[0] * (x[1] - x[0]) / (y[1] - y[0])))
+    value, error = jackknife(closest, gains)
+    return Measured(float(value), float(error))
 
 
 def _cavity(task: Task, overlaps: Overlaps, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import nan
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import scipy.optimize
 
@@ -180,6 +181,13 @@ def loss_gap(found: Mapping[float, Solution], positional: Mapping[float, Solutio
     }
     rows = [(alpha, gap.value, gap.stderr, found[alpha].gain) for alpha, gap in gaps.items()]
     return pd.DataFrame(rows, columns=["alpha", "train_loss", "train_loss_error", "gain"])
+
+
+def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return where values (n,) at growing x (n,) fall through zero, by linear interpolation: growing, maybe none."""
+    before = np.flatnonzero((values[:-1] > 0) & (values[1:] <= 0))
+    share = values[before] / (values[before] - values[before + 1])
+    return x[before] + share * (x[before + 1] - x[before])
 
 
 def seen_between(kind: str, found: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold | None:

@@ -46,7 +46,6 @@ class InnerAverages(NamedTuple):
     outer_noise: np.ndarray  # E[<r> . xi]
     inner_noise: np.ndarray  # E<r . z>
     fitted_loss: np.ndarray  # E<ell(h*)>
-    moreau: np.ndarray  # E<M>
     free: np.ndarray  # E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
 
 

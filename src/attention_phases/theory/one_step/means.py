@@ -14,7 +14,7 @@ from ..rank_one.prox import prox, teacher_targets
 
 @njit(cache=True, nogil=True)
 def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, lean2):
-    """Return the nine entries of `equations.InnerAverages` over one scramble, losses without their constant.
+    """Return the eight entries of `equations.InnerAverages` over one scramble, losses without their constant.
 
     Args:
         net: (N, 6), xi, zeta, and two normal numbers whose direction is the angle by which the inner points are turned
@@ -22,7 +22,7 @@ def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, 
         q0, gap, m, theta, V, y: order parameters, gap = q1 - q0
         omega, variance, lean1, lean2: see `prox.teacher_targets`; variance = sigma^2
     """
-    sums = np.zeros(9)
+    sums = np.zeros(8)
     root = sqrt(q0)
     width = sqrt(gap)
     aligned = theta / root
@@ -62,6 +62,5 @@ def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, 
         sums[4] += mean1 * x1 + mean2 * x2
         sums[5] += inner_noise / mass
         sums[6] += fitted / mass
-        sums[7] += moreau / mass
-        sums[8] += first - log(mass) / y if y > 0 else moreau / mass
+        sums[7] += first - log(mass) / y if y > 0 else moreau / mass
     return sums / len(net)

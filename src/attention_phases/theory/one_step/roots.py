@@ -129,26 +129,20 @@ def find_root(model: BrokenBranch, x: np.ndarray, nets: list[ColdNet]) -> Root:
     """
     *smaller, whole = nets
     for net in smaller:
-        root = _by_chords(model, x, _slopes(model, x, net), whole)
+
+        def displacement_and_energy(x, net=net):
+            displaced, averages = displacement(model, x, net)
+            return np.array([*displaced, model.losses(x, pool(averages))[0]])
+
+        root = _by_chords(model, x, derivatives(displacement_and_energy, x), whole)
         if root.settled:
             break
     return root
 
 
-def _slopes(model, x, net):
-    """Derivatives of the displacement (n, n), and of the energy (n,), by the coordinates."""
-
-    def at(x):
-        displaced, averages = displacement(model, x, net)
-        return np.array([*displaced, model.losses(x, pool(averages))[0]])
-
-    slopes = derivatives(at, x)
-    return slopes[:-1], slopes[-1]
-
-
 def _by_chords(model, x, slopes, net):
-    """The root to which steps with the given derivatives lead from x, or where they end."""
-    jacobian, energy_slope = slopes
+    """The root to which steps with given `slopes` of displacement and energy (n + 1, n) lead from x, or their end."""
+    jacobian, energy_slope = slopes[:-1], slopes[-1]
     for _ in range(CHORDS):
         displaced, averages = displacement(model, x, net)
         images = model.step(x, averages)
