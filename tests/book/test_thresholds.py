@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from frames import known_shifts, lines, students
 
+from attention_book import published
 from attention_book.analysis.thresholds import (
     against_theory,
     crossing,
@@ -291,3 +292,35 @@ def test_published_thresholds_to_draw():
     ((alphas, panel, label, _),) = phase_diagram.published_marks("linear")
     assert (panel, label) == (2, r"published $\alpha_l$")
     assert alphas["alpha"][0.38] == 1.993 and alphas["alpha_error"].isna().all() and len(alphas) == 12
+
+
+@pytest.fixture
+def rule():
+    critical, linear = published.CRITICAL_ALPHA, published.LINEAR_ALPHA
+    rows = [
+        ("critical", 0.1, critical[0.1].value + 0.03, critical[0.1].value - 0.01, critical[0.1].value + 0.2),
+        ("critical", 0.2, critical[0.2].value - 0.04, critical[0.2].value + 0.01, critical[0.2].value + 0.2),
+        ("critical", 0.3, 1.0, 1.0, np.nan),
+        ("linear", 0.3, linear[0.3].value + 0.05, linear[0.3].value + 0.02, linear[0.3].value + 0.01),
+        ("linear", 0.123, 1.0, 1.0, 1.0),  # no published omega
+    ]
+    table = pd.DataFrame(rows, columns=["what", "omega", "alpha", "exact", "rule"]).assign(alpha_error=0.001)
+    lines = pd.DataFrame({"what": ["linear"], "omega": 0.3, "alpha": linear[0.3].value + 0.03, "alpha_error": 0.0001})
+    return page.on_144_points(table, lines)
+
+
+def test_every_published_omega_has_a_row(rule):
+    assert list(zip(rule["threshold"], rule["omega"])) == [
+        ("critical", 0.1), ("critical", 0.2), ("critical", 0.3), ("linear", 0.3),
+    ]  # fmt: skip
+    assert rule["published_alpha"].tolist() == [0.707, 0.928, 1.241, 1.451]
+
+
+def test_differences_are_root_mean_squares_over_the_same_omega(rule):
+    critical, linear = page.off_published(rule).itertuples()
+    assert (critical.count, linear.count) == (2, 1)
+    assert critical.theory_off == pytest.approx(((0.03**2 + 0.04**2) / 2) ** 0.5)
+    assert (critical.exact_off, critical.rule_off) == (pytest.approx(0.01), pytest.approx(0.2))
+    assert (linear.rule_off, linear.exact_off, linear.theory_off) == (
+        pytest.approx(0.01), pytest.approx(0.02), pytest.approx(0.03),
+    )  # fmt: skip

@@ -86,3 +86,37 @@ def by_optimizer(table, lines, rng):
         part.insert(0, "threshold", kind)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
+
+
+def on_144_points(table, lines):
+    """Every published threshold, and what the published kind of quadrature gives for it.
+
+    `threshold`, `omega`, `published_alpha`; `rule`, everything on the 144 points; `exact`, only the overlaps on the 144
+    points, their losses exact; `theory` with its error. NaN where the rule has no crossing near theory's.
+
+    table: the experiment "published_rule".
+    lines: theory; its thresholds are the better known ones, where it has this omega.
+    """
+    parts = {}
+    for kind, known in published.THRESHOLDS.items():
+        rows = table[(table["what"] == kind) & table["omega"].isin(list(known))].set_index("omega").sort_index()
+        theory = curve(lines, kind).combine_first(rows[["alpha", "alpha_error"]]).loc[rows.index]
+        parts[kind] = rows[["rule", "exact"]].assign(theory=theory["alpha"], theory_error=theory["alpha_error"])
+        parts[kind].insert(0, "published_alpha", [known[omega].value for omega in rows.index])
+    return pd.concat(parts, names=["threshold"]).reset_index()
+
+
+def off_published(frame):
+    """Root mean square differences of each way to compute a threshold from the published values.
+
+    By `threshold`: `count`, the number of omega that all ways have, and `rule_off`, `exact_off`, `theory_off`.
+
+    frame: from `on_144_points`.
+    """
+    ways = ["rule", "exact", "theory"]
+    known = frame.dropna(subset=ways)
+    squares = known[ways].sub(known["published_alpha"], axis=0) ** 2
+    groups = squares.add_suffix("_off").groupby(known["threshold"])
+    means = groups.mean() ** 0.5
+    means.insert(0, "count", groups.size())
+    return means.reset_index()
