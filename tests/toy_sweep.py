@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from attention_book.store import database as store
 from attention_book.store import processes, running
+from attention_book.store.database import Store
 from attention_book.store.identity import canonical, key, seed_sequence
 
 
@@ -66,7 +66,7 @@ def table(frame):
     return frame.drop(columns=["seconds", "cell_seconds", "finished"])
 
 
-class Reporting(store.Store):
+class Reporting(Store):
     """Print the key of each cell once it is stored."""
 
     def put(self, cell, rows, origin):

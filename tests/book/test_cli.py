@@ -17,7 +17,7 @@ from attention_book import cli, experiments
 from attention_book.experiments import cells, kinds, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import cluster, provenance
-from attention_book.store.database import load
+from attention_book.store.parquet import load
 from attention_phases.errors import SweepError
 from attention_phases.model.rank_one import sentences
 from attention_phases.task import MATRICES, Task

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from attention_book import cli
 from attention_book.notebooks.parameters import assigned, declared
 from attention_book.paths import NOTEBOOKS
-from attention_book.store.database import Store, load
+from attention_book.store.database import Store
+from attention_book.store.parquet import load
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.model.architectures import SCORES, Architecture
 from attention_phases.task import Task

@@ -14,9 +14,10 @@ from attention_book.experiments import cells, results, verification
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.paths import ROOT
-from attention_book.store import database as store
 from attention_book.store import provenance
+from attention_book.store.database import Store
 from attention_book.store.identity import canonical
+from attention_book.store.parquet import export, load
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import Threshold, as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
@@ -235,11 +236,11 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
 def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
     cell = cells.LineCell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
     monkeypatch.setattr(verification, "DATA", tmp_path)
-    with store.Store(tmp_path / "s.sqlite") as kept:
+    with Store(tmp_path / "s.sqlite") as kept:
         kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))
-        store.export(kept, tmp_path)
+        export(kept, tmp_path)
     assert verification.check(5, name="fig03_theory")[:2] == (1, [])
-    changed = store.load(tmp_path / "fig03_theory.parquet")
+    changed = load(tmp_path / "fig03_theory.parquet")
     at = changed.index[changed["what"] == "critical"][0]
     changed.loc[at, "alpha"] *= 1.01
     monkeypatch.setattr(verification, "load", lambda path: changed)
@@ -307,4 +308,4 @@ def test_every_experiment_is_stored():
 @pytest.mark.parametrize("name", sorted(experiments.GRIDS))
 def test_a_stored_table_is_complete(name):
     wanted = {canonical(cell) for cell in experiments.grid(name, "paper")}
-    assert wanted == set(store.load(ROOT / "data" / f"{name}.parquet")["cell"])
+    assert wanted == set(load(ROOT / "data" / f"{name}.parquet")["cell"])

@@ -11,8 +11,9 @@ from attention_book import cli
 from attention_book.experiments import cells, other_minima, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.minima_grids import landscape
-from attention_book.store.database import Store, export
+from attention_book.store.database import Store
 from attention_book.store.identity import canonical
+from attention_book.store.parquet import export
 from attention_book.store.provenance import COLUMNS
 from attention_phases.task import Task
 from attention_phases.training import optimizers

@@ -10,8 +10,9 @@ from attention_phases.errors import SweepError
 
 from ..paths import BUILT, DATA
 from ..store import provenance
-from ..store.database import Store, export, import_parquet, load
+from ..store.database import Store
 from ..store.identity import canonical
+from ..store.parquet import export, load
 from ..store.processes import process_pool
 from ..store.running import run
 from . import grid
@@ -59,7 +60,7 @@ def work(cell):
 
 
 def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None, alone=False):
-    """Compute the cells that neither the store nor their tables in `folder` have, and export them; return a `Summary`.
+    """Compute the cells that neither the store nor the table in `folder` has, and export them; return a `Summary`.
 
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
     one after the other, if `alone`. If some cells fail, the others are stored and exported before `SweepError`.
@@ -67,12 +68,11 @@ def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None
     with _executor(workers, scheduler, alone) as executor:
         if BUILT in Path(store_path).parents:  # ours; a folder that the caller has named must be there
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
+        table = Path(folder) / f"{cells[0].experiment}.parquet"
+        known = set(load(table)["cell"]) if table.exists() else set()
         with Store(store_path) as store:
-            for name in sorted({cell.experiment for cell in cells}):
-                if (path := Path(folder) / f"{name}.parquet").exists():
-                    import_parquet(store, path)
             try:
-                summary = run(cells, work, store, executor, quiet)
+                summary = run(cells, work, store, executor, quiet, known)
             finally:
                 export(store, folder)
     if summary.failed:

@@ -8,8 +8,8 @@ from attention_phases.errors import StoreError, check_count
 
 from ..paths import DATA
 from ..progress import progress
-from ..store.database import load
 from ..store.identity import restore
+from ..store.parquet import load
 from ..store.running import recompute
 from . import grid, other_minima
 from .kinds import load as load_function

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from .. import paths
 from ..experiments import grid
 from ..experiments.results import folder_of
-from ..store.database import load
 from ..store.identity import canonical
+from ..store.parquet import load
 from ..store.provenance import environment
 from .needs import as_program, experiments, functions, needed
 from .parameters import declared, of_profile

@@ -1,6 +1,4 @@
-"""Results as Parquet files, one per experiment: to keep, to share and to continue from."""
-
-from __future__ import annotations
+"""Results as Parquet files, one an experiment with a row a cell and start: to keep, to share and to continue from."""
 
 import json
 import os
@@ -8,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -18,9 +16,8 @@ from attention_phases import __version__
 from attention_phases.errors import StoreError
 
 from . import provenance
-
-if TYPE_CHECKING:
-    from .database import Store
+from .database import Store
+from .identity import Row
 
 SCHEMA = 1
 
@@ -30,36 +27,32 @@ def export(store: Store, folder: os.PathLike | str) -> list[Path]:
 
     A file holds a row per cell and start, sorted by the cell's fields: the fields (nested ones as JSON),
     the results, the provenance, and in the column "cell" the canonical JSON. Cells that an existing file
-    has and the store has not are first taken into the store, so a file never loses a result. Equal
-    contents give equal bytes; a file is replaced whole or not at all.
+    has and the store has not stay in it. Equal contents give equal bytes; a file is replaced whole or not at all.
     """
     paths = []
     for experiment in store.experiments():
         paths.append(path := Path(folder) / f"{experiment}.parquet")
-        if path.exists():
-            import_parquet(store, path)
-        _write(path, [(json.loads(text), text, *rest) for text, *rest in store.items(experiment)])
+        kept = items(path) if path.exists() else ()
+        by_text = {text: (rows, origin) for text, rows, origin in (*kept, *store.items(experiment))}
+        _write(path, [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()])
     return paths
 
 
-def _write(path: Path, items: list) -> Path:
-    fields = sorted({name for cell, *_ in items for name in cell})
-    items.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
+def _write(path: Path, cells: list[tuple[Row, str, list[Row], Row]]) -> None:
+    """Write (fields, canonical JSON, rows, provenance) of cells."""
+    fields = sorted({name for cell, *_ in cells for name in cell})
+    cells.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
     records = [
         {**{name: flat(value) for name, value in cell.items()}, **row, **origin, "cell": text}
-        for cell, text, rows, origin in items
+        for cell, text, rows, origin in cells
         for row in rows
     ]
-    results = list(dict.fromkeys(name for *_, rows, _ in items for row in rows for name in row))
+    results = list(dict.fromkeys(name for *_, rows, _ in cells for row in rows for name in row))
+    columns = [*fields, *results, *provenance.COLUMNS, "cell"]
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        table = pa.table(
-            {
-                name: _column([record.get(name) for record in records])
-                for name in [*fields, *results, *provenance.COLUMNS, "cell"]
-            }
-        )
+        table = pa.table({name: _column([record.get(name) for record in records]) for name in columns})
         about = json.dumps({"schema": SCHEMA, "version": __version__})
         with open(partial, "wb") as file:
             pq.write_table(table.replace_schema_metadata({"attention_phases": about}), file, compression="zstd")
@@ -70,7 +63,6 @@ def _write(path: Path, items: list) -> Path:
         with suppress(OSError):  # its folder may not be one
             partial.unlink()
         raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
-    return path
 
 
 def _order(value: Any) -> tuple:
@@ -100,21 +92,17 @@ def _read(path: os.PathLike | str) -> pa.Table:
     return table
 
 
-def import_parquet(store: Store, path: os.PathLike | str) -> None:
-    """Take the cells of an exported file that the store has not; values are kept bit for bit."""
-
-    def items() -> Iterator[tuple]:
-        for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
-            records, known = list(group), {"cell", *provenance.COLUMNS, *json.loads(text)}
-            rows = [
-                {name: value for name, value in record.items() if name not in known and value is not None}
-                for record in records
-            ]
-            yield text, rows, {name: records[0][name] for name in provenance.COLUMNS}
-
-    store.add(items())
+def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
+    """Yield what `Store.items` yielded when the file was written, bit for bit, in the file's order."""
+    for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
+        records, known = list(group), {"cell", *provenance.COLUMNS, *json.loads(text)}
+        rows = [
+            {name: value for name, value in record.items() if name not in known and value is not None}
+            for record in records
+        ]
+        yield text, rows, {name: records[0][name] for name in provenance.COLUMNS}
 
 
 def load(path: os.PathLike | str) -> pd.DataFrame:
-    """Return an exported file as a `pandas.DataFrame`, strings as categories."""
+    """Return an exported file as a data frame, strings as categories."""
     return _read(path).to_pandas()

@@ -23,15 +23,14 @@ from .parquet import flat
 
 
 class Failure(NamedTuple):
-    """A cell that raised: its key, the cell, and one line that says why."""
+    """A cell that raised, and one line that says why."""
 
-    key: str
     cell: object
     error: str
 
 
 class Summary(NamedTuple):
-    """What `run` did: cells computed, cells found in the store, and the failures."""
+    """What `run` did: cells computed, cells known before, and the failures."""
 
     done: int
     skipped: int
@@ -44,33 +43,36 @@ def run(
     store: Store,
     executor: Executor,
     quiet: bool = False,
+    known: Collection[str] = (),
     ahead: int = 1024,
 ) -> Summary:
-    """Compute the cells that the store lacks. A failed cell is not stored: the next run tries it again.
+    """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
 
     work: gives a flat dict a start; importable by the workers.
     quiet: no progress bar (batch jobs); failures are still printed on stderr.
+    known: canonical JSON of cells whose results are kept elsewhere.
     ahead: at most so many cells wait in the executor's queue, more than it has workers.
 
     Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
     `StoreError` where a result could not be written.
     """
-    by_key = {key(canonical(cell)): cell for cell in cells}
-    known = store.keys()
-    todo = iter([item for item in by_key.items() if item[0] not in known])
-    skipped = sum(name in known for name in by_key)
+    by_text = {canonical(cell): cell for cell in cells}
+    stored = store.keys()
+    missing = [cell for text, cell in by_text.items() if text not in known and key(text) not in stored]
+    skipped = len(by_text) - len(missing)
+    todo = iter(missing)
     done, failed, pending, finished = 0, [], {}, SimpleQueue()
-    bar = progress(len(by_key), "cell", quiet, done=skipped)
+    bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
         while True:
-            while len(pending) < ahead and (item := next(todo, None)):
-                future = _submit(executor, _compute, work, item[1])
-                pending[future] = item
+            while len(pending) < ahead and (cell := next(todo, None)):
+                future = _submit(executor, _compute, work, cell)
+                pending[future] = cell
                 future.add_done_callback(finished.put)
             if not pending:
                 return Summary(done, skipped, failed)
             future = finished.get()
-            name, cell = pending.pop(future)
+            cell = pending.pop(future)
             try:
                 store.put(cell, *future.result())
                 done += 1
@@ -81,7 +83,7 @@ def run(
                     f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
                 ) from error
             except Exception as error:
-                failed.append(Failure(name, cell, _one_line(error)))
+                failed.append(Failure(cell, _one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except BrokenExecutor as error:
