@@ -8,29 +8,19 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_book.store import database as store
-from attention_book.store import provenance
 from attention_book.store.cluster import cluster
-from attention_book.store.identity import canonical
+from attention_book.store.database import Store
+from attention_book.store.parquet import export
 from attention_book.store.processes import process_pool
 from attention_book.store.running import run
 
-ROW = {
-    "q": 0.1,
-    "m": 0.2,
-    "theta": 0.3,
-    "train_loss": 0.4,
-    "test_mse": 0.5,
-    "linear_mse": 0.6,
-    "grad_norm": 1e-5,
-    "steps": 40,
-    "seconds": 0.7,
-}
+MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "seconds")
 
 
 @dataclass(frozen=True)
@@ -46,7 +36,7 @@ class Cell:
 
 def work(cell):
     """Take no time."""
-    return [{"start": start, **ROW} for start in cell.starts]
+    return [{"start": start, **dict.fromkeys(MEASURED, 0.1), "steps": 40} for start in cell.starts]
 
 
 def seconds(call):
@@ -56,41 +46,30 @@ def seconds(call):
     return time.perf_counter() - start
 
 
-def main(folder):
-    """Print milliseconds a cell, and seconds to resume and export a store of 100,000 cells."""
-    cells = [Cell("small", 2.5, seed) for seed in range(2000)]
-    warm = [Cell("warm", 2.5, seed) for seed in range(20)]
-    with store.Store(folder / "threads.sqlite") as results, ThreadPoolExecutor(1) as pool:
-        elapsed = seconds(lambda: run(cells, work, results, pool, quiet=True))
-        print(f"one thread:    {1e3 * elapsed / len(cells):.2f} ms a cell")
-    with store.Store(folder / "processes.sqlite") as results, process_pool(2) as pool:
-        run(warm, work, results, pool, quiet=True)  # starts the workers
-        elapsed = seconds(lambda: run(cells, work, results, pool, quiet=True))
-        print(f"two processes: {1e3 * elapsed / len(cells):.2f} ms a cell")
+@contextmanager
+def local_cluster(workers):
+    """Executor on a cluster of this machine."""
     with (
-        store.Store(folder / "cluster.sqlite") as results,
-        SubprocessCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
-        cluster(local.scheduler_address) as pool,
+        SubprocessCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local,
+        cluster(local.scheduler_address) as executor,
     ):
-        run(warm, work, results, pool, quiet=True)
-        elapsed = seconds(lambda: run(cells, work, results, pool, quiet=True))
-        print(f"Dask cluster of two workers: {1e3 * elapsed / len(cells):.2f} ms a cell")
-    cells = [Cell("large", 2.5, seed) for seed in range(100_000)]
-    origin = {**provenance.environment(), "cell_seconds": 1.0, "finished": "2000-01-01T00:00:00+00:00"}
-    with store.Store(folder / "large.sqlite") as results:
-        results.add((canonical(cell), work(cell), origin) for cell in cells)
+        yield executor
 
-    def resume():
-        with store.Store(folder / "large.sqlite") as results, ThreadPoolExecutor(1) as pool:
-            assert run(cells, work, results, pool, quiet=True).skipped == len(cells)
 
-    def export():
-        with store.Store(folder / "large.sqlite") as results:
-            store.export(results, folder)
-
-    size = (folder / "large.sqlite").stat().st_size / 2**20
-    print(f"resume of {len(cells)} cells ({size:.0f} MiB): {seconds(resume):.2f} s")
-    print(f"export: {seconds(export):.1f} s, {(folder / 'large.parquet').stat().st_size / 2**20:.1f} MiB")
+def main(folder, count=2000, many=20_000):
+    """Print milliseconds a cell, and seconds to resume and export a store of many cells."""
+    cells, warm = ([Cell(name, 2.5, seed) for seed in range(size)] for name, size in (("small", count), ("warm", 20)))
+    places = {"thread": (ThreadPoolExecutor, 1), "processes": (process_pool, 2), "cluster": (local_cluster, 2)}
+    for name, (place, workers) in places.items():
+        with Store(folder / f"{name}.sqlite") as store, place(workers) as pool:
+            run(warm, work, store, pool, quiet=True)  # starts the workers
+            elapsed = seconds(lambda store=store, pool=pool: run(cells, work, store, pool, quiet=True))
+        print(f"{name}, {workers} of them: {1e3 * elapsed / count:.2f} ms a cell")
+    cells = [Cell("large", 2.5, seed) for seed in range(many)]
+    with Store(folder / "large.sqlite") as store, ThreadPoolExecutor(1) as pool:
+        run(cells, work, store, pool, quiet=True)
+        print(f"resume of {many} cells: {seconds(lambda: run(cells, work, store, pool, quiet=True)):.2f} s")
+        print(f"export: {seconds(lambda: export(store, folder)):.1f} s")
 
 
 if __name__ == "__main__":
