@@ -15,7 +15,7 @@ from attention_book.analysis.lines import branches, curve, mark
 from attention_book.paths import DATA
 from attention_book.render.drawn import drawn
 from attention_book.render.style import COLOURS, STYLE, draw_line
-from attention_book.store.database import load
+from attention_book.store.parquet import load
 from attention_phases import Task
 
 FOLDER = Path(__file__).parent
