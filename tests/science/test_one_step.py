@@ -80,7 +80,7 @@ def test_phi_is_stationary(broken):
         if getattr(valley, name):
             above, below = (phi_at(moved(valley, name, 1 + side), hats) for side in (1e-3, -1e-3))
             slopes = (above - below) / 2e-3
-            error = slopes.std(ddof=1) / np.sqrt(len(slopes))
+            error = standard_error(slopes)
             assert abs(slopes.mean()) < 4 * error, name
             assert error < 0.05 * found.phi, name
             if name in ("m", "V"):  # no integration by parts in their equations
@@ -88,16 +88,12 @@ def test_phi_is_stationary(broken):
 
 
 def test_the_energy_is_the_derivative_of_y_phi(broken):
-    """With all order parameters held, to the digits of the solution."""
+    """With all order parameters held, to the digits of the solution; and along solutions, within the error."""
     hats = conjugates(TASK, ALPHA, broken.valley, pool(broken.averages))
     step = 1e-3 * Y
     above, below = (y * phi_at(broken.valley._replace(y=y), hats).mean() for y in (Y + step, Y - step))
     assert (above - below) / (2 * step) == pytest.approx(broken.energy, rel=1e-6)
-
-
-def test_the_energy_is_the_derivative_of_y_phi_along_solutions(broken):
-    further = root(broken.model.branch, 1.1 * Y, broken.valley)
-    error = broken.energies.std(ddof=1) / np.sqrt(len(broken.energies))
+    further, error = root(broken.model.branch, 1.1 * Y, broken.valley), standard_error(broken.energies)
     assert (1.1 * further.phi - broken.phi) / 0.1 == pytest.approx(broken.energy, abs=error)
     assert error < 0.01 * broken.energy
 
@@ -109,19 +105,17 @@ def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
     overlaps = Overlaps(0.06, *own, 20.0)
     plain = state_evolution.average(TASK, overlaps, NETS[..., :4])
     hats = state_evolution.conjugates(TASK, ALPHA, overlaps, plain)
-    q, m, theta, V = overlaps
-    valley = Valley(q, 0.0, m, theta, V, y)
+    valley = Valley(overlaps.q, 0.0, *overlaps[1:], y)
     averages = average(TASK, valley, NETS)
     same = conjugates(TASK, ALPHA, valley, averages)
     image, expected = update(TASK, y, same), state_evolution.update(TASK, hats)
     assert np.abs(image.gap).max() < 1e-12
-    for name, other in (("q0", "q"), ("m", "m"), ("theta", "theta"), ("V", "V")):
-        assert getattr(image, name) == pytest.approx(getattr(expected, other), rel=1e-9, abs=1e-15)
+    for value, known in zip((image.q0, *image[2:5]), expected):
+        assert value == pytest.approx(known, rel=1e-9, abs=1e-15)
     free_energy = state_evolution.free_energy(TASK, ALPHA, overlaps, hats, plain.moreau)
     assert potential(TASK, ALPHA, valley, same, averages.free) == pytest.approx(free_energy, rel=1e-9)
-    assert energy(TASK, ALPHA, valley, averages) == pytest.approx(
-        ALPHA * plain.fitted_loss + TASK.lam * q / (2 * TASK.sigma**2), rel=1e-9
-    )
+    train_loss = ALPHA * plain.fitted_loss + TASK.lam * overlaps.q / (2 * TASK.sigma**2)
+    assert energy(TASK, ALPHA, valley, averages) == pytest.approx(train_loss, rel=1e-9)
 
 
 @pytest.mark.parametrize("y", [None, 0.0, 100.0])
@@ -152,7 +146,7 @@ def test_at_y_zero_the_gap_is_where_two_copies_settle():
 
     assert gain(NETS).mean() == pytest.approx(1, abs=1e-3)
     net = gaussian_points(2**10, 16, 1, dimensions=8)
-    pairs = []  # and from two copies, as in `copies`
+    pairs = []  # and from two copies
     for each in net:
         fields = np.sqrt(q0) * each.T[:2] + np.array([[m], [-m]])
         arguments = teacher_fit(TASK, TASK.sigma * each.T[2:4]), V, TASK.sigma**2
@@ -172,7 +166,7 @@ def test_inner_points_average_over_the_normal_law(broken):
     for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
         assert weights @ values == pytest.approx(expected, abs=1e-12)
     few, many = (ALPHA * average(TASK, broken.valley, NETS, each).free for each in (points, inner_points(6, 16)))
-    error = np.std(few - many, ddof=1) / np.sqrt(len(few))
+    error = standard_error(few - many)
     assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
 
 
@@ -296,10 +290,8 @@ def test_the_command_answers_with_the_solution(capsys):
     assert (code, err) == (0, "")
     said, found = json.loads(out), one_step(TASK, ALPHA, "positional", 300.0, 64, 4)
     assert said["stderr"] == found.stderr and said["converged"] is True
-    assert [said[name] for name in ("q0", "m", "theta", "V", "y")] == [*found.valley[:1], *found.valley[2:]]
-    assert said["q1"] == found.valley.q0 + found.valley.gap
-    for name in ("phi", "energy", "complexity", "shift"):
-        assert said[name] == found.quantities[name]
+    assert [*found.quantities] == ["q0", "q1", "m", "theta", "V", "y", "phi", "energy", "complexity", "shift"]
+    assert found.quantities.items() <= said.items() and found.valley.y == 300.0
     assert (said["residual"], said["iterations"]) == (found.residual, found.iterations)
 
 

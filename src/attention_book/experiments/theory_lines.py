@@ -35,7 +35,7 @@ def standard_line(cell) -> list[dict]:
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
     task, alphas, quadrature = cell.task, sorted(cell.alphas), _quadrature(cell)
-    branches = _follow_all(MINIMA, task, alphas, points=cell.points, **quadrature)
+    branches = {branch: follow(task, branch, alphas, cell.points, **quadrature) for branch in MINIMA}
     missing = [alpha for alpha in alphas if not all(alpha in solutions for solutions in branches.values())]
     if missing:
         branches["symmetric"] = follow(task, "symmetric", missing, cell.points, **quadrature)
@@ -72,13 +72,11 @@ def variant_line(cell) -> list[dict]:
     """
     task, alphas, architecture = cell.task, sorted(cell.alphas), cell.architecture
     options = {**_quadrature(cell), "architecture": architecture}
-    branches = _follow_all(cell.branches, task, alphas, points=cell.points, **options)
+    branches = {branch: follow(task, branch, alphas, cell.points, **options) for branch in cell.branches}
     limits = _limits(task, branches, points=cell.points, **options)
     if architecture.form == "rank2" and "semantic" in branches and "positional" in limits:
-        saddles_end = limits["positional"].value
-        branches["semantic"] = {
-            alpha: solution for alpha, solution in branches["semantic"].items() if alpha > saddles_end
-        }
+        first, semantic = limits["positional"].value, branches["semantic"]
+        branches["semantic"] = {alpha: solution for alpha, solution in semantic.items() if alpha > first}
     baseline = linear_baseline(task, architecture)
     rows = [{"what": "baseline", "test_mse": baseline}]
     rows += [_mark(f"{branch} limit", limit) for branch, limit in limits.items()]
@@ -93,11 +91,6 @@ def variant_line(cell) -> list[dict]:
 
 def _quadrature(cell):
     return {"scrambles": cell.scrambles, "seed": cell.seed}
-
-
-def _follow_all(branches, task, alphas, **options):
-    """Solutions by alpha of each branch; none without alphas."""
-    return {branch: follow(task, branch, alphas, **options) if alphas else {} for branch in branches}
 
 
 def _mark(what, alpha):

@@ -63,6 +63,8 @@ def follow(
         Where the branch does not exist it has no entry.
     """
     alphas = sorted(alphas)
+    if not alphas:
+        return Branch({}, {})
     options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture}
     stopped = {}
     for share in ENTRIES[branch]:
