@@ -18,16 +18,16 @@ from attention_book.paths import DATA, NOTEBOOKS
 
 HIDDEN = {"tags": ["remove-cell"]}
 SOURCES = [
-    "import json\nfrom attention_book import figures as drawing\nfrom attention_book.experiments import results",
+    "import re\nfrom attention_book.pages import random_starts as page\nfrom attention_book.experiments import results",
     "a = 1",
     "unused = a + 1",
     "table = results.experiment('fig15', profile, quiet=True, runs=a)",
     "settings = {}",
     "settings['b'] = a",
-    "def draw(x):\n    return drawing.fractions(x)",
+    "def draw(x):\n    return page.draw_fractions(x)",
     "print(table)",
     "figure = draw(table, **settings)",
-    "figure = drawing.fig07(unused)",
+    "figure = page.draw_minima(unused)",
 ]
 
 
@@ -46,7 +46,7 @@ def test_a_name_set_twice_is_needed_from_both_cells():
 
 def test_functions_are_named_where_they_are_defined():
     found = functions(needed(toy(), 8))
-    assert found["draw"] == ["attention_book.figures.random_starts.fractions"]
+    assert found["draw"] == ["attention_book.pages.random_starts.draw_fractions"]
     assert found["compute"] == ["attention_book.experiments.results.experiment"]
 
 

@@ -7,7 +7,6 @@ picture itself needs, such as levels of contours.
 from ..render.style import ATTENTION, BASELINE, COLOURS, HIGHER, LINEAR, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 from . import landscape, stability
 from .architectures import architecture_slice, rank_two
-from .random_starts import found_minima, fractions
 
 __all__ = [
     "ATTENTION",
@@ -20,8 +19,6 @@ __all__ = [
     "POSITIONAL",
     "SEMANTIC",
     "architecture_slice",
-    "found_minima",
-    "fractions",
     "landscape",
     "rank_two",
     "stability",

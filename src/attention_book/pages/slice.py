@@ -12,6 +12,7 @@ from ..render.style import (
     BASELINE,
     COLOURS,
     NEUTRAL,
+    OVERLAPS,
     POSITIONAL,
     SEMANTIC,
     draw_line,
@@ -148,12 +149,11 @@ def _draw_losses(axes, theory, stable, gaps):
 
 
 def _draw_overlaps(axes, theory, lower, alpha_c, variance):
-    labels = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
     for branch in MINIMA:
         name, colour = OWN[branch], COLOURS[branch]
         winner = _where_lower(theory[branch], branch, alpha_c)
         overlap, error = winner[name] / variance, winner[f"{name}_error"] / variance
-        draw_line(axes, winner["alpha"], overlap, error, colour, label=labels[branch])
+        draw_line(axes, winner["alpha"], overlap, error, colour, label=OVERLAPS[branch])
         beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
         axes.plot(beyond, (0, 0), color=colour)
         for optimizer, means in lower.items():
