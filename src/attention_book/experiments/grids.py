@@ -40,8 +40,9 @@ def sizes(**by_profile):
 def cells(experiment, cell_type, axes, **fixed):
     """A cell for every combination of values along the axes, the last axis fastest.
 
-    axes: values by field; by several fields, such as ("task", "alpha"), tuples of their values.
-    fixed: fields that all cells share, where no axis has them.
+    Args:
+        axes: values by field; by several fields, such as ("task", "alpha"), tuples of their values.
+        fixed: fields that all cells share, where no axis has them.
     """
     combined = []
     for point in product(*axes.values()):

@@ -15,11 +15,12 @@ class Kind(NamedTuple):
 
     Functions are named "MODULE:FUNCTION" and loaded when they are called: who only reads results loads no torch.
 
-    worker: gives the rows of a cell.
-    unrepeatable: columns that no two runs share.
-    beginning: gives the first rows of a cell, `rows` in number, where the whole takes too long to be computed again,
-        or rounding grows too much on the way.
-    ends: gives the rows of several runs of a cell whose students may end in another minimum, see `other_minima`.
+    Attributes:
+        worker: gives the rows of a cell.
+        unrepeatable: columns that no two runs share.
+        beginning: gives the first rows of a cell, `rows` in number, where the whole takes too long to be computed
+            again, or rounding grows too much on the way.
+        ends: gives the rows of several runs of a cell whose students may end in another minimum, see `other_minima`.
     """
 
     worker: str

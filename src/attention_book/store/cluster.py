@@ -25,14 +25,8 @@ def cluster(address: str) -> Iterator[Executor]:
     """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
 
     Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster
-    nor a cell that a worker has begun; the result of that is dropped.
-
-    Raises
-    ------
-    BadInput
-        The address cannot be one.
-    SweepError
-        No scheduler answers there, or it or its workers lack this package.
+    nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
+    lack this package, that is a `SweepError`.
     """
     try:
         asyncio.run(_greet(address))  # a `Client` that finds nothing takes ten seconds more to give up
@@ -51,9 +45,9 @@ def cluster(address: str) -> Iterator[Executor]:
 
 async def _greet(address: str) -> None:
     """Fail unless a Dask scheduler answers."""
-    async with rpc(address, timeout=TIMEOUT, connection_args=Security().get_connection_args("client")) as there:
-        who = await asyncio.wait_for(there.identity(), TIMEOUT)
-        kind = (who or {}).get("type")
+    async with rpc(address, timeout=TIMEOUT, connection_args=Security().get_connection_args("client")) as remote:
+        identity = await asyncio.wait_for(remote.identity(), TIMEOUT)
+        kind = (identity or {}).get("type")
         if kind != "Scheduler":
             raise ConnectionError(f"this is a {kind}")
 
@@ -96,15 +90,15 @@ def _look_at_workers(client: Client, address: str) -> None:
         raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
     if not workers:
         print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
-    here = _versions()
-    found = {
-        f"{name} {each.get(name)} (here {here[name]})"
-        for each in workers.values()
-        for name in here
-        if each.get(name) != here[name]
+    ours = _versions()
+    others = {
+        f"{name} {versions.get(name)} (here {version})"
+        for versions in workers.values()
+        for name, version in ours.items()
+        if versions.get(name) != version
     }
-    if found:
-        print(f"scheduler {address}: workers with other versions: {', '.join(sorted(found))}", file=sys.stderr)
+    if others:
+        print(f"scheduler {address}: workers with other versions: {', '.join(sorted(others))}", file=sys.stderr)
 
 
 def _versions() -> dict:

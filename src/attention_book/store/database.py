@@ -111,9 +111,10 @@ class Store:
     def put(self, cell: Any, rows: Iterable[Row], origin: Row) -> None:
         """Store the results of a cell, durable on return. A cell that is stored already is a `StoreError`.
 
-        cell: its field `experiment` names a file.
-        rows: one flat dict a start, see `identity.check_rows`, without the cell's own names.
-        origin: values for `provenance.COLUMNS`.
+        Args:
+            cell: its field `experiment` names a file.
+            rows: one flat dict a start, see `identity.check_rows`, without the cell's own names.
+            origin: values for `provenance.COLUMNS`.
         """
         text = canonical(cell)
         fields = json.loads(text)

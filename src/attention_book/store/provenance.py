@@ -48,7 +48,8 @@ def _fixed() -> dict:
 def source_digest(*packages: str) -> str:
     """Return 12 hexadecimal digits that change with the source of some packages, by default of all that makes results.
 
-    packages: folders below `src`.
+    Args:
+        packages: folders below `src`.
     """
     digest = sha256()
     for package in packages or ("attention_phases", "attention_book/experiments", "attention_book/store"):

@@ -48,10 +48,11 @@ def run(
 ) -> Summary:
     """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
 
-    work: gives a flat dict a start; importable by the workers.
-    quiet: no progress bar (batch jobs); failures are still printed on stderr.
-    known: canonical JSON of cells whose results are kept elsewhere.
-    ahead: at most so many cells wait in the executor's queue, more than it has workers.
+    Args:
+        work: gives a flat dict a start; importable by the workers.
+        quiet: no progress bar (batch jobs); failures are still printed on stderr.
+        known: canonical JSON of cells whose results are kept elsewhere.
+        ahead: at most so many cells wait in the executor's queue, more than it has workers.
 
     Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
     `StoreError` where a result could not be written.
@@ -145,10 +146,11 @@ def recompute(
 ) -> list[Mismatch]:
     """Compute a stored cell again and compare every column.
 
-    rows: those of one cell, as from `parquet.load`.
-    tolerances: column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
-        A column without one must be equal.
-    ignore: columns that no two runs share.
+    Args:
+        rows: those of one cell, as from `parquet.load`.
+        tolerances: column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
+            A column without one must be equal.
+        ignore: columns that no two runs share.
     """
     text = str(rows["cell"].iloc[0])
     stored = rows.to_dict("records")
