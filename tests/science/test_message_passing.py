@@ -31,24 +31,15 @@ def drawn(alpha, d, seed, task=TASK):
     return whole, limiting(task, whole), rng
 
 
-@pytest.fixture(scope="module")
-def settled():
-    """Message passing from the teacher at d = 2000, with its data."""
+def test_it_settles_where_the_limiting_risk_is_flat_near_the_minimum_that_training_finds():
     whole, data, _ = drawn(2.0, 2000, 0)
-    return whole, data, iterate(TASK, data, start_state(TASK, data, data.teacher.numpy()))
-
-
-def test_it_settles_where_the_gradient_of_the_limiting_risk_is_zero(settled):
-    _, data, found = settled
-    assert found.converged and found.history["change"].iloc[-1] <= 1e-12
-    gradient = risk(data, torch.from_numpy(found.state.weights)[None], TASK.lam)[1]
+    run = iterate(TASK, data, start_state(TASK, data, data.teacher.numpy()))
+    assert run.converged and run.history["change"].iloc[-1] <= 1e-12
+    weights = run.state.weights
+    gradient = risk(data, torch.from_numpy(weights)[None], TASK.lam)[1]
     assert torch.linalg.vector_norm(gradient) < 1e-6
-
-
-def test_it_ends_at_the_minimum_that_training_finds(settled):
-    whole, _, found = settled
     trained = fit(whole, TASK.lam, whole.teacher[None])[0].weights.double().numpy()
-    assert found.state.weights @ trained / np.linalg.norm(found.state.weights) / np.linalg.norm(trained) > 0.99
+    assert weights @ trained / np.linalg.norm(weights) / np.linalg.norm(trained) > 0.99
 
 
 def test_the_limiting_loss_is_that_of_the_theory():

@@ -19,6 +19,7 @@ from attention_phases.theory.published_rule import (
 )
 from attention_phases.theory.rank_one.prox import NONE, descend, search
 from attention_phases.theory.rank_one.state_evolution import Overlaps
+from attention_phases.theory.stability import teacher_fit
 from attention_phases.theory.thresholds import falls
 
 # The converged solutions at alpha = 2, omega = 0.3, to start from.
@@ -70,15 +71,12 @@ def test_the_test_errors_are_not_those_of_the_rule(coarse):
 def test_one_start_finds_on_these_points_what_a_search_finds(coarse):
     """The published minimisation has a single start; here it makes no difference."""
     _, found = coarse
-    q, m, theta, V = found.overlaps
-    task = Task()
-    for x1, x2, z1, z2 in product_rule()[0].reshape(-1, 4):
-        w1, w2 = np.sqrt(q) * x1 + m, np.sqrt(q) * x2 - m
-        rest = np.sqrt(task.sigma**2 - theta**2 / q)
-        y = theta / np.sqrt(q) * np.array([x1, x2]) + rest * np.array([z1, z2])
-        first = 1 / (1 + np.exp(-y * (y - y[::-1])))
-        t = 0.7 * first + 0.15 * 1.2
-        fields = (w1, w2, *t, V, task.sigma**2)
+    (q, m, theta, V), task = found.overlaps, Task()
+    xi, zeta = np.split(product_rule()[0].reshape(-1, 4).T, 2)
+    w = np.sqrt(q) * xi + np.array([[m], [-m]])
+    y = theta / np.sqrt(q) * xi + np.sqrt(task.sigma**2 - theta**2 / q) * zeta
+    for w1, w2, t1, t2 in np.concatenate([w, teacher_fit(task, y)]).T:
+        fields = (w1, w2, t1, t2, V, task.sigma**2)
         assert descend(w1, w2, NONE, *fields) == pytest.approx(search(*fields)[0], abs=1e-6)
 
 

@@ -111,15 +111,15 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
 
 
 def gains(
-    task: Task, alpha: float, overlaps: Overlaps, points: int = 2**13, scrambles=SCRAMBLES, seed=0, halvings=HALVINGS
+    task: Task, alpha: float, overlaps: Overlaps, points: int = 2**13, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gain of the distance of two copies at a solution, from large distances to small ones.
 
-    The distances (halvings + 1,) are root mean square differences of the copies' weights, over the size of Q. The gains
-    (scrambles, halvings + 1) are D'/D of each scramble.
+    The distances (k,) are root mean square differences of the copies' weights, over the size of Q. The gains
+    (scrambles, k) are D'/D of each scramble.
     """
-    shares = 2.0 ** -np.arange(halvings + 1)
-    gains = []
+    shares = 2.0 ** -np.arange(HALVINGS + 1)
+    by_scramble = []
     for net in gaussian_points(points, scrambles, seed, dimensions=6):
         fields, targets, own = _cavity(task, overlaps, net.T[:4])
         noise, other = net.T[2:4], net.T[4:]
@@ -130,8 +130,8 @@ def gains(
             shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
             moved = forces(fields + shift, targets, overlaps.V, task.sigma**2)[0] - r
             row.append(alpha * overlaps.V**2 * np.mean(np.sum(moved**2, axis=0)) / (2 * own**2 * share**2))
-        gains.append(row)
-    return sqrt(2 / overlaps.q) * own * shares, np.array(gains)
+        by_scramble.append(row)
+    return sqrt(2 / overlaps.q) * own * shares, np.array(by_scramble)
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
