@@ -60,13 +60,14 @@ def _text(result, as_json, problem):
         whole = json.dumps(result, allow_nan=False)
     except ValueError:
         raise ResultError(problem or "no finite result at these parameters") from None
+    if as_json:
+        return whole
     width = max(map(len, result))
-    lines = [
-        f"{name:{width}}  {json.dumps(each)}"
-        for name, value in result.items()
-        for each in (value if isinstance(value, list) and value and isinstance(value[0], dict) else [value])
-    ]
-    return whole if as_json else "\n".join(lines)
+    lines = []
+    for name, value in result.items():
+        is_table = isinstance(value, list) and value and isinstance(value[0], dict)
+        lines += [f"{name:{width}}  {json.dumps(entry)}" for entry in (value if is_table else [value])]
+    return "\n".join(lines)
 
 
 def _line(message):
@@ -78,73 +79,76 @@ def _parser():
     parser = _Parser(prog="attention-phases", description=__doc__.splitlines()[0])
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
-    common = argparse.ArgumentParser(add_help=False)
+    def group():
+        return argparse.ArgumentParser(add_help=False)
+
+    def add(command, *groups):
+        subparser = subparsers.add_parser(command.__name__, help=command.__doc__, parents=[*groups, common])
+        subparser.set_defaults(command=command)
+        return subparser
+
+    common, alpha, task, architecture, quadrature, dimension = (group() for _ in range(6))
     common.add_argument("--json", action="store_true", help="one JSON object on stdout")
     common.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    task = argparse.ArgumentParser(add_help=False)
+    alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")
     task.add_argument("--omega", type=float, default=Task.omega, help="weight of the positional part, in [0, 1]")
     task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     task.add_argument("--lam", type=float, default=Task.lam, help="ridge penalty")
     task.add_argument("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
-    architecture = argparse.ArgumentParser(add_help=False)
     architecture.add_argument("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
     architecture.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
-    architecture.add_argument("--token-correlation", type=float, default=0.0,
-                              help="of any two tokens' entries, in (-1/(L - 1), 1)")  # fmt: skip
-    quadrature = argparse.ArgumentParser(add_help=False)
+    correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
+    architecture.add_argument("--token-correlation", type=float, default=0.0, help=correlation)
     quadrature.add_argument("--points", type=int, help="points a scramble, a power of two")
     quadrature.add_argument("--scrambles", type=int, help="independent scrambles, for the error bar")
     quadrature.add_argument("--seed", type=int, default=0, help="of the scrambles")
-    alpha = argparse.ArgumentParser(add_help=False)
-    alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")
+    dimension.add_argument("--d", type=int, default=1000, help="embedding dimension")
 
-    def add(command, *parents):
-        added = subparsers.add_parser(command.__name__, help=command.__doc__, parents=[*parents, common])
-        added.set_defaults(command=command)
-        return added
+    option = add(commands.theory, alpha, task, architecture, quadrature).add_argument
+    option("--branch", choices=("semantic", "positional", "symmetric"), required=True)
+    option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
+    option("--y", type=float, help="with --breaking 1: weights the minima; without it, the lowest ones")
 
-    added = add(commands.theory, alpha, task, architecture, quadrature)
-    added.add_argument("--branch", choices=("semantic", "positional", "symmetric"), required=True)
-    added.add_argument("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
-    added.add_argument("--y", type=float, help="with --breaking 1: weights the minima; without it, the lowest ones")
-    added = add(commands.threshold, task, architecture, quadrature)
-    added.add_argument("--kind", choices=("critical", "linear"), required=True)
+    option = add(commands.threshold, task, architecture, quadrature).add_argument
+    option("--kind", choices=("critical", "linear"), required=True)
+
     add(commands.baseline, task, architecture)
-    added = add(commands.simulate, alpha, task, architecture)
-    added.add_argument("--d", type=int, default=1000, help="embedding dimension")
-    added.add_argument(
-        "--init",
-        choices=("semantic", "positional", "mixed", "random"),
-        required=True,
-        help="mixed: one column each, for rank2 and untied",
-    )
-    added.add_argument("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
-    added.add_argument("--seeds", type=int, default=4, help="number of data sets")
-    added.add_argument("--seed", type=int, default=0, help="of the first data set")
-    added.add_argument("--workers", type=int, default=1, help="processes")
-    added = add(commands.gamp, alpha, task)
-    added.add_argument("--d", type=int, default=1000, help="embedding dimension")
-    added.add_argument("--init", choices=("semantic", "positional", "random"), required=True)
-    added.add_argument("--damping", type=float, default=0.7, help="share of the old state that is kept, in [0, 1)")
-    added.add_argument("--steps", type=int, default=1000, help="iterations at most")
-    added.add_argument("--seed", type=int, default=0, help="of the data set")
-    added = add(commands.sweep)
-    added.add_argument("name", choices=tuple(GRIDS))
-    added.add_argument("--profile", choices=PROFILES, default="paper")
-    where = added.add_mutually_exclusive_group()
-    where.add_argument("--workers", type=int, help="processes, one a core by default")
-    where.add_argument("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
-    added.add_argument("--store", type=Path, help="SQLite file that keeps results as they come")
-    added.add_argument("--data", type=Path, help="folder of the exported tables")
-    added = add(commands.verify)
-    added.add_argument("--sample", type=int, default=20, help="cells to recompute")
-    added.add_argument("--seed", type=int, default=0, help="chooses the cells")
-    added.add_argument("--experiment", choices=tuple(GRIDS), help="of one experiment only")
-    added = add(commands.figure)
-    added.add_argument("name", help="such as fig02, or the name of a notebook")
-    added.add_argument("--profile", choices=PROFILES, default="paper", help="at which size")
-    added.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
-    added.add_argument("--out", type=Path, help="folder of what is written (_build/figures/NAME)")
+
+    option = add(commands.simulate, alpha, task, architecture, dimension).add_argument
+    starts = ("semantic", "positional", "mixed", "random")
+    option("--init", choices=starts, required=True, help="mixed: one column each, for rank2 and untied")
+    option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
+    option("--seeds", type=int, default=4, help="number of data sets")
+    option("--seed", type=int, default=0, help="of the first data set")
+    option("--workers", type=int, default=1, help="processes")
+
+    option = add(commands.gamp, alpha, task, dimension).add_argument
+    option("--init", choices=("semantic", "positional", "random"), required=True)
+    option("--damping", type=float, default=0.7, help="share of the old state that is kept, in [0, 1)")
+    option("--steps", type=int, default=1000, help="iterations at most")
+    option("--seed", type=int, default=0, help="of the data set")
+
+    subparser = add(commands.sweep)
+    option = subparser.add_argument
+    option("name", choices=tuple(GRIDS))
+    option("--profile", choices=PROFILES, default="paper")
+    place = subparser.add_mutually_exclusive_group().add_argument
+    place("--workers", type=int, help="processes, one a core by default")
+    place("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
+    option("--store", type=Path, help="SQLite file that keeps results as they come")
+    option("--data", type=Path, help="folder of the exported tables")
+
+    option = add(commands.verify).add_argument
+    option("--sample", type=int, default=20, help="cells to recompute")
+    option("--seed", type=int, default=0, help="chooses the cells")
+    option("--experiment", choices=tuple(GRIDS), help="of one experiment only")
+
+    option = add(commands.figure).add_argument
+    option("name", help="such as fig02, or the name of a notebook")
+    option("--profile", choices=PROFILES, default="paper", help="at which size")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
+    option("--out", type=Path, help="folder of what is written (_build/figures/NAME)")
+
     add(commands.figures).add_argument("--list", action="store_true", help="list them")
     return parser
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from attention_phases.errors import BadInput, ResultError, check_choice, check_count, check_memory
+from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
@@ -29,15 +30,15 @@ def theory(options):
         raise BadInput("y", options.y, "left out without --breaking 1")
     quadrature = _quadrature(options, "solution", architecture)
     with progress(40, "average", options.quiet) as bar:
-        found = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
-    named = found.named(task.sigma**2)
-    measured = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in found.spread]
+        solution = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
+    overlaps = solution.named(task.sigma**2)
+    losses = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in solution.spread]
+    errors = {name: _plain(error) for name, (_, error) in overlaps.items()}
     return {
-        **{name: _plain(value) for name, (value, _) in named.items()},
-        **{name: getattr(found, name) for name in (*measured, "free_energy")},
-        **_outcome(options, found),
-        "stderr": {name: _plain(error) for name, (_, error) in named.items()}
-        | {name: found.stderr[name] for name in measured},
+        **{name: _plain(value) for name, (value, _) in overlaps.items()},
+        **{name: getattr(solution, name) for name in (*losses, "free_energy")},
+        **_outcome(options, solution),
+        "stderr": errors | {name: solution.stderr[name] for name in losses},
     }
 
 
@@ -49,17 +50,18 @@ def _one_step_theory(options, task, architecture):
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
     quadrature = _quadrature(options, "one step", fields=6)
     with progress(6 if options.y is None else 2, "root", options.quiet) as bar:
-        found = one_step(task, options.alpha, options.branch, options.y, *quadrature, report=lambda: bar.update(1))
-    return {**found.quantities, **_outcome(options, found), "stderr": found.stderr}
+        solution = one_step(task, options.alpha, options.branch, options.y, *quadrature, report=lambda: bar.update(1))
+    return {**solution.quantities, **_outcome(options, solution), "stderr": solution.stderr}
 
 
-def _outcome(options, found):
+def _outcome(options, solution):
     """How the solution of a branch ended, with the line that says so if it failed."""
-    said = (
-        f"no {options.branch} solution found at alpha = {options.alpha}: {found.reason}, residual {found.residual:.1e}"
-    )
-    outcome = {name: getattr(found, name) for name in ("residual", "converged", "reason", "iterations")}
-    return outcome | {"problem": None if found.converged else said}
+    problem = None
+    if not solution.converged:
+        why = f"{solution.reason}, residual {solution.residual:.1e}"
+        problem = f"no {options.branch} solution found at alpha = {options.alpha}: {why}"
+    outcome = {name: getattr(solution, name) for name in ("residual", "converged", "reason", "iterations")}
+    return {**outcome, "problem": problem}
 
 
 def _plain(value):
@@ -76,10 +78,10 @@ def threshold(options):
     quadrature = _quadrature(options, "threshold", architecture)
     search = 8 * min(quadrature[0], ROUGH_POINTS) + 3 * min(quadrature[0], MIDDLE_POINTS)  # about: points evaluated
     with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
-        found = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
-    if not found.converged:
+        place = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
+    if not place.converged:
         raise ResultError(f"no {options.kind} threshold found at omega = {task.omega}")
-    return {"alpha": found.alpha, "stderr": found.stderr, "kind": options.kind, "omega": task.omega}
+    return {"alpha": place.alpha, "stderr": place.stderr, "kind": options.kind, "omega": task.omega}
 
 
 def baseline(options):
@@ -105,25 +107,24 @@ def simulate(options):
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
     workers = check_count("workers", options.workers)
     check_choice("init", options.init, starts_of(options.architecture))
-    task = _task(options)
-    sentences(options.alpha, options.d, copies=workers)
-    size, starts, optimizer = (options.alpha, options.d), (options.init,), options.optimizer
-    first_cell = StudentCell("simulate", task, *size, first, optimizer, starts)
-    if architecture := _architecture(options):
-        first_cell = ArchitectureCell(**vars(first_cell), architecture=architecture)
-    cells = [replace(first_cell, seed=first + number) for number in range(seeds)]
-    rows = []
+    task, architecture = _task(options), _architecture(options)
+    sentences(options.alpha, options.d, copies=workers)  # refuses what memory cannot hold
+    cell = StudentCell("simulate", task, options.alpha, options.d, first, options.optimizer, (options.init,))
+    if architecture:
+        cell = ArchitectureCell(**vars(cell), architecture=architecture)
+    cells = [replace(cell, seed=seed) for seed in range(first, first + seeds)]
+    runs = []
     pool = process_pool(workers) if workers > 1 else nullcontext()
     with pool as executor, progress(seeds, "data set", options.quiet) as bar:
-        for found in executor.map(work, cells) if executor else map(work, cells):
-            rows += found
+        for cell, rows in zip(cells, executor.map(work, cells) if executor else map(work, cells)):
+            runs += [{"seed": cell.seed, **row} for row in rows]  # one row, as there is one start
             bar.update()
-    measured = [name for name in rows[0] if name != "start"]
-    columns = {name: [row[name] for row in rows] for name in measured}
+    measured = [name for name in runs[0] if name not in ("seed", "start")]
+    columns = {name: [run[name] for run in runs] for name in measured}
     return {
-        "runs": [{"seed": each.seed, **{name: row[name] for name in measured}} for each, row in zip(cells, rows)],
+        "runs": [{name: run[name] for name in ("seed", *measured)} for run in runs],
         "mean": {name: sum(values) / seeds for name, values in columns.items()},
-        "stderr": {name: _standard_error(values) for name, values in columns.items()},
+        "stderr": {name: standard_error(values) if seeds > 1 else None for name, values in columns.items()},
     }
 
 
@@ -146,14 +147,13 @@ def gamp(options):
             bar.total = min(options.steps, max(done, round(done / share)))
             bar.update()
 
-        found = iterate(task, data, start, options.damping, options.steps, report=report)
-    last = found.history.iloc[-1]
-    change = found.history["change"].tolist()[1:]
+        run = iterate(task, data, start, options.damping, options.steps, report=report)
+    change = run.history["change"].tolist()[1:]
     problem = None
-    if not found.converged:
+    if not run.converged:
         problem = f"not settled after {len(change)} iterations: relative change {change[-1]:.1e}"
-    values = {name: float(last[name]) for name in ("q", "m", "theta", "V")}
-    return {**values, "change": change, "converged": found.converged, "problem": problem}
+    overlaps = run.history[["q", "m", "theta", "V"]].iloc[-1].to_dict()
+    return {**overlaps, "change": change, "converged": run.converged, "problem": problem}
 
 
 def sweep(options):
@@ -175,8 +175,8 @@ def verify(options):
     checked = check(options.sample, options.seed, options.experiment, options.quiet)
     return {
         "cells": checked.cells,
-        "mismatches": [each._asdict() for each in checked.mismatches],
-        "other_minima": [each._asdict() for each in checked.other_minima],
+        "mismatches": [mismatch._asdict() for mismatch in checked.mismatches],
+        "other_minima": [minimum._asdict() for minimum in checked.other_minima],
         "expected_other_minima": checked.expected._asdict(),
         "problem": checked.problem,
     }
@@ -194,8 +194,8 @@ def figures(options):
     """The figures of the book, with the notebook of each."""
     from .paths import ROOT, figure_texts
 
-    listed = [(name, path.relative_to(ROOT).as_posix()) for name, path in figure_texts().items()]
-    return {"figures": [{"figure": name, "notebook": path} for name, path in listed]}
+    texts = figure_texts().items()
+    return {"figures": [{"figure": name, "notebook": path.relative_to(ROOT).as_posix()} for name, path in texts]}
 
 
 def _task(options):
@@ -225,13 +225,6 @@ def _quadrature(options, purpose, architecture=None, fields=None):
         allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
         raise BadInput("tokens", options.tokens, allowed)
     needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
-    if min(points, scrambles) > 0:
-        check_memory(*max(("points", points), ("scrambles", scrambles), key=lambda each: each[1]), needed)
+    larger = ("points", points) if points > scrambles else ("scrambles", scrambles)
+    check_memory(*larger, needed)
     return points, scrambles, options.seed
-
-
-def _standard_error(values):
-    """Standard error of the mean; None for a single value."""
-    count = len(values)
-    mean = sum(values) / count
-    return (sum((v - mean) ** 2 for v in values) / (count - 1) / count) ** 0.5 if count > 1 else None
