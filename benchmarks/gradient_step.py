@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from attention_phases import Task
-from attention_phases.model.rank_one import sample
+from attention_phases.model.two_tokens import sample
 from attention_phases.training.optimizers import gradient_descent
 
 REPEATS, STEPS = 60, 40

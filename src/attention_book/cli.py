@@ -42,6 +42,11 @@ def main(arguments=None):
     except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
         print(_line(f"no result at these parameters: {type(error).__name__}: {error}"), file=sys.stderr)
         return 1
+    except RuntimeError as error:
+        if "can't allocate memory" not in str(error):  # torch's MemoryError
+            raise
+        print(_line(f"no result at these parameters: {error}"), file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped; a sweep goes on from its store", file=sys.stderr)
         return 1

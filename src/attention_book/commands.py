@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import BadInput, ResultError, check_choice, check_count, check_memory
+from attention_phases.errors import BadInput, ResultError, check_choice, check_count
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
@@ -97,8 +97,7 @@ def baseline(options):
 
 def simulate(options):
     """Train one student on each of several data sets."""
-    from attention_phases.model.rank_one import sentences
-    from attention_phases.model.students import starts_of
+    from attention_phases.training.starts import starts_of
 
     from .experiments.cells import ArchitectureCell, StudentCell
     from .experiments.results import work
@@ -108,7 +107,6 @@ def simulate(options):
     workers = check_count("workers", options.workers)
     check_choice("init", options.init, starts_of(options.architecture))
     task, architecture = _task(options), _architecture(options)
-    sentences(options.alpha, options.d, copies=workers)  # refuses what memory cannot hold
     cell = StudentCell("simulate", task, options.alpha, options.d, first, options.optimizer, (options.init,))
     if architecture:
         cell = ArchitectureCell(**vars(cell), architecture=architecture)
@@ -130,12 +128,11 @@ def simulate(options):
 
 def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
-    from attention_phases.model.rank_one import sample, sentences
+    from attention_phases.model.two_tokens import sample
     from attention_phases.training.message_passing import TOLERANCE, iterate, limiting, start_state
-    from attention_phases.training.optimizers import start_weights
+    from attention_phases.training.starts import start_weights
 
     task = _task(options)
-    sentences(options.alpha, options.d, copies=3)  # in float64, and a moment in both precisions
     rng = np.random.default_rng(check_count("seed", options.seed, at_least=0))
     drawn = sample(task, options.alpha, options.d, rng)
     data = limiting(task, drawn)
@@ -224,7 +221,4 @@ def _quadrature(options, purpose, architecture=None, fields=None):
     if dimensions > Sobol.MAXDIM:
         allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
         raise BadInput("tokens", options.tokens, allowed)
-    needed = 3 * dimensions * 8 * points * scrambles  # the points, and two copies while they are made
-    larger = ("points", points) if points > scrambles else ("scrambles", scrambles)
-    check_memory(*larger, needed)
     return points, scrambles, options.seed

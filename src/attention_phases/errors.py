@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection
 from numbers import Integral, Real
 from typing import TypeVar
 
-import psutil
-
 Choice = TypeVar("Choice")
 
 
@@ -66,13 +64,3 @@ def check_choice(name: str, value: Choice, choices: Collection[Choice]) -> Choic
     if value not in choices:
         raise BadInput(name, value, "one of " + ", ".join(map(str, choices)))
     return value
-
-
-def check_memory(name: str, value: object, needed: float) -> None:
-    """Raise `BadInput` where what `value` asks for, `needed` bytes, is more than this machine or its limit has."""
-    present = psutil.virtual_memory().total
-    if hasattr(psutil, "RLIMIT_AS"):
-        limit = psutil.Process().rlimit(psutil.RLIMIT_AS)[0]
-        present = min(present, limit) if limit >= 0 else present  # no limit is -1
-    if needed > present:
-        raise BadInput(name, value, f"smaller: {needed:.1e} bytes are needed, {present:.1e} are there")

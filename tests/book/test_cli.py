@@ -19,7 +19,6 @@ from attention_book.paths import ROOT
 from attention_book.store import cluster, provenance
 from attention_book.store.parquet import load
 from attention_phases.errors import SweepError
-from attention_phases.model.rank_one import sentences
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import linear_baseline, solve, threshold
 
@@ -314,11 +313,9 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(run, arguments, name
     assert err.count("\n") == 1 and named in err
 
 
-def test_training_sets_beyond_the_memory_are_refused_before_they_are_drawn(run):
-    for given, named in ((("--d", 10**8), "d = 100000000: "), (("--d", 2, "--alpha", "1e20"), "alpha = 1e+20: ")):
-        code, out, err = run(*SIMULATE, *given)
-        assert (code, out) == (2, "") and "bytes" in err and err.startswith(named)
-    assert sentences(2.0, 30) == 60  # and those within it are not
+def test_training_sets_beyond_the_memory_are_refused(run):
+    code, out, err = run(*SIMULATE, "--d", 10**8)
+    assert (code, out) == (1, "") and err.startswith("no result at these parameters: ") and err.count("\n") == 1
 
 
 # Sweeps and their results

@@ -12,7 +12,7 @@ from attention_book.pages.slice import draw_slice
 from attention_book.paths import DATA
 from attention_phases import Task
 from attention_phases.measured import Measured
-from attention_phases.model.rank_one import sample
+from attention_phases.model.two_tokens import sample
 from attention_phases.theory.prediction_error import test_error as expected_error
 
 
@@ -25,7 +25,7 @@ def errors(task, row, d, length=1.0, mean=0.0):
 @pytest.mark.slow
 def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     seen = []
-    name = "attention_book.experiments.simulation.sample"
+    name = "attention_phases.model.two_tokens.sample"
     monkeypatch.setattr(name, lambda *given: seen.append(sample(*given)) or seen[0])
     cell = StudentCell("test", Task(), alpha=1.5, d=20, seed=0, optimizer="lbfgs")
     for row in train_students(cell):

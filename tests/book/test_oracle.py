@@ -14,7 +14,7 @@ from attention_book.paths import DATA
 from attention_book.store.identity import canonical, restore
 from attention_book.store.parquet import load
 from attention_phases import Task
-from attention_phases.model.rank_one import sample
+from attention_phases.model.two_tokens import sample
 from attention_phases.theory.one_step import equations
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.training.message_passing import limiting, start_state

@@ -107,11 +107,11 @@ def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, sli
         fit = optimizers.fit
         monkeypatch.setattr(simulation, "fit", lambda data, lam, *rest: fit(data, 1.01 * lam, *rest))
     elif slip == "linear ridge":
-        monkeypatch.setattr("attention_phases.model.rank_one.LINEAR_RIDGE", 1e-1)
+        monkeypatch.setattr("attention_phases.model.sentences.LINEAR_RIDGE", 1e-1)
     elif slip == "sign":
-        overlaps = simulation.overlaps
+        overlaps = simulation.two_tokens.overlaps
         monkeypatch.setattr(
-            simulation, "overlaps", lambda *given: (point := overlaps(*given)) | {"theta": -point["theta"]}
+            simulation.two_tokens, "overlaps", lambda *given: (point := overlaps(*given)) | {"theta": -point["theta"]}
         )
     elif slip == "seed":
         seeds = cells.seed_sequence

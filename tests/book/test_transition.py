@@ -16,7 +16,7 @@ from attention_book.experiments.simulation import train_students
 from attention_book.store.identity import canonical, flattened
 from attention_phases import Task
 from attention_phases.measured import Measured
-from attention_phases.model.rank_one import overlaps, risk, sample
+from attention_phases.model.two_tokens import overlaps, risk, sample
 from attention_phases.training.optimizers import fit
 
 

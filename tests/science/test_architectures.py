@@ -11,14 +11,14 @@ from frames import students as students_on_a_line
 from attention_book import cli
 from attention_book.analysis import starts
 from attention_book.analysis.lines import mark
-from attention_book.experiments import general_simulation
+from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell
-from attention_book.experiments.general_simulation import teacher_length
 from attention_book.experiments.results import work
+from attention_book.experiments.simulation import teacher_length
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_book.tables import architectures as tables
 from attention_phases import BadInput, Task
-from attention_phases.model import rank_one, students
+from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import SCORES, Architecture
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branches import as_row
@@ -28,7 +28,8 @@ from attention_phases.theory.general.prediction_error import general_test_error,
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.rank_one.state_evolution import Overlaps, average
-from attention_phases.training.optimizers import Fit
+from attention_phases.training import starts as start_module
+from attention_phases.training.starts import start_weights
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +41,7 @@ def data_and_weights(form, tokens, correlation, d=12):
     architecture = Architecture(form, tokens, correlation)
     rng = np.random.default_rng(1)
     data = students.sample(TASK, architecture, 1.5, d, rng).double()
-    weights = torch.stack([students.start_weights(form, "semantic", data.teacher, rng) for _ in range(2)])
+    weights = torch.stack([start_weights("semantic", data.teacher, rng, form) for _ in range(2)])
     return architecture, data, weights + torch.from_numpy(0.3 * rng.standard_normal(weights.shape))
 
 
@@ -80,11 +81,11 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
 
 def test_the_standard_student_on_its_own_sentences():
     rng, other = np.random.default_rng(3), np.random.default_rng(3)
-    here, there = students.sample(TASK, Architecture(), 1.5, 60, rng), rank_one.sample(TASK, 1.5, 60, other)
+    here, there = students.sample(TASK, Architecture(), 1.5, 60, rng), two_tokens.sample(TASK, 1.5, 60, other)
     weights = torch.randn(3, 60, generator=torch.Generator().manual_seed(0))
-    for ours, theirs in zip(students.risk(here, weights, 0.01), rank_one.risk(there, weights, 0.01)):
+    for ours, theirs in zip(students.risk(here, weights, 0.01), two_tokens.risk(there, weights, 0.01)):
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
-    assert students.fit_linear(here) == pytest.approx(rank_one.fit_linear(there), rel=1e-4)
+    assert here.linear() == pytest.approx(there.linear(), rel=1e-4)
 
 
 def test_a_correlated_token_resembles_the_other():
@@ -127,18 +128,14 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
 def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form, given):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
     columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()
-    linear, trained = np.array([[0.6, 0.3], [0.3, 0.7]]), Fit(weights[0], 0.02, 1e-5, 40, 0.1)
-    row = general_simulation._measure(TASK, architecture, data.teacher, linear, "semantic", trained)
+    linear = np.array([[0.6, 0.3], [0.3, 0.7]])
+    overlaps, errors = simulation._measure_architecture(TASK, architecture, weights[0], data.teacher, linear)
     student = project(columns, teacher, **({given: rest.reshape(-1, 12)} if given else {}))
-    assert row.pop("test_mse") == pytest.approx(general_test_error(TASK, architecture, student)[0], rel=1e-12)
-    assert row.pop("linear_mse") == pytest.approx(
-        general_test_error(TASK, Architecture(), project(columns, teacher), linear)[0], rel=1e-12
-    )
-    size, fit = (TASK.sigma**2 * (columns @ other / 12).item() for other in (columns.T, teacher))
-    assert row == pytest.approx(
-        {"start": "semantic", "q": size, "m": columns.mean(), "theta": fit, "train_loss": 0.02, "grad_norm": 1e-5,
-         "steps": 40, "seconds": 0.1}
-    )  # fmt: skip
+    assert errors["test_mse"] == pytest.approx(general_test_error(TASK, architecture, student)[0], rel=1e-12)
+    fixed = general_test_error(TASK, Architecture(), project(columns, teacher), linear)[0]
+    assert errors["linear_mse"] == pytest.approx(fixed, rel=1e-12)
+    size, along = (TASK.sigma**2 * (columns @ other / 12).item() for other in (columns.T, teacher))
+    assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
 
 
 def test_the_test_error_of_the_standard_student_is_the_other_formula():
@@ -146,7 +143,7 @@ def test_the_test_error_of_the_standard_student_is_the_other_formula():
     student = project(weights[:1].numpy(), data.teacher.numpy())
     (value, error), (other, its_error) = (
         general_test_error(TASK, Architecture(), student),
-        exact(TASK, rank_one.overlaps(TASK, weights[0], data.teacher), 50),
+        exact(TASK, two_tokens.overlaps(TASK, weights[0], data.teacher), 50),
     )
     assert abs(value - other) < 5 * np.hypot(error, its_error)
 
@@ -527,21 +524,24 @@ def test_bad_input_is_told_in_one_line(capsys):
 def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
     """Three columns of different weight start as they are named; two that can be exchanged are displaced."""
     scores = {"graded": tuple(map(tuple, np.diag([3.0, 2.0, 1.0]))), "twins": ((0.0, 1.0), (1.0, 0.0))}
-    monkeypatch.setattr(students, "SCORES", scores)
+    monkeypatch.setattr(start_module, "SCORES", scores)
     teacher, rng = torch.arange(6.0), np.random.default_rng(0)
-    graded = students.start_weights("graded", start, teacher, rng).reshape(3, 6)
-    there = {"semantic": teacher, "positional": torch.full((6,), 6**-0.5)}
+    graded = start_weights(start, teacher, rng, "graded").reshape(3, 6)
+    columns = {"semantic": teacher, "positional": torch.full((6,), 6**-0.5)}
     expected = {"mixed": ["semantic", "positional", "positional"]}.get(start, [start] * 3)
     if start != "random":
-        assert all(torch.equal(column, there[name]) for column, name in zip(graded, expected))
-    first, second = students.start_weights("twins", start, teacher, rng).reshape(2, 6)
+        assert all(torch.equal(column, columns[name]) for column, name in zip(graded, expected))
+    first, second = start_weights(start, teacher, rng, "twins").reshape(2, 6)
     assert not torch.equal(first, second)
 
 
-@pytest.mark.parametrize(("form", "start", "named"), [
-    ("full_value", "mixed", "semantic, positional, random"),
-    ("untied", "near_semantic", "semantic, positional, mixed, random"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "start", "named"),
+    [
+        ("full_value", "mixed", "semantic, positional, random"),
+        ("untied", "near_semantic", "semantic, positional, mixed, random"),
+    ],
+)
 def test_a_start_that_a_form_has_not_is_refused(form, start, named):
     with pytest.raises(BadInput, match=f"^init = {start}: must be one of {named}$"):
-        students.start_weights(form, start, torch.arange(6.0), np.random.default_rng(0))
+        start_weights(start, torch.arange(6.0), np.random.default_rng(0), form)

@@ -10,7 +10,7 @@ import torch
 
 from attention_book.paths import ROOT
 from attention_phases import Task
-from attention_phases.model.rank_one import teacher_attention
+from attention_phases.model.sentences import teacher_attention
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)

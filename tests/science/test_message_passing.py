@@ -10,7 +10,7 @@ from attention_book.experiments.convergence import contraction as measured_contr
 from attention_book.tables import stability as tables
 from attention_phases import Task
 from attention_phases.errors import BadInput
-from attention_phases.model.rank_one import risk, sample
+from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.rank_one.branch import RankOneBranch
 from attention_phases.theory.rank_one.prox import forces

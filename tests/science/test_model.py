@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import linear_baselines, train_students
 from attention_phases import BadInput, Task
-from attention_phases.model import rank_one, students
+from attention_phases.model import sentences, students, two_tokens
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import baseline as linear
 from attention_phases.theory import prediction_error as exact
@@ -40,11 +40,11 @@ def direct_risk(task, weights, teacher, xi):
 
 
 def drawn(task, alpha, d, seed):
-    """The teacher and the tokens that `rank_one.sample` draws from this seed, and its data set."""
+    """The teacher and the tokens that `two_tokens.sample` draws from this seed, and its data set."""
     rng = np.random.default_rng(seed)
     teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
     xi = torch.from_numpy(rng.standard_normal((2, round(alpha * d), d), dtype=np.float32)) * task.sigma
-    return teacher, xi, rank_one.sample(task, alpha, d, np.random.default_rng(seed))
+    return teacher, xi, two_tokens.sample(task, alpha, d, np.random.default_rng(seed))
 
 
 @settings(max_examples=30, deadline=None)
@@ -54,7 +54,7 @@ def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, seed):
     weights = torch.from_numpy(np.random.default_rng(seed + 1).standard_normal(d)).requires_grad_()
     expected = direct_risk(task, weights, teacher, xi)
     (slope,) = torch.autograd.grad(expected, weights)
-    value, gradient = rank_one.risk(data.double(), weights.detach()[None], task.lam)
+    value, gradient = two_tokens.risk(data.double(), weights.detach()[None], task.lam)
     # The data are float32: their products carry 1e-7 of the size of the terms, of which there are n.
     scale = 1e-5 * (1 + xi.square().sum().item() + expected.item())
     assert value.item() == pytest.approx(expected.item(), abs=scale)
@@ -62,11 +62,11 @@ def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, seed):
 
 
 def test_students_side_by_side_are_students_one_by_one():
-    data = rank_one.sample(Task(), 1.5, 40, np.random.default_rng(0)).double()
+    data = two_tokens.sample(Task(), 1.5, 40, np.random.default_rng(0)).double()
     weights = torch.randn(3, 40, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    together = rank_one.risk(data, weights, 0.01)
+    together = two_tokens.risk(data, weights, 0.01)
     for i, student in enumerate(weights):
-        value, gradient = rank_one.risk(data, student[None], 0.01)
+        value, gradient = two_tokens.risk(data, student[None], 0.01)
         assert value.item() == pytest.approx(together[0][i].item(), rel=1e-13)
         assert torch.allclose(gradient[0], together[1][i], rtol=1e-12, atol=1e-14)
 
@@ -75,11 +75,11 @@ def test_students_side_by_side_are_students_one_by_one():
 @pytest.mark.parametrize("n", [1, 2, 7, 60])  # halves of no sentence, of one, of odd and of even numbers
 @pytest.mark.parametrize("students", [1, 2, 3])
 def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
-    data = rank_one.sample(Task(), n / 30, 30, np.random.default_rng(n))
+    data = two_tokens.sample(Task(), n / 30, 30, np.random.default_rng(n))
     weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
     wide, wide_weights = data.double(), weights.double()
-    exact = rank_one._by_products(wide, wide_weights, 0.3)
-    for found, rtol in ((rank_one.risk(wide, wide_weights, 0.3), 1e-12), (rank_one.risk(data, weights, 0.3), 2e-5)):
+    exact = two_tokens._by_products(wide, wide_weights, 0.3)
+    for found, rtol in ((two_tokens.risk(wide, wide_weights, 0.3), 1e-12), (two_tokens.risk(data, weights, 0.3), 2e-5)):
         assert torch.allclose(found[0], exact[0], rtol=rtol, atol=0)
         assert torch.allclose(found[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
 
@@ -87,68 +87,57 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
 @pytest.mark.slow
 @pytest.mark.parametrize("students", [1, 2])
 def test_threads_change_no_digit(students):
-    data = rank_one.sample(Task(), 1.5, 50, np.random.default_rng(0))
+    data = two_tokens.sample(Task(), 1.5, 50, np.random.default_rng(0))
     weights = torch.randn(students, 50, generator=torch.Generator().manual_seed(1))
     before = torch.get_num_threads()
     found = []
     for threads in (1, 2):
         torch.set_num_threads(threads)
-        found.append(rank_one.risk(data, weights, 0.01))
+        found.append(two_tokens.risk(data, weights, 0.01))
     torch.set_num_threads(before)
     assert torch.equal(found[0][0], found[1][0]) and torch.equal(found[0][1], found[1][1])
 
 
 def test_two_columns_are_the_general_student_of_rank_two():
     rngs = (np.random.default_rng(3) for _ in range(2))
-    reduced = rank_one.sample(Task(omega=0.4), 1.5, 40, next(rngs)).double()
+    reduced = two_tokens.sample(Task(omega=0.4), 1.5, 40, next(rngs)).double()
     general = students.sample(Task(omega=0.4), Architecture("rank2"), 1.5, 40, next(rngs)).double()
     weights = torch.randn(2, 80, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    found, expected = rank_one.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)
+    found, expected = two_tokens.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)
     for one, other in zip(found, expected):
         assert torch.allclose(one, other, rtol=1e-5)  # the reductions are in float32
 
 
 def test_weights_and_their_negative_do_equally_well():
-    data = rank_one.sample(Task(), 1.5, 40, np.random.default_rng(0)).double()
+    data = two_tokens.sample(Task(), 1.5, 40, np.random.default_rng(0)).double()
     weights = torch.linspace(-1, 2, 40, dtype=torch.float64)[None]
-    value, gradient = rank_one.risk(data, weights, 0.01)
-    mirrored, opposite = rank_one.risk(data, -weights, 0.01)
+    value, gradient = two_tokens.risk(data, weights, 0.01)
+    mirrored, opposite = two_tokens.risk(data, -weights, 0.01)
     assert value == mirrored and torch.equal(gradient, -opposite)
 
 
 def test_overlaps_of_known_weights():
     teacher = torch.tensor([1.0, -1.0, 2.0, 0.0])
-    found = rank_one.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)
+    found = two_tokens.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)
     assert found == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
 
 
 def test_linear_fit_is_the_ridge_regression_of_the_labels():
     task = Task(matrix=((0.3, 0.7), (0.8, 0.2)))
     teacher, xi, data = drawn(task, 2.0, 30, 5)
-    labels = rank_one.sample_sentences(task, teacher, 60, _Fixed(xi / task.sigma))[1].double().numpy()
-    x = rank_one.positional_encoding(xi).double().numpy()
+    labels = sentences.labels(task, xi, xi @ teacher / 30**0.5).double().numpy()
+    x = sentences.positional_encoding(xi).double().numpy()
     design = x.transpose(1, 2, 0).reshape(-1, 2) / 30**0.5  # a row for each sentence and coordinate
     goal = labels.transpose(1, 2, 0).reshape(-1, 2) / 30**0.5
-    padded = np.vstack([design, rank_one.LINEAR_RIDGE**0.5 * np.eye(2)])
+    padded = np.vstack([design, sentences.LINEAR_RIDGE**0.5 * np.eye(2)])
     expected = np.linalg.lstsq(padded, np.vstack([goal, np.zeros((2, 2))]))[0].T
-    assert rank_one.fit_linear(data) == pytest.approx(expected, abs=1e-5)  # float32 sums
-
-
-class _Fixed:
-    """A generator that returns what it is given."""
-
-    def __init__(self, values):
-        self.values = values.numpy()
-
-    def standard_normal(self, shape, dtype):
-        assert self.values.shape == tuple(shape)
-        return self.values.astype(dtype)
+    assert data.linear() == pytest.approx(expected, abs=1e-5)  # float32 sums
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("d, sentences", [(20, 400_000), (200, 60_000)])
+@pytest.mark.parametrize("d, count", [(20, 400_000), (200, 60_000)])
 @pytest.mark.parametrize("student", ["semantic", "positional", "neither", "linear"])
-def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, sentences, student):
+def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, count, student):
     task = Task(omega=0.3)
     rng = np.random.default_rng(d)
     teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
@@ -161,8 +150,9 @@ def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, sentences, stu
     fixed = np.array([[0.6, 0.3], [0.5, 0.5]]) if student == "linear" else None
     losses = []
     for _ in range(20):
-        xi, labels = rank_one.sample_sentences(task, teacher, sentences // 20, rng)
-        x = rank_one.positional_encoding(xi)
+        xi, y = sentences.draw_sentences(task, teacher, count // 20, rng)
+        labels = sentences.labels(task, xi, y)
+        x = sentences.positional_encoding(xi)
         h = x @ weights / d**0.5
         attention = torch.softmax(torch.einsum("an,bn->nab", h, h), 2)
         if fixed is not None:
@@ -170,31 +160,32 @@ def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, sentences, stu
         outputs = torch.einsum("nab,bnd->and", attention, x)
         losses.append((labels - outputs).square().sum((0, 2)).double() / (2 * d))
     losses = torch.cat(losses)
-    value, stderr = exact.test_error(task, rank_one.overlaps(task, weights, teacher), d, fixed)
-    error = np.hypot(stderr, losses.std().item() / sentences**0.5)
+    value, stderr = exact.test_error(task, two_tokens.overlaps(task, weights, teacher), d, fixed)
+    error = np.hypot(stderr, losses.std().item() / count**0.5)
     assert abs(value - losses.mean().item()) < 4 * error
     assert error < 0.008 * value  # the terms of order 1/d are above 10 % at d = 20 and above 1 % at d = 200
 
 
 @pytest.mark.parametrize("positions", [True, False])
 def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
-    task, d, sentences = Task(omega=0.3, matrix="alternative"), 12, 200_000
+    task, d, count = Task(omega=0.3, matrix="alternative"), 12, 200_000
     attention = np.array([[0.7, 0.2], [0.4, 0.5]])
     rng = np.random.default_rng(3)
     teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32)) * 1.5  # not of the usual length
-    xi, labels = rank_one.sample_sentences(task, teacher, sentences, rng)
-    read = rank_one.positional_encoding(xi) if positions else xi
+    xi, y = sentences.draw_sentences(task, teacher, count, rng)
+    labels = sentences.labels(task, xi, y)
+    read = sentences.positional_encoding(xi) if positions else xi
     outputs = torch.einsum("ab,bnd->and", torch.from_numpy(attention).float(), read)
     losses = (labels - outputs).square().sum((0, 2)).double() / (2 * d)
     length = (teacher @ teacher).item() / d
     value = linear.linear_test_error(task, attention, d, length, positions)
-    error = losses.std().item() / sentences**0.5
+    error = losses.std().item() / count**0.5
     assert abs(value - losses.mean().item()) < 4 * error < 0.01 * value
     usual = linear.linear_test_error(task, attention, d, 1.0, positions)
     assert abs(value - usual) > 8 * error  # the length of the teacher is to be seen, and so are the terms in 1/d
     assert abs(value - linear.linear_test_error(task, attention, 2 * d, length, positions)) > 8 * error
     if positions:  # as the student's formula has it, up to its quadrature
-        point = rank_one.overlaps(task, teacher, teacher)
+        point = two_tokens.overlaps(task, teacher, teacher)
         assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
 
 
@@ -209,13 +200,14 @@ def test_reading_the_positions_costs_what_is_passed_on():
 
 def test_both_linear_fits_are_those_of_the_data_set():
     size = Task(), 2.0, 100
-    teacher, fits = rank_one.fit_both_linear(*size, np.random.default_rng(8))
-    data = rank_one.sample(*size, np.random.default_rng(8))
+    teacher, fits = sentences.fit_both_linear(*size, np.random.default_rng(8))
+    data = two_tokens.sample(*size, np.random.default_rng(8))
     assert torch.equal(teacher, data.teacher)
-    assert fits["tokens and positions"] == pytest.approx(rank_one.fit_linear(data), abs=1e-6)
-    _, xi, labels = rank_one._draw(*size, np.random.default_rng(8))
+    assert fits["tokens and positions"] == pytest.approx(data.linear(), abs=1e-6)
+    _, xi, y = sentences.draw(*size, np.random.default_rng(8))
+    labels = sentences.labels(Task(), xi, y)
     rows, goal = (each.double().permute(1, 2, 0).reshape(-1, 2).numpy() / 10 for each in (xi, labels))
-    padded = np.vstack([rows, rank_one.LINEAR_RIDGE**0.5 * np.eye(2)])
+    padded = np.vstack([rows, sentences.LINEAR_RIDGE**0.5 * np.eye(2)])
     assert fits["tokens"] == pytest.approx(np.linalg.lstsq(padded, np.vstack([goal, np.zeros((2, 2))]))[0].T, abs=1e-5)
 
 
@@ -240,7 +232,7 @@ def test_terms_of_finite_size_vanish_as_one_over_d():
 
 
 def test_a_seed_means_one_data_set():
-    first, again, other = (rank_one.sample(Task(), 1.0, 30, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    first, again, other = (two_tokens.sample(Task(), 1.0, 30, np.random.default_rng(seed)) for seed in (1, 1, 2))
     assert torch.equal(first.inputs, again.inputs) and torch.equal(first.targets, again.targets)
     assert not torch.equal(first.inputs, other.inputs)
 
@@ -269,8 +261,8 @@ def test_bad_parameters_are_named(values, name):
 
 @pytest.mark.parametrize(
     "alpha, d, name",
-    [(0.0, 10, "alpha"), (float("nan"), 10, "alpha"), (0.01, 10, "alpha"), (1.0, 1, "d"), (1.0, 10**7, "d")],
+    [(0.0, 10, "alpha"), (float("nan"), 10, "alpha"), (0.01, 10, "alpha"), (1.0, 1, "d")],
 )
 def test_impossible_training_sets_are_refused_before_they_are_drawn(alpha, d, name):
     with pytest.raises(BadInput, match=rf"^{name} = .*: must be "):
-        rank_one.sample(Task(), alpha, d, None)
+        two_tokens.sample(Task(), alpha, d, None)

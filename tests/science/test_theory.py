@@ -9,7 +9,7 @@ from scipy.special import softmax
 from scipy.stats import f as f_distribution
 
 from attention_phases import BadInput, Task, theory, training
-from attention_phases.model import rank_one
+from attention_phases.model import two_tokens
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points, pool
@@ -319,11 +319,11 @@ class TypicalTeacher:
 
 def trained(d, seed):
     """What L-BFGS reaches from both starts, as {branch: {name: value}}."""
-    data = rank_one.sample(TASK, ALPHA, d, TypicalTeacher(seed))
+    data = two_tokens.sample(TASK, ALPHA, d, TypicalTeacher(seed))
     starts = torch.stack([training.start_weights(branch, data.teacher, None) for branch in MINIMA])
     measured = {}
     for branch, fit in zip(MINIMA, training.fit(data, TASK.lam, starts, "lbfgs")):
-        point = rank_one.overlaps(TASK, fit.weights, data.teacher)
+        point = two_tokens.overlaps(TASK, fit.weights, data.teacher)
         measured[branch] = {**point, "train_loss": fit.train_loss, "test_mse": exact(TASK, point, d)[0]}
     return measured
 

@@ -7,21 +7,22 @@ import torch
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import BadInput, Task
-from attention_phases.model import rank_one
+from attention_phases.model import two_tokens
 from attention_phases.training import optimizers
+from attention_phases.training.starts import STARTS, start_weights
 
 TASK = Task(omega=0.3)
 
 
 @pytest.fixture(scope="module")
 def data():
-    return rank_one.sample(TASK, 1.5, 300, np.random.default_rng(3))
+    return two_tokens.sample(TASK, 1.5, 300, np.random.default_rng(3))
 
 
 @pytest.fixture(scope="module")
 def starts(data):
     rng = np.random.default_rng(4)
-    return torch.stack([optimizers.start_weights(start, data.teacher, rng) for start in optimizers.STARTS[:3]])
+    return torch.stack([start_weights(start, data.teacher, rng) for start in STARTS[:3]])
 
 
 def test_starts(data, starts):
@@ -33,14 +34,14 @@ def test_starts(data, starts):
 
 @pytest.mark.parametrize("near, size", [("semantic", 1.0), ("positional", 0.1)])
 def test_starts_near_another_add_noise(data, near, size):
-    start = optimizers.start_weights(near, data.teacher, None)
-    noise = optimizers.start_weights(f"near_{near}", data.teacher, np.random.default_rng(5)) - start
+    start = start_weights(near, data.teacher, None)
+    noise = start_weights(f"near_{near}", data.teacher, np.random.default_rng(5)) - start
     assert abs(noise.mean().item()) < 4 * size / 300**0.5
     assert noise.std().item() == pytest.approx(size, rel=4 / 600**0.5)
 
 
 def test_a_step_of_gradient_descent_is_the_published_one(data, starts):
-    gradient = rank_one.risk(data, starts, TASK.lam)[1]
+    gradient = two_tokens.risk(data, starts, TASK.lam)[1]
     moved, steps = optimizers.gradient_descent(data, TASK.lam, starts, steps=1)
     assert torch.allclose(moved, starts - 0.15 * gradient, rtol=1e-6, atol=1e-7) and steps == [1, 1, 1]
     assert (optimizers.GD_RATE, optimizers.GD_STEPS) == (0.15, 5000)
@@ -50,10 +51,10 @@ def test_a_step_of_gradient_descent_is_the_published_one(data, starts):
 @pytest.mark.parametrize("optimizer", ["lbfgs", "gd", "adam"])
 def test_a_fit_says_what_it_reached(data, starts, optimizer):
     for start, fit in zip(starts, optimizers.fit(data, TASK.lam, starts, optimizer)):
-        value, gradient = rank_one.risk(data, fit.weights[None], TASK.lam)
+        value, gradient = two_tokens.risk(data, fit.weights[None], TASK.lam)
         assert fit.train_loss == pytest.approx(value.item() / 300, rel=1e-6)
         assert fit.grad_norm == pytest.approx(gradient.norm().item(), rel=1e-2, abs=1e-5)  # float32 sums
-        assert fit.train_loss < rank_one.risk(data, start[None], TASK.lam)[0].item() / 300
+        assert fit.train_loss < two_tokens.risk(data, start[None], TASK.lam)[0].item() / 300
         assert fit.steps == {"gd": 5000, "adam": 2500}.get(optimizer, fit.steps) and fit.seconds > 0
 
 
@@ -64,19 +65,19 @@ def test_lbfgs_ends_in_minima(data, starts):
     for fit in fits:
         weights = fit.weights.double()
         directions = torch.randn(20, 300, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-        risks = rank_one.risk(wide, torch.cat([weights[None], weights + 0.1 * directions]), TASK.lam)[0]
+        risks = two_tokens.risk(wide, torch.cat([weights[None], weights + 0.1 * directions]), TASK.lam)[0]
         assert (risks[1:] > risks[0]).all()
 
 
 def softest(data, weights):
     """Smallest eigenvalue of the risk's Hessian, by central differences of its gradient."""
     steps = 1e-4 * torch.eye(data.d, dtype=torch.float64)
-    ahead, behind = (rank_one.risk(data.double(), weights.double() + sign * steps, TASK.lam)[1] for sign in (1, -1))
+    ahead, behind = (two_tokens.risk(data.double(), weights.double() + sign * steps, TASK.lam)[1] for sign in (1, -1))
     return torch.linalg.eigvalsh((ahead - behind) / 2e-4)[0].item()
 
 
 def test_gradient_descent_comes_to_the_same_semantic_minimum():
-    data = rank_one.sample(TASK, 2.0, 300, np.random.default_rng(0))
+    data = two_tokens.sample(TASK, 2.0, 300, np.random.default_rng(0))
     by = {name: optimizers.fit(data, TASK.lam, data.teacher[None], name)[0] for name in ("lbfgs", "gd")}
     reach = sum(fit.grad_norm for fit in by.values()) / softest(data, by["lbfgs"].weights)
     assert (by["lbfgs"].weights - by["gd"].weights).norm() <= reach
@@ -92,7 +93,7 @@ def test_unknown_names_are_refused(data, starts):
     with pytest.raises(BadInput, match=r"^optimizer = sgd: must be one of lbfgs, gd, adam"):
         optimizers.fit(data, 0.01, starts, "sgd")
     with pytest.raises(BadInput, match=r"^init = warm: must be one of semantic, positional, random"):
-        optimizers.start_weights("warm", data.teacher, None)
+        start_weights("warm", data.teacher, None)
 
 
 def test_cells_that_differ_in_optimizer_or_start_share_their_data():

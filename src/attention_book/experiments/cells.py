@@ -71,7 +71,7 @@ class ArchitectureCell(StudentCell):
     """
 
     kind: ClassVar = Kind(
-        ".general_simulation:train_architecture",
+        ".simulation:train_students",
         kinds.ARCHITECTURES,
         kinds.UNREPEATABLE,
         ends=".other_minima:displaced_ends",

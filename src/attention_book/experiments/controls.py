@@ -10,7 +10,8 @@ from math import sqrt
 import numpy as np
 import torch
 
-from attention_phases.model.rank_one import sample, teacher_attention
+from attention_phases.model.sentences import teacher_attention
+from attention_phases.model.two_tokens import sample
 
 from .simulation import train_on
 

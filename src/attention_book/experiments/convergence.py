@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from attention_phases.model.rank_one import overlaps, sample
+from attention_phases.model.two_tokens import overlaps, sample
 from attention_phases.training.message_passing import DAMPING, damped, iterate, limiting, start_state, step
 
 SETTLING = 300  # iterations to the fixed point, at most

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
-from attention_phases.model.rank_one import overlaps, sample, sentences
-from attention_phases.training.optimizers import fit, start_weights
+from attention_phases.model.sentences import sentence_count
+from attention_phases.model.two_tokens import overlaps, sample
+from attention_phases.training.optimizers import fit
+from attention_phases.training.starts import start_weights
 
 
 def follow(cell):
@@ -27,7 +29,7 @@ def follow(cell):
     ):
         weights = start_weights(start, whole.teacher, rng)
         for alpha in alphas:
-            found = fit(_first(whole, sentences(alpha, cell.d)), task.lam, weights[None])[0]
+            found = fit(_first(whole, sentence_count(alpha, cell.d)), task.lam, weights[None])[0]
             weights = found.weights
             point = overlaps(task, weights, whole.teacher)
             rows.append({

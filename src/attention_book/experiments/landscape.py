@@ -6,9 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from attention_phases.model.rank_one import overlaps, risk, sample
-from attention_phases.training.optimizers import fit, start_weights
+from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.training.optimizers import fit
 from attention_phases.training.searches import anneal, hop
+from attention_phases.training.starts import start_weights
 
 from .cells import StudentCell
 

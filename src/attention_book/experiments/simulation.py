@@ -1,77 +1,118 @@
-"""One cell of an experiment: draw a training set, train from each start, measure (paper, Section 5)."""
+"""Students of a cell: draw a training set, train from each start, measure (paper, Section 5 and Appendix E.3)."""
 
+import numpy as np
 import torch
 
-from attention_phases.model.rank_one import fit_both_linear, fit_linear, overlaps, sample
+from attention_phases.model import students, two_tokens
+from attention_phases.model.sentences import fit_both_linear
 from attention_phases.theory.baseline import linear_test_error
+from attention_phases.theory.general.prediction_error import general_test_error, project
+from attention_phases.theory.general.state_evolution import flat_overlaps
 from attention_phases.theory.prediction_error import test_error
-from attention_phases.training.optimizers import displace, fit, start_weights
+from attention_phases.training.optimizers import fit
+from attention_phases.training.starts import displace, start_weights
+
+from .cells import ArchitectureCell
 
 
 def train_students(cell, device="cpu", displaced=0.0):
-    """Train from every start of a cell.
+    """Train from every start of a cell; a row for each.
 
-    Parameters
-    ----------
-    cell : StudentCell
-    device : str
-        Where to train: the numbers agree between devices to float32 accuracy.
-    displaced : float
-        Relative displacement of every weight of the starts; the data stay the same.
+    A row has start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps and seconds. The test errors are
+    exact expectations over test sentences at this d, up to 1e-3 of their value. With several columns of fields q is
+    ``sigma^2 tr(q)``, and m and theta are norms over the columns; the overlaps themselves follow without sigma^2, as
+    q_11, q_12, m_1 and so on.
 
-    Returns
-    -------
-    list of dict
-        One for each start: start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps, seconds.
-        The test errors are exact expectations over test sentences at this d, up to 1e-3 of their value.
+    Args:
+        cell: a `StudentCell` or an `ArchitectureCell`.
+        device: where to train; the numbers agree between devices to float32 accuracy.
+        displaced: relative displacement of every weight of the starts; the data stay the same.
     """
     rng = cell.rng()
-    return train_on(cell, sample(cell.task, cell.alpha, cell.d, rng, device), rng, displaced)
+    return train_on(cell, _sample(cell, rng, device), rng, displaced)
 
 
 def train_on(cell, data, rng, displaced=0.0):
     """The rows of `train_students` on a training set that `rng` has drawn."""
-    task = cell.task
-    starts = torch.stack([start_weights(start, data.teacher, rng) for start in cell.starts])
-    starts = displace(starts, displaced, rng)
-    return [
-        _measure(task, data, start, trained)
-        for start, trained in zip(cell.starts, fit(data, task.lam, starts, cell.optimizer))
-    ]
+    form = cell.architecture.form if isinstance(cell, ArchitectureCell) else "tied"
+    risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
+    starts = torch.stack([start_weights(start, data.teacher, rng, form) for start in cell.starts])
+    fits = fit(data, cell.task.lam, displace(starts, displaced, rng), cell.optimizer, risk)
+    return [_row(cell, data, start, trained) for start, trained in zip(cell.starts, fits)]
 
 
-def linear_baselines(cell):
-    """Test errors of the linear models fitted on a cell's data set, exact at its d.
-
-    Parameters
-    ----------
-    cell : StudentCell
-
-    Returns
-    -------
-    dict
-        Test error by what the model reads: "tokens", "tokens and positions" (see `rank_one.fit_both_linear`).
-    """
-    task = cell.task
-    teacher, fits = fit_both_linear(task, cell.alpha, cell.d, cell.rng())
-    length = (teacher.double() @ teacher.double()).item() / cell.d
-    return {
-        name: linear_test_error(task, attention, cell.d, length, positions=name != "tokens", nodes=40)
-        for name, attention in fits.items()
-    }
+def _sample(cell, rng, device):
+    size = cell.alpha, cell.d, rng, device
+    if not isinstance(cell, ArchitectureCell) or cell.architecture.reducible:
+        return two_tokens.sample(cell.task, *size)  # the same sentences, and a gradient in half the time
+    return students.sample(cell.task, cell.architecture, *size)
 
 
-def _measure(task, data, start, trained):
-    point = overlaps(task, trained.weights, data.teacher)
+def _row(cell, data, start, trained):
+    weights, linear = trained.weights, data.linear()
+    if isinstance(cell, ArchitectureCell):
+        overlaps, errors = _measure_architecture(cell.task, cell.architecture, weights, data.teacher, linear)
+    else:
+        overlaps, errors = _measure(cell.task, weights, data.teacher, linear)
     return {
         "start": start,
-        "q": point["q"],
-        "m": point["m"],
-        "theta": point["theta"],
+        **overlaps,
         "train_loss": trained.train_loss,
-        "test_mse": test_error(task, point, data.d)[0],
-        "linear_mse": test_error(task, point, data.d, fit_linear(data))[0],
+        **errors,
         "grad_norm": trained.grad_norm,
         "steps": trained.steps,
         "seconds": trained.seconds,
+    }
+
+
+def _measure(task, weights, teacher, linear):
+    """Overlaps and test errors of a standard student."""
+    point = two_tokens.overlaps(task, weights, teacher)
+    test_mse, linear_mse = (test_error(task, point, len(teacher), fixed)[0] for fixed in (None, linear))
+    return {name: point[name] for name in ("q", "m", "theta")}, {"test_mse": test_mse, "linear_mse": linear_mse}
+
+
+def _measure_architecture(task, architecture, weights, teacher, linear):
+    """Overlaps and test errors of a student of any architecture."""
+    weights, teacher = weights.double().cpu().numpy(), teacher.double().cpu().numpy()
+    d, r, form = len(teacher), architecture.rank, architecture.form
+    columns, rest = weights[: r * d].reshape(r, d), weights[r * d :]
+    if form == "rank2":
+        columns = _gauge(columns, teacher)
+    student = project(
+        columns,
+        teacher,
+        value=rest.reshape(d, d) if form == "full_value" else None,
+        pair=rest.reshape(2, d) if form == "value" else None,
+    )
+    q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
+    overlaps = flat_overlaps(task.sigma**2, q, m[None], theta)
+    test_mse, linear_mse = (general_test_error(task, architecture, student, fixed)[0] for fixed in (None, linear))
+    return {name: float(value) for name, value in overlaps.items()}, {"test_mse": test_mse, "linear_mse": linear_mse}
+
+
+def _gauge(columns, teacher):
+    """Two columns whose scores add up, rotated so that the second has no overlap with the teacher, and m_2 >= 0."""
+    along = columns @ teacher
+    cos, sin = along / np.linalg.norm(along)
+    rotated = np.array([[cos, sin], [-sin, cos]]) @ columns
+    return rotated * np.array([[1.0], [1.0 if rotated[1].mean() >= 0 else -1.0]])
+
+
+def teacher_length(cell):
+    """``|Q*|^2/d`` of a cell's teacher, the first that is drawn: 1 in the mean and at infinite d."""
+    teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
+    return float(teacher @ teacher) / cell.d
+
+
+def linear_baselines(cell):
+    """Test errors of the linear models fitted on a cell's data set, exact at its d, by what they read.
+
+    This is "tokens", and "tokens and positions" (see `sentences.fit_both_linear`).
+    """
+    teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
+    length = (teacher.double() @ teacher.double()).item() / cell.d
+    return {
+        name: linear_test_error(cell.task, attention, cell.d, length, positions=name != "tokens", nodes=40)
+        for name, attention in fits.items()
     }

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import sys
@@ -9,7 +10,6 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 import nbformat
-import psutil
 from tqdm import tqdm
 
 from .. import paths
@@ -68,7 +68,7 @@ def show(kept, profile, shown):
 def times_page(times, profile):
     """The page of seconds by notebook, with their sum."""
     rows = [f"| {title} | {seconds:.1f} |" for title, seconds in times.items()]
-    machine = f"{environment()['cpu']}, {psutil.cpu_count()} cores"
+    machine = f"{environment()['cpu']}, {os.cpu_count()} cores"
     page = [
         "# Execution times",
         f"Profile `{profile}`, in seconds, on the machine that built this book ({machine}). Notebooks",

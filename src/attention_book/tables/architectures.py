@@ -12,7 +12,7 @@ from ..analysis.lines import curve
 from ..analysis.means import in_errors
 from ..analysis.thresholds import against_theory, by_name, crossing, crossings, last_fall
 from ..experiments.cells import ArchitectureCell
-from ..experiments.general_simulation import teacher_length
+from ..experiments.simulation import teacher_length
 from ..experiments.variant_grids import COMPARED, MAPPED
 from ..store.identity import restore
 from .stability import theory_lines
@@ -42,7 +42,7 @@ def extrapolate(table, name):
     Parameters
     ----------
     table : pandas.DataFrame
-        Results in several dimensions d, with `length`, as `general_simulation.teacher_length` gives it.
+        Results in several dimensions d, with `length`, as `simulation.teacher_length` gives it.
     name : str
 
     Returns

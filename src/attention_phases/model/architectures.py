@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import BadInput, check_choice, check_count, check_real
-from ..task import MATRICES
+from ..task import MATRICES, Task
 
 # The matrix M of each form's score T_ab = h_a M h_b^T between the fields of two tokens, r x r for r columns of weights.
 SCORES = {
@@ -22,26 +22,18 @@ CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its v
 class Architecture:
     """A form of the student, and the sentences it reads.
 
-    Parameters
-    ----------
-    form : {"tied", "rank2", "untied", "value", "full_value"}
-        One weight vector; two, whose scores add up; untied queries and keys; and two kinds of a trained value matrix.
-    tokens : int >= 2
-        Length L of a sentence.
-    correlation : float
-        Of the entries of any two tokens, in (-1/(L - 1), 1).
-
-    Raises
-    ------
-    BadInput
-        A parameter is outside its range.
+    Args:
+        form: "tied", one weight vector; "rank2", two, whose scores add up; "untied" queries and keys; "value" and
+            "full_value", two kinds of a trained value matrix.
+        tokens: length L of a sentence, at least 2.
+        correlation: of the entries of any two tokens, in (-1/(L - 1), 1).
     """
 
     form: str = "tied"
     tokens: int = 2
     correlation: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_choice("architecture", self.form, tuple(SCORES))
         tokens = check_count("tokens", self.tokens, at_least=2)
         least = -1 / (tokens - 1)
@@ -49,30 +41,30 @@ class Architecture:
         object.__setattr__(self, "correlation", within)
 
     @property
-    def score(self):
+    def score(self) -> np.ndarray:
         """The matrix M (r, r) of the score."""
         return np.array(SCORES[self.form])
 
     @property
-    def rank(self):
+    def rank(self) -> int:
         """Number r of columns of weights that make fields."""
         return len(SCORES[self.form])
 
     @property
-    def reducible(self):
-        """Whether `rank_one.Dataset` holds all that the risk needs: two independent tokens, and scores that add up."""
+    def reducible(self) -> bool:
+        """Whether `two_tokens` has the risk of these students: two independent tokens, and scores that add up."""
         return (self.form, self.tokens, self.correlation) in (("tied", 2, 0), ("rank2", 2, 0))
 
     @property
-    def positions(self):
+    def positions(self) -> np.ndarray:
         """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
         return np.linspace(1.0, -1.0, self.tokens)
 
-    def covariance(self, task):
+    def covariance(self, task: Task) -> np.ndarray:
         """Covariance C (L, L) of the tokens, per dimension."""
         return task.sigma**2 * ((1 - self.correlation) * np.eye(self.tokens) + self.correlation)
 
-    def attention(self, task):
+    def attention(self, task: Task) -> np.ndarray:
         """The positional matrix A (L, L) of the teacher: for L > 2 the standard one, its 0.4 shared by the others."""
         if self.tokens == 2:
             return np.array(task.matrix)

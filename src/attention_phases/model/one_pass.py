@@ -32,7 +32,7 @@ def penalised_misfit(inputs, stiffness, targets, weights, lam):
         x/sqrt(d) of the two tokens of each sentence.
     stiffness : (n,) array
     targets : (n, 2) array
-        As in `rank_one.Dataset`.
+        As in `two_tokens.Dataset`.
     weights : (k, r, d) array
         One column of each student, r = 1, or the two of students whose scores add up, r = 2.
     lam : float

@@ -6,93 +6,74 @@ nothing of size d beside the fields h = x W/sqrt(d).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from ..errors import check_choice
-from .architectures import SCORES
-from .rank_one import LINEAR_RIDGE, sentences
+from ..task import Task
+from .architectures import SCORES, Architecture
+from .sentences import draw, fit_linear, positional_encoding
 
 
 @dataclass(frozen=True)
 class Sentences:
     """Training sentences, reduced to what the risk needs; n is the last axis.
 
-    Attributes
-    ----------
-    inputs : (L n, d) tensor
-        x/sqrt(d), all first tokens above all second ones, and so on.
-    gram : (L, L, n) tensor
-        G.
-    attention : (L, L, n) tensor
-        Y.
-    tilt : (L, L, n) tensor
-        Y K.
-    floor : float
-        Sum over sentences of the loss at S = Y.
-    positions : (L,) tensor
-        u.
-    teacher : (d,) tensor
-        Q*.
-    score : (r, r) tensor
-        M.
-    form : str
+    Args:
+        inputs: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d).
+        gram: G, (L, L, n).
+        attention: Y, (L, L, n).
+        tilt: Y K, (L, L, n).
+        floor: sum over sentences of the loss at S = Y.
+        positions: u, (L,).
+        teacher: Q*, (d,).
+        score: M, (r, r).
+        form: of the student.
     """
 
-    inputs: torch.Tensor
-    gram: torch.Tensor
-    attention: torch.Tensor
-    tilt: torch.Tensor
+    inputs: Tensor
+    gram: Tensor
+    attention: Tensor
+    tilt: Tensor
     floor: float
-    positions: torch.Tensor
-    teacher: torch.Tensor
-    score: torch.Tensor
+    positions: Tensor
+    teacher: Tensor
+    score: Tensor
     form: str
 
     @property
-    def d(self):
+    def d(self) -> int:
         """Embedding dimension."""
         return self.inputs.shape[1]
 
-    def double(self):
+    def double(self) -> "Sentences":
         """The same training set in float64."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return replace(self, **{name: value.double() for name, value in values.items() if torch.is_tensor(value)})
+        tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
+        return replace(self, **tensors)
+
+    def linear(self) -> np.ndarray:
+        """The linear model fitted on these sentences, (L, L)."""
+        cross = (self.attention[:, :, None] * self.gram).sum(1) - self.tilt  # Y xi x^T/d
+        return fit_linear(*(sums.sum(2).double().cpu().numpy() for sums in (self.gram, cross)))
 
 
-def sample(task, architecture, alpha, d, rng, device="cpu"):
-    """Draw a teacher and a training set; with two independent tokens the same ones as `rank_one.sample`.
-
-    Parameters
-    ----------
-    task : Task
-    architecture : Architecture
-    alpha, d, rng, device
-        As for `rank_one.sample`.
-
-    Returns
-    -------
-    Sentences
-    """
-    n, count = sentences(alpha, d, copies=architecture.tokens / 2), architecture.tokens
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
-    xi = torch.from_numpy(rng.standard_normal((count, n, d), dtype=np.float32)).mul_(task.sigma)
-    if architecture.correlation:
-        mixing = np.linalg.cholesky(architecture.covariance(task)) / task.sigma
-        xi = torch.tensordot(torch.tensor(mixing, dtype=xi.dtype), xi, dims=1)
-    y = xi @ teacher / d**0.5
+def sample(
+    task: Task, architecture: Architecture, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu"
+) -> Sentences:
+    """Draw a teacher and a training set; with two independent tokens the same ones as `two_tokens.sample`."""
+    teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
     target = target + (1 - task.omega) * torch.softmax(y[:, None] * y[None], dim=1)
     positions = torch.tensor(architecture.positions, dtype=y.dtype)
-    x = xi.add_(positions[:, None, None] / d**0.5)
-    gram = torch.stack([torch.stack([(each * other).sum(1) for other in x]) for each in x]) / d
+    x = positional_encoding(xi)
+    gram = torch.stack([torch.stack([(first * second).sum(1) for second in x]) for first in x]) / d
     along = x.sum(2) / d**1.5
     marked = (target * positions[:, None]).sum(1)  # Y u
     return Sentences(
-        inputs=(x / d**0.5).reshape(count * n, d).to(device),
+        inputs=(x / d**0.5).reshape(-1, d).to(device),
         gram=gram.to(device),
         attention=target.to(device),
         tilt=(marked[:, None] * along).to(device),
@@ -104,103 +85,45 @@ def sample(task, architecture, alpha, d, rng, device="cpu"):
     )
 
 
-def starts_of(form):
-    """The starts that a form has: a mixed one only for more than one column of weights."""
-    return ("semantic", "positional", *(("mixed",) if len(SCORES[form]) > 1 else ()), "random")
+def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+    """Empirical risk of `k` students, (k,) in float64, and its gradient, (k, p).
 
-
-def start_weights(form, start, teacher, rng):
-    """Initial weights, flat: columns of fields first, then what belongs to the value matrix.
-
-    Parameters
-    ----------
-    form : str
-    start : {"semantic", "positional", "mixed", "random"}
-        Of those that `starts_of` names. Every column at Q* (semantic) or 1_d/sqrt(d) (positional); the first at Q*, the
-        others at 1_d/sqrt(d) (mixed); or 0.1 N(0, 1) (random). Columns that can be exchanged (rank 2) would stay equal
-        for ever from equal starts: there all are displaced by 0.1 N(0, 1).
-    teacher : (d,) tensor
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    (p,) tensor
-        The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but no
-        stationary point, as it would be with v = 0. The full one starts at V = 0.
-
-    Raises
-    ------
-    BadInput
-        The form has no such start.
-    """
-    check_choice("init", start, starts_of(form))
-    d = len(teacher)
-    kinds = {"semantic": teacher, "positional": torch.full_like(teacher, d**-0.5), "random": torch.zeros_like(teacher)}
-    score = np.array(SCORES[form])
-    first, others = ("semantic", "positional") if start == "mixed" else (start, start)
-    columns = [kinds[name].clone() for name in (first, *[others] * (len(score) - 1))]
-    exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all()
-    for column in columns:
-        if start == "random" or (exchangeable and start != "mixed"):
-            column += torch.from_numpy(0.1 * rng.standard_normal(d, dtype=np.float32)).to(teacher)
-    if form == "value":
-        columns += [torch.zeros_like(teacher), torch.from_numpy(rng.standard_normal(d, dtype=np.float32)).to(teacher)]
-    if form == "full_value":
-        columns.append(torch.zeros(d * d).to(teacher))
-    return torch.cat(columns)
-
-
-def risk(data, weights, lam):
-    """Empirical risk of `k` students and its gradient.
-
-    The penalty is on the columns of fields and on the correction V of the value matrix, as ``lam/2 |V|_F^2`` in both
-    its forms. On u and v themselves it would leave exactly nothing of u v^T/d.
-
-    Parameters
-    ----------
-    data : Sentences
-    weights : (k, p) tensor
-        As from `start_weights`.
-    lam : float
-
-    Returns
-    -------
-    value : (k,) float64 tensor
-    gradient : (k, p) tensor
+    Args:
+        weights: as from `training.start_weights`, (k, p).
+        lam: ridge penalty on the columns of fields and on the correction V of the value matrix, as ``lam/2 |V|_F^2`` in
+            both its forms. On u and v themselves it would leave exactly nothing of u v^T/d.
     """
     k, r, d = len(weights), len(data.score), data.d
     output = OUTPUTS[data.form]
     vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
-    read = vectors[:, : r + output.read]  # what sentences are multiplied with
+    columns, read = vectors[:, :r], vectors[:, : r + output.read]  # what sentences are multiplied with
     fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
     h, others = fields[:, :r], fields[:, r:]
-    moved = torch.einsum("rs,ksan->kran", data.score, h)  # M h
-    scores = (h[:, :, :, None] * moved[:, :, None]).sum(1)  # (k, L, L, n)
+    mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h
+    scores = (h[:, :, :, None] * mixed[:, :, None]).sum(1)  # (k, L, L, n)
     attention = torch.softmax(scores, dim=2)
-    found = output.risk(data, lam, vectors[:, r:], others, attention)
-    by_score = attention * (found.by_attention - (attention * found.by_attention).sum(2, keepdim=True))
-    moved_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
-    by_field = (by_score[:, None] * moved[:, :, None]).sum(3) + (by_score[:, None] * moved_back[:, :, :, None]).sum(2)
-    by_field = torch.cat([by_field, found.by_fields], dim=1)
-    by_read = (by_field.reshape(read.shape[0] * read.shape[1], -1) @ data.inputs).reshape(read.shape)
-    columns, penalty = vectors[:, :r], 0.5 * lam * vectors[:, :r].reshape(k, -1).square().sum(1, dtype=torch.float64)
-    by_rest = found.by_rest
-    if output.read:
-        by_rest = by_rest + by_read[:, r:]
+    part = output.risk(data, lam, vectors[:, r:], others, attention)
+    by_score = attention * (part.by_attention - (attention * part.by_attention).sum(2, keepdim=True))
+    mixed_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
+    by_field = (by_score[:, None] * mixed[:, :, None]).sum(3) + (by_score[:, None] * mixed_back[:, :, :, None]).sum(2)
+    by_field = torch.cat([by_field, part.by_fields], dim=1)
+    by_read = (by_field.reshape(k * read.shape[1], -1) @ data.inputs).reshape(read.shape)
+    penalty = 0.5 * lam * columns.reshape(k, -1).square().sum(1, dtype=torch.float64)
+    by_rest = part.by_rest + by_read[:, r:] if output.read else part.by_rest
     gradient = torch.cat([by_read[:, :r] + lam * columns, by_rest], dim=1)
-    return found.value + penalty, gradient.reshape(k, -1)
+    return part.value + penalty, gradient.reshape(k, -1)
 
 
 class _Output(NamedTuple):
     """What a form of the output adds up to, given its attention: the risk without the columns' penalty, and slopes."""
 
-    value: torch.Tensor  # (k,), float64
-    by_attention: torch.Tensor  # (k, L, L, n)
-    by_fields: torch.Tensor  # (k, number of vectors read, L, n), by the fields of u and v
-    by_rest: torch.Tensor  # (k, vectors beyond the columns, d), at given fields
+    value: Tensor  # (k,), float64
+    by_attention: Tensor  # (k, L, L, n)
+    by_fields: Tensor  # (k, number of vectors read, L, n), by the fields of u and v
+    by_rest: Tensor  # (k, vectors beyond the columns, d), at given fields
 
 
-def _without_value(data, lam, rest, fields, attention):
+def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Output:
     """The output S x."""
     miss = data.attention - attention
     pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
@@ -208,7 +131,7 @@ def _without_value(data, lam, rest, fields, attention):
     return _Output(value, data.tilt - pull, fields, rest)
 
 
-def _rank_one_value(data, lam, rest, fields, attention):
+def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Output:
     """The output S x (1 + u v^T/d), with the penalty on u v^T/d."""
     plain, miss = _without_value(data, lam, rest, fields, attention), data.attention - attention
     (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
@@ -230,7 +153,7 @@ def _rank_one_value(data, lam, rest, fields, attention):
     )
 
 
-def _full_value(data, lam, rest, fields, attention):
+def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Output:
     """The output S x (1 + V), with the penalty on V."""
     x = data.inputs.reshape(len(data.positions), -1, data.d)  # x/sqrt(d)
     marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d: xi/sqrt(d) is x/sqrt(d) - u 1_d/d
@@ -248,7 +171,7 @@ def _full_value(data, lam, rest, fields, attention):
 class _Form(NamedTuple):
     """A form of the output: its risk, and how many vectors beyond the columns sentences are multiplied with."""
 
-    risk: Callable
+    risk: Callable[..., _Output]
     read: int = 0
 
 
@@ -256,10 +179,3 @@ OUTPUTS = dict.fromkeys(SCORES, _Form(_without_value)) | {
     "value": _Form(_rank_one_value, read=2),
     "full_value": _Form(_full_value),
 }
-
-
-def fit_linear(data):
-    """As `rank_one.fit_linear`: ridge regression of the labels on x with one L x L matrix."""
-    gram = data.gram.sum(2).double().cpu().numpy()
-    cross = (data.attention[:, :, None] * data.gram).sum(1) - data.tilt  # Y xi x^T/d
-    return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.sum(2).double().cpu().numpy().T).T

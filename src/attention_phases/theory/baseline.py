@@ -8,7 +8,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import softmax
 from scipy.stats.qmc import Sobol
 
-from ..errors import BadInput, check_memory
+from ..errors import BadInput
 from ..measured import standard_error
 from ..model.architectures import Architecture
 from ..task import Task
@@ -18,7 +18,6 @@ NODES = 80  # an axis; the integrand is smooth, and 40 nodes agree to 1e-13
 ON_NODES = 4  # tokens; a rule for each of six would have 2e8 nodes
 ENTRIES = 2**24  # of attention matrices that a scramble averages over, about
 PART = 2**21  # entries at a time
-LOADED = 5e8  # bytes that Python and its libraries take
 
 
 def linear_baseline(task: Task, architecture: Architecture | None = None, nodes: int = NODES) -> float:
@@ -127,16 +126,10 @@ def sampled_baseline(task: Task, architecture: Architecture, seed: int = 0) -> t
 
     The points are visited part by part, so that memory grows with the tokens squared only. Of many tokens fewer points
     are needed, since the average over a sentence is one already.
-
-    Raises
-    ------
-    BadInput
-        The memory does not suffice for so many tokens.
     """
     count = architecture.tokens
     points = 2 ** int(np.clip(np.log2(ENTRIES / count**2), 4, 14))
     part = max(1, PART // count**2)
-    check_memory("tokens", count, 8 * (3 * points * count + 4 * (1 + part) * count**2) + LOADED)
     if count > Sobol.MAXDIM:
         raise BadInput("tokens", count, f"at most {Sobol.MAXDIM}: Sobol points have no more dimensions")
     root, found = np.linalg.cholesky(architecture.covariance(task)).T, []

@@ -22,7 +22,7 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tu
     ----------
     task : Task
     overlaps : dict
-        q, m, theta, rho, m_teacher, as from `rank_one.overlaps`.
+        q, m, theta, rho, m_teacher, as from `two_tokens.overlaps`.
     d : float
         Embedding dimension; infinite for the high-dimensional limit.
     attention : (2, 2) array, optional

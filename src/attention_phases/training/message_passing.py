@@ -9,6 +9,7 @@ and damping keeps a share of every part of the old state. Where a step changes n
 gradient of the risk is zero.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,7 +18,9 @@ import pandas as pd
 import torch
 
 from ..errors import check_count, check_real
-from ..model.rank_one import overlaps, positional_encoding
+from ..model.sentences import positional_encoding
+from ..model.two_tokens import Dataset, overlaps
+from ..task import Task
 from ..theory.rank_one.prox import forces
 from ..theory.rank_one.state_evolution import unfitted
 from ..theory.stability import teacher_fit
@@ -36,17 +39,12 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Message passing from one start.
+    """Message passing from one start: its last state, and how it came there.
 
-    Attributes
-    ----------
-    state : State
-        The last one.
-    history : pandas.DataFrame
-        By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that
-        of Q.
-    converged : bool
-        The last change is at most the tolerance.
+    Args:
+        history: by iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over
+            that of Q.
+        converged: the last change is at most the tolerance.
     """
 
     state: State
@@ -54,21 +52,11 @@ class Run:
     converged: bool
 
 
-def limiting(task, data):
+def limiting(task: Task, data: Dataset) -> Dataset:
     """The training set whose risk message passing minimises, in float64.
 
     In the sample's risk, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by 1/sqrt(d) around their
     limits; here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
-
-    Parameters
-    ----------
-    task : Task
-    data : Dataset
-
-    Returns
-    -------
-    Dataset
-        For `rank_one.risk` and `training.fit` as well.
     """
     data = data.double()
     d, n = data.d, len(data.stiffness)
@@ -83,28 +71,18 @@ def limiting(task, data):
     )
 
 
-def start_state(task, data, weights):
+def start_state(task: Task, data: Dataset, weights: np.ndarray | torch.Tensor) -> State:
     """State with given weights (d,) and no forces yet; V is that from which the theory's iteration starts."""
     alpha = len(data.stiffness) / data.d
     V = task.sigma**2 / (2 * task.lam * max(1.0, alpha))
     return State(np.asarray(weights, dtype=float), np.zeros(tuple(data.targets.T.shape)), V)
 
 
-def step(task, data, state, width=0.0):
+def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
     """One undamped iteration on a training set from `limiting`.
 
-    Parameters
-    ----------
-    task : Task
-    data : Dataset
-    state : State
-    width : float >= 0
-        0: the response dg/dw is the derivative, as in Algorithm 1, which does not see where h* jumps. Else it is the
-        slope between w - e and w + e, where e is this share of the root mean square of w, jumps included.
-
-    Returns
-    -------
-    State
+    At `width` 0 the response dg/dw is the derivative, as in Algorithm 1, which does not see where h* jumps. Else it is
+    the slope between w - e and w + e, where e is this share of the root mean square of w, jumps included.
     """
     x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
     w = (x @ state.weights).reshape(-1, 2).T - state.onsager
@@ -117,48 +95,44 @@ def step(task, data, state, width=0.0):
     return State(weights, variance * chi * g, variance * chi)
 
 
-def _slopes(w, targets, V, variance, e):
+def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:
     """Trace of the slope of the forces (N,), each from e before to e after its own field."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
     return sum((above[a][a] - below[a][a]) / (2 * e) for a in range(2))
 
 
-def damped(old, new, damping):
+def damped(old: State, new: State, damping: float) -> State:
     """The share `damping` of the old state, and the rest of the new one."""
     return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
-def iterate(task, data, state, damping=DAMPING, steps=STEPS, tolerance=TOLERANCE, width=0.0, report=None):
+def iterate(
+    task: Task,
+    data: Dataset,
+    state: State,
+    damping: float = DAMPING,
+    steps: int = STEPS,
+    tolerance: float = TOLERANCE,
+    width: float = 0.0,
+    report: Callable[[int, float], object] | None = None,
+) -> Run:
     """Iterate until the weights stand still.
 
-    Parameters
-    ----------
-    task : Task
-    data : Dataset
-        From `limiting`.
-    state : State
-        From `start_state`, or of an earlier run.
-    damping : float in [0, 1)
-        Share of the old state that is kept.
-    steps : int
-        At most so many iterations.
-    tolerance : float
-        On the relative change of Q in one iteration.
-    width : float
-        Of `step`.
-    report : callable, optional
-        Called after each iteration with the number of iterations and the change.
-
-    Returns
-    -------
-    Run
+    Args:
+        data: from `limiting`.
+        state: from `start_state`, or of an earlier run.
+        damping: share of the old state that is kept, in [0, 1).
+        steps: at most so many iterations.
+        tolerance: on the relative change of Q in one iteration.
+        width: of `step`.
+        report: called after each iteration with the number of iterations and the change.
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
     teacher = data.teacher
 
-    def measured(state, change):
+    def measured(state: State, change: float) -> dict[str, float]:
         point = overlaps(task, torch.from_numpy(state.weights), teacher)
         return {name: point[name] for name in ("q", "m", "theta")} | {"V": state.V, "change": change}
 

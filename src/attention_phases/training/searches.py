@@ -9,33 +9,19 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from ..model.rank_one import misfits, risk
-from .optimizers import GD_RATE, fit, lbfgs
+from ..model.two_tokens import Dataset, misfits, risk
+from .optimizers import GD_RATE, Fit, fit, lbfgs
 
 LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
 
 
-def hop(data, lam, minimum, worst):
+def hop(data: Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
     """Leave a minimum for a lower one by way of single sentences, until none leads lower.
 
     One sentence is left out, the student descends, the sentence comes back, the student descends again. Where that
-    ends lower, the search goes on from there. The worst fitted sentences come first.
-
-    Parameters
-    ----------
-    data : Dataset
-    lam : float
-        Ridge penalty.
-    minimum : Fit
-    worst : float
-        Share of the sentences that are tried at each minimum.
-
-    Returns
-    -------
-    found : Fit
-    hops : int
-        How often a lower minimum was found.
+    ends lower, the search goes on from there. The worst fitted sentences come first: the share `worst` of all is tried
+    at each minimum. The last minimum is returned, and how often a lower one was found.
     """
     count, hops = max(1, round(worst * len(data.stiffness))), 0
     while (lower := _first_lower(data, lam, minimum, count)) is not None:
@@ -43,7 +29,7 @@ def hop(data, lam, minimum, worst):
     return minimum, hops
 
 
-def _first_lower(data, lam, minimum, count):
+def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | None:
     """The first lower minimum that leaving out one of the `count` worst fitted sentences leads to, if any does."""
     for number in torch.argsort(misfits(data, minimum.weights), descending=True)[:count]:
         stiffness = data.stiffness.clone()
@@ -55,24 +41,18 @@ def _first_lower(data, lam, minimum, count):
     return None
 
 
-def anneal(data, lam, minimum, temperature, rng, steps=3000, rate=GD_RATE):
+def anneal(
+    data: Dataset,
+    lam: float,
+    minimum: Fit,
+    temperature: float,
+    rng: np.random.Generator,
+    steps: int = 3000,
+    rate: float = GD_RATE,
+) -> Fit:
     """Langevin descent from a minimum, with a temperature that falls to zero, then L-BFGS.
 
-    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), and T falls linearly.
-
-    Parameters
-    ----------
-    data, lam, minimum
-        As for `hop`.
-    temperature : float
-        In units of R, at the first step.
-    rng : numpy.random.Generator
-    steps : int
-    rate : float
-
-    Returns
-    -------
-    Fit
+    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1). T, in units of R, falls linearly from `temperature`.
     """
     weights = minimum.weights[None].clone()
     for step in range(steps):

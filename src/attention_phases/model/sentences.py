@@ -1,0 +1,90 @@
+"""Sentences with their teacher (paper, Section 3), and the linear model fitted on them (Eq. 18).
+
+A sentence is L tokens, xi (L, d), with N(0, sigma^2) entries. The teacher mixes them with
+Y = (1 - omega) softmax(y y^T) + omega A, where y = xi Q*/sqrt(d). The student reads x = xi + u 1_d^T/sqrt(d); for two
+tokens u = (1, -1). It mixes x with S = softmax(h h^T), h = x Q/sqrt(d).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import BadInput, check_count, check_positive
+from ..task import Task
+from .architectures import Architecture
+
+LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
+STANDARD = Architecture()
+
+
+def sentence_count(alpha: float, d: int) -> int:
+    """Number of training sentences n = alpha d, rounded; `BadInput` if none."""
+    d = check_count("d", d, at_least=2)
+    n = round(check_positive("alpha", alpha) * d)
+    if n < 1:
+        raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
+    return n
+
+
+def draw(
+    task: Task, alpha: float, d: int, rng: np.random.Generator, architecture: Architecture = STANDARD
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw the teacher Q* (d,), then sentences xi (L, n, d) and their teacher fields y (L, n)."""
+    n = sentence_count(alpha, d)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
+    return teacher, *draw_sentences(task, teacher, n, rng, architecture)
+
+
+def draw_sentences(
+    task: Task, teacher: Tensor, n: int, rng: np.random.Generator, architecture: Architecture = STANDARD
+) -> tuple[Tensor, Tensor]:
+    """Draw `n` sentences xi (L, n, d) and their fields y (L, n) for a teacher (d,), in float32."""
+    d = len(teacher)
+    xi = torch.from_numpy(rng.standard_normal((architecture.tokens, n, d), dtype=np.float32)).mul_(task.sigma)
+    if architecture.correlation:
+        mixing = np.linalg.cholesky(architecture.covariance(task)) / task.sigma
+        xi = torch.tensordot(torch.tensor(mixing, dtype=xi.dtype), xi, dims=1)
+    return xi, xi @ teacher / d**0.5
+
+
+def positional_encoding(xi: Tensor) -> Tensor:
+    """Tokens xi (L, n, d) as the student reads them, x = xi + u 1_d^T/sqrt(d)."""
+    positions = torch.tensor(Architecture(tokens=len(xi)).positions, dtype=xi.dtype)
+    return xi + positions[:, None, None] / xi.shape[2] ** 0.5
+
+
+def teacher_attention(task: Task, y: Tensor) -> Tensor:
+    """Attention matrices Y (n, 2, 2) of the teacher (Eq. 16) for its fields (2, n)."""
+    scores = torch.einsum("an,bn->nab", y, y)
+    return (1 - task.omega) * torch.softmax(scores, dim=2) + task.omega * torch.tensor(task.matrix, dtype=y.dtype)
+
+
+def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
+    """Labels Y xi (2, n, d) of sentences of two tokens."""
+    return torch.einsum("nab,bnd->and", teacher_attention(task, y), xi)
+
+
+def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
+    """Ridge regression of the labels on x with one L x L matrix: the purely positional model (Eq. 18).
+
+    Args:
+        gram, cross: sums over sentences of x x^T/d and Y xi x^T/d.
+    """
+    return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
+
+
+def moments(left: Tensor, right: Tensor) -> np.ndarray:
+    """Sum over sentences of a b^T/d, an (L, L) array, for tokens a and b (L, n, d)."""
+    return torch.einsum("and,bnd->ab", left, right).double().numpy() / left.shape[2]
+
+
+def fit_both_linear(task: Task, alpha: float, d: int, rng: np.random.Generator) -> tuple[Tensor, dict[str, np.ndarray]]:
+    """The teacher, and linear models fitted on the data that `two_tokens.sample` draws, by what they read.
+
+    "tokens" is the ridge regression of the labels on xi, as in the published experiments; "tokens and positions" is
+    that on x, which the student reads.
+    """
+    teacher, xi, y = draw(task, alpha, d, rng)
+    goal = labels(task, xi, y)
+    read = {"tokens": xi, "tokens and positions": positional_encoding(xi)}
+    return teacher, {name: fit_linear(moments(x, x), moments(goal, x)) for name, x in read.items()}

@@ -1,0 +1,140 @@
+"""The empirical risk of students that read two independent tokens (paper, Eqs. 3 and 15), reduced to their fields.
+
+A student's output for token 1 is x_2 + s (x_1 - x_2), s = S_11: it moves on the line through the two tokens. So each
+row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `target` projects the label on that line,
+and nothing of size d is left beside h = x Q/sqrt(d).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..task import Task
+from .one_pass import penalised_misfit
+from .sentences import draw, fit_linear, labels, moments, positional_encoding
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Training sentences, reduced to what the risk needs.
+
+    Args:
+        inputs: x/sqrt(d) of the two tokens of each sentence, (n, 2, d).
+        stiffness: ``|x_1 - x_2|^2/d``, (n,).
+        targets: the values of S_11 and S_22 that would fit each sentence best, (n, 2).
+        floor: sum over sentences of the loss at `targets`.
+        gram, cross: sums over sentences of x x^T/d and Y xi x^T/d, (2, 2), for the linear model.
+        teacher: Q*, (d,).
+    """
+
+    inputs: Tensor
+    stiffness: Tensor
+    targets: Tensor
+    floor: float
+    gram: np.ndarray
+    cross: np.ndarray
+    teacher: Tensor
+
+    @property
+    def d(self) -> int:
+        """Embedding dimension."""
+        return self.inputs.shape[2]
+
+    def double(self) -> "Dataset":
+        """The same training set in float64."""
+        tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
+        return replace(self, **tensors)
+
+    def linear(self) -> np.ndarray:
+        """The linear model fitted on these sentences, (2, 2)."""
+        return fit_linear(self.gram, self.cross)
+
+
+def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu") -> Dataset:
+    """Draw a teacher and a training set.
+
+    Args:
+        alpha: sample complexity n/d.
+        d: embedding dimension.
+        rng: draws everything on the CPU, so that a seed means the same data on every device.
+        device: where the training set is kept.
+    """
+    teacher, xi, y = draw(task, alpha, d, rng)
+    goal, x = labels(task, xi, y), positional_encoding(xi)
+    line = x[0] - x[1]
+    stiffness = line.square().sum(1)
+    start = torch.stack([goal[0] - x[1], goal[1] - x[0]])  # what s times the line should cover
+    targets = torch.stack([(start[0] * line).sum(1), -(start[1] * line).sum(1)]) / stiffness
+    distance = start.square().sum(2) - stiffness * targets.square()
+    return Dataset(
+        inputs=(x / d**0.5).transpose(0, 1).contiguous().to(device),
+        stiffness=(stiffness / d).to(device),
+        targets=targets.T.contiguous().to(device),
+        floor=distance.sum(dtype=torch.float64).item() / (2 * d),
+        gram=moments(x, x),
+        cross=moments(goal, x),
+        teacher=teacher.to(device),
+    )
+
+
+def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+    """Empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
+
+    Args:
+        weights: one column Q of each student, r = 1, or the two of students whose scores add up, r = 2 (Appendix
+            C.10); (k, r d).
+        lam: ridge penalty.
+
+    The training loss is R/d.
+    """
+    return (_by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
+
+
+def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+    """`risk` by a compiled pass over the sentences."""
+    inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
+    columns = weights.numpy().reshape(len(weights), -1, data.d)
+    value, gradient = penalised_misfit(inputs, stiffness, targets, columns, lam)
+    return torch.from_numpy(value + data.floor), torch.from_numpy(gradient.reshape(weights.shape))
+
+
+def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+    """`risk` by two products with the data matrix."""
+    columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
+    h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)
+    lean = h - h.flip(3)  # h_a - h_b
+    s = torch.sigmoid((h * lean).sum(1))  # S_11 and S_22
+    excess = s - data.targets
+    force = data.stiffness[:, None] * excess
+    slope = (force * s * (1 - s))[:, None]  # by the score h_a (h_a - h_b)
+    field = slope * (h + lean) - (slope * h).flip(3)
+    value = 0.5 * (force * excess).sum((1, 2), dtype=torch.float64)
+    value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
+    gradient = field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
+    return value + data.floor, gradient.reshape(weights.shape)
+
+
+def misfits(data: Dataset, weights: Tensor) -> Tensor:
+    """Loss of each sentence (n,) under a student (d,); their sum, the penalty and `floor` are R."""
+    h = data.inputs @ weights
+    s = torch.sigmoid(h * (h - h.flip(1)))  # S_11 and S_22
+    return 0.5 * data.stiffness * (s - data.targets).square().sum(1)
+
+
+def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> dict[str, float]:
+    """Order parameters of given weights (d,) (Eq. 6).
+
+    They are ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``, ``theta = sigma^2 Q.Q*/d``, and of the teacher
+    ``rho = sigma^2 |Q*|^2/d`` and ``m_teacher = Q*.1/d`` (both only differ from sigma^2 and 0 at finite d).
+    """
+    weights, teacher = weights.double(), teacher.double()
+    d, variance = len(weights), task.sigma**2
+    return {
+        "q": variance * (weights @ weights).item() / d,
+        "m": weights.mean().item(),
+        "theta": variance * (weights @ teacher).item() / d,
+        "rho": variance * (teacher @ teacher).item() / d,
+        "m_teacher": teacher.mean().item(),
+    }

@@ -1,0 +1,61 @@
+"""Where a training starts (paper, Section 5 and Appendix E)."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import check_choice
+from ..model.architectures import SCORES
+
+STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional")
+# Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
+# valley.
+NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
+
+
+def starts_of(form: str) -> tuple[str, ...]:
+    """The named starts of a form: a mixed one only for more than one column of weights."""
+    return ("semantic", "positional", *(("mixed",) if len(SCORES[form]) > 1 else ()), "random")
+
+
+def start_weights(start: str, teacher: Tensor, rng: np.random.Generator | None, form: str = "tied") -> Tensor:
+    """Initial weights (p,), flat: columns of fields first, then what belongs to the value matrix.
+
+    Every column starts at Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random), or the first at Q* and the
+    others at 1_d/sqrt(d) (mixed). The one column of "tied" also starts near Q* or 1_d/sqrt(d), displaced by noise.
+    Columns that can be exchanged (rank 2) would stay equal for ever from equal starts: there all are displaced by
+    0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but
+    no stationary point, as it would be with v = 0. The full one starts at V = 0.
+
+    Args:
+        teacher: Q*, (d,).
+        rng: draws the noise, where there is any.
+    """
+    check_choice("init", start, STARTS if form == "tied" else starts_of(form))
+    d, score = len(teacher), np.array(SCORES[form])
+    exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all() and start != "mixed"
+    noise = NOISE["random"] if exchangeable else NOISE.get(start, 0.0)
+
+    def drawn(size: float) -> Tensor:
+        return torch.from_numpy(size * rng.standard_normal(d, dtype=np.float32)).to(teacher)
+
+    vectors = []
+    for column in range(len(score)):
+        if start == "random":
+            weights = torch.zeros_like(teacher)
+        elif start.endswith("semantic") or (start == "mixed" and column == 0):
+            weights = teacher.clone()
+        else:
+            weights = torch.full_like(teacher, d**-0.5)
+        vectors.append(weights + drawn(noise) if noise else weights)
+    if form == "value":
+        vectors += [torch.zeros_like(teacher), drawn(1.0)]
+    if form == "full_value":
+        vectors.append(torch.zeros(d * d).to(teacher))
+    return torch.cat(vectors)
+
+
+def displace(starts: Tensor, size: float, rng: np.random.Generator) -> Tensor:
+    """Starts (k, p) with each weight off by `size` times its own value, N(0, 1) times that."""
+    noise = torch.from_numpy(rng.standard_normal(tuple(starts.shape), dtype=np.float32)).to(starts)
+    return starts * (1 + size * noise)
