@@ -16,6 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_sweep import Cell, grid, table, work
 
+from attention_book import experiments
+from attention_book.experiments import GRIDS, kinds
 from attention_book.store import provenance
 from attention_book.store.database import Store
 from attention_book.store.identity import canonical, flattened, key, restore, seed_sequence
@@ -75,6 +77,14 @@ def test_a_nested_record_stands_flat_in_the_text_and_comes_back():
     cell = Nested("toy", Task(omega=0.4), 2)
     text = '{"alpha":2.0,"experiment":"toy","lam":0.01,"matrix":[[0.6,0.4],[0.4,0.6]],"omega":0.4,"sigma":0.5}'
     assert canonical(cell) == text and restore(Nested, text) == cell
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_cells_come_back_from_their_text_and_know_their_workers(name):
+    for cell in experiments.grid(name, "smoke"):
+        assert restore(type(cell), canonical(cell)) == cell
+        kind = cell.kind
+        assert all(callable(kinds.load(function)) for function in (kind.worker, kind.beginning, kind.ends) if function)
 
 
 def test_key_does_not_depend_on_field_order_or_hash_seed():

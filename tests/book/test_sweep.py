@@ -27,7 +27,7 @@ from attention_book.store.database import Store
 from attention_book.store.identity import canonical, key
 from attention_book.store.parquet import export, load
 from attention_phases import __version__
-from attention_phases.errors import BadInput, StoreError, SweepError
+from attention_phases.errors import BadInput, SweepError
 
 pytestmark = pytest.mark.slow
 
@@ -68,6 +68,17 @@ def pool(request):
         return processes.process_pool(1 + POOLS.index(name))
 
     return context
+
+
+@pytest.fixture
+def results(tmp_path):
+    """An empty store."""
+    with Store(tmp_path / "s.sqlite") as stored:
+        yield stored
+
+
+def sweep(cells, results, executor, work=work, **options):
+    return running.run(cells, work, results, executor, quiet=True, **options)
 
 
 def keys(cells):
@@ -141,12 +152,12 @@ def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool
 
 
 @pytest.mark.parametrize("name", ["one process", "cluster"])
-def test_workers_use_one_thread_and_the_caller_keeps_its_own(tmp_path, pool, local, monkeypatch, name):
+def test_workers_use_one_thread_and_the_caller_keeps_its_own(results, pool, local, monkeypatch, name):
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    with Store(tmp_path / "s.sqlite") as results, pool(name) as executor:
-        running.run([Cell(1.0)], worker_settings, results, executor, quiet=True)
-        ((_, (row,), _),) = results.items("toy")
+    with pool(name) as executor:
+        sweep([Cell(1.0)], results, executor, worker_settings)
+    ((_, (row,), _),) = results.items("toy")
     assert row.pop("pid") != os.getpid()
     assert set(row.values()) == {"1"} and "NUMBA_NUM_THREADS" in row
     assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
@@ -158,20 +169,20 @@ def test_number_of_workers_is_checked(workers):
         pass
 
 
-def test_stored_cells_are_skipped_and_repeated_ones_computed_once(tmp_path):
+def test_stored_cells_are_skipped_and_repeated_ones_computed_once(results):
     calls = []
 
     def counted(cell):
         calls.append(cell)
         return work(cell)
 
-    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
-        assert running.run(grid()[:20] * 2, counted, results, executor, quiet=True) == (20, 0, [])
-        assert running.run(grid(), counted, results, executor, quiet=True) == (40, 20, [])
+    with ThreadPoolExecutor(2) as executor:
+        assert sweep(grid()[:20] * 2, results, executor, counted) == (20, 0, [])
+        assert sweep(grid(), results, executor, counted) == (40, 20, [])
     assert len(calls) == len(set(calls)) == 60
 
 
-def test_few_cells_wait_in_the_queue(tmp_path):
+def test_few_cells_wait_in_the_queue(results):
     class Watched(ThreadPoolExecutor):
         most = 0
 
@@ -180,16 +191,16 @@ def test_few_cells_wait_in_the_queue(tmp_path):
             self.most = max(self.most, self._work_queue.qsize())
             return future
 
-    with Store(tmp_path / "s.sqlite") as results, Watched(1) as executor:
-        running.run(grid(), partial(work, pause=0.001), results, executor, quiet=True, ahead=5)
-        assert 3 <= executor.most <= 5
-        assert results.keys() == keys(grid())
+    with Watched(1) as executor:
+        sweep(grid(), results, executor, partial(work, pause=0.001), ahead=5)
+    assert 3 <= executor.most <= 5
+    assert results.keys() == keys(grid())
 
 
-def test_progress_goes_to_stderr_and_quiet_is_quiet(tmp_path, capfd, monkeypatch):
+def test_progress_goes_to_stderr_and_quiet_is_quiet(results, capfd, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        running.run(grid()[:30], work, results, executor, quiet=True)
+    with ThreadPoolExecutor(1) as executor:
+        sweep(grid()[:30], results, executor)
         assert capfd.readouterr() == ("", "")
         running.run(grid(), work, results, executor)
     out, err = capfd.readouterr()
@@ -202,36 +213,31 @@ def sound(cell):
     return work(dataclasses.replace(cell, fault=""))
 
 
-def test_failed_cells_are_reported_and_tried_again(tmp_path, capfd):
+def test_failed_cells_are_reported_and_tried_again(results, capfd):
     bad = [Cell(0.5, fault="raise"), Cell(0.6, fault="nan")]
     cells = [*grid()[:5], *bad, *grid()[5:10]]
-    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(2) as executor:
-        summary = running.run(cells, work, results, executor, quiet=True)
+    with ThreadPoolExecutor(2) as executor:
+        summary = sweep(cells, results, executor)
         assert summary[:2] == (10, 0)
-        assert {failure.cell: failure.error for failure in summary.failed} == {
+        assert dict(summary.failed) == {
             bad[0]: "ArithmeticError: no fixed point after 10 steps",
             bad[1]: "BadInput: q = nan: must be a finite number",
         }
         err = capfd.readouterr().err
         assert len(err.splitlines()) == 2 and all(canonical(cell) in err for cell in bad)
         assert results.keys() == keys(grid()[:10])
-        mended = running.run(cells, sound, results, executor, quiet=True)
-        assert mended == (2, 10, [])
+        assert sweep(cells, results, executor, sound) == (2, 10, [])
 
 
-def test_dead_worker_is_one_clear_line_and_loses_nothing(tmp_path):
+def test_dead_worker_is_one_clear_line_and_loses_nothing(results):
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
-    with Store(tmp_path / "s.sqlite") as results:
-        with (
-            pytest.raises(SweepError, match="a worker process died") as caught,
-            processes.process_pool(1) as executor,
-        ):
-            running.run(cells, work, results, executor, quiet=True, ahead=1)
-        assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
-        assert results.keys() == keys(grid()[:20])
+    with pytest.raises(SweepError, match="a worker process died") as caught, processes.process_pool(1) as executor:
+        sweep(cells, results, executor, ahead=1)
+    assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
+    assert results.keys() == keys(grid()[:20])
 
 
-def test_results_before_a_broken_pool_are_stored(tmp_path):
+def test_results_before_a_broken_pool_are_stored(results):
     class Broken(Executor):
         """Gives five results, then is broken."""
 
@@ -245,18 +251,9 @@ def test_results_before_a_broken_pool_are_stored(tmp_path):
             future.set_result(call(*arguments))
             return future
 
-    with Store(tmp_path / "s.sqlite") as results:
-        with pytest.raises(SweepError, match="after 5 cells"):
-            running.run(grid(), work, results, Broken(), quiet=True)
-        assert results.keys() == keys(grid()[:5])
-
-
-def test_full_disk_stops_the_sweep(tmp_path):
-    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        results._db.execute("PRAGMA max_page_count = 8")
-        with pytest.raises(StoreError, match="full"):
-            running.run(grid(), work, results, executor, quiet=True)
-        assert 0 < len(results.keys()) < 60
+    with pytest.raises(SweepError, match="after 5 cells"):
+        sweep(grid(), results, Broken())
+    assert results.keys() == keys(grid()[:5])
 
 
 @pytest.mark.parametrize(("where", "kills"), [("processes", 10), ("cluster", 2)])
@@ -325,40 +322,38 @@ def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undistu
     assert table(load(path)).equals(table(undisturbed))
 
 
-def test_cell_that_kills_every_worker_fails_alone(tmp_path, pool, capfd):
+def test_cell_that_kills_every_worker_fails_alone(results, pool):
     cells = [*grid()[:5], Cell(0.5, fault="die")]
-    with Store(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
-        summary = running.run(cells, work, results, executor, quiet=True, ahead=1)
-        assert summary.done == 5 and results.keys() == keys(grid()[:5])
+    with pool("cluster") as executor:
+        summary = sweep(cells, results, executor, ahead=1)
+    assert summary.done == 5 and results.keys() == keys(grid()[:5])
     (failure,) = summary.failed
     assert failure.cell == cells[-1] and re.match("KilledWorker: .* 4 different workers", failure.error)
 
 
-def test_lost_scheduler_is_one_clear_line(tmp_path):
+def test_lost_scheduler_is_one_clear_line(results):
     with (
         LocalCluster(n_workers=0, dashboard_address=":0") as doomed,
-        Store(tmp_path / "s.sqlite") as results,
         pytest.raises(SweepError, match="connection to the scheduler was lost after 0 cells") as caught,
         cluster.cluster(doomed.scheduler_address) as executor,
     ):
         threading.Timer(0.5, doomed.close).start()
-        running.run(grid(), work, results, executor, quiet=True)
+        sweep(grid(), results, executor)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("nthreads", "omp", "named"), [(2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
-def test_cluster_worker_with_more_threads_is_refused(tmp_path, monkeypatch, nthreads, omp, named):
+def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthreads, omp, named):
     for name in processes.ONE_THREAD:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
     with (
         LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads,
-        Store(tmp_path / "s.sqlite") as results,
         cluster.cluster(threads.scheduler_address) as executor,
+        pytest.raises(SweepError, match=f"{named}: must be 1") as caught,
     ):
-        with pytest.raises(SweepError, match=f"{named}: must be 1") as caught:
-            running.run(grid(), work, results, executor, quiet=True)
-        assert "\n" not in str(caught.value) and not results.keys()
+        sweep(grid(), results, executor)
+    assert "\n" not in str(caught.value) and not results.keys()
 
 
 def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, capfd):
@@ -371,14 +366,13 @@ def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, c
     assert out == "" and err.count("\n") == 1 and f"version {__version__} (here 9)" in err
 
 
-def test_sweep_goes_on_from_a_table_alone(tmp_path, undisturbed):
-    swept(tmp_path, grid()[:25])
-    path = tmp_path / "toy.parquet"
-    earlier = load(path)
-    with Store(tmp_path / "b.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        known = set(earlier["cell"])
-        assert running.run(grid(), work, results, executor, quiet=True, known=known) == (35, 25, [])
-        export(results, tmp_path)
+def test_sweep_goes_on_from_a_table_alone(tmp_path, results, undisturbed):
+    (tmp_path / "earlier").mkdir()
+    earlier = swept(tmp_path / "earlier", grid()[:25])
+    known = set(earlier["cell"])
+    with ThreadPoolExecutor(1) as executor:
+        assert sweep(grid(), results, executor, known=known) == (35, 25, [])
+    (path,) = export(results, tmp_path / "earlier")
     frame = load(path)
     assert table(frame).equals(table(undisturbed))
     kept = frame[frame["cell"].isin(known)]

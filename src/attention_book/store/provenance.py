@@ -12,18 +12,8 @@ from attention_phases import __version__
 
 from ..paths import ROOT
 
-COLUMNS = (
-    "version",
-    "commit",
-    "python",
-    "numpy",
-    "torch",
-    "cpu",
-    "platform",
-    "accelerator",
-    "cell_seconds",
-    "finished",
-)
+MACHINE = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator")
+COLUMNS = (*MACHINE, "cell_seconds", "finished")
 
 
 def environment() -> dict:
