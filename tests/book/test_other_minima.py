@@ -1,13 +1,11 @@
 """Students that end in another minimum pass `verify` and are counted apart; errors do not pass."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from attention_book import cli
 from attention_book.experiments import cells, other_minima, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.minima_grids import landscape
@@ -27,21 +25,20 @@ AWAY = 0.5
 
 @pytest.fixture
 def stored(tmp_path, monkeypatch):
-    """Function that stores rows of cells, and gives what `verify --json` answers."""
+    """Function that stores rows of cells, and gives what `check` finds."""
     monkeypatch.setattr(verification, "DATA", tmp_path)
     monkeypatch.setattr(other_minima, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
 
-    def verify(capsys, rows_of, name="fig03"):
-        (tmp_path / "s.sqlite").unlink(missing_ok=True)
-        (tmp_path / f"{name}.parquet").unlink(missing_ok=True)
+    def check(rows_of):
+        for path in tmp_path.iterdir():
+            path.unlink()
         with Store(tmp_path / "s.sqlite") as store:
-            for each, rows in rows_of.items():
-                store.put(each, rows, dict.fromkeys(COLUMNS, ""))
+            for cell, rows in rows_of.items():
+                store.put(cell, rows, dict.fromkeys(COLUMNS, ""))
             export(store, tmp_path)
-        code = cli.main(["verify", "--json"])
-        return code, json.loads(capsys.readouterr().out)
+        return verification.check(20)
 
-    return verify
+    return check
 
 
 @pytest.fixture(scope="module")
@@ -56,19 +53,18 @@ def elsewhere():
     return simulation.train_students(TWO_ENDS, displaced=AWAY)[0]
 
 
-def test_another_minimum_passes_and_is_counted_apart(stored, capsys, honest, elsewhere):
-    code, found = stored(capsys, honest | {TWO_ENDS: [elsewhere]})
-    assert (code, found["cells"], found["mismatches"]) == (0, 4, [])
-    (other,) = found["other_minima"]
-    assert json.loads(other["cell"])["alpha"] == 0.75 and other["row"] == 0
-    assert other["stored"] == elsewhere["train_loss"] > 1.03 * other["recomputed"]
-    assert other["recomputed"] == pytest.approx(simulation.train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
-    assert set(found["expected_other_minima"]) == {"cells", "error", "chance"}
+def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
+    checked = stored(honest | {TWO_ENDS: [elsewhere]})
+    assert checked.problem is None and (checked.cells, checked.mismatches) == (4, [])
+    (other,) = checked.other_minima
+    assert (other.cell, other.row) == (canonical(TWO_ENDS), 0)
+    assert other.stored == elsewhere["train_loss"] > 1.03 * other.recomputed
+    assert other.recomputed == pytest.approx(simulation.train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
 
 
-def test_what_is_found_again_is_no_other_minimum(stored, capsys, honest):
-    code, found = stored(capsys, honest)
-    assert code == 0 and found["mismatches"] == found["other_minima"] == []
+def test_what_is_found_again_is_no_other_minimum(stored, honest):
+    checked = stored(honest)
+    assert checked.problem is None and checked.mismatches == checked.other_minima == []
 
 
 @pytest.mark.parametrize(
@@ -84,17 +80,17 @@ def test_what_is_found_again_is_no_other_minimum(stored, capsys, honest):
     ],
     ids=["loss", "test error", "sign", "overlap", "linear fit", "gradient", "name"],
 )
-def test_a_wrong_student_between_many_minima_is_caught(stored, capsys, elsewhere, slip):
-    code, found = stored(capsys, {TWO_ENDS: [elsewhere | slip(elsewhere)]})
-    assert code == 1 and found["mismatches"] and found["other_minima"] == []
+def test_a_wrong_student_between_many_minima_is_caught(stored, elsewhere, slip):
+    checked = stored({TWO_ENDS: [elsewhere | slip(elsewhere)]})
+    assert checked.problem and checked.mismatches and checked.other_minima == []
 
 
 @pytest.mark.parametrize("name", ["train_loss", "test_mse"])
-def test_a_student_found_again_has_the_same_losses(stored, capsys, name):
+def test_a_student_found_again_has_the_same_losses(stored, name):
     (row,) = simulation.train_students(TWO_ENDS)
     wrong = {"train_loss": 1e-5, "test_mse": 2e-3}[name]  # far inside the scatter of the ends
-    code, found = stored(capsys, {TWO_ENDS: [row | {name: row[name] * (1 + wrong)}]})
-    assert code == 1 and [each["column"] for each in found["mismatches"]] == [name]
+    checked = stored({TWO_ENDS: [row | {name: row[name] * (1 + wrong)}]})
+    assert [mismatch.column for mismatch in checked.mismatches] == [name]
 
 
 def _stopped_early(data, lam, starts, *rest):
@@ -102,7 +98,7 @@ def _stopped_early(data, lam, starts, *rest):
 
 
 @pytest.mark.parametrize("slip", ["ridge penalty", "linear ridge", "sign", "seed", "stopped early"])
-def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, slip):
+def test_a_defect_of_the_code_is_caught(stored, monkeypatch, honest, slip):
     if slip == "ridge penalty":
         fit = optimizers.fit
         monkeypatch.setattr(simulation, "fit", lambda data, lam, *rest: fit(data, 1.01 * lam, *rest))
@@ -118,18 +114,17 @@ def test_a_defect_of_the_code_is_caught(stored, capsys, monkeypatch, honest, sli
         monkeypatch.setattr(cells, "seed_sequence", lambda drawn: seeds(drawn | {"seed": drawn["seed"] + 1}))
     else:
         monkeypatch.setitem(optimizers.OPTIMIZERS, "lbfgs", _stopped_early)
-    code, found = stored(capsys, honest)
-    assert code == 1 and {each["cell"] for each in found["mismatches"]} == set(map(canonical, honest))
+    assert {mismatch.cell for mismatch in stored(honest).mismatches} == set(map(canonical, honest))
 
 
-def test_too_many_other_minima_are_an_error(stored, capsys, monkeypatch, elsewhere):
+def test_too_many_other_minima_are_an_error(stored, monkeypatch, elsewhere):
     monkeypatch.setitem(other_minima.MEASURED, "lbfgs", (0, 10**5))
-    code, found = stored(capsys, {TWO_ENDS: [elsewhere]})
-    assert code == 1 and found["mismatches"] == [] and len(found["other_minima"]) == 1
-    assert found["expected_other_minima"]["chance"] < other_minima.MISSED
+    checked = stored({TWO_ENDS: [elsewhere]})
+    assert checked.mismatches == [] and len(checked.other_minima) == 1
+    assert checked.expected.chance < other_minima.MISSED and checked.problem.startswith("other minima in 1 cells: ")
 
 
-def test_many_starts_in_one_valley_are_each_others_ends(stored, capsys):
+def test_many_starts_in_one_valley_are_each_others_ends(stored):
     """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
     valley = replace(landscape("smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
     rows = results.work(valley)
@@ -137,10 +132,10 @@ def test_many_starts_in_one_valley_are_each_others_ends(stored, capsys):
     swapped = [dict(row) for row in rows]
     for name in ("train_loss", "q", "m", "theta"):
         swapped[1][name] = rows[0][name]
-    code, found = stored(capsys, {valley: swapped}, "landscape")
-    assert code == 0 and [each["row"] for each in found["other_minima"]] == [1]
+    checked = stored({valley: swapped})
+    assert checked.problem is None and [other.row for other in checked.other_minima] == [1]
     swapped[1]["train_loss"] *= 2
-    assert stored(capsys, {valley: swapped}, "landscape")[0] == 1
+    assert stored({valley: swapped}).mismatches
 
 
 def test_expected_cells_and_their_chance(monkeypatch):

@@ -33,7 +33,7 @@ PREPARED = paths.ROOT / "_build" / "reference"
 NOTE = "reference"  # in the metadata of a notebook whose outputs are a reference
 ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
 # Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
-# tolerance in `results.TOLERANCES`.
+# tolerance in `kinds.STUDENTS`.
 RELATIVE, ABSOLUTE = 1e-3, 1e-8
 OF_ERRORS = 0.1  # of standard errors, which follow a few students or scrambles
 OPEN = "~"  # a number that rounding decides
