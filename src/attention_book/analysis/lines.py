@@ -1,4 +1,4 @@
-"""What is read off lines of theory, from the rows of `theory.theory_line`."""
+"""What is read off lines of theory, from the rows of `theory_lines.standard_line`."""
 
 import numpy as np
 import pandas as pd

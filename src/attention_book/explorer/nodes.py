@@ -39,7 +39,7 @@ def branch_nodes(lines, branch):
     Parameters
     ----------
     lines : pandas.DataFrame
-        Rows of `theory.theory_line` with the omega of their lines.
+        Rows of `theory_lines.standard_line` with the omega of their lines.
     branch : {"semantic", "positional"}
 
     Returns

@@ -66,7 +66,7 @@ def student_words(line, trained):
     Parameters
     ----------
     line : pandas.DataFrame
-        Rows of `theory.theory_line`.
+        Rows of `theory_lines.standard_line`.
     trained : pandas.DataFrame
         Results of both starts, of one optimiser.
     """

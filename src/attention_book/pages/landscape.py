@@ -89,7 +89,7 @@ def _draw_loss(figure, axes, x, y, excess):
 def draw_transition(lines, sigma):
     """Figure 1, C: overlaps of the solution with the lower loss, from theory; dotted: of the other one.
 
-    lines: rows of `theory.theory_line` at one omega.
+    lines: rows of `theory_lines.standard_line` at one omega.
     """
     critical = lines.loc[lines["what"] == "critical", "alpha"].iloc[0]
     figure, (axes,) = panels(1, 3.8)
