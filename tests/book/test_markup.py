@@ -127,12 +127,6 @@ def test_scales_of_columns_are_known():
     assert {each.scale for each in QUANTITIES.values()} == set(SCALES)
 
 
-def test_texts_for_prose():
-    assert markup.said(-0.5, 0.1) == "−0.50(10)"
-    assert markup.said(1.2514, 0.0056) == "1.2514(56)" and markup.said(np.nan, np.nan) == "none"
-    assert markup.mean_in_per_cent(pd.Series([0.001, 0.003])) == "0.20(10) %"
-
-
 def rows():
     theory = paper.Published("1.241", "Fig. 3")
     mean = paper.Published("2.0", "Table 1", stderr=0.3, n=10)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_book import published as paper
-from attention_phases.measured import with_error
+from attention_phases.measured import UNKNOWN, Measured, with_error
 
 
 @pytest.mark.parametrize("thresholds", [paper.CRITICAL_ALPHA, paper.LINEAR_ALPHA])
@@ -60,6 +60,11 @@ def test_finite_size_runs_approach_their_limit_from_one_side():
 )
 def test_values_are_shown_to_the_place_of_their_error(value, error, text):
     assert with_error(value, error) == text
+    assert Measured(value, error).text == text.replace("-", "−")
+
+
+def test_no_value_is_none():
+    assert UNKNOWN.text == "none"
 
 
 @given(st.floats(-1e3, 1e3), st.floats(1e-9, 1e2))

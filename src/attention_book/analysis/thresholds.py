@@ -69,12 +69,17 @@ def shift(gaps, control):
     near = np.argsort(np.abs(alphas - root))[:NEAR]
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
-    falls, unclear = slope @ usual.mean(1), ((slope[:, None] * usual).var(1, ddof=1).sum() / usual.shape[1]) ** 0.5
-    if falls > -CLEARLY * unclear:
+    steepness = slope @ usual.mean(1)
+    if steepness > -CLEARLY * _sum_error(slope[:, None] * usual):
         return UNKNOWN
-    later = -level @ away.mean(1) / falls
-    scatter = level[:, None] * away + later * slope[:, None] * usual  # to first order; independent at each alpha
-    return Measured(later, (scatter.var(1, ddof=1).sum() / scatter.shape[1]) ** 0.5 / abs(falls))
+    later = -level @ away.mean(1) / steepness
+    to_first_order = level[:, None] * away + later * slope[:, None] * usual
+    return Measured(later, _sum_error(to_first_order) / abs(steepness))
+
+
+def _sum_error(values):
+    """Error of the sum over alphas of means over data sets (A, S), which are independent at each alpha."""
+    return (values.var(1, ddof=1).sum() / values.shape[1]) ** 0.5
 
 
 def shifts(table, control, along="omega"):

@@ -12,13 +12,26 @@ from numbers import Number
 
 import pandas as pd
 
-from attention_phases.measured import with_error
+from attention_phases.measured import Measured, with_error
 
 from ..quantities import SCALES, heading, quantity, symbol
 from .verdicts import REASONS
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
+SHOWN = [
+    "label",
+    "published",
+    "value",
+    "value_error",
+    "percent",
+    "sigma_off",
+    "verdict",
+    "reason_number",
+    "evidence",
+    "n",
+]
+BROKEN = ["broken", "broken_error"]
 NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 
@@ -26,14 +39,9 @@ NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 class Table:
     """A frame as a page shows it; a frame from `verdicts.compare` takes its numbers along, for the scorecard.
 
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        Columns are named as in `quantities`, or it is from `verdicts.compare`.
-    caption : str
-        HTML: what the numbers are, in which units.
-    folded : bool
-        Hidden until its caption is clicked.
+    frame: columns are named as in `quantities`, or it is from `verdicts.compare`.
+    caption: HTML, what the numbers are, in which units.
+    folded: hidden until its caption is clicked.
     """
 
     frame: pd.DataFrame
@@ -59,16 +67,7 @@ class Table:
 
 
 def as_html(frame, caption, folded=False):
-    """A frame as an HTML table with a caption, which a narrow screen scrolls.
-
-    Parameters
-    ----------
-    frame, caption, folded : see `Table`
-
-    Returns
-    -------
-    str
-    """
+    """A frame as an HTML table with a caption, which a narrow screen scrolls; arguments as of `Table`."""
     names = [name for name in frame if not _is_part(name, frame)]
     kinds = {name: _align(frame[name]) for name in names}
     head = "".join(f'<th scope="col"{kinds[name]}>{heading(name)}</th>' for name in names)
@@ -92,19 +91,17 @@ def anchor(caption):
 
 def readable(comparison):
     """A frame from `verdicts.compare` with the columns that pages show."""
-    reasons = comparison["reason"].map({name: i for i, name in enumerate(REASONS, 1)})
-    shown = pd.DataFrame({
-        "label": [label(*each) for each in comparison[["quantity", "parameters"]].to_numpy()],
-        "published": [
+    numbers = {name: i for i, name in enumerate(REASONS, 1)}
+    shown = comparison.assign(
+        label=[label(*row) for row in comparison[["quantity", "parameters"]].itertuples(index=False)],
+        published=[
             text if isnan(error) else with_error(value, error)
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
         ],
-        "value": comparison["value"], "value_error": comparison["error"], "percent": comparison["percent"],
-        "sigma_off": comparison["sigma"], "verdict": comparison["verdict"], "reason_number": reasons.astype(float),
-        "evidence": comparison["evidence"], "n": comparison["n"], "broken": comparison["broken"],
-        "broken_error": comparison["broken_error"],
-    })  # fmt: skip
-    return shown if shown["broken"].notna().any() else shown.drop(columns=["broken", "broken_error"])
+        reason_number=comparison["reason"].map(numbers).astype(float),
+    ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
+    columns = [*SHOWN, *BROKEN] if shown["broken"].notna().any() else SHOWN
+    return shown[columns]
 
 
 def label(name, parameters):
@@ -129,16 +126,6 @@ def number(value, form="g", missing="none"):
     if not re.search("[1-9]", text.partition("e")[0]):
         text = text.lstrip("+-")
     return re.sub(r"e([+-])0*(\d+)$", r"·10<sup>\1\2</sup>", text).replace("<sup>+", "<sup>").replace("-", "−")
-
-
-def said(value, error):
-    """A number with its error as text, or "none" if it is NaN."""
-    return "none" if isnan(value) else with_error(value, error).replace("-", "−")
-
-
-def mean_in_per_cent(values):
-    """Mean of shares over runs with its standard error, in per cent, as text."""
-    return with_error(100 * values.mean(), 100 * values.sem()) + " %"
 
 
 def with_spread(value, std):
@@ -184,7 +171,7 @@ def _shown(name, row, column):
     if not isfinite(value):
         return column.missing
     if error > 0:
-        return with_error(value, error).replace("-", "−")
+        return Measured(value, error).text
     if std > NO_SPREAD * abs(value):
         return with_spread(value, std).replace("-", "−")
     text = number(value, column.form)
