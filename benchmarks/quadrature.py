@@ -12,7 +12,7 @@ from scipy.stats import qmc
 
 from attention_phases import Task
 from attention_phases.theory import solve
-from attention_phases.theory.rank_one.state_evolution import average
+from attention_phases.theory.standard import average
 
 SAMPLES, SIZES = 16, (2**10, 2**12, 2**14)
 

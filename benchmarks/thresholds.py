@@ -9,6 +9,7 @@ import time
 from attention_book.published import CRITICAL_ALPHA
 from attention_phases import Task
 from attention_phases.theory import threshold
+from attention_phases.theory.thresholds import NONE
 
 
 def timed(*arguments, **options):
@@ -20,11 +21,11 @@ def timed(*arguments, **options):
 
 if __name__ == "__main__":
     timed(Task(), "critical", points=2**7)  # compiles
-    near, seconds = None, [0.0, 0.0]
+    near, seconds = NONE, [0.0, 0.0]
     for omega in sorted(CRITICAL_ALPHA):
         near, followed = timed(Task(omega=omega), "critical", near=near)
         alone, searched = timed(Task(omega=omega), "critical")
         seconds = [seconds[0] + followed, seconds[1] + searched]
-        print(f"omega {omega:<5}: alpha_c {near.alpha:.5f} +- {near.stderr:.5f} in {followed:5.1f} s,", end=" ")
-        print(f"from nothing {alone.alpha:.5f} in {searched:5.1f} s", flush=True)
+        print(f"omega {omega:<5}: alpha_c {near.alpha.text} in {followed:5.1f} s,", end=" ")
+        print(f"from nothing {alone.alpha.text} in {searched:5.1f} s", flush=True)
     print(f"together {seconds[0]:.0f} s, from nothing {seconds[1]:.0f} s: ratio {seconds[1] / seconds[0]:.2f}")

@@ -12,7 +12,7 @@ import numpy as np
 
 from attention_phases.errors import BadInput, ResultError, check_choice, check_count
 from attention_phases.measured import standard_error
-from attention_phases.model.architectures import Architecture
+from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
 from .experiments import grid
@@ -46,9 +46,9 @@ def _one_step_theory(options, task, architecture):
     """The solution with one step of replica symmetry breaking: at a y, or the ground state."""
     from attention_phases.theory.one_step.solution import one_step
 
-    if architecture:
+    if architecture != STANDARD:
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
-    quadrature = _quadrature(options, "one step", fields=6)
+    quadrature = _quadrature(options, "one step")
     with progress(6 if options.y is None else 2, "root", options.quiet) as bar:
         solution = one_step(task, options.alpha, options.branch, options.y, *quadrature, report=lambda: bar.update(1))
     return {**solution.quantities, **_outcome(options, solution), "stderr": solution.stderr}
@@ -79,20 +79,16 @@ def threshold(options):
     search = 8 * min(quadrature[0], ROUGH_POINTS) + 3 * min(quadrature[0], MIDDLE_POINTS)  # about: points evaluated
     with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
         place = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
-    if not place.converged:
+    if not place.exists:
         raise ResultError(f"no {options.kind} threshold found at omega = {task.omega}")
-    return {"alpha": place.alpha, "stderr": place.stderr, "kind": options.kind, "omega": task.omega}
+    return {"alpha": place.alpha.value, "stderr": place.alpha.error, "kind": options.kind, "omega": task.omega}
 
 
 def baseline(options):
     """Test error of the linear model."""
-    from attention_phases.theory.baseline import ON_NODES, linear_baseline, sampled_baseline
+    from attention_phases.theory import linear_baseline
 
-    task, architecture = _task(options), _architecture(options)
-    if architecture is None or architecture.tokens <= ON_NODES:
-        return {"test_mse": linear_baseline(task, architecture)}
-    value, error = sampled_baseline(task, architecture)
-    return {"test_mse": value, "stderr": {"test_mse": error}}
+    return {"test_mse": linear_baseline(_task(options), _architecture(options))}
 
 
 def simulate(options):
@@ -108,7 +104,7 @@ def simulate(options):
     check_choice("init", options.init, starts_of(options.architecture))
     task, architecture = _task(options), _architecture(options)
     cell = StudentCell("simulate", task, options.alpha, options.d, first, options.optimizer, (options.init,))
-    if architecture:
+    if architecture != STANDARD:
         cell = ArchitectureCell(**vars(cell), architecture=architecture)
     cells = [replace(cell, seed=seed) for seed in range(first, first + seeds)]
     runs = []
@@ -203,22 +199,16 @@ def _task(options):
 
 
 def _architecture(options):
-    """The architecture asked for; None for the standard one."""
-    asked = Architecture(options.architecture, options.tokens, options.token_correlation)
-    return None if asked == Architecture() else asked
+    return Architecture(options.architecture, options.tokens, options.token_correlation)
 
 
-def _quadrature(options, purpose, architecture=None, fields=None):
-    """Points, scrambles and seed, by default the library's; `fields` is the number of dimensions where it is known."""
-    from scipy.stats.qmc import Sobol
-
-    from attention_phases.theory.quadrature import SCRAMBLES, usual_points
+def _quadrature(options, purpose, architecture=STANDARD):
+    """Points, scrambles and seed, by default the library's."""
+    from attention_phases.theory.quadrature import LARGEST_NET, SCRAMBLES, usual_points
 
     points = usual_points(purpose, architecture) if options.points is None else options.points
     scrambles = SCRAMBLES if options.scrambles is None else options.scrambles
-    directions = architecture.rank + 1 if architecture else 2  # of a token: the student's and the teacher's
-    dimensions = fields or options.tokens * directions
-    if dimensions > Sobol.MAXDIM:
-        allowed = f"at most {Sobol.MAXDIM // directions}: Sobol points have no more dimensions"
-        raise BadInput("tokens", options.tokens, allowed)
+    most = LARGEST_NET // (architecture.rank + 1)  # of a token: the student's directions and the teacher's
+    if architecture.tokens > most:
+        raise BadInput("tokens", options.tokens, f"at most {most}: Sobol points have no more dimensions")
     return points, scrambles, options.seed

@@ -54,9 +54,9 @@ def test_the_rows_of_both_thresholds(monkeypatch):
     """Without what is not a finite number."""
     quadrature = {"points": 64, "scrambles": 4, "seed": 3}
     branches = {"semantic": state(300.0), "positional": state(200.0)}
-    critical = MovedThreshold(Threshold(0.75, 0.004, True, {}), Measured(-0.01, 0.003), "", branches)
+    critical = MovedThreshold(Threshold(Measured(0.75, 0.004), {}), Measured(-0.01, 0.003), "", branches)
     linear = MovedThreshold(
-        Threshold(0.9, 0.004, True, {}), Measured(np.nan, np.nan), NO_MAXIMUM, {"semantic": state(250.0)}
+        Threshold(Measured(0.9, 0.004), {}), Measured(np.nan, np.nan), NO_MAXIMUM, {"semantic": state(250.0)}
     )
     for name, moved in (("broken_critical", critical), ("broken_linear", linear)):
         monkeypatch.setattr(lines, name, lambda task, moved=moved, **given: moved if given == quadrature else None)
@@ -87,7 +87,7 @@ def test_alpha_l_takes_the_ground_state_and_the_solution_at_y_zero(monkeypatch):
         assert (slope, lowest.valley.y, typical.valley.y) == (-2.0, 250.0, 0.0)
         return Measured(-0.02, 0.003)
 
-    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(0.9, 0.004, True, {"semantic": slope}))
+    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(Measured(0.9, 0.004), {"semantic": slope}))
     monkeypatch.setattr(threshold, "one_step", one_step)
     monkeypatch.setattr(threshold, "linear_shift", shift)
     moved = threshold.broken_linear(Task(omega=0.1), 64, 4, 3)
@@ -99,7 +99,7 @@ def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
     def fails(*_, **__):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(0.9, 0.01, True, {}))
+    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(Measured(0.9, 0.01), {}))
     monkeypatch.setattr(threshold, "one_step", fails)
     moved = threshold.broken_linear(Task(), 64, 4, 0)
     assert (moved.reason, moved.solutions) == ("no ground state: division by zero", {}) and np.isnan(moved.shift).all()

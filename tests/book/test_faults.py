@@ -23,9 +23,7 @@ from attention_book.store import provenance, running
 from attention_book.store.database import Store
 from attention_book.store.parquet import export, load
 from attention_phases.errors import StoreError
-from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
-from attention_phases.theory.baseline import _baseline_on_nodes, linear_baseline, sampled_baseline
 
 GIB = 2**30
 FEW = ("--points", "64", "--scrambles", "4")
@@ -54,30 +52,10 @@ def limited(kind, size):
 # Memory
 
 
-@pytest.mark.parametrize(("tokens", "correlation"), [(3, 0.3), (4, 0.0), (4, -0.2)])
-def test_a_sampled_baseline_is_that_of_the_nodes(tokens, correlation):
-    architecture = Architecture(tokens=tokens, correlation=correlation)
-    value, error = sampled_baseline(Task(), architecture)
-    assert 0 < error < 1e-3 * value
-    assert abs(value - _baseline_on_nodes(Task(), architecture)) < 4 * error
-
-
-def test_a_sampled_baseline_of_small_fields_is_no_small_difference_of_large_numbers():
-    values = [linear_baseline(Task(sigma=sigma), Architecture(tokens=5)) / sigma**6 for sigma in (1e-3, 1e-2)]
-    assert values[0] == pytest.approx(values[1], rel=1e-2)  # the leading term; the next is smaller by sigma^2
-
-
-def test_the_command_gives_a_sampled_baseline_its_error(capsys):
-    assert cli.main(["baseline", "--tokens", "6", "--json"]) == 0
-    assert '"stderr": {"test_mse": ' in capsys.readouterr().out
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (("baseline", "--tokens", 6), 0),
-        (("baseline", "--tokens", 20000), 1),
         (("theory", "--alpha", 2, "--branch", "semantic", *FEW), 0),
         (("theory", "--alpha", 2, "--branch", "semantic", "--points", 2**23), 1),
         (("simulate", "--alpha", 1, "--d", 50, "--init", "semantic", "--seeds", 1), 0),

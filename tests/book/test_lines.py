@@ -20,12 +20,13 @@ from attention_book.store.identity import canonical
 from attention_book.store.parquet import export, load
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import Threshold, as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
+from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
 from attention_phases.theory.branches import follow
 from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates, update
 from attention_phases.theory.solution import ENDED
+from attention_phases.theory.standard import Overlaps, average, conjugates, update
+from attention_phases.theory.thresholds import NONE
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -161,9 +162,9 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
-    alone = threshold(TASK, kind, 2**12, 8)
-    assert of_line["alpha"] == pytest.approx(alone.alpha, abs=0.1 * alone.stderr)  # the same scrambles
-    assert of_line["alpha_error"] == pytest.approx(alone.stderr, rel=0.05)
+    alpha, error = threshold(TASK, kind, 2**12, 8).alpha
+    assert of_line["alpha"] == pytest.approx(alpha, abs=0.1 * error)  # the same scrambles
+    assert of_line["alpha_error"] == pytest.approx(error, rel=0.05)
 
 
 def test_an_end_lies_beyond_the_last_solution(rows):
@@ -194,7 +195,7 @@ def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch)
 
         return call
 
-    monkeypatch.setattr(lines, "threshold", lambda *_, **__: Threshold(np.nan, np.nan, False, {}))
+    monkeypatch.setattr(lines, "threshold", lambda *_, **__: NONE)
     monkeypatch.setattr(lines, "branch_end", found("end", 0.75))
     monkeypatch.setattr(lines, "border", found("border", 0.8))
     line = cells.LineCell("line", TASK, (0.3, 0.9), 2**6, 4)

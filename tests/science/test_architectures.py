@@ -19,15 +19,16 @@ from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_book.tables import architectures as tables
 from attention_phases import BadInput, Task
 from attention_phases.model import students, two_tokens
-from attention_phases.model.architectures import SCORES, Architecture
+from attention_phases.model.architectures import SCORES, STANDARD, Architecture
 from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory import variants as general
 from attention_phases.theory.branches import as_row
-from attention_phases.theory.general import prox
-from attention_phases.theory.general import state_evolution as general
-from attention_phases.theory.general.prediction_error import general_test_error, project
+from attention_phases.theory.kernels import general as prox
+from attention_phases.theory.prediction_error import general_test_error, project
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.state_evolution import Overlaps, average
+from attention_phases.theory.solver import solve_model
+from attention_phases.theory.standard import Overlaps, average
 from attention_phases.training import starts as start_module
 from attention_phases.training.starts import start_weights
 
@@ -224,7 +225,7 @@ def test_averages_of_the_standard_student(overlaps):
     q, m, theta, V = overlaps
     ours = general.average(
         general.Setting.of(TASK, Architecture()),
-        general.GeneralOverlaps(
+        general.VariantOverlaps(
             np.array([[q / 0.25]]), np.array([[m]]), np.array([theta / 0.25]), np.array([[V / 0.25]])
         ),
         points,
@@ -238,7 +239,8 @@ def test_averages_of_the_standard_student(overlaps):
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
 def test_the_solved_case_is_a_special_case(branch):
-    theirs, ours = (solve(TASK, 2.0, branch, 2**8, 8, architecture=each) for each in (None, Architecture()))
+    theirs = solve(TASK, 2.0, branch, 2**8, 8)
+    ours = solve_model(general.VariantBranch(TASK, 2.0, branch, STANDARD), gaussian_points(2**8, 8))
     assert ours.converged
     found = (0.25 * ours.overlaps.q, ours.overlaps.mu, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.chi)
     for each, value in zip(found, theirs.overlaps):
@@ -257,7 +259,7 @@ def test_gains_are_the_slopes_of_the_map(held):
     """By finite differences of one step, whose error is that of the points: overlaps of 0.1 or so, both signs."""
     setting = general.Setting.of(TASK, Architecture("untied", 2, 0.2))
     theta, mu = np.array([0.3, 0.2]), np.array([[0.1, 0.15]])
-    base = general.GeneralOverlaps(
+    base = general.VariantOverlaps(
         np.array([[0.5, 0.2], [0.2, 0.4]]), mu if held == "theta" else 0 * mu, theta if held == "mu" else 0 * theta,
         np.array([[40.0, 5.0], [5.0, 30.0]]),
     )  # fmt: skip
@@ -293,12 +295,10 @@ def test_the_free_energy_of_a_fixed_point_is_its_training_loss(architecture, bra
     assert found.free_energy == pytest.approx(found.train_loss, rel=1e-6)
 
 
-@pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.0), (3, 0.3)])
+@pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.3), (3, 0.3), (4, -0.2)])
 def test_the_linear_baseline(tokens, correlation):
     architecture = Architecture(tokens=tokens, correlation=correlation)
     value = linear_baseline(TASK, architecture)
-    if tokens == 2:
-        assert value == pytest.approx(linear_baseline(TASK), rel=1e-6)
     C = architecture.covariance(TASK)
     y = np.random.default_rng(0).multivariate_normal(np.zeros(tokens), C, 200_000)
     scores = np.exp(y[:, :, None] * y[:, None])
@@ -508,6 +508,8 @@ def test_bad_input_is_told_in_one_line(capsys):
     assert capsys.readouterr().err.startswith("unrecognized arguments: --architecture untied")
     assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--tokens", "1000000"]) == 2
     assert capsys.readouterr().err.startswith("tokens = 1000000: must be at most 10600")
+    assert cli.main(["baseline", "--tokens", "5"]) == 2
+    assert capsys.readouterr().err == "tokens = 5: must be at most 4 for the linear model\n"
     assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--architecture", "value"]) == 2
     assert capsys.readouterr().err.startswith("architecture = value: must be one of tied, rank2, untied")
     for form in ("tied", "value"):

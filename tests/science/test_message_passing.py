@@ -12,10 +12,9 @@ from attention_phases import Task
 from attention_phases.errors import BadInput
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
-from attention_phases.theory.rank_one.branch import RankOneBranch
-from attention_phases.theory.rank_one.prox import forces
-from attention_phases.theory.rank_one.state_evolution import Overlaps
+from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.stability import contraction, gains, modes, settling_distance, tail, trajectory
+from attention_phases.theory.standard import Overlaps, StandardBranch
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit
@@ -106,7 +105,7 @@ def test_the_modes_are_those_of_the_map():
 def test_it_starts_with_the_response_that_the_theory_starts_with(alpha):
     _, data, _ = drawn(alpha, 40, 0)
     _, _, response = start_state(TASK, data, data.teacher.numpy())
-    assert response == pytest.approx(RankOneBranch(TASK, alpha, "semantic").start().V)
+    assert response == pytest.approx(StandardBranch(TASK, alpha, "semantic").start().V)
 
 
 def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():

@@ -10,8 +10,10 @@ import scipy.optimize
 from attention_book import cli
 from attention_book.experiments.theory_lines import one_step_row
 from attention_phases import Task
-from attention_phases.measured import standard_error
+from attention_phases.measured import Measured, standard_error
 from attention_phases.theory import Threshold, solve
+from attention_phases.theory import standard as state_evolution
+from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.one_step import roots, solution, threshold
 from attention_phases.theory.one_step.equations import (
     Valley,
@@ -25,11 +27,9 @@ from attention_phases.theory.one_step.equations import (
 from attention_phases.theory.one_step.roots import BrokenBranch, find_root, nested_nets
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
 from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.rank_one import state_evolution
-from attention_phases.theory.rank_one.prox import forces
-from attention_phases.theory.rank_one.state_evolution import Overlaps, unread
 from attention_phases.theory.solver import displacement
 from attention_phases.theory.stability import teacher_fit
+from attention_phases.theory.standard import Overlaps, unread
 
 pytestmark = pytest.mark.slow
 
@@ -200,7 +200,7 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
         return SimpleNamespace(shift=shift, slope=slope, spread=spread, reason=reason, solved=not reason)
 
     lost = None
-    monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(0.75, 1e-4, True, {}))
+    monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(Measured(0.75, 1e-4), {}))
     monkeypatch.setattr(threshold, "one_step", straight)
     moved = threshold.broken_critical(TASK, 64, 16, 0)
     alpha = 0.75 + moved.shift.value

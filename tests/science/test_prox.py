@@ -11,10 +11,10 @@ from numba import njit
 from scipy.special import ndtr, softmax
 
 from attention_phases import BadInput, Task
-from attention_phases.theory.general.prox import sort_in
+from attention_phases.theory.kernels.general import sort_in
+from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, prox
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.prox import NONE, descend, forces, loss_derivatives, prox
-from attention_phases.theory.rank_one.state_evolution import Overlaps, average, conjugates
+from attention_phases.theory.standard import Overlaps, average, conjugates
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)

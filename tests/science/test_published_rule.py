@@ -9,7 +9,9 @@ import pytest
 
 from attention_book import published
 from attention_phases import Task
+from attention_phases.measured import Measured
 from attention_phases.theory import Threshold, linear_baseline, published_rule
+from attention_phases.theory.kernels.two_tokens import NONE, descend, search
 from attention_phases.theory.published_rule import (
     Coarse,
     coarse_threshold,
@@ -17,9 +19,8 @@ from attention_phases.theory.published_rule import (
     product_rule,
     solve_coarsely,
 )
-from attention_phases.theory.rank_one.prox import NONE, descend, search
-from attention_phases.theory.rank_one.state_evolution import Overlaps
 from attention_phases.theory.stability import teacher_fit
+from attention_phases.theory.standard import Overlaps
 from attention_phases.theory.thresholds import falls
 
 # The converged solutions at alpha = 2, omega = 0.3, to start from.
@@ -105,5 +106,5 @@ def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch,
     monkeypatch.setattr(published_rule, "solve_coarsely", straight)
     branches = ("semantic", "positional")[: 2 if kind == "critical" else 1]
     known = {branch: SimpleNamespace(overlaps=f"{branch} converged") for branch in branches}
-    found = coarse_threshold(Task(), kind, Threshold(alpha, 0.01, True, known))
+    found = coarse_threshold(Task(), kind, Threshold(Measured(alpha, 0.01), known))
     assert found == pytest.approx(expected, nan_ok=True)

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from attention_phases import Task
-from attention_phases.model.architectures import Architecture
+from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.theory import solve, threshold, warm
+from attention_phases.theory import variants as general
 from attention_phases.theory.ends import branch_end
-from attention_phases.theory.general import state_evolution as general
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.rank_one.state_evolution import Overlaps, average
+from attention_phases.theory.solver import solve_model
+from attention_phases.theory.standard import Overlaps, average
 
 pytestmark = pytest.mark.slow
 
@@ -77,8 +78,8 @@ def test_averages_near_a_search_are_those_of_a_search(task, overlaps, jumps):
 
 
 def test_general_averages_near_a_search_are_those_of_a_search():
-    setting = general.Setting.of(Task(omega=0.3), Architecture())
-    here = solve(Task(omega=0.3), 2.0, "positional", 2**6, 8, architecture=Architecture()).overlaps
+    model = general.VariantBranch(Task(omega=0.3), 2.0, "positional", STANDARD)
+    setting, here = model.setting, solve_model(model, gaussian_points(2**6, 8)).overlaps
     points = gaussian_points(2**10, 8)
     minima = np.empty((8, 2**10, 2, 2))
     centre = general.average(setting, here, points, minima)
@@ -143,8 +144,8 @@ def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, archite
 def test_a_threshold_is_that_of_a_search_at_every_step(by_search, kind):
     given = Task(omega=0.3), kind, 2**8, 8
     found, expected = threshold(*given), by_search(threshold, *given)
-    assert abs(found.alpha - expected.alpha) < 1e-3 * expected.stderr
-    assert found.stderr == pytest.approx(expected.stderr, rel=2e-3)
+    assert abs(found.alpha.value - expected.alpha.value) < 1e-3 * expected.alpha.error
+    assert found.alpha.error == pytest.approx(expected.alpha.error, rel=2e-3)
 
 
 def test_an_end_is_that_of_a_search_at_every_step(by_search):

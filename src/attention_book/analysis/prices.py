@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_phases.theory import solve
-from attention_phases.theory.rank_one.prox import logistic, prox, teacher_targets
+from attention_phases.theory.kernels.two_tokens import logistic, prox, teacher_targets
 
 SEEDS = 4  # independent quadratures: their spread gives the errors
 SENTENCES = 2**12  # drawn to find one whose costs are usual

@@ -6,9 +6,8 @@ import torch
 from attention_phases.model import students, two_tokens
 from attention_phases.model.sentences import fit_both_linear
 from attention_phases.theory.baseline import linear_test_error
-from attention_phases.theory.general.prediction_error import general_test_error, project
-from attention_phases.theory.general.state_evolution import flat_overlaps
-from attention_phases.theory.prediction_error import test_error
+from attention_phases.theory.prediction_error import general_test_error, project, test_error
+from attention_phases.theory.variants import flat_overlaps
 from attention_phases.training.optimizers import fit
 from attention_phases.training.starts import displace, start_weights
 

@@ -47,9 +47,9 @@ def standard_line(cell) -> list[dict]:
             near = seen_between(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
             rows += _threshold_rows(kind, crossing)
-            if kind == "critical" and crossing.converged:
+            if kind == "critical" and crossing.exists:
                 rows += [
-                    {"what": f"{branch} at critical", "alpha": crossing.alpha, **as_row(task, solution)}
+                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **as_row(task, solution)}
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in MINIMA:
@@ -84,7 +84,7 @@ def variant_line(cell) -> list[dict]:
     for kind, compared in THRESHOLDS.items():
         if branches.keys() >= set(compared):
             near = seen_between(kind, branches, baseline)
-            if near or not alphas:
+            if near.exists or not alphas:
                 rows += _threshold_rows(kind, threshold(task, kind, OF_VARIANT * cell.points, **options, near=near))
     return rows
 
@@ -100,7 +100,7 @@ def _mark(what, alpha):
 
 
 def _threshold_rows(kind, crossing):
-    return [_mark(kind, (crossing.alpha, crossing.stderr))] if crossing.converged else []
+    return [_mark(kind, crossing.alpha)] if crossing.exists else []
 
 
 def _branch_rows(task, branches):
@@ -134,7 +134,7 @@ def _ends(task, branch, alphas, solutions, **quadrature):
         if 0 <= beyond < len(alphas):
             inside, outside = alphas[within], alphas[beyond]
             middle, step = (inside + outside) / 2, abs(inside - outside)
-            end = Measured(*branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature))
+            end = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature)
             if not abs(end.value - middle) <= 2 * step + 3 * end.error:  # NaN, or the other end
                 end = Measured(middle, step / 2)
             ends[side] = end, solutions.stopped[outside]
@@ -151,7 +151,7 @@ def _limits(task, branches, **options):
             return solutions.get(alpha) or solve_from(solutions[nearest], task, alpha, branch, **options)
 
         gain = {alpha: solution.gain for alpha, solution in solutions.items()}
-        limit = Measured(*gain_crossing(branch, gain, gain.get, solution_at))
+        limit = gain_crossing(branch, gain, gain.get, solution_at)
         if isfinite(limit.value):
             limits[branch] = limit
     return limits
@@ -183,9 +183,9 @@ def rule_thresholds(cell) -> list[dict]:
     task, rows = cell.task, []
     for kind in THRESHOLDS:
         converged = threshold(task, kind, cell.points, **_quadrature(cell))
-        if converged.converged:
+        if converged.exists:
             coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged)))
-            rows.append(_finite({**_mark(kind, (converged.alpha, converged.stderr)), **coarse}))
+            rows.append(_finite({**_mark(kind, converged.alpha), **coarse}))
     return rows
 
 
@@ -211,15 +211,15 @@ def _moved_rows(kind, place, moved):
         return [row]
     symmetric, shift = moved.symmetric, moved.shift
     row |= {
-        "alpha": symmetric.alpha + shift.value,
-        "alpha_error": hypot(symmetric.stderr, shift.error),
-        "symmetric": symmetric.alpha,
-        "symmetric_error": symmetric.stderr,
+        "alpha": symmetric.alpha.value + shift.value,
+        "alpha_error": hypot(symmetric.alpha.error, shift.error),
+        "symmetric": symmetric.alpha.value,
+        "symmetric_error": symmetric.alpha.error,
         "shift": shift.value,
         "shift_error": shift.error,
     }
     states = [
-        {"what": branch + place, "alpha": symmetric.alpha, **one_step_row(state)}
+        {"what": branch + place, "alpha": symmetric.alpha.value, **one_step_row(state)}
         for branch, state in moved.solutions.items()
     ]
     return [row, *states]

@@ -74,3 +74,6 @@ class Architecture:
         shared = np.full((self.tokens, self.tokens), other / (self.tokens - 1))
         np.fill_diagonal(shared, own)
         return shared
+
+
+STANDARD = Architecture()  # the student and the sentences of the main text

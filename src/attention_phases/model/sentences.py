@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..attention import target_attention
 from ..errors import BadInput, check_count, check_positive
 from ..task import Task
-from .architectures import Architecture
+from .architectures import STANDARD, Architecture
 
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
-STANDARD = Architecture()
 
 
 def sentence_count(alpha: float, d: int) -> int:
@@ -55,8 +55,7 @@ def positional_encoding(xi: Tensor) -> Tensor:
 
 def teacher_attention(task: Task, y: Tensor) -> Tensor:
     """Attention matrices Y (n, 2, 2) of the teacher (Eq. 16) for its fields (2, n)."""
-    scores = torch.einsum("an,bn->nab", y, y)
-    return (1 - task.omega) * torch.softmax(scores, dim=2) + task.omega * torch.tensor(task.matrix, dtype=y.dtype)
+    return target_attention(y.T, task.omega, torch.tensor(task.matrix, dtype=y.dtype))
 
 
 def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:

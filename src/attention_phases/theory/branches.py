@@ -1,14 +1,16 @@
 """A branch of solutions along alpha, by continuation."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from ..model.architectures import Architecture
+from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .quadrature import SCRAMBLES
 from .solution import Solution
 from .solver import solve
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
@@ -17,16 +19,10 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0), "symmetric": (1.0,)}
 
 
 class Branch(dict[float, Solution]):
-    """Converged solutions by ascending alpha.
+    """Converged solutions by ascending alpha; `stopped`: where the branch was given up, and the `reason` there."""
 
-    Attributes
-    ----------
-    stopped : dict
-        At which alphas the branch was given up, and the `reason` of the solution there.
-    """
-
-    def __init__(self, found: Mapping[float, Solution], stopped: Mapping[float, str]):
-        super().__init__(sorted(found.items()))
+    def __init__(self, solutions: Mapping[float, Solution], stopped: Mapping[float, str]):
+        super().__init__(sorted(solutions.items()))
         self.stopped = dict(stopped)
 
 
@@ -36,31 +32,25 @@ def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **o
     A start fails at a jump of the branch, more often than at its end.
     """
     if near is not None and near.converged:
-        found = solve(task, alpha, branch, start=near.overlaps, **options)
-        if found.converged:
-            return found
+        solution = solve(task, alpha, branch, start=near.overlaps, **options)
+        if solution.converged:
+            return solution
     return solve(task, alpha, branch, **options)
 
 
 def follow(
-    task: Task, branch: str, alphas: Sequence[float], points: int | None = None, scrambles=SCRAMBLES, seed=0,
-    architecture: Architecture | None = None,
-) -> Branch:  # fmt: skip
-    """Return the solutions of one branch at several alpha, each started from its neighbour.
+    task: Task,
+    branch: str,
+    alphas: Sequence[float],
+    points: int | None = None,
+    scrambles: int = SCRAMBLES,
+    seed: int = 0,
+    architecture: Architecture = STANDARD,
+) -> Branch:
+    """Return the solutions of one branch at several alpha, each started from its neighbour; see `solve`.
 
-    Parameters
-    ----------
-    task : Task
-    branch : {"semantic", "positional", "symmetric"}
-    alphas : sequence of float
-        The branch is entered at the largest, the positional one at the lower quartile, and followed from there.
-    points, scrambles, seed, architecture
-        See `solve`.
-
-    Returns
-    -------
-    Branch
-        Where the branch does not exist it has no entry.
+    The branch is entered at the largest alpha, the positional one at the lower quartile, and followed from there. Where
+    it does not exist it has no entry.
     """
     alphas = sorted(alphas)
     if not alphas:
@@ -73,7 +63,7 @@ def follow(
         if not first.converged:
             stopped[first.alpha] = first.reason
             continue
-        found, stopped = {first.alpha: first}, {}
+        solutions, stopped = {first.alpha: first}, {}
         for onward in (alphas[:entry][::-1], alphas[entry + 1 :]):
             last = first
             for alpha in onward:
@@ -81,25 +71,27 @@ def follow(
                 if not last.converged:
                     stopped[alpha] = last.reason
                     break
-                found[alpha] = last
-        return Branch(found, stopped)
+                solutions[alpha] = last
+        return Branch(solutions, stopped)
     return Branch({}, stopped)
 
 
-def as_table(task: Task, found: Mapping[float, Solution]) -> pd.DataFrame:
+def as_table(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":
     """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `as_row`."""
-    return pd.DataFrame([{"alpha": alpha, **as_row(task, each)} for alpha, each in found.items()])
+    import pandas as pd  # slow to import
+
+    return pd.DataFrame([{"alpha": alpha, **as_row(task, solution)} for alpha, solution in solutions.items()])
 
 
-def as_row(task: Task, found: Solution) -> dict[str, float]:
+def as_row(task: Task, solution: Solution) -> dict[str, float]:
     """Return overlaps, losses and one stability of a solution by name, and the standard error of each as "q_error" etc.
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For others they are the
     overlaps of `flat_overlaps`, train_loss, test_mse and, where the branch has one, gain.
     """
-    stability = "replicon" if "replicon" in found.spread else "gain"
-    measured = [name for name in ("train_loss", "test_mse", stability) if name in found.spread]
-    row = found.named(task.sigma**2, flat=True)
-    row |= {name: (getattr(found, name), found.stderr[name]) for name in measured}
+    stability = "replicon" if "replicon" in solution.spread else "gain"
+    measured = [name for name in ("train_loss", "test_mse", stability) if name in solution.spread]
+    row = solution.named(task.sigma**2, flat=True)
+    row |= {name: (getattr(solution, name), solution.stderr[name]) for name in measured}
     errors = {f"{name}_error": float(error) for name, (_, error) in row.items()}
     return {name: float(value) for name, (value, _) in row.items()} | errors

@@ -1,36 +1,29 @@
-"""Test error of given weights from their overlaps alone (Eqs. 4 and 10), exact at finite d.
+"""Test error of given weights, exact at finite d: of a standard student from its overlaps (Eqs. 4 and 10), and of any.
 
-Given weights see a test sentence only through h and y, that is through the standard coordinates
-(xi, zeta) of each token in span{Q, Q*}; everything orthogonal to the two averages out in closed form.
-The average over the four coordinates is a quadrature of a smooth function.
+The attention of student and teacher sees a test sentence only through its components along r + 1 directions, the
+columns of weights and Q*. All others average out in closed form, which leaves an average over these components: a
+quadrature of a smooth function.
 """
 
 from math import inf, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
+from ..attention import pair_attention, softmax, target_attention
 from ..measured import standard_error
+from ..model.architectures import Architecture
 from ..task import Task
 from .quadrature import TEST_ERROR_NET, gaussian_points
 
 
 def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tuple[float, float]:
-    """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of a student with given overlaps.
+    """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of a student with given overlaps, and its standard error.
 
-    Parameters
-    ----------
-    task : Task
-    overlaps : dict
-        q, m, theta, rho, m_teacher, as from `two_tokens.overlaps`.
-    d : float
-        Embedding dimension; infinite for the high-dimensional limit.
-    attention : (2, 2) array, optional
-        A fixed mixing matrix instead of the student's attention: the linear baseline.
-
-    Returns
-    -------
-    value, stderr : float
+    Args:
+        overlaps: q, m, theta, rho and m_teacher by name
+        d: embedding dimension; infinite for the high-dimensional limit
+        attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
     """
     q, m, theta, rho, m_teacher = (overlaps[name] for name in ("q", "m", "theta", "rho", "m_teacher"))
     variance = task.sigma**2
@@ -39,8 +32,8 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tu
     xi1, xi2, zeta1, zeta2 = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     w = np.stack([root * xi1 + m, root * xi2 - m])
     y = theta / root * np.stack([xi1, xi2]) + rest * np.stack([zeta1, zeta2])
-    target = (1 - task.omega) * _softmax(y) + task.omega * np.array(task.matrix)[:, :, None, None]
-    student = _softmax(w) if attention is None else np.broadcast_to(attention[:, :, None, None], target.shape)
+    target = (1 - task.omega) * pair_attention(y) + task.omega * np.array(task.matrix)[:, :, None, None]
+    student = pair_attention(w) if attention is None else np.broadcast_to(attention[:, :, None, None], target.shape)
     miss = target - student  # (2, 2, scrambles, points)
 
     bulk = variance * (miss**2).sum((0, 1))
@@ -57,8 +50,75 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tu
     return float(per_scramble.mean()), standard_error(per_scramble)
 
 
-def _softmax(fields):
-    """softmax(h h^T) of two fields (2, ...), as (2, 2, ...)."""
-    difference = fields[0] - fields[1]
-    first, second = expit(fields[0] * difference), expit(-fields[1] * difference)
-    return np.array([[first, 1 - first], [1 - second, second]])
+class Student(NamedTuple):
+    """A student, in an orthonormal basis B (k, d) of a space that holds its weights, then Q*, then 1_d.
+
+    With I + V the value matrix, V = 0 where there is none.
+    """
+
+    columns: np.ndarray  # (k, r), B W^T/sqrt(d)
+    teacher: np.ndarray  # (k,), B Q*/sqrt(d)
+    encoding: np.ndarray  # (k,), B 1_d/sqrt(d)
+    value: np.ndarray  # (k, k), B (I + V) B^T
+    square: np.ndarray  # (k, k), B (I + V) (I + V)^T B^T
+    traces: tuple  # of the d x d matrices I + V and (I + V) (I + V)^T
+    d: int
+
+
+def project(columns: np.ndarray, teacher: np.ndarray, value=None, pair=None) -> Student:
+    """Return the `Student` of given weights.
+
+    Args:
+        columns: (r, d)
+        teacher: (d,)
+        value: (d, d), V of a full value matrix
+        pair: (2, d), u and v of V = u v^T/d
+    """
+    d = len(teacher)
+    more = np.empty((0, d)) if pair is None else pair
+    encoding = np.full(d, d**-0.5)
+    basis = np.linalg.qr(np.vstack([columns, teacher, encoding, more]).T)[0].T  # (k, d)
+    small = np.eye(len(basis))
+    square, traces = small, (d, d)
+    if pair is not None:
+        left, right = (basis @ pair.T).T
+        small = small + np.outer(left, right) / d
+        square = small @ small.T
+        traces = (d - len(small) + np.trace(small), d - len(small) + np.trace(square))
+    if value is not None:
+        passed = basis + basis @ value
+        small, square = passed @ basis.T, passed @ passed.T
+        traces = (d + np.trace(value), d + 2 * np.trace(value) + (value**2).sum())
+    return Student(basis @ columns.T / sqrt(d), basis @ teacher / sqrt(d), basis @ encoding, small, square, traces, d)
+
+
+def general_test_error(task: Task, architecture: Architecture, student: Student, attention=None) -> tuple[float, float]:
+    """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of a student, and its standard error.
+
+    attention: (L, L), a fixed mixing matrix instead of the student's attention, without a value matrix: the linear
+    baseline
+    """
+    count, k = architecture.tokens, len(student.teacher)
+    seen = student.columns.shape[1] + 1  # the first directions of the basis: those that the fields depend on
+    cov = architecture.covariance(task)
+    points = gaussian_points(*TEST_ERROR_NET, dimensions=count * seen).reshape(-1, seen, count).swapaxes(1, 2)
+    z = np.zeros((len(points), count, k))
+    z[:, :, :seen] = np.linalg.cholesky(cov) @ points
+    x = z + architecture.positions[:, None] * student.encoding
+    target = target_attention(z @ student.teacher, task.omega, architecture.attention(task))
+    value, square, (trace, square_trace) = student.value, student.square, student.traces
+    if attention is None:
+        h = x @ student.columns
+        mixing = softmax(h @ architecture.score @ h.transpose(0, 2, 1))
+    else:
+        mixing, value, square, trace, square_trace = attention[None], np.eye(k), np.eye(k), student.d, student.d
+    label, passed = target @ z, mixing @ x  # (N, L, k)
+    inside = (label**2).sum((1, 2)) - 2 * ((label @ value.T) * passed).sum((1, 2))
+    inside = inside + ((passed @ square) * passed).sum((1, 2))
+    # In each of the other directions the tokens have covariance C, whatever z is.
+    spread = [((a @ cov) * b).sum((1, 2)) for a, b in ((target, target), (target, mixing), (mixing, mixing))]
+    inner = np.trace(value[:seen, :seen]), np.trace(square[:seen, :seen])
+    weights = (student.d - seen, -2 * (trace - inner[0]), square_trace - inner[1])
+    outside = sum(weight * covered for weight, covered in zip(weights, spread))
+    means = ((inside + outside) / (count * student.d)).reshape(TEST_ERROR_NET[1], -1).mean(1)
+    return float(means.mean()), standard_error(means)

@@ -13,7 +13,7 @@ import numpy as np
 from ..task import Task
 from .baseline import linear_baseline
 from .quadrature import gaussian_points
-from .rank_one.state_evolution import Averages, Overlaps, average, conjugates, update
+from .standard import Averages, Overlaps, average, conjugates, update
 from .thresholds import Threshold, falls
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
@@ -90,7 +90,7 @@ def coarse_threshold(task: Task, kind: str, converged: Threshold) -> tuple[float
         kind: "critical" or "linear"
         converged: the same threshold on many points, around which it is looked for
     """
-    alphas = converged.alpha * (1 + AROUND)
+    alphas = converged.alpha.value * (1 + AROUND)
     starts = {branch: solution.overlaps for branch, solution in converged.solutions.items()}
     gaps = []
     for alpha in alphas:

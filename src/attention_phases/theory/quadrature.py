@@ -6,7 +6,7 @@ pairs are not used: at equal cost plain scrambles have the smaller spread here (
 half the terms of the integrands are even already and a pair then spends two points on one value.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from itertools import chain
@@ -15,75 +15,63 @@ from typing import TypeVar
 import numpy as np
 from numba import config
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from ..errors import BadInput, check_count
-from ..model.architectures import Architecture
+from ..model.architectures import STANDARD, Architecture
 
 SCRAMBLES = 16
 # Points a scramble where the caller names no number: for the standard student, and for any other, whose kernel is
-# slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`lines`).
+# slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`theory_lines`).
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
+LARGEST_NET = 21201  # dimensions: `Sobol.MAXDIM`, which takes long to import
 TEST_ERROR_NET = (2**11, 8)  # for test errors of given weights: about 1e-3 of the value, far below its spread
 
 AnyAverages = TypeVar("AnyAverages", bound=tuple)
 
 
-def usual_points(purpose: str, architecture: Architecture | None = None) -> int:
-    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`; None is the standard student."""
-    return USUAL_POINTS[purpose][architecture is not None]
+def usual_points(purpose: str, architecture: Architecture = STANDARD) -> int:
+    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`."""
+    return USUAL_POINTS[purpose][architecture != STANDARD]
 
 
 @lru_cache(maxsize=4)
-def gaussian_points(points: int, scrambles=SCRAMBLES, seed=0, dimensions=4) -> np.ndarray:
-    """Return independent scrambles of a Sobol net, mapped to the standard normal law.
+def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dimensions: int = 4) -> np.ndarray:
+    """Return independent scrambles of a Sobol net, mapped to the normal law: (scrambles, points, dimensions).
 
-    Parameters
-    ----------
-    points : int
-        Points a scramble, a power of two (so that every scramble is a balanced net), >= 16.
-    scrambles : int
-        Independent scrambles, >= 4: their spread gives the error bar.
-    seed, dimensions : int
+    The first 2^k points of each scramble are a net again. The array is read-only.
 
-    Returns
-    -------
-    (scrambles, points, dimensions) read-only array
-        The first 2^k points of each scramble are a net again.
-
-    Raises
-    ------
-    BadInput
-        A number is outside its range.
+    Args:
+        points: a scramble, a power of two (so that every scramble is a balanced net), >= 16
+        scrambles: independent ones, >= 4: their spread gives the error bar
     """
+    # Here, because it takes longer to import than everything else that a fixed point needs.
+    from scipy.stats import qmc
+
     points = check_count("points", points, at_least=16)
     if points & (points - 1):
         raise BadInput("points", points, "a power of two >= 16")
     scrambles = check_count("scrambles", scrambles, at_least=4)
-    normal = np.stack(list(gaussian_nets(points, scrambles, seed, dimensions)))
+    normal = np.empty((scrambles, points, dimensions))
+    seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
+    for net, of_scramble in zip(normal, seeds):
+        uniform = qmc.Sobol(dimensions, rng=np.random.default_rng(of_scramble), bits=53).random(points)
+        net[:] = ndtri(uniform + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
     normal.flags.writeable = False
     return normal
-
-
-def gaussian_nets(points: int, scrambles: int, seed: int, dimensions: int) -> Iterator[np.ndarray]:
-    """Yield the (points, dimensions) nets of `gaussian_points` one by one, for dimensions too many to keep them all."""
-    for each in np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles):
-        net = qmc.Sobol(dimensions, rng=np.random.default_rng(each), bits=53).random(points)
-        yield ndtri(net + 2.0**-54)  # the cells of a net are half-open: this keeps 0 out
 
 
 def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> list:
     """Return ``means(*scramble, *arguments)`` of each scramble, by threads; `means` releases Python's lock."""
     scrambles, threads = list(scrambles), config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
 
-    def each_of(some):
+    def means_of(some):
         return [means(*scramble, *arguments) for scramble in some]
 
     if threads == 1:
-        return each_of(scrambles)
+        return means_of(scrambles)
     size = -(-len(scrambles) // threads)  # one task a thread: to hand over each scramble takes longer than a small one
     parts = (scrambles[begin : begin + size] for begin in range(0, len(scrambles), size))
-    return list(chain.from_iterable(_pool_of(threads).map(each_of, parts)))
+    return list(chain.from_iterable(_pool_of(threads).map(means_of, parts)))
 
 
 @cache
@@ -94,8 +82,8 @@ def _pool_of(threads: int) -> ThreadPoolExecutor:
 
 def pool(averages: AnyAverages) -> AnyAverages:
     """Return the mean over scrambles, the first axis, of every entry of a named tuple of averages."""
-    means = (each.mean(axis=0) for each in averages)
-    return type(averages)(*(each.item() if each.ndim == 0 else each for each in means))
+    means = (values.mean(axis=0) for values in averages)
+    return type(averages)(*(mean.item() if mean.ndim == 0 else mean for mean in means))
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
@@ -104,7 +92,7 @@ def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
     `estimate` maps a mean to a number or an array, real or complex; value and error have the shape of what it returns.
     """
     count = len(samples)
-    means = [samples.mean(axis=0), *((samples.sum(axis=0) - each) / (count - 1) for each in samples)]
+    means = [samples.mean(axis=0), *((samples.sum(axis=0) - sample) / (count - 1) for sample in samples)]
     value, *others = map(estimate, means)
     deviations = np.abs(np.array(others) - np.mean(others, axis=0)) ** 2
     return value, np.sqrt((count - 1) / count * deviations.sum(axis=0))

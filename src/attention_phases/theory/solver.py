@@ -1,7 +1,7 @@
 """Fixed points of the state evolution, with error bars (Result 4.2).
 
-One description serves every student. A model supplies the map of one branch in free coordinates (`Model`): the
-compiled rank-one case in `rank_one.branch`, and any architecture that the theory covers in `general.branch`.
+One solver serves every student. A model supplies the map of one branch in free coordinates (`Model`): of the standard
+student on its faster kernel, and of any architecture that the theory covers.
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ import numpy as np
 
 from ..errors import check_positive
 from ..measured import standard_error
-from ..model.architectures import Architecture
+from ..model.architectures import STANDARD, Architecture
 from ..task import Task
-from .general.branch import GeneralBranch
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .rank_one.branch import RankOneBranch
 from .solution import ENDED, SADDLE, UNSETTLED, Solution
+from .standard import Overlaps, StandardBranch
+from .variants import VariantBranch, VariantOverlaps
 from .warm import Net, polish
 
 TOLERANCE = 1e-6  # on the residual
@@ -33,56 +33,58 @@ STEP = 1e-2
 # What the solver needs of a model is the map of one branch at one `alpha`, in its free coordinates x (n,): `pack`,
 # `unpack`, `average`, `step`, `observables` and `losses`; `start` and `rough` to come near the fixed point; the numbers
 # of `fields` and quadrature `dimensions`; and which coordinates are the branch's `own`.
-Model = RankOneBranch | GeneralBranch
+Model = StandardBranch | VariantBranch
 
 
 def solve(
-    task: Task, alpha: float, branch: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, start=None,
-    architecture: Architecture | None = None, report: Callable[[int], object] | None = None,
-) -> Solution:  # fmt: skip
+    task: Task,
+    alpha: float,
+    branch: str,
+    points: int | None = None,
+    scrambles: int = SCRAMBLES,
+    seed: int = 0,
+    start: Overlaps | VariantOverlaps | None = None,
+    architecture: Architecture = STANDARD,
+    report: Callable[[int], object] | None = None,
+) -> Solution:
     """Return the fixed point of the state evolution on one branch (Eqs. 7 and 8).
 
-    A damped iteration on few points comes near it, and Powell's hybrid method on all points finishes.
+    The `reason` of the solution says why it did not converge, if it did not. `BadInput` names a parameter outside its
+    range; FloatingPointError or LinAlgError mean parameters so extreme that nothing can be computed.
 
-    Parameters
-    ----------
-    task : Task
-    alpha : float > 0
-        Sample complexity.
-    branch : {"semantic", "positional", "symmetric"}
-        m = 0 and theta > 0; theta = 0 and m > 0; or m = theta = 0, from which the other two branch off. Where the
-        scores of two columns add up (rank 2), the first column of the semantic branch follows the teacher and the
-        second the positions, and there is no symmetric branch.
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`; by default `usual_points` of "solution".
-    start : Overlaps or GeneralOverlaps, optional
-        Of a solution nearby on the same branch; the damped iteration is then left out.
-    architecture : Architecture, optional
-        A student other than the standard one, of a form that the theory covers. `Architecture()` is the standard
-        student, solved by the general kernel instead of the compiled one for rank one.
-    report : callable, optional
-        Called with 1 after each average over all points, of which there are about 40.
-
-    Returns
-    -------
-    Solution
-        Its `reason` says why it did not converge, if it did not.
-
-    Raises
-    ------
-    BadInput
-        A parameter is outside its range.
-    FloatingPointError, LinAlgError
-        The parameters are so extreme that nothing can be computed.
+    Args:
+        alpha: sample complexity
+        branch: "semantic" (m = 0 and theta > 0), "positional" (theta = 0 and m > 0) or "symmetric" (m = theta = 0, from
+            which the other two branch off). Where the scores of two columns add up (rank 2), the first column of the
+            semantic branch follows the teacher and the second the positions, and there is no symmetric branch.
+        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
+        start: of a solution nearby on the same branch; the damped iteration is then left out
+        architecture: a student other than the standard one, of a form that the theory covers
+        report: called with 1 after each average over all points, of which there are about 40
     """
     alpha = check_positive("alpha", alpha)
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
-    standard = architecture is None
-    model = RankOneBranch(task, alpha, branch) if standard else GeneralBranch(task, alpha, branch, architecture)
+    if architecture == STANDARD:
+        model = StandardBranch(task, alpha, branch)
+    else:
+        model = VariantBranch(task, alpha, branch, architecture)
     points = usual_points("solution", architecture) if points is None else points
-    nets = gaussian_points(points, scrambles, seed, model.dimensions)
-    few, net = Net(nets[: model.rough.scrambles, : model.rough.points], model.fields), Net(nets, model.fields, report)
+    return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), start, report)
+
+
+def solve_model(
+    model: Model,
+    points: np.ndarray,
+    start: Overlaps | VariantOverlaps | None = None,
+    report: Callable[[int], object] | None = None,
+) -> Solution:
+    """Return the fixed point of a model on points (scrambles, N, dimensions).
+
+    A damped iteration on few points comes near it, and Powell's hybrid method on all points finishes.
+    """
+    few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
+    net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
         near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
         return _describe(model, *_polish(model, near, net), net, few.calls)
@@ -151,9 +153,9 @@ def _describe(model, x, averages, net, before):
 
     train_loss, free_energy = model.losses(x, pooled)
     overlaps, moved = model.unpack(x), zip(*(model.unpack(x + move) for move in moves.T))
-    spread = {name: np.array(each) for name, each in zip(overlaps._fields, moved)}
+    spread = {name: np.array(values) for name, values in zip(overlaps._fields, moved)}
     spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
-    spread |= {name: each + slopes[name] @ moves for name, each in model.observables(x, averages).items()}
+    spread |= {name: values + slopes[name] @ moves for name, values in model.observables(x, averages).items()}
 
     residual, errors = float(np.abs(image - x).max()), standard_error(moves.T)
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *moves.ravel()]).all()
@@ -175,5 +177,5 @@ def _describe(model, x, averages, net, before):
         reason=reason,
         iterations=before + net.calls,
         spread=spread,
-        **{name: float(each) for name, each in model.observables(x, pooled).items()},
+        **{name: float(value) for name, value in model.observables(x, pooled).items()},
     )

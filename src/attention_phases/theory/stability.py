@@ -14,11 +14,10 @@ import pandas as pd
 
 from ..measured import Measured, standard_error
 from ..task import Task
+from .kernels.two_tokens import all_targets, forces
 from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool, usual_points
-from .rank_one.branch import RankOneBranch
-from .rank_one.prox import all_targets, forces
-from .rank_one.state_evolution import Overlaps, average, conjugates, update
 from .solver import derivatives
+from .standard import Overlaps, StandardBranch, average, conjugates, update
 from .thresholds import falls
 from .warm import Net
 
@@ -81,7 +80,7 @@ def modes(
     They are the factors of collective deviations, the largest modulus first. The overlap that the branch holds at zero
     has its own factor, `Solution.gain`.
     """
-    model = RankOneBranch(task, alpha, branch)
+    model = StandardBranch(task, alpha, branch)
     x, net = model.pack(overlaps), Net(gaussian_points(points, scrambles, seed), model.fields)
     net.averages(model, x)  # searches in the middle
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)

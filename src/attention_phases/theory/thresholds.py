@@ -2,22 +2,22 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import nan
-from typing import NamedTuple
+from math import isnan, nan
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
-import scipy.optimize
 
 from ..errors import check_choice
-from ..measured import standard_error
-from ..model.architectures import Architecture
+from ..measured import UNKNOWN, Measured, standard_error
+from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .baseline import linear_baseline
 from .branches import solve_from
 from .quadrature import SCRAMBLES, usual_points
 from .solution import Solution
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.
 THRESHOLDS = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
@@ -30,22 +30,21 @@ NEWTON_STEPS = 6
 
 @dataclass(frozen=True)
 class Threshold:
-    """A threshold in alpha.
+    """A threshold in alpha, or a guess of one, whose error is NaN.
 
-    Attributes
-    ----------
-    alpha, stderr : float
-        NaN if no crossing was found.
-    converged : bool
-        False where there is no root in the range searched, or a branch does not reach it.
-    solutions : dict of Solution
-        The branches within one Newton step of the root.
+    `alpha` is `UNKNOWN` where there is no root in the range searched, or a branch does not reach it. The solutions, by
+    branch, are within one Newton step of the root.
     """
 
-    alpha: float
-    stderr: float
-    converged: bool
+    alpha: Measured
     solutions: Mapping[str, Solution] = field(repr=False)
+
+    @property
+    def exists(self) -> bool:
+        return not isnan(self.alpha.value)
+
+
+NONE = Threshold(UNKNOWN, {})
 
 
 class Gap(NamedTuple):
@@ -75,111 +74,112 @@ class Gap(NamedTuple):
     @property
     def exists(self) -> bool:
         """Whether all branches do."""
-        return all(each.converged for each in self.solutions.values())
+        return all(solution.converged for solution in self.solutions.values())
+
+
+# The gap at an alpha, on a number of points a scramble, from solutions nearby.
+GapAt = Callable[[float, int, Mapping[str, Solution]], Gap]
 
 
 def threshold(
-    task: Task, kind: str, points: int | None = None, scrambles=SCRAMBLES, seed=0, near: Threshold | None = None,
-    architecture: Architecture | None = None, report: Callable[[int], object] | None = None,
-) -> Threshold:  # fmt: skip
+    task: Task,
+    kind: str,
+    points: int | None = None,
+    scrambles: int = SCRAMBLES,
+    seed: int = 0,
+    near: Threshold = NONE,
+    architecture: Architecture = STANDARD,
+    report: Callable[[int], object] | None = None,
+) -> Threshold:
     """Return the sample complexity of a transition.
 
-    Parameters
-    ----------
-    task : Task
-    kind : {"critical", "linear"}
-        alpha_c, where the training losses of the semantic and the positional branch cross; or alpha_l,
-        where the semantic test error meets that of the linear baseline.
-    points, scrambles, seed : int
-        Quadrature, see `gaussian_points`; by default `usual_points` of "threshold".
-    near : Threshold, optional
-        The same transition of a similar task, from which to start instead of a search.
-    architecture : Architecture, optional
-        As for `solve`.
-    report : callable, optional
-        Called with the points of each evaluation, which cost about as much time.
-
-    Returns
-    -------
-    Threshold
-
-    Raises
-    ------
-    BadInput
-        A parameter is outside its range.
+    Args:
+        kind: "critical", alpha_c, where the training losses of the semantic and the positional branch cross; or
+            "linear", alpha_l, where the semantic test error meets that of the linear baseline
+        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "threshold"
+        near: the same transition of a similar task, from which to start instead of a search
+        architecture: as for `solve`
+        report: called with the points of each evaluation, which cost about as much time
     """
     branches = THRESHOLDS[check_choice("kind", kind, tuple(THRESHOLDS))]
     points = usual_points("threshold", architecture) if points is None else points
-    baseline = linear_baseline(task, architecture)
+    baseline = linear_baseline(task, architecture) if kind == "linear" else nan
     options = {"scrambles": scrambles, "seed": seed, "architecture": architecture}
 
-    def at(alpha: float, points: int, near: Mapping[str, Solution]) -> Gap:
-        """The gap at alpha, from the solutions `near`."""
+    def gap_at(alpha: float, points: int, known: Mapping[str, Solution]) -> Gap:
         if report:
             report(points)
-        found = {each: solve_from(near.get(each), task, alpha, each, points=points, **options) for each in branches}
-        return Gap.of(found, baseline)
+        solutions = {
+            branch: solve_from(known.get(branch), task, alpha, branch, points=points, **options) for branch in branches
+        }
+        return Gap.of(solutions, baseline)
 
-    if near is not None and near.converged:
-        alpha, solutions = near.alpha, near.solutions
-    else:
-        near, crossing = None, _search(lambda alpha, near: at(alpha, min(points, ROUGH_POINTS), near))
-        if crossing is None:
-            return Threshold(nan, nan, False, {})
-        alpha, solutions = crossing
+    if near.exists:
+        crossing = _refine(gap_at, near, points)
+        if crossing.exists:
+            return crossing
+    rough = _search(gap_at, min(points, ROUGH_POINTS))
+    return _refine(gap_at, rough, points) if rough.exists else NONE
+
+
+def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
+    """The threshold by Newton's method from a guess, on some of the points and then on all."""
+    alpha, solutions = guess.alpha.value, guess.solutions
     for count in sorted({min(points, MIDDLE_POINTS), points}):
         for _ in range(NEWTON_STEPS):
-            here = at(alpha, count, solutions)
-            solutions, step = here.solutions, here.value / here.slope
+            gap = gap_at(alpha, count, solutions)
+            solutions, step = gap.solutions, gap.value / gap.slope
             alpha = max(alpha - step, SMALLEST)
             settled = abs(step) <= SETTLED  # Newton's next step would be of the order of this one squared
-            if settled or not here.exists:
+            if settled or not gap.exists:
                 break
-    converged = bool(settled and here.exists)
-    if near is not None and not converged:
-        return threshold(task, kind, points, **options, report=report)
-    return Threshold(float(alpha), float(here.stderr / abs(here.slope)), converged, solutions)
+    if not (settled and gap.exists):
+        return NONE
+    return Threshold(Measured(float(alpha), float(gap.stderr / abs(gap.slope))), solutions)
 
 
-def _search(at: Callable[[float, Mapping], Gap]):
-    """Where the gap falls through zero, to `ROUGH`, and the last solutions on the way; None if it does not fall.
+def _search(gap_at: GapAt, points: int) -> Threshold:
+    """A guess, to `ROUGH`, of where the gap falls through zero; `NONE` if it does not fall.
 
     The sign change is looked for between neighbours of a doubling grid, whose steps are too long to follow a branch.
     """
-    left = at(SMALLEST, {})
+    left = gap_at(SMALLEST, points, {})
     while left.alpha < LARGEST:
-        right = at(2 * left.alpha, {})
+        right = gap_at(2 * left.alpha, points, {})
         if left.value > 0 >= right.value:
-            return _bisect(at, left, right)
+            return _bisect(gap_at, points, left, right)
         left = right
-    return None
+    return NONE
 
 
-def _bisect(at, *ends):
-    """The end of `_search` between two gaps: each evaluation starts from the solutions of the one before."""
-    known = {each.alpha: each for each in ends}  # in the order of evaluation
+def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
+    """The guess of `_search` between two gaps: each evaluation starts from the solutions of the one before."""
+    from scipy.optimize import brentq  # slow to import
 
-    def value(alpha):
+    known = {left.alpha: left, right.alpha: right}  # in the order of evaluation
+
+    def value_at(alpha):
         if alpha not in known:
-            known[alpha] = at(alpha, [*known.values()][-1].solutions)
+            known[alpha] = gap_at(alpha, points, [*known.values()][-1].solutions)
         return known[alpha].value
 
-    alpha = float(scipy.optimize.brentq(value, *known, xtol=ROUGH))  # type: ignore[arg-type]
-    return alpha, [*known.values()][-1].solutions
+    alpha = float(brentq(value_at, left.alpha, right.alpha, xtol=ROUGH))  # pyright: ignore[reportArgumentType]
+    return Threshold(Measured(alpha, nan), [*known.values()][-1].solutions)
 
 
-def loss_gap(found: Mapping[float, Solution], positional: Mapping[float, Solution]) -> pd.DataFrame:
+def loss_gap(solutions: Mapping[float, Solution], positional: Mapping[float, Solution]) -> "pd.DataFrame":
     """Return by how much the training loss of one branch exceeds that of the positional one, where both exist.
 
     Both are solutions by alpha, from `branches.follow` on the same points. The columns are alpha, train_loss,
     train_loss_error, and the gain of the first branch; above 1 it is a saddle.
     """
-    gaps = {
-        alpha: Gap.of({"semantic": found[alpha], "positional": positional[alpha]}, nan)
-        for alpha in found
-        if alpha in positional
-    }
-    rows = [(alpha, gap.value, gap.stderr, found[alpha].gain) for alpha, gap in gaps.items()]
+    import pandas as pd  # slow to import
+
+    rows = []
+    for alpha, solution in solutions.items():
+        if alpha in positional:
+            gap = Gap.of({"semantic": solution, "positional": positional[alpha]}, nan)
+            rows.append((alpha, gap.value, gap.stderr, solution.gain))
     return pd.DataFrame(rows, columns=["alpha", "train_loss", "train_loss_error", "gain"])
 
 
@@ -190,18 +190,17 @@ def falls(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     return x[before] + share * (x[before + 1] - x[before])
 
 
-def seen_between(kind: str, found: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold | None:
-    """Return a guess for `threshold` to start from, where the gap changes its sign among known solutions.
+def seen_between(kind: str, branches: Mapping[str, Mapping[float, Solution]], baseline: float) -> Threshold:
+    """Return a guess for `threshold` to start from, where the gap last falls through zero among known solutions.
 
-    The solutions are found[branch][alpha], `baseline` the test error of the linear model. The guess is linear
-    interpolation, without an error; None where no sign change is seen.
+    The solutions are branches[branch][alpha], `baseline` is the test error of the linear model.
     """
-    branches = THRESHOLDS[kind]
-    alphas = sorted(set.intersection(*(set(found[branch]) for branch in branches)), reverse=True)
-    gaps = [Gap.of({branch: found[branch][alpha] for branch in branches}, baseline) for alpha in alphas]
-    for right, left in pairwise(gaps):
-        if left.value > 0 >= right.value:
-            nearest = left if left.value < -right.value else right
-            alpha = left.alpha + (right.alpha - left.alpha) * left.value / (left.value - right.value)
-            return Threshold(alpha, nan, True, nearest.solutions)
-    return None
+    compared = THRESHOLDS[kind]
+    alphas = sorted(set.intersection(*(set(branches[branch]) for branch in compared)))
+    gaps = [Gap.of({branch: branches[branch][alpha] for branch in compared}, baseline) for alpha in alphas]
+    crossings = falls(np.array(alphas), np.array([gap.value for gap in gaps]))
+    if not len(crossings):
+        return NONE
+    alpha = float(crossings[-1])
+    nearest = min(gaps, key=lambda gap: abs(gap.alpha - alpha))
+    return Threshold(Measured(alpha, nan), nearest.solutions)

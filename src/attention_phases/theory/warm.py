@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.optimize
 
 REACH = 0.05  # in any coordinate
 ROUNDS = 6
@@ -27,15 +26,11 @@ class Rough(NamedTuple):
 
 
 class Net:
-    """Points of a quadrature, with the minima found at the coordinates of the last search.
+    """Points of a quadrature (scrambles, N, dimensions), with the minima found at the coordinates of the last search.
 
-    Parameters
-    ----------
-    points : (scrambles, N, dimensions) array
-    fields : int
-        Number of fields of a sentence.
-    report : callable, optional
-        Called with 1 after each average.
+    Args:
+        fields: number of fields of a sentence
+        report: called with 1 after each average
     """
 
     def __init__(self, points: np.ndarray, fields: int, report: Callable[[int], object] | None = None):
@@ -58,28 +53,25 @@ class Net:
 
 
 def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
-    """Return scipy's result of Powell's hybrid method for ``displacement(x) = 0``."""
+    """Return SciPy's result of Powell's hybrid method for ``displacement(x) = 0``."""
+    from scipy.optimize import root  # slow to import
+
     # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
     options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
-    return scipy.optimize.root(displacement, x, method="hybr", options=options)
+    return root(displacement, x, method="hybr", options=options)
 
 
 def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
     """Return where a map does not move its argument, by Powell's method on warm starts, confirmed by a search.
 
-    Parameters
-    ----------
-    at : callable
-        ``at(x, anew)`` returns the displacement of x, with or without a search, and something to keep.
-    x : (n,) array
-        Where to start.
-    maxfev, xtol, eps : int, float, float
-        Evaluations in one round; tolerance, also of the displacement after a search; step of finite differences.
+    Returned are x where the last search was made, and what `at` returned beside the displacement there.
 
-    Returns
-    -------
-    x, kept
-        Where the last search was made, and what `at` returned beside the displacement there.
+    Args:
+        at: ``at(x, anew)`` returns the displacement of x, with or without a search, and something to keep
+        x: (n,), where to start
+        maxfev: evaluations in one round
+        xtol: tolerance, also of the displacement after a search
+        eps: step of finite differences
     """
     for _ in range(ROUNDS):
         root = powell(lambda x: at(x, False)[0], x, maxfev, xtol, eps)

@@ -1,10 +1,10 @@
 """The state evolution with one step of replica symmetry breaking: a valley of many minima.
 
 The minima have the mutual overlap q0 and the size q1; gap = q1 - q0. Minima of the risk R are weighted by exp(-y R).
-The outer fields are those of `rank_one.state_evolution` with q0 instead of q. Around each of them, inner fields
+The outer fields are those of `standard` with q0 instead of q. Around each of them, inner fields
 ``w = w0 + sqrt(gap) z``, z ~ N(0, 1), have the weight exp(-y M(w)), M the Moreau envelope. ``<.>`` is the weighted mean
 over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At gap = 0 this is
-`rank_one.state_evolution`, for any y.
+`standard`, for any y.
 """
 
 from math import sqrt
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...task import Task
 from ..quadrature import over_scrambles
-from ..rank_one.state_evolution import unfitted, unread
+from ..standard import unfitted, unread
 from .means import one_step_means
 
 RADII, ANGLES = 3, 6  # of the inner points

@@ -1,7 +1,7 @@
 """Averages over the fields with one step of replica symmetry breaking: inner fields reweighted around each outer one.
 
-This file calls the compiled functions of `rank_one.prox`. Numba's cache does not notice a change there: save this file
-too.
+This file calls the compiled functions of `kernels.two_tokens`. Numba's cache does not notice a change there: save this
+file too.
 """
 
 from math import exp, log, sqrt
@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 import numpy as np
 from numba import njit
 
-from ..rank_one.prox import prox, teacher_targets
+from ..kernels.two_tokens import prox, teacher_targets
 
 
 @njit(cache=True, nogil=True)

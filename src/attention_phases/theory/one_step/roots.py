@@ -9,9 +9,8 @@ import numpy as np
 from ...measured import standard_error
 from ...task import Task
 from ..quadrature import pool
-from ..rank_one.branch import RankOneBranch
-from ..rank_one.state_evolution import Overlaps
 from ..solver import derivatives, displacement, is_present, is_settled
+from ..standard import Overlaps, StandardBranch
 from ..warm import Net
 from .equations import InnerAverages, Valley, average, conjugates, energy, potential, update
 
@@ -25,7 +24,7 @@ LONGEST = 1.0  # step of a coordinate
 class BrokenBranch:
     """One branch at one alpha and y, as a `solver.Model`.
 
-    Its coordinates are those of `RankOneBranch`, with q0 for q, and log gap.
+    Its coordinates are those of `StandardBranch`, with q0 for q, and log gap.
     """
 
     task: Task
@@ -37,7 +36,7 @@ class BrokenBranch:
     own: ClassVar[slice] = slice(2, 3)
 
     def __post_init__(self):
-        self.symmetric = RankOneBranch(self.task, self.alpha, self.branch)
+        self.symmetric = StandardBranch(self.task, self.alpha, self.branch)
 
     def pack(self, valley: Valley) -> np.ndarray:
         """Return the coordinates (n,) of order parameters, or (scrambles, n) of arrays of them."""

@@ -16,9 +16,9 @@ from ...measured import standard_error
 from ...task import Task
 from ..branches import MINIMA
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from ..rank_one.state_evolution import Overlaps
 from ..solution import ENDED, UNSETTLED, Solution
 from ..solver import STEP, TOLERANCE, displacement, solve
+from ..standard import Overlaps
 from ..warm import powell
 from .equations import Valley, average, conjugates, update
 from .roots import BrokenBranch, Root, SplitBranch, find_root, nested_nets

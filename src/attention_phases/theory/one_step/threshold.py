@@ -33,9 +33,11 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
     `OneStep.solved` counts with the Phi it has.
     """
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
-    if not symmetric.converged:
+    if not symmetric.exists:
         return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
-    solutions = {branch: one_step(task, symmetric.alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
+    solutions = {
+        branch: one_step(task, symmetric.alpha.value, branch, None, points, scrambles, seed) for branch in MINIMA
+    }
     reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
     semantic, positional = solutions["semantic"], solutions["positional"]
     if not (semantic.solved and positional.solved):
@@ -49,10 +51,12 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
 def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
     """Return where the lowest semantic minima predict as well as the linear model, see `linear_shift`."""
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
-    if not symmetric.converged:
+    if not symmetric.exists:
         return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
     try:
-        ground, typical = (one_step(task, symmetric.alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
+        ground, typical = (
+            one_step(task, symmetric.alpha.value, "semantic", y, points, scrambles, seed) for y in (None, 0.0)
+        )
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
         return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})

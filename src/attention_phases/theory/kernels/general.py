@@ -328,7 +328,7 @@ def draw(z, law, noise, own, w, y, Y):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, law, C, M, A, reach):
-    """Return the entries of `general.state_evolution.Averages` over one scramble z (points, L (r + 1)).
+    """Return the entries of `variants.VariantAverages` over one scramble z (points, L (r + 1)).
 
     With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
     (points, 2, N); otherwise the descents start from what an earlier search stored there.
