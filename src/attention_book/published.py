@@ -13,19 +13,10 @@ from math import sqrt
 class Published:
     """A number as published.
 
-    Attributes
-    ----------
-    text : str
-        As printed.
-    source : str
-        Where it stands.
-    stderr : float or None
-        Its standard error; None where none is given.
-    n : int or None
-        Over how many instances or runs it is a mean; None for theory.
-    value : float
-    rounding : float
-        Standard error by rounding to the last printed digit.
+    text: as printed.
+    source: where it stands.
+    stderr: its standard error; None where none is given.
+    n: over how many instances or runs it is a mean; None for theory.
     """
 
     text: str
@@ -39,6 +30,7 @@ class Published:
 
     @property
     def rounding(self):
+        """Standard error by rounding to the last printed digit."""
         return 10.0 ** Decimal(self.text).as_tuple().exponent / sqrt(12)
 
 
@@ -47,16 +39,39 @@ def _table(source, values, n=None):
 
 
 # alpha_c by omega: the training losses of the two minima cross
-CRITICAL_ALPHA = _table("Fig. 3 centre, theory", {
-    0.0: "0.548", 0.1: "0.707", 0.15: "0.818", 0.2: "0.928", 0.25: "1.06", 0.3: "1.241", 0.35: "1.454",
-    0.4: "1.751", 0.425: "1.939",
-})  # fmt: skip
+CRITICAL_ALPHA = _table(
+    "Fig. 3 centre, theory",
+    {
+        0.0: "0.548",
+        0.1: "0.707",
+        0.15: "0.818",
+        0.2: "0.928",
+        0.25: "1.06",
+        0.3: "1.241",
+        0.35: "1.454",
+        0.4: "1.751",
+        0.425: "1.939",
+    },
+)
 
 # alpha_l by omega: the semantic minimum meets the linear baseline
-LINEAR_ALPHA = _table("Fig. 3 right, theory", {
-    0.0: "0.722", 0.05: "0.765", 0.075: "0.808", 0.1: "0.851", 0.15: "0.942", 0.2: "1.071", 0.25: "1.225",
-    0.275: "1.327", 0.3: "1.451", 0.325: "1.584", 0.35: "1.750", 0.38: "1.993",
-})  # fmt: skip
+LINEAR_ALPHA = _table(
+    "Fig. 3 right, theory",
+    {
+        0.0: "0.722",
+        0.05: "0.765",
+        0.075: "0.808",
+        0.1: "0.851",
+        0.15: "0.942",
+        0.2: "1.071",
+        0.25: "1.225",
+        0.275: "1.327",
+        0.3: "1.451",
+        0.325: "1.584",
+        0.35: "1.750",
+        0.38: "1.993",
+    },
+)
 
 THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 
