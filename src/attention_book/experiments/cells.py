@@ -70,12 +70,7 @@ class ArchitectureCell(StudentCell):
     of `StudentCell`.
     """
 
-    kind: ClassVar = Kind(
-        ".simulation:train_students",
-        kinds.ARCHITECTURES,
-        kinds.UNREPEATABLE,
-        ends=".other_minima:displaced_ends",
-    )
+    kind: ClassVar = StudentCell.kind._replace(tolerances=kinds.ARCHITECTURES)
 
     architecture: Architecture = field(kw_only=True)
 
