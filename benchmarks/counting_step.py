@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from attention_book.experiments import counting_training as training
-from attention_phases.histogram import counting, step
+from attention_phases.histogram import counting, step, training
 from attention_phases.histogram import transformer as tf
 
 BATCHES, REPEATS = 100, 5

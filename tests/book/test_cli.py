@@ -550,7 +550,7 @@ def test_an_interrupted_profile_goes_on(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "kept"),
     [
-        ("attention_phases/model/rank_one.py", False),
+        ("attention_phases/model/two_tokens.py", False),
         ("attention_book/experiments/simulation.py", False),
         ("attention_book/render/markup.py", True),
     ],

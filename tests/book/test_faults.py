@@ -57,7 +57,6 @@ def limited(kind, size):
     ("arguments", "code"),
     [
         (("theory", "--alpha", 2, "--branch", "semantic", *FEW), 0),
-        (("theory", "--alpha", 2, "--branch", "semantic", "--points", 2**23), 1),
         (("simulate", "--alpha", 1, "--d", 50, "--init", "semantic", "--seeds", 1), 0),
         (("simulate", "--alpha", 2, "--d", 12000, "--init", "semantic", "--seeds", 1), 1),
     ],

@@ -12,14 +12,14 @@ import torch
 
 from attention_book.analysis import counting as summary
 from attention_book.experiments import checkpoint, verification
-from attention_book.experiments import counting_training as training
+from attention_book.experiments import counting_training as runs
 from attention_book.experiments.counting_cells import CountingCell, histogram, lost_letters
 from attention_book.float32 import decode
 from attention_book.store import provenance
 from attention_book.store.database import Store
 from attention_book.store.parquet import export
 from attention_phases import BadInput
-from attention_phases.histogram import counting, measures, step
+from attention_phases.histogram import counting, measures, step, training
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -138,7 +138,7 @@ def test_a_variant_reads_only_its_half(variant):
 def test_frozen_zeros_are_zero_until_they_are_freed():
     for variant in ("semantic", "positional"):
         cell = replace(CELL, variant=variant)
-        kept, curve = training.train(cell)
+        kept, curve = runs.train(cell)
         frozen = tf.free(variant) == 0
         assert frozen.sum() == 32 * (15 + 10 + 2 * 64)
         assert (kept["start"][frozen] == 0).all() and (kept["trained"][frozen] == 0).all()
@@ -150,22 +150,22 @@ def test_frozen_zeros_are_zero_until_they_are_freed():
 
 
 def test_variants_share_data_and_start():
-    one, other = (training.train(replace(CELL, variant=variant), epochs=0)[0]["start"] for variant in tf.VARIANTS)
+    one, other = (runs.train(replace(CELL, variant=variant), epochs=0)[0]["start"] for variant in tf.VARIANTS)
     both = tf.free("semantic") * tf.free("positional") == 1
     assert (one[both] == other[both]).all() and not (one == other).all()
-    assert (training.data(CELL)[0].tokens == training.data(replace(CELL, variant="positional"))[0].tokens).all()
-    assert len(training.data(CELL)[0].tokens) == 280
-    assert not np.array_equal(training.data(CELL)[0].tokens, training.data(replace(CELL, seed=4))[0].tokens)
+    assert (runs.data(CELL)[0].tokens == runs.data(replace(CELL, variant="positional"))[0].tokens).all()
+    assert len(runs.data(CELL)[0].tokens) == 280
+    assert not np.array_equal(runs.data(CELL)[0].tokens, runs.data(replace(CELL, seed=4))[0].tokens)
 
 
 @pytest.mark.parametrize("stopped", [1, 3, 4])
 def test_a_stopped_run_goes_on_to_the_same_bits(stopped, tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "SAVED_EVERY", 1)
-    whole, curve = training.train(CELL)
-    training.train(CELL, epochs=stopped, path=tmp_path / "run.safetensors")
+    monkeypatch.setattr(runs, "SAVED_EVERY", 1)
+    whole, curve = runs.train(CELL)
+    runs.train(CELL, epochs=stopped, path=tmp_path / "run.npz")
     ran = []
     monkeypatch.setattr(training, "train_epoch", lambda *all: ran.append(1) or step.train_epoch(*all))
-    resumed, resumed_curve = training.train(CELL, path=tmp_path / "run.safetensors")
+    resumed, resumed_curve = runs.train(CELL, path=tmp_path / "run.npz")
     assert len(ran) == 5 - stopped and resumed_curve == curve
     assert whole.keys() == resumed.keys() and all((whole[name] == resumed[name]).all() for name in whole)
 
@@ -174,42 +174,43 @@ def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
     """Another process compiles the training alone and anew; here it comes from Numba's cache, after other functions."""
     command = (
         "import sys; from attention_phases.histogram import training; "
+        "from attention_book.experiments import counting_training as runs; "
         "from attention_book.experiments.counting_cells import CountingCell; "
         "training.evaluate = lambda *all: (0, 0); "
-        f"sys.stdout.buffer.write(training.train({CELL!r})[0]['final'].tobytes())"
+        f"sys.stdout.buffer.write(runs.train({CELL!r})[0]['final'].tobytes())"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     anew = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True).stdout
     assert list(tmp_path.rglob("step.train_epoch*.nbi"))
-    assert anew == training.train(CELL)[0]["final"].tobytes()
+    assert anew == runs.train(CELL)[0]["final"].tobytes()
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path):
-    path = tmp_path / "run.safetensors"
+    path = tmp_path / "run.npz"
     path.write_bytes(b"nonsense")
-    with pytest.raises(checkpoint.StoreError, match=r"run\.safetensors: .*; remove it to begin anew$"):
+    with pytest.raises(checkpoint.StoreError, match=r"run\.npz: .*; remove it to begin anew$"):
         checkpoint.load(path)
 
 
 def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
-    rows = training.train_and_measure(CELL)
+    monkeypatch.setattr(runs, "CHECKPOINTS", tmp_path)
+    rows = runs.train_and_measure(CELL)
     assert list(tmp_path.iterdir()) == []
     by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
     assert {what: len(each) for what, each in by.items()} == {
         "epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2,
     }  # fmt: skip
-    assert training.train_beginning(CELL) == rows[: training.BEGINNING] and training.BEGINNING == 2
-    kept, _ = training.train(CELL)
+    assert runs.train_beginning(CELL) == rows[: runs.BEGINNING] and runs.BEGINNING == 2
+    kept, _ = runs.train(CELL)
     assert (decode(by["weights"][1]["weights"]) == kept["final"]).all()
-    test = training.data(CELL)[1]
+    test = runs.data(CELL)[1]
     loss, accuracy = step.evaluate(tf.views(kept["final"]), test, 32)
     right = sum(row["right"] for row in by["count"] if row["after"] == "sgd")
     assert right / test.tokens.size == pytest.approx(accuracy) and by["epoch"][-1]["test_loss"] == loss
     assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
     stored = pd.DataFrame([vars(CELL) | row for row in rows])
     (worst,) = summary.worst_letter(stored, [CELL], "sgd").itertuples()
-    wrong = measures.by_letter(kept["final"], test)
+    wrong = measures.wrong_by_letter(kept["final"], test)
     assert worst.all == pytest.approx(1 - accuracy) and wrong.max() == worst.there >= worst.all > worst.elsewhere
     assert counting.LETTERS[wrong.argmax()] == worst.letter
     moved = next(r for r in by["distance"] if r["span"] == "trained to final" and r["tensor"] == "query")
@@ -219,9 +220,9 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
 
 
 def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "CHECKPOINTS", tmp_path)
+    monkeypatch.setattr(runs, "CHECKPOINTS", tmp_path)
     monkeypatch.setattr(verification, "DATA", tmp_path)
-    rows = training.train_and_measure(CELL)
+    rows = runs.train_and_measure(CELL)
     origin = dict.fromkeys(provenance.COLUMNS, "here")
     for changed, expected in ((0, []), (1e-2, ["train_loss"])):
         rows[1]["train_loss"] *= 1 + changed
@@ -236,7 +237,7 @@ def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
 
 def test_shares_of_pure_solutions():
     tokens = counting.draw(3000, np.random.default_rng(0))[0].tokens
-    shares = {v: measures.shares(tf.start(np.random.default_rng(0)) * tf.free(v), tokens) for v in tf.VARIANTS}
+    shares = {v: measures.variance_shares(tf.start(np.random.default_rng(0)) * tf.free(v), tokens) for v in tf.VARIANTS}
     # A share of nothing has the mean (groups - 1)/(entries - 1).
     assert shares["positional"]["by_position"] == pytest.approx(1, abs=1e-6)
     assert shares["positional"]["by_token"] < 3 * 224 / (90 * len(tokens))

@@ -2,36 +2,19 @@
 
 import numpy as np
 import pandas as pd
-import torch
 
-from attention_phases.histogram.counting import LETTERS
-from attention_phases.histogram.measures import along_line, by_letter
-from attention_phases.histogram.transformer import as_tensors, attention
+from attention_phases.histogram.counting import LETTERS, VARIANTS, Sequences
+from attention_phases.histogram.measures import along_line, matrices, wrong_by_letter
 
-from ..experiments.counting_cells import VARIANTS
 from ..experiments.counting_training import data
 from ..float32 import decode
 
 
 def weights(table, variant, after="adam", seed=0):
-    """Trained parameters (SIZE,) of one run.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        The experiment "histogram".
-    variant : {"positional", "semantic"}
-    after : {"adam", "sgd"}
-    seed : int
-    """
+    """Trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
     chosen = (table["what"] == "weights") & (table["variant"] == variant) & (table["after"] == after)
     (text,) = table.loc[chosen & (table["seed"] == seed), "weights"]
     return decode(text)
-
-
-def matrices(flat, sequences):
-    """Attention matrices (n, 10, 10) of one model for sequences (n, 10) of tokens."""
-    return attention(as_tensors(flat), torch.as_tensor(np.array(sequences))).numpy()
 
 
 def letters(sequence):
@@ -48,12 +31,9 @@ def curves(table):
 def per_run(table):
     """One row for each variant and seed.
 
-    Returns
-    -------
-    pandas.DataFrame
-        `accuracy` and `test_loss` after Adam, and with "_sgd" after SGD; "start to trained" and "trained to final",
-        the sums over the tensors of their distances; `of_zeros`, the second over the formerly frozen entries;
-        `by_position`, `by_token` and the same with "_sgd", as `measures.shares`.
+    Columns are `accuracy` and `test_loss` after Adam, and with "_sgd" after SGD; "start to trained" and "trained to
+    final", the sums over the tensors of their distances; `of_zeros`, the second over the formerly frozen entries;
+    `by_position`, `by_token` and the same with "_sgd", as `measures.variance_shares`.
     """
     run = ["variant", "seed"]
     epochs = curves(table)
@@ -84,11 +64,8 @@ def tensors(table):
 def by_count(table, after="adam"):
     """Share of the positions told wrong, for each count that occurs, over all runs.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by variant and count: `places`, `wrong` (a share), `error` (standard error of the share by the
-        scatter of the runs, at least one position).
+    By variant and count: `places`, `wrong` (a share), `error` (standard error of the share by the scatter of the runs,
+    at least one position).
     """
     rows = table[(table["what"] == "count") & (table["after"] == after) & (table["places"] > 0)]
     rows = rows.astype({"variant": str, "count": int}).assign(missed=rows["places"] - rows["right"])
@@ -105,15 +82,13 @@ def by_count(table, after="adam"):
 def worst_letter(table, cells, after="adam"):
     """Share of the test positions told wrong by each run: at all letters, at its worst one, and at the others.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by variant and seed: `letter`, `there`, `elsewhere`, `all`.
+    By variant and seed: `letter`, `there`, `elsewhere`, `all`.
     """
     rows = {}
     for cell in cells:
-        wrong = by_letter(weights(table, cell.variant, after, cell.seed), sequences := data(cell)[1])
-        places = np.bincount(sequences.tokens.ravel(), minlength=len(wrong))
+        test = data(cell)[1]
+        wrong = wrong_by_letter(weights(table, cell.variant, after, cell.seed), test)
+        places = np.bincount(test.tokens.ravel(), minlength=len(wrong))
         worst = wrong.argmax()
         rows[cell.variant, cell.seed] = {
             "letter": LETTERS[worst],
@@ -127,21 +102,14 @@ def worst_letter(table, cells, after="adam"):
 def lasting_errors(runs):
     """Share told wrong at the worst letter of each run, the median of three tests that follow one another.
 
-    A test sees one epoch, and any letter may have a bad one; the median leaves those out.
+    A test sees one epoch, and any letter may have a bad one; the median leaves those out. There is a row for each epoch
+    that was tested, and a column for each data set and start. At both ends it is the median of the three nearest tests.
 
-    Parameters
-    ----------
-    runs : pandas.DataFrame
-        Rows of the experiment "lost_letters" that train equally long.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each epoch that was tested, a column for each data set and start. At both ends it is the median of the
-        three nearest tests.
+    Args:
+        runs: rows of the experiment "lost_letters" that train equally long.
     """
-    each = runs.pivot(index="epoch", columns=["data_seed", "start_seed"], values="there")
-    return each.rolling(3, center=True).median().bfill().ffill()
+    shares = runs.pivot(index="epoch", columns=["data_seed", "start_seed"], values="there")
+    return shares.rolling(3, center=True).median().bfill().ffill()
 
 
 def _scatter_of_sum(values):
@@ -152,31 +120,19 @@ def _scatter_of_sum(values):
 def matrix_differences(table, cells, sequences):
     """How much the attention matrices change by SGD, and how much those of the two solutions differ.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    cells : iterable of cells.CountingCell
-    sequences : int
-        At most so many of the test sequences.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Root mean squares over all entries: a row for each seed; columns "positional", "semantic" (after SGD less
-        before), "between" (semantic less positional, before SGD).
+    Root mean squares over all entries, a row for each seed: "positional" and "semantic" (after SGD minus before), and
+    "between" (semantic minus positional, before SGD). At most so many of the test sequences are read.
     """
-    found = {}
+    rows = {}
     for seed, cell in {cell.seed: cell for cell in cells}.items():
         tokens = data(cell)[1].tokens[:sequences]
         before, after = (
             {variant: matrices(weights(table, variant, end, seed), tokens) for variant in VARIANTS}
             for end in ("adam", "sgd")
         )
-        found[seed] = {
-            **{variant: _root_mean_square(after[variant] - before[variant]) for variant in VARIANTS},
-            "between": _root_mean_square(before["semantic"] - before["positional"]),
-        }
-    return pd.DataFrame.from_dict(found, orient="index")
+        changes = {variant: _root_mean_square(after[variant] - before[variant]) for variant in VARIANTS}
+        rows[seed] = changes | {"between": _root_mean_square(before["semantic"] - before["positional"])}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def _root_mean_square(values):
@@ -186,22 +142,12 @@ def _root_mean_square(values):
 def lines(table, cells, after, sequences):
     """Loss on the straight line from the positional to the semantic solution of each run.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-    cells : iterable of cells.CountingCell
-    after : {"adam", "sgd"}
-    sequences : int
-        At most so many of the test sequences.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Losses: a row for each place on the line from 0 to 1, a column for each seed.
+    There is a row for each place on the line from 0 to 1, and a column for each seed. At most so many of the test
+    sequences are read.
     """
-    found = {}
+    losses = {}
     for seed, cell in {cell.seed: cell for cell in cells}.items():
-        ends = (weights(table, variant, after, seed) for variant in VARIANTS)
-        test = data(cell)[1]
-        at, found[seed], _ = along_line(*ends, type(test)(*(each[:sequences] for each in test)))
-    return pd.DataFrame(found, index=at)
+        ends = [weights(table, variant, after, seed) for variant in VARIANTS]
+        test = Sequences(*(values[:sequences] for values in data(cell)[1]))
+        places, losses[seed], _ = along_line(*ends, test)
+    return pd.DataFrame(losses, index=places)

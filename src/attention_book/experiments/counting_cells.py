@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from attention_phases.errors import check_count
+from attention_phases.histogram.counting import VARIANTS
 
 from . import kinds
 from .grids import cells, sizes
 from .kinds import Kind
 
-VARIANTS = ("positional", "semantic")
 EXCHANGED = 4  # epochs on several data sets
 
 
@@ -46,10 +46,10 @@ class ExchangedCell:
     """The start of one run on the data of another one or its own, trained by Adam for some epochs."""
 
     kind: ClassVar = Kind(
-        ".lost_letters:train_exchanged",
+        ".counting_training:train_exchanged",
         kinds.EXCHANGED,
         ("letter",),
-        beginning=".lost_letters:train_exchanged_beginning",
+        beginning=".counting_training:train_exchanged_beginning",
         rows=EXCHANGED,
     )
 

@@ -1,26 +1,22 @@
-"""A run of the counting experiment: Adam with the frozen zeros, then noise on what was frozen, then SGD on everything.
+"""Runs of the counting experiments: one variant on its data, and the start of one run on the data of another."""
 
-Rates, batch size and noise as published (paper, Appendix A).
-"""
+from dataclasses import replace
 
 import numpy as np
 
-from attention_phases.histogram import measures
-from attention_phases.histogram.counting import draw
-from attention_phases.histogram.step import Rule, Trainable, evaluate, train_epoch
-from attention_phases.histogram.transformer import ATTENTION, SIZE, free, start, views
+from attention_phases.histogram import measures, training
+from attention_phases.histogram.counting import LETTERS, draw
+from attention_phases.histogram.transformer import free, start
 
 from ..float32 import encode
 from ..paths import CHECKPOINTS
 from ..store.identity import canonical, key, seed_sequence
 from . import checkpoint
+from .counting_cells import EXCHANGED
 
-BATCH = 32
-ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
-SGD = Rule(rate=1e-3)
-NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 SAVED_EVERY = 20  # epochs
 BEGINNING = 2  # rows, those of `train_beginning`
+TESTED_EVERY = 5  # epochs after the first ones
 
 
 def seeds(cell):
@@ -35,100 +31,40 @@ def data(cell):
 
 
 def train(cell, epochs=None, path=None):
-    """Train the model of a cell.
+    """Weights and curve of a cell's model, as `histogram.training.train` gives them.
 
-    Parameters
-    ----------
-    cell : cells.CountingCell
-    epochs : int, optional
-        Stop after so many, counted through both phases; all by default.
-    path : path-like, optional
-        Checkpoint: gone on from where it exists, written every 20 epochs.
-
-    Returns
-    -------
-    weights : dict of (SIZE,) float32 arrays
-        "start" and, as far as it came, "trained" (by Adam), "displaced" (by the noise), "final" (by SGD), each as
-        it is after its step. "current" is where it stands.
-    curve : list of dict
-        For each epoch, from 0 at the start: `epoch`, `train_loss` (the mean along the way), `test_loss`, `accuracy`
-        (the last two on the test set, after the epoch).
+    Args:
+        epochs: stop after so many.
+        path: checkpoint, gone on from where it exists, written every 20 epochs.
     """
-    streams = seeds(cell)
-    training, test = draw(cell.sequences, np.random.default_rng(streams[0]))
     last = cell.adam_epochs + cell.sgd_epochs
-    epochs = last if epochs is None else epochs
-    mask = free(cell.variant)
-    kept, state = (path and checkpoint.load(path)) or ({}, {"curve": []})
-    curve = state["curve"]
-    if not kept:
-        current = start(np.random.default_rng(streams[1])) * mask
-        kept = {"start": current.copy(), "current": current, "moments": np.zeros((2, SIZE), np.float32)}
-        curve.append({"epoch": 0, **_tested(current, training, "train_loss"), **_tested(current, test)})
-    current = kept["current"]
-    model = trainable(current, mask, kept["moments"])
-    for epoch in range(len(curve), epochs + 1):
-        by_adam = epoch <= cell.adam_epochs
-        if epoch == cell.adam_epochs + 1:
-            displace(current, np.random.default_rng(streams[2]))
-            kept["displaced"] = current.copy()
-        if not by_adam:
-            model = model._replace(free=np.ones_like(mask))
-        order = np.random.default_rng(streams[2 + epoch]).permutation(len(training.tokens))
-        batches = -(-len(order) // BATCH)
-        rule = ADAM if by_adam else SGD
-        loss = train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)
-        curve.append({"epoch": epoch, "train_loss": loss, **_tested(current, test)})
-        if epoch == cell.adam_epochs:
-            kept["trained"] = current.copy()
-        if epoch == last:
-            kept["final"] = current.copy()
+    saved = checkpoint.load(path) if path else None
+    begun = (saved[0], saved[1]["curve"]) if saved else None
+
+    def save(kept, curve):
+        epoch = curve[-1]["epoch"]
         if path and (epoch % SAVED_EVERY == 0 or epoch == last):
             checkpoint.save(path, kept, curve=curve)
-    return kept, curve
 
-
-def trainable(flat, free, moments=None):
-    """The parameters (SIZE,) ready for `step.train_epoch`, which changes them in place."""
-    gradient = np.empty_like(flat)
-    moments = np.zeros((2, SIZE), np.float32) if moments is None else moments
-    return Trainable(views(flat), flat, views(gradient), gradient, free, moments)
-
-
-def _tested(flat, sequences, *names):
-    loss_and_accuracy = evaluate(views(flat), sequences, BATCH)
-    return dict(zip(names or ("test_loss", "accuracy"), loss_and_accuracy))
-
-
-def displace(flat, rng):
-    """Add the noise that ends the freezing to queries, keys and both embeddings, in place."""
-    for name in ATTENTION:
-        each = getattr(views(flat), name)
-        each += np.float32(NOISE) * rng.standard_normal(each.shape, dtype=np.float32)
+    size = cell.adam_epochs, cell.sgd_epochs
+    return training.train(cell.variant, *data(cell), seeds(cell)[1:], *size, epochs, begun, save)
 
 
 def train_and_measure(cell):
     """Rows of a cell, each with `what` it is.
 
-    Parameters
-    ----------
-    cell : cells.CountingCell
-
-    Returns
-    -------
-    list of dict
-        "epoch": as `train` gives them. Then as `measures` gives them: "distance", and for the weights `after` Adam
-        and SGD "shares" of the attention's variance, "count" (how often each count is told right), and the "weights"
-        themselves, as text (`float32.decode`).
+    "epoch" has the curve. Then as `measures` gives them: "distance", and for the weights `after` Adam and SGD "shares"
+    of the attention's variance, "count" (how often each count is told right), and the "weights" themselves, as text
+    (`float32.decode`).
     """
-    path = CHECKPOINTS / f"{key(canonical(cell))}.safetensors"
+    path = CHECKPOINTS / f"{key(canonical(cell))}.npz"
     kept, curve = train(cell, path=path)
     test = data(cell)[1]
-    rows = [{"what": "epoch", **each} for each in curve]
-    rows += [{"what": "distance", **each} for each in measures.distances(kept, free(cell.variant) == 0)]
+    rows = [{"what": "epoch", **epoch} for epoch in curve]
+    rows += [{"what": "distance", **row} for row in measures.distances(kept, free(cell.variant) == 0)]
     for after, flat in (("adam", kept["trained"]), ("sgd", kept["final"])):
-        rows.append({"what": "shares", "after": after, **measures.shares(flat, test.tokens)})
-        rows += [{"what": "count", "after": after, **each} for each in measures.by_count(flat, test)]
+        rows.append({"what": "shares", "after": after, **measures.variance_shares(flat, test.tokens)})
+        rows += [{"what": "count", "after": after, **row} for row in measures.right_by_count(flat, test)]
         rows.append({"what": "weights", "after": after, "weights": encode(flat)})
     path.unlink()
     return rows
@@ -137,4 +73,31 @@ def train_and_measure(cell):
 def train_beginning(cell):
     """The first rows of `train_and_measure`, those of the start and of one epoch: cheap to compute again, and rounding
     has not grown yet."""
-    return [{"what": "epoch", **each} for each in train(cell, epochs=BEGINNING - 1)[1]]
+    return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
+
+
+def train_exchanged(cell):
+    """Rows of an `ExchangedCell`, after each `epoch` up to the fourth, every fifth and the last.
+
+    They have the `letter` told worst on the test set, and the share told wrong `there` and `elsewhere` (mean over the
+    other letters).
+    """
+    of_data, of_start = (cell.run(seed) for seed in (cell.data_seed, cell.start_seed))
+    sequences, test = data(of_data)
+    mask = free(cell.variant)
+    current = start(np.random.default_rng(seeds(of_start)[1])) * mask
+    model, orders, rows = training.trainable(current, mask), seeds(of_data)[3:], []
+    for epoch in range(1, cell.epochs + 1):
+        training.train_once(model, sequences, training.ADAM, epoch, orders)
+        if epoch > EXCHANGED and epoch % TESTED_EVERY and epoch < cell.epochs:
+            continue
+        wrong = measures.wrong_by_letter(current, test)
+        worst = int(wrong.argmax())
+        row = {"letter": LETTERS[worst], "there": wrong[worst], "elsewhere": np.delete(wrong, worst).mean()}
+        rows.append({"epoch": epoch, **row})
+    return rows
+
+
+def train_exchanged_beginning(cell):
+    """The first rows of `train_exchanged`, before rounding has grown."""
+    return train_exchanged(replace(cell, epochs=min(cell.epochs, EXCHANGED)))

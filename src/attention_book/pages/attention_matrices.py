@@ -8,10 +8,11 @@ from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
 from attention_phases.histogram.counting import from_letters
+from attention_phases.histogram.measures import matrices
 from attention_phases.histogram.transformer import ATTENTION, SHAPES, views
 
 from .. import published
-from ..analysis.counting import letters, matrices, weights
+from ..analysis.counting import letters, weights
 from ..float32 import encode
 from ..render.style import styled
 

@@ -9,6 +9,7 @@ from ..errors import BadInput, check_count
 LENGTH, TOKENS = 10, 15
 LETTERS = "ABCDEFGHIJKLMNO"  # one for each token
 TRAIN_SHARE = 0.7
+VARIANTS = ("positional", "semantic")  # of the transformer
 
 
 class Sequences(NamedTuple):
@@ -18,32 +19,21 @@ class Sequences(NamedTuple):
     counts: np.ndarray
 
 
-def counts(tokens):
+def counts(tokens: np.ndarray) -> np.ndarray:
     """How often each position's token occurs in its sequence, (n, length) int64."""
     return (tokens[:, :, None] == tokens[:, None, :]).sum(axis=2)
 
 
-def draw(sequences, rng):
-    """Draw uniform sequences, keep each once, and split them at random.
-
-    Parameters
-    ----------
-    sequences : int
-        Drawn; duplicates among them are dropped.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    train, test : Sequences
-        70 % and 30 %.
-    """
+def draw(sequences: int, rng: np.random.Generator) -> tuple[Sequences, Sequences]:
+    """Draw so many uniform sequences, keep each once, and split them at random: 70 % for training, 30 % as a test."""
     drawn = rng.integers(TOKENS, size=(check_count("sequences", sequences, at_least=10), LENGTH))
     tokens = rng.permutation(np.unique(drawn, axis=0))
     kept = round(TRAIN_SHARE * len(tokens))
-    return tuple(Sequences(part, counts(part)) for part in (tokens[:kept], tokens[kept:]))
+    training, test = tokens[:kept], tokens[kept:]
+    return Sequences(training, counts(training)), Sequences(test, counts(test))
 
 
-def from_letters(text):
+def from_letters(text: str) -> np.ndarray:
     """Tokens (10,) of a text of ten letters A to O, in either case."""
     letters = str(text).upper()
     if len(letters) != LENGTH or set(letters) - set(LETTERS):

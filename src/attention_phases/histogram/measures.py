@@ -11,114 +11,87 @@ SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), (
 BATCH = 500
 
 
-def distances(kept, frozen):
-    """How far each tensor moved.
+def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
+    """How far each tensor moved in each of `SPANS`.
 
-    Parameters
-    ----------
-    kept : dict of (SIZE,) arrays
-        "start", "trained", "displaced", "final".
-    frozen : (SIZE,) bool
-        What was frozen at zero.
+    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, the same over the formerly frozen
+    entries alone.
 
-    Returns
-    -------
-    list of dict
-        For each of `SPANS` and each tensor: `span`, `tensor`, `distance` (2-norm of the difference), and
-        `of_zeros`, the same over the formerly frozen entries alone.
+    Args:
+        kept: weights (SIZE,) at "start", "trained", "displaced", "final".
+        frozen: what was frozen at zero, (SIZE,) bool.
     """
     rows = []
     for before, after in SPANS:
-        moved = kept[after].astype(float) - kept[before]
-        for name, each, zeros in zip(SHAPES, views(moved), views(frozen)):
-            rows.append({
-                "span": f"{before} to {after}",
-                "tensor": name,
-                "distance": np.linalg.norm(each),
-                "of_zeros": np.linalg.norm(each[zeros]),
-            })  # fmt: skip
+        change = kept[after].astype(float) - kept[before]
+        for name, difference, zeros in zip(SHAPES, views(change), views(frozen)):
+            row = {"span": f"{before} to {after}", "tensor": name, "distance": np.linalg.norm(difference)}
+            rows.append(row | {"of_zeros": np.linalg.norm(difference[zeros])})
     return rows
 
 
-def shares(flat, tokens):
-    """Shares of the attention's variance that positions explain, and that tokens explain.
+def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """Attention matrices (n, 10, 10) of a model (SIZE,) for sequences of tokens (n, 10)."""
+    return _by_parts(attention, flat, np.asarray(tokens))
+
+
+def _by_parts(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """What a function of the network gives for many sequences."""
+    weights, parts = as_tensors(flat), np.split(tokens, range(BATCH, len(tokens), BATCH))
+    return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
+
+
+def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
+    """Shares of the attention's variance that positions explain, and that tokens explain: `by_position`, `by_token`.
 
     The variance is that of the entries off the diagonal of all attention matrices, over sequences and places (i, j).
     Positions explain that of the means at each place, tokens that of the means over each pair (token at i, token at
     j). On the diagonal the two are one: a position and its token are always equal to themselves.
-
-    Parameters
-    ----------
-    flat : (SIZE,) array
-    tokens : (n, 10) int array
-
-    Returns
-    -------
-    dict
-        `by_position`, `by_token`.
     """
-    weights = as_tensors(flat)
-    entries = np.concatenate([
-        attention(weights, torch.from_numpy(part)).double().numpy() for part in np.split(tokens, _cuts(tokens))
-    ])  # (n, 10, 10)  # fmt: skip
+    entries = matrices(flat, tokens).astype(float)  # (n, 10, 10)
     places = np.broadcast_to(np.arange(LENGTH**2).reshape(LENGTH, LENGTH), entries.shape)
     pairs = tokens[:, :, None] * TOKENS + tokens[:, None, :]
     off = ~np.eye(LENGTH, dtype=bool)
     entries, places, pairs = entries[:, off], places[:, off], pairs[:, off]
     total = entries.var()
     return {
-        name: explained(entries.ravel(), groups.ravel()) / total
-        for name, groups in (("by_position", places), ("by_token", pairs))
+        "by_position": explained(entries.ravel(), places.ravel()) / total,
+        "by_token": explained(entries.ravel(), pairs.ravel()) / total,
     }
 
 
-def explained(values, groups):
+def explained(values: np.ndarray, groups: np.ndarray) -> float:
     """Variance of the group means, each weighted by its group's size."""
     sizes = np.bincount(groups)
     sums = np.bincount(groups, values)
     return (sums[sizes > 0] ** 2 / sizes[sizes > 0]).sum() / len(values) - values.mean() ** 2
 
 
-def by_count(flat, sequences):
+def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
     """For each count: positions with it, and how many of them are told right, as dicts `count`, `places`, `right`."""
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
-    right = np.bincount(sequences.counts[_told(flat, sequences) == sequences.counts], minlength=LENGTH + 1)
-    return [{"count": c, "places": places[c], "right": right[c]} for c in range(1, LENGTH + 1)]
+    right = np.bincount(sequences.counts[_counted(flat, sequences) == sequences.counts], minlength=LENGTH + 1)
+    return [{"count": count, "places": places[count], "right": right[count]} for count in range(1, LENGTH + 1)]
 
 
-def by_letter(flat, sequences):
+def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
     """Share of the positions told wrong where each letter stands, (15,)."""
-    wrong = _told(flat, sequences) != sequences.counts
+    wrong = _counted(flat, sequences) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
 
 
-def _told(flat, sequences):
-    """The count that a model tells at each position, (n, 10)."""
-    weights, parts = as_tensors(flat), np.split(sequences.tokens, _cuts(sequences.tokens))
-    return np.concatenate([logits(weights, torch.from_numpy(part)).argmax(dim=-1).numpy() for part in parts])
+def _counted(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
+    """The count that a model gives at each position, (n, 10)."""
+    return _by_parts(logits, flat, sequences.tokens).argmax(axis=-1)
 
 
-def _cuts(tokens):
-    return range(BATCH, len(tokens), BATCH)
-
-
-def along_line(one, other, sequences, steps=21):
-    """Loss and accuracy of the parameters on the straight line between two solutions.
-
-    Parameters
-    ----------
-    one, other : (SIZE,) arrays
-    sequences : Sequences
-    steps : int
-
-    Returns
-    -------
-    at : (steps,) array
-        0 at `one`, 1 at `other`.
-    losses, accuracies : (steps,) arrays
-    """
+def along_line(
+    first: np.ndarray, second: np.ndarray, sequences: Sequences, steps: int = 21
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places (steps,) on the straight line from one solution (SIZE,), 0, to another, 1; loss and accuracy there."""
     sequences = Sequences(*map(np.ascontiguousarray, sequences))
-    at = np.linspace(0, 1, steps)
-    found = [evaluate(views(((1 - t) * one + t * other).astype(np.float32)), sequences, BATCH) for t in at]
-    return at, *np.transpose(found)
+    places = np.linspace(0, 1, steps)
+    points = [((1 - place) * first + place * second).astype(np.float32) for place in places]
+    losses, accuracies = np.transpose([evaluate(views(point), sequences, BATCH) for point in points])
+    return places, losses, accuracies

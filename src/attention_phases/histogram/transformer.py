@@ -4,16 +4,15 @@
 attention of given sequences.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 
-from attention_book.experiments.counting_cells import VARIANTS
-
 from ..errors import check_choice
-from .counting import LENGTH, TOKENS
+from .counting import LENGTH, TOKENS, VARIANTS
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
 HALF = DIMENSION // 2
@@ -35,46 +34,50 @@ SIZE = sum(int(np.prod(shape)) for shape in SHAPES.values())
 
 
 class Weights(NamedTuple):
-    """The parameters by name: embeddings, attention, layer norm, and two linear layers, as (outputs, inputs)."""
+    """The parameters by name: embeddings, attention, layer norm, and two linear layers, as (outputs, inputs).
 
-    token: np.ndarray
-    position: np.ndarray
-    query: np.ndarray
-    key: np.ndarray
-    value: np.ndarray
-    norm_scale: np.ndarray
-    norm_shift: np.ndarray
-    hidden: np.ndarray
-    hidden_bias: np.ndarray
-    output: np.ndarray
-    output_bias: np.ndarray
+    They are arrays, or tensors for the functions below.
+    """
+
+    token: Any
+    position: Any
+    query: Any
+    key: Any
+    value: Any
+    norm_scale: Any
+    norm_shift: Any
+    hidden: Any
+    hidden_bias: Any
+    output: Any
+    output_bias: Any
 
 
-def views(flat):
+def views(flat: np.ndarray) -> Weights:
     """The parameters by name, as views into the vector (SIZE,) that holds them all."""
-    ends = np.cumsum([int(np.prod(shape)) for shape in SHAPES.values()])
-    return Weights(*(flat[end - int(np.prod(shape)) : end].reshape(shape) for end, shape in zip(ends, SHAPES.values())))
+    ends = np.cumsum([np.prod(shape) for shape in SHAPES.values()])
+    parts = np.split(flat, ends[:-1])
+    return Weights(*(part.reshape(shape) for part, shape in zip(parts, SHAPES.values())))
 
 
-def start(rng):
+def start(rng: np.random.Generator) -> np.ndarray:
     """Initial parameters (SIZE,) float32, by PyTorch's defaults.
 
     Embeddings are N(0, 1); a linear layer's weights and biases are uniform within 1/sqrt(inputs).
     """
     flat = np.zeros(SIZE, np.float32)
     weights = views(flat)
-    for name, each in weights._asdict().items():
+    for name, part in weights._asdict().items():
         if name in ("token", "position"):
-            each[...] = rng.standard_normal(each.shape, dtype=np.float32)
+            part[...] = rng.standard_normal(part.shape, dtype=np.float32)
         elif name.startswith("norm"):
-            each[...] = name == "norm_scale"
+            part[...] = name == "norm_scale"
         else:
             inputs = SHAPES[name.removesuffix("_bias")][1]
-            each[...] = (2 * rng.random(each.shape, dtype=np.float32) - 1) / np.float32(inputs**0.5)
+            part[...] = (2 * rng.random(part.shape, dtype=np.float32) - 1) / np.float32(inputs**0.5)
     return flat
 
 
-def free(variant):
+def free(variant: str) -> np.ndarray:
     """Which parameters a variant trains, (SIZE,) float32 of ones and zeros; the others are zero.
 
     In both, the tokens fill the first half of an embedding and the positions the second. Queries and keys read
@@ -90,14 +93,14 @@ def free(variant):
     return mask
 
 
-def attention(weights, tokens):
+def attention(weights: Weights, tokens: Tensor) -> Tensor:
     """Attention matrices (n, 10, 10) of sequences (n, 10): row i is what position i looks at."""
     x = weights.token[tokens] + weights.position  # (n, 10, 64)
     scores = (x @ weights.query.mT) @ (x @ weights.key.mT).mT / DIMENSION**0.5
     return torch.softmax(scores, dim=-1)
 
 
-def logits(weights, tokens):
+def logits(weights: Weights, tokens: Tensor) -> Tensor:
     """Scores of the counts 0 to 10 at each position, (n, 10, 11)."""
     x = weights.token[tokens] + weights.position
     mixed = attention(weights, tokens) @ (x @ weights.value.mT)
@@ -106,11 +109,11 @@ def logits(weights, tokens):
     return functional.linear(hidden, weights.output, weights.output_bias)
 
 
-def loss(weights, tokens, counts):
+def loss(weights: Weights, tokens: Tensor, counts: Tensor) -> Tensor:
     """Mean cross-entropy over all positions."""
     return functional.cross_entropy(logits(weights, tokens).flatten(0, 1), counts.flatten())
 
 
-def as_tensors(flat, dtype=torch.float32):
+def as_tensors(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
     """The parameters by name, as tensors for the functions above."""
-    return Weights(*(torch.tensor(each, dtype=dtype) for each in views(flat)))
+    return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
