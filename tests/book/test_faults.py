@@ -79,10 +79,9 @@ def test_a_full_disk_keeps_what_was_stored(tmp_path):
         "    running.run(grid(), work, results, executor, quiet=True)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    full = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "s.sqlite"], env=environment, capture_output=True, text=True,
-        preexec_fn=limited(resource.RLIMIT_FSIZE, 60_000),
-    )  # fmt: skip
+    command = [sys.executable, "-c", script, tmp_path / "s.sqlite"]
+    limit = limited(resource.RLIMIT_FSIZE, 60_000)
+    full = subprocess.run(command, env=environment, capture_output=True, text=True, preexec_fn=limit)
     assert full.returncode == 1
     assert full.stderr.splitlines()[-1].startswith("attention_phases.errors.StoreError: store")
     with Store(tmp_path / "s.sqlite") as results:
