@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from built import HTML
 
-from attention_book.figures.architectures import TIED
 from attention_book.figures.stability import square_maps
+from attention_book.pages.variants import TIED
 from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE
 

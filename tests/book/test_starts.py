@@ -126,3 +126,19 @@ def test_random_starts_beside_the_best_informed_ones():
     assert row["train_loss_share"] == pytest.approx(0.3 / 1.5) and row["train_loss_share_error"] == pytest.approx(0)
     assert row["theta_share"] == pytest.approx(-0.3) and row["theta_share_error"] == pytest.approx(0.1)
     assert row["test_mse_share"] == pytest.approx(0.25)
+
+
+def test_students_that_the_steps_do_not_suffice_for():
+    rows = [
+        {"omega": 0.3, "alpha": alpha, "seed": seed, "optimizer": optimizer, "start": start,
+         "train_loss": loss, "grad_norm": 0.01 * (1 + seed)}
+        for alpha, losses in ((1.0, (1.06, 1.04, 1.2)), (2.0, (1.0, 1.0, 1.0)))
+        for seed, loss_of_descent in enumerate(losses)
+        for optimizer, start, loss in (
+            ("gd", "random", loss_of_descent), ("lbfgs", "random", 1.1 if seed == 2 and alpha == 1 else 1.0),
+            ("lbfgs", "semantic", 1.0), ("lbfgs", "positional", 1.3),
+        )
+    ]  # fmt: skip
+    early, late = starts.unfinished(pd.DataFrame(rows)).to_dict("records")
+    assert early == {"alpha": 1.0, "students": 3, "gd_above": 2, "lbfgs_above": 1, "gd_gradient": pytest.approx(0.02)}
+    assert (late["students"], late["gd_above"], late["lbfgs_above"]) == (3, 0, 0) and np.isnan(late["gd_gradient"])

@@ -6,7 +6,6 @@ picture itself needs, such as levels of contours.
 
 from ..render.style import ATTENTION, BASELINE, COLOURS, HIGHER, LINEAR, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
 from . import landscape, stability
-from .architectures import architecture_slice, rank_two
 
 __all__ = [
     "ATTENTION",
@@ -18,9 +17,7 @@ __all__ = [
     "NEUTRAL",
     "POSITIONAL",
     "SEMANTIC",
-    "architecture_slice",
     "landscape",
-    "rank_two",
     "stability",
     "use_svg",
 ]

@@ -1,0 +1,216 @@
+"""Figures 10 to 13: slices of other architectures over alpha at one omega, beside theory and the standard student."""
+
+import numpy as np
+import pandas as pd
+from scipy.interpolate import CubicSpline
+
+from attention_phases.measured import UNKNOWN
+from attention_phases.task import Task
+from attention_phases.theory.branches import MINIMA, OWN
+
+from ..analysis.instances import GAPS, instance_means, training_gap
+from ..analysis.lines import mark
+from ..analysis.thresholds import against_theory, by_name, crossing, last_fall
+from ..render.style import (
+    BASELINE,
+    COLOURS,
+    NEUTRAL,
+    OVERLAPS,
+    draw_line,
+    draw_means,
+    draw_points,
+    mark_threshold,
+    slice_panels,
+    styled,
+)
+from ..tables.stability import theory_lines
+
+TITLES = {
+    "correlated": "correlated tokens",
+    "untied": "untied queries and keys",
+    "rank2": "rank 2",
+    "three tokens": "three tokens",
+    "four tokens": "four tokens",
+}
+TIED = "#999999"
+STARTS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}
+
+
+def select(table, architecture):
+    """The rows of one architecture."""
+    own = [table[name] == value for name, value in vars(architecture).items()]
+    return table[np.logical_and.reduce(own)].dropna(axis=1, how="all")
+
+
+def standard(profile):
+    """Theory of the standard student over alpha: `by_branch`, and `theory_thresholds`."""
+    lines = theory_lines(profile, [Task().omega])
+    return by_branch(lines), theory_thresholds(lines)
+
+
+def by_branch(lines):
+    """The rows of both branches and of the gap of their losses, by name; none where there are none."""
+    return {what: lines[lines["what"] == what] for what in (*MINIMA, "gap")}
+
+
+def from_onset(lines):
+    """`by_branch` of the student of rank 2, whose semantic branch leaves the positional one continuously."""
+    theory = by_branch(lines)
+    positional = theory["positional"].select_dtypes("number").dropna(axis=1, how="all")
+    onset = mark(lines, "positional limit").value
+    if np.isfinite(onset):
+        start = {name: np.interp(onset, positional["alpha"], positional[name]) for name in positional}
+        start |= {"alpha": onset, "theta": 0.0, "theta_error": 0.0, "gain": np.nan}
+        theory["semantic"] = pd.concat([pd.DataFrame([start]), theory["semantic"]])
+    return theory
+
+
+def theory_thresholds(lines):
+    """`Measured` alpha of "critical" and "linear" in theory at one omega, NaN where there is none."""
+    return {kind: mark(lines, kind) for kind in GAPS}
+
+
+def trained_thresholds(table, rng):
+    """`Measured` alpha of "critical" and "linear" where means of trained students cross, NaN where they do not.
+
+    rng: for the bootstrap.
+    """
+    crossed = {kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}
+    return {kind: alpha if alpha.error > 0 else UNKNOWN for kind, alpha in crossed.items()}
+
+
+def moves(students):
+    """By how much an architecture moves both thresholds.
+
+    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, NaN for the first student, with
+    whom the others are compared.
+
+    students: `theory_thresholds` or `trained_thresholds` by the student's name.
+    """
+    parts = []
+    for kind in GAPS:
+        alphas = by_name({name: alpha[kind] for name, alpha in students.items()}, "student")
+        alphas = alphas.set_axis([kind, f"{kind}_error"], axis=1)
+        away = alphas[kind] - alphas[kind].iloc[0]
+        away.iloc[0] = np.nan
+        parts.append(alphas.assign(**{f"{kind}_moves": away}))
+    return pd.concat(parts, axis=1).reset_index()
+
+
+def against_students(thresholds, table, lines, rng):
+    """Thresholds of theory beside those of the trained students of a slice.
+
+    `threshold`; `exact_theory`; `trained` and `theory_alike`, both interpolated linearly between the alphas of the
+    students; and `sigma_off`, the difference of the last two over their errors.
+
+    thresholds: of theory.
+    table, lines: the students, and theory of the same architecture.
+    rng: for the bootstrap.
+    """
+    exact, alphas = by_name(thresholds, "threshold").dropna(), np.unique(table["alpha"])
+    students = by_name({kind: crossing(GAPS[kind](table), rng) for kind in exact.index}, "threshold")
+    alike = exact.assign(alpha=[interpolated(lines, kind, alphas) for kind in exact.index]).dropna()
+    rows = against_theory(students, alike).set_index("threshold")
+    rows = rows.rename(columns={"theory": "theory_alike", "theory_error": "theory_alike_error"})
+    return exact.set_axis(["exact_theory", "exact_theory_error"], axis=1).join(rows, how="inner").reset_index()
+
+
+def interpolated(lines, kind, alphas):
+    """Where theory would cross if it were known at some alpha only and interpolated linearly."""
+    semantic, positional = (lines[lines["what"] == branch].set_index("alpha") for branch in MINIMA)
+    if kind == "critical":
+        gap = (semantic["train_loss"] - positional["train_loss"]).dropna()
+    else:
+        gap = semantic["test_mse"] - lines.loc[lines["what"] == "baseline", "test_mse"].iloc[0]
+    if len(gap) < 2:
+        return np.nan
+    inside = alphas[(alphas >= gap.index.min()) & (alphas <= gap.index.max())]
+    return last_fall(inside, CubicSpline(gap.index, gap)(inside))
+
+
+@styled
+def draw_slice(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
+    """A slice of one architecture over alpha: difference of training losses, overlaps, test errors.
+
+    table: students from the semantic and the positional start.
+    theory: `by_branch`, dotted where the gain exceeds 1; empty where there is no theory.
+    tied: the dashed lines by branch, those of `standard` or others, which `reference` names.
+    thresholds: `Measured` alpha of "critical" and "linear".
+    baseline: test error of the linear model.
+    columns: of weights that share one overlap; overlaps are drawn over the root of their number.
+    """
+    means, gaps = instance_means(table), training_gap(table)
+    unit = sigma**2 * columns**0.5
+    figure, axes = slice_panels(4)
+    losses, overlaps, errors = axes
+    losses.axhline(0, color="#bbbbbb", linewidth=1)
+    semantic, positional = (tied[branch].set_index("alpha")["train_loss"] for branch in MINIMA)
+    losses.plot((semantic - positional).dropna(), "--", color=TIED, label=reference)
+    _draw_theory(losses, theory.get("gap"), "train_loss", NEUTRAL, label="theory")
+    draw_points(losses, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), NEUTRAL, label="trained")
+    errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
+    for branch in MINIMA:
+        own, colour = OWN[branch], COLOURS[branch]
+        overlaps.plot(tied[branch]["alpha"], tied[branch][own] / sigma**2, "--", color=TIED)
+        _draw_theory(overlaps, theory.get(branch), own, colour, unit)
+        draw_means(overlaps, means.loc[branch], own, colour, unit, label=OVERLAPS[branch])
+        errors.plot(tied[branch]["alpha"], tied[branch]["test_mse"], "--", color=TIED)
+        _draw_theory(errors, theory.get(branch), "test_mse", colour)
+        draw_means(errors, means.loc[branch], "test_mse", colour, label=f"{branch} start")
+    _finish(axes, ("Training losses", "Overlaps of the two students", "Test errors"), thresholds)
+    return figure
+
+
+@styled
+def draw_rank_two(table, theory, tied, thresholds, baseline, sigma):
+    """Figure 11: the rank-2 student from several kinds of start; arguments as for `draw_slice`."""
+    means = instance_means(table)
+    figure, axes = slice_panels(4, r"training loss $\epsilon_t$")
+    losses, overlaps, errors = axes
+    for panel, name, hidden in ((losses, "train_loss", ""), (errors, "test_mse", "_")):
+        for branch in MINIMA:
+            label = f"{hidden}theory" if branch == "semantic" else None
+            _draw_theory(panel, theory[branch], name, NEUTRAL, label=label)
+            style = {"color": COLOURS[branch], "linewidth": 1, "label": f"{hidden}rank 1, {branch}"}
+            panel.plot(tied[branch]["alpha"], tied[branch][name], "--", **style)
+        for start, marker in STARTS.items():
+            style = {"fillstyle": "none", "label": f"{hidden}{start} start"}
+            draw_means(panel, means.loc[start], name, COLOURS.get(start, NEUTRAL), 1, marker, **style)
+    sizes = {"semantic": r"$|\theta|/\sigma^2$, with the teacher", "positional": r"$|m|/\sigma^2$, with the positions"}
+    for branch, label in sizes.items():
+        own, colour = OWN[branch], COLOURS[branch]
+        _draw_theory(overlaps, theory["semantic"], own, colour, sigma**2, label)
+        _draw_theory(overlaps, theory["positional"], own, colour, sigma**2)
+        for start, marker in STARTS.items():
+            draw_means(overlaps, means.loc[start], own, colour, sigma**2, marker, fillstyle="none")
+    errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
+    _finish(axes, ("Training loss", "Overlaps, both columns together", "Test error"), thresholds)
+    return figure
+
+
+def _draw_theory(axes, curve, name, colour, unit=1.0, label=None):
+    """A curve of theory, if there is one, with its band; dotted where it is a saddle."""
+    if curve is None:
+        return
+    saddle = curve["gain"] > 1 if "gain" in curve else pd.Series(False, curve.index)
+    dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the line
+    for part, style, text in ((curve[~saddle], "-", label), (curve[dotted], ":", None)):
+        draw_line(axes, part["alpha"], part[name] / unit, part[f"{name}_error"] / unit, colour, style, text)
+
+
+def _finish(panels, titles, thresholds):
+    """Titles, legends between them and the panels, where they cover nothing, and thresholds."""
+    _, overlaps, errors = panels
+    overlaps.set_ylim(0, None)
+    errors.set_ylim(0, None)
+    critical, linear = thresholds["critical"], thresholds["linear"]
+    for axes, title in zip(panels, titles):
+        if axes.get_ylim()[0] == 0:
+            axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
+        mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL, left=critical.value < linear.value)
+        place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
+        legend = axes.legend(**place, ncols=2, fontsize=11, columnspacing=1, handlelength=1.6, borderpad=0)
+        rows = -(-len(legend.get_texts()) // 2)
+        axes.set_title(title, pad=21 + 17 * rows)
+    mark_threshold(errors, linear, r"$\alpha_l$", BASELINE, left=linear.value < critical.value)
+    errors.set_xlim(0, None)

@@ -1,0 +1,215 @@
+"""Pages of the other architectures: theory against students in growing dimension, and tables by hand."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from frames import students as students_on_a_line
+
+from attention_book import cli
+from attention_book.analysis.lines import mark
+from attention_book.experiments.cells import ArchitectureCell
+from attention_book.experiments.results import work
+from attention_book.experiments.simulation import teacher_length
+from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA, MAPPED
+from attention_book.pages import architectures_compared, variant_maps, variants
+from attention_book.pages.architectures_compared import ONE, TWO, extrapolate
+from attention_phases import BadInput, Task
+from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.model import students
+from attention_phases.model.architectures import Architecture
+from attention_phases.theory import solve
+from attention_phases.theory.branches import as_row
+
+TASK = Task()
+
+
+def variant_cell(architecture, alpha, d, seed):
+    return ArchitectureCell("test", TASK, alpha, d, seed, "lbfgs", ("semantic",), architecture=architecture)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["correlated", "untied", "rank2", "three tokens"])
+def test_theory_and_students_agree(name):
+    """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
+    architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
+    cells = [variant_cell(architecture, alpha, d, seed) for d in (60, 120, 240) for seed in range(12)]
+    rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
+    found = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
+    assert found.converged
+    theory = as_row(TASK, found)
+    for quantity in TWO if architecture.rank == 2 else ONE:
+        if theory[f"{quantity}_error"] > 0:
+            value, error = extrapolate(rows, quantity)
+            # 4.5: what is left at order 1/d^2.
+            assert abs(value - abs(theory[quantity])) < 4.5 * np.hypot(error, theory[f"{quantity}_error"]), quantity
+            assert error < 0.15 * value, quantity
+
+
+@pytest.mark.slow
+def test_forms_share_their_sentences_and_say_what_they_reached():
+    one, two = (work(variant_cell(Architecture(form), 1.0, 60, 3))[0] for form in ("tied", "untied"))
+    assert one["linear_mse"] == pytest.approx(two["linear_mse"], rel=4e-3)  # the quadrature of its test error
+    assert {"q_11", "q_12", "theta_1", "m_2"} <= two.keys() and "q_11" not in one
+    # What the score sees of Q and K is their product: the penalty makes them equally long.
+    assert two["q_11"] == pytest.approx(two["q_22"], rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["correlated", "untied"])
+def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
+    cell, seen = variant_cell(COMPARED[name], 1.0, 50, 2), []
+    sample = students.sample
+    monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
+    work(cell)
+    assert teacher_length(cell) == pytest.approx(seen[0].teacher.double().square().mean().item(), rel=1e-12)
+
+
+def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
+    rng = np.random.default_rng(0)
+    d = np.repeat([100, 200, 400], 40)
+    length = 1 + rng.standard_normal(120) * (2 / d) ** 0.5
+    noise = rng.standard_normal(120) * 0.1 / d**0.5
+    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * (length - 1) + noise})
+    value, error = extrapolate(rows, "q")
+    assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
+
+
+def test_theory_against_students_of_every_architecture(monkeypatch):
+    """Students at d and 2 d on the line 0.5 + 3/d, teachers of length 1 but for one: the limit is 0.5."""
+    correlated = Architecture(correlation=0.3)
+    sizes = pd.MultiIndex.from_product([(100, 200), (0.02, -0.02, 0.0)], names=["d", "away"]).to_frame(index=False)
+    table = sizes.assign(**vars(correlated), alpha=3.0, cell=sizes["d"].astype(str) + sizes["away"].astype(str))
+    table = table.assign(**dict.fromkeys(ONE, 0.5 + 3 / sizes["d"] + sizes["away"]))
+    theory = {name: 0.49 for name in ONE} | {f"{name}_error": 0.03 for name in ONE}
+    theory |= {"m": -0.49, "q_error": 0.0, "what": "semantic", "alpha": 3.0}
+    monkeypatch.setattr(architectures_compared, "COMPARED", {"correlated": correlated})
+    monkeypatch.setattr(architectures_compared, "restore", lambda kind, text: text)
+    monkeypatch.setattr(architectures_compared, "teacher_length", lambda text: 1.1 if text == "1000.0" else 1.0)
+    rows = architectures_compared.compared(table, pd.DataFrame([theory | vars(correlated)])).set_index("quantity")
+    assert list(rows.index) == ["m", "theta", "train_loss", "test_mse"]  # q has no error: held by the branch
+    assert set(rows["architecture"]) == {"correlated tokens"} and set(rows["alpha"]) == {3.0}
+    assert rows.loc["m", "theory"] == 0.49  # a student and its mirror image are one
+    theta = rows.loc["theta"]
+    assert theta["limit"] == pytest.approx(0.5) and theta["at_size"] == pytest.approx(0.515)
+    assert theta["at_size_error"] == pytest.approx(0.02 / 3**0.5)
+    assert theta["sigma_off"] == pytest.approx(0.01 / (theta["limit_error"] ** 2 + 0.03**2) ** 0.5)
+
+
+def test_thresholds_moved_by_an_architecture():
+    usual = {"critical": Measured(1.25, 0.01), "linear": Measured(1.5, 0.02)}
+    untied = {"critical": Measured(2.25, 0.03), "linear": UNKNOWN}
+    first, second = variants.moves({"standard": usual, "untied": untied}).to_dict("records")
+    assert (first["student"], first["critical"], first["critical_error"]) == ("standard", 1.25, 0.01)
+    assert first["linear"] == 1.5 and np.isnan(first["critical_moves"]) and np.isnan(first["linear_moves"])
+    assert (second["critical"], second["critical_error"], second["critical_moves"]) == (2.25, 0.03, 1.0)
+    assert np.isnan(second["linear"]) and np.isnan(second["linear_moves"])
+
+
+def slice_of_theory():
+    """Losses that cross at 0.55 by chance, and for good at 1.25; test errors that meet the baseline at 1.5."""
+    alphas = np.linspace(0.5, 2, 16)
+    gap = np.where(alphas < 0.8, 0.55 - alphas, 1.25 - alphas)
+    places = {"what": ["critical", "semantic limit"], "alpha": [1.26, 0.9], "alpha_error": [0.001, 0.1]}
+    parts = [
+        pd.DataFrame({"alpha": alphas, "train_loss": 3 + gap, "test_mse": 0.5 + 1.5 - alphas}).assign(what="semantic"),
+        pd.DataFrame({"alpha": alphas, "train_loss": 3.0, "test_mse": 9.0}).assign(what="positional"),
+        pd.DataFrame({"test_mse": [0.5], "what": "baseline"}),
+        pd.DataFrame(places),
+    ]
+    return pd.concat(parts)
+
+
+def test_theory_interpolated_as_students_are():
+    lines, alphas = slice_of_theory(), np.array([0.5, 0.6, 1.0, 1.5, 2.0, 2.5])
+    critical = variants.interpolated(lines, "critical", alphas)
+    assert critical == pytest.approx(1.25, abs=1e-3)  # the last fall, not the one at 0.55
+    assert variants.interpolated(lines, "linear", alphas) == pytest.approx(1.5)
+    assert np.isnan(variants.interpolated(lines[lines["what"] != "semantic"], "critical", alphas))
+
+
+def test_trained_thresholds_beside_theory_both_ways():
+    table = students_on_a_line(0.3, critical=1.3, linear=9.0)
+    theory = {"critical": Measured(1.26, 0.04), "linear": UNKNOWN}
+    compared = variants.against_students(theory, table, slice_of_theory(), np.random.default_rng(0))
+    (row,) = compared.to_dict("records")
+    assert (row["threshold"], row["exact_theory"], row["exact_theory_error"]) == ("critical", 1.26, 0.04)
+    assert row["trained"] == pytest.approx(1.3) and row["theory_alike"] == pytest.approx(1.25, abs=2e-3)
+    off = (row["trained"] - row["theory_alike"]) / (row["trained_error"] ** 2 + 0.04**2) ** 0.5
+    assert row["sigma_off"] == pytest.approx(off)
+
+
+def test_single_values_of_a_line():
+    lines = slice_of_theory()
+    assert mark(lines, "semantic limit") == (0.9, 0.1)
+    assert np.isnan(mark(lines, "positional limit")).all()
+    theory = variants.theory_thresholds(lines)
+    assert theory["critical"] == (1.26, 0.001) and np.isnan(theory["linear"]).all()
+    assert variants.by_branch(lines)["positional"]["test_mse"].to_list() == [9.0] * 16
+    trained = variants.trained_thresholds(students_on_a_line(0.3, critical=1.3, linear=9.0), np.random.default_rng(0))
+    assert trained["critical"].value == pytest.approx(1.3) and np.isnan(trained["linear"]).all()
+
+
+def test_maps_of_students_beside_theory(monkeypatch):
+    monkeypatch.setattr(variant_maps, "MAPPED", {"untied": Architecture("untied")})
+    rows = (("critical", 0.1, 0.8), ("critical", 0.3, 1.2), ("critical", 0.5, 9.0), ("linear", 0.3, 1.5))
+    lines = pd.DataFrame(rows, columns=["what", "omega", "alpha"])
+    lines = lines.assign(alpha_error=0.03, form="untied", tokens=2, correlation=0.0)
+    crossings = {0.1: (0.7, 9.0), 0.3: (1.3, 1.6), 0.5: (1.0, 1.0)}
+    table = pd.concat([students_on_a_line(omega, *alphas) for omega, alphas in crossings.items()])
+    compared = variant_maps.against_students({"untied": table}, lines, np.random.default_rng(0))
+    assert list(zip(compared["student"], compared["threshold"], compared["omega"])) == [
+        ("untied queries and keys", *where) for where in (("critical", 0.1), ("critical", 0.3), ("linear", 0.3))
+    ]
+    assert compared["trained"].to_list() == pytest.approx([0.7, 1.3, 1.6])
+    assert np.sign(compared["sigma_off"]).to_list() == [-1, 1, 1]
+
+
+def test_students_from_random_starts_beside_informed_ones():
+    informed = students_on_a_line(0.3, critical=-9.0, linear=1.2)  # the semantic student always has the lower loss
+    random = students_on_a_line(0.3, 0.0, 1.3).query("start == 'semantic'").assign(start="random")
+    late = students_on_a_line(0.3, 0.0, 1.7, 0.1).query("start == 'semantic'").assign(start="random", optimizer="gd")
+    never = late.assign(omega=0.5, test_mse=late["test_mse"].where(late["seed"] == 0, 9.0))
+    others = students_on_a_line(0.5, -9.0, 1.0), random.assign(omega=0.5)
+    line = {"what": "linear", "omega": 0.3, "alpha": 1.1, "alpha_error": 0.02} | vars(MAPPED["rank2"])
+    table = pd.concat([informed, random, late, never, *others])
+    alphas = variant_maps.by_start(table, pd.DataFrame([line]), np.random.default_rng(0)).set_index("omega")
+    names = ["theory", "from_informed", "random_lbfgs", "random_gd", "random_gd_low", "random_gd_high"]
+    assert alphas.loc[0.3, names].to_list() == pytest.approx([1.1, 1.2, 1.3, 1.7, 1.65, 1.75])
+    assert alphas.loc[0.5, ["from_informed", "random_lbfgs"]].to_list() == pytest.approx([1.0, 1.3])
+    assert alphas.loc[0.5, ["theory", "random_gd"]].isna().all()
+    assert alphas.loc[0.5, ["random_gd_low", "random_gd_high"]].to_list() == pytest.approx([1.75, table["alpha"].max()])
+
+
+@pytest.mark.slow
+def test_the_command_line(capsys):
+    few = ("--points", "16", "--scrambles", "4", "--json")
+    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--token-correlation", ".3", *few]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["converged"] and isinstance(one["q"], float) and one["stderr"]["theta"] > 0
+    assert cli.main(["theory", "--alpha", "2", "--branch", "positional", "--architecture", "untied", *few]) == 0
+    two = json.loads(capsys.readouterr().out)
+    assert np.shape(two["q"]) == (2, 2) == np.shape(two["stderr"]["V"]) and np.shape(two["m"]) == (2,)
+    given = ["simulate", "--d", "40", "--alpha", "1", "--init", "mixed", "--architecture", "rank2", "--seeds", "2"]
+    assert cli.main([*given, "--json"]) == 0
+    assert [each["seed"] for each in json.loads(capsys.readouterr().out)["runs"]] == [0, 1]
+
+
+def test_bad_input_is_told_in_one_line(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["gamp", "--alpha", "2", "--init", "semantic", "--architecture", "untied"])
+    assert capsys.readouterr().err.startswith("unrecognized arguments: --architecture untied")
+    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--tokens", "1000000"]) == 2
+    assert capsys.readouterr().err.startswith("tokens = 1000000: must be at most 10600")
+    assert cli.main(["baseline", "--tokens", "5"]) == 2
+    assert capsys.readouterr().err == "tokens = 5: must be at most 4 for the linear model\n"
+    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--architecture", "value"]) == 2
+    assert capsys.readouterr().err.startswith("architecture = value: must be one of tied, rank2, untied")
+    for form in ("tied", "value"):
+        given = ["simulate", "--alpha", "1", "--d", "20", "--init", "mixed", "--architecture", form, "--quiet"]
+        assert cli.main(given) == 2
+        assert capsys.readouterr().err == "init = mixed: must be one of semantic, positional, random\n"
+    with pytest.raises(BadInput, match=r"^token-correlation = -0.6: must be in \(-0.5, 1\)"):
+        Architecture(tokens=3, correlation=-0.6)
+    with pytest.raises(BadInput, match=r"^tokens = 1: must be a whole number >= 2"):
+        Architecture(tokens=1)
