@@ -1,7 +1,12 @@
-"""Positional and semantic learning in a solvable model of dot-product attention."""
+"""Positional and semantic learning in a solvable model of dot-product attention.
+
+`theory.solve` solves the model in high dimension, `training.fit` trains students on sampled sentences.
+"""
 
 from .errors import BadInput
+from .measured import Measured
+from .model.architectures import Architecture
 from .task import Task
 
-__all__ = ["BadInput", "Task"]
+__all__ = ["Architecture", "BadInput", "Measured", "Task"]
 __version__ = "0.1.0"

@@ -16,21 +16,11 @@ MATRICES = {
 class Task:
     """What is to be learnt, and with which penalty.
 
-    Parameters
-    ----------
-    omega : float in [0, 1]
-        Weight of the positional part of the teacher (Eq. 16): 0 is purely semantic.
-    sigma : float > 0
-        Standard deviation of a token's entries.
-    lam : float > 0
-        Ridge penalty on the student's weights (Eq. 3).
-    matrix : str or 2x2 nested sequence
-        The fixed positional matrix A of Eq. 16: "standard", "alternative" or its entries.
-
-    Raises
-    ------
-    BadInput
-        A parameter is outside its range.
+    Args:
+        omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.
+        sigma: standard deviation of a token's entries.
+        lam: ridge penalty on the student's weights (Eq. 3).
+        matrix: the fixed positional matrix A of Eq. 16: "standard", "alternative" or its entries, 2x2.
     """
 
     omega: float = 0.3

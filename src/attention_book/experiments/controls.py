@@ -32,19 +32,10 @@ def train_controlled(cell):
 def controls(task, data):
     """Numbers of mean zero over data sets, whatever the teacher.
 
-    Parameters
-    ----------
-    task : Task
-    data : Dataset
-
-    Returns
-    -------
-    dict
-        "length": ``|Q*|^2/d - 1``. Of three students, what their mean squared misfit
-        ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2
-        (the loss of Eq. 14 at their fields):
-        "blind", with weights zero; "aligned", weights `ALIGNED` Q*; "encoded", weights `ENCODED` times the part of
-        1_d that is orthogonal to Q*.
+    "length" is ``|Q*|^2/d - 1``. The others are of three students: what their mean squared misfit
+    ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2 (the
+    loss of Eq. 14 at their fields). "blind" has weights zero; "aligned" has weights `ALIGNED` Q*; "encoded" has weights
+    `ENCODED` times the part of 1_d that is orthogonal to Q*.
     """
     teacher = data.teacher.double()
     length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d, Q*.1/d
@@ -53,23 +44,20 @@ def controls(task, data):
     (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
     y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
     aligned = ALIGNED * (y + lean * torch.tensor([[1.0], [-1.0]]))
-    found = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
+    misfits = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
     size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
     known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
     scale = task.sigma**2 * y.shape[1] / data.d
-    return {"length": float(length) - 1} | dict(zip(CONTROLS[1:], [scale * (a - b) for a, b in zip(found, known)]))
+    excesses = [scale * (misfit - mean) for misfit, mean in zip(misfits, known)]
+    return dict(zip(CONTROLS, [float(length) - 1, *excesses]))
 
 
 def expected_misfits(task, spread, lean, size, shift):
     """Means over sentences of the three misfits of `controls`.
 
-    Parameters
-    ----------
-    task : Task
-    spread, size : float
-        Standard deviations of the fields of the teacher and of the encoded student.
-    lean, shift : float
-        Overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
+    Args:
+        spread, size: standard deviations of the fields of the teacher and of the encoded student.
+        lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
     """
     grid, weights = _normal_plane()
     sides = torch.tensor([[1.0], [-1.0]])

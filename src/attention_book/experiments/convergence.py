@@ -17,16 +17,13 @@ APART = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second 
 
 
 def measure(cell):
-    """Rows of a `cells.MessagePassingCell`.
+    """Rows of a `cells.MessagePassingCell`, by `what` they are.
 
-    Returns
-    -------
-    list of dict
-        With `what`: "settled", whether the damped iteration reaches relative changes of 1e-12, and the last
-        `change`; "contraction", where it does: `distance` of a perturbed state from the fixed point, over that at
-        the start, by `iteration`; "copies": two copies from different starts, by `damping` and `width`, how
-        far `apart` over the size of Q, the `change` in an iteration, and the overlaps, means over late iterations.
-        Copies whose overlaps run away have no row.
+    "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
+    where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
+    "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
+    Q, the `change` in an iteration, and the overlaps, means over late iterations. Copies whose overlaps run away have
+    no row.
     """
     task, rng = cell.task, cell.rng()
     data = limiting(task, sample(task, cell.alpha, cell.d, rng))
@@ -34,12 +31,12 @@ def measure(cell):
     second = first + APART[cell.start] * rng.standard_normal(cell.d)
     starts = [start_state(task, data, weights) for weights in (first, second)]
 
-    found = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
-    rows = [{"what": "settled", "settled": found.converged, "change": found.history["change"].iloc[-1]}]
-    if found.converged:
+    run = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
+    rows = [{"what": "settled", "settled": run.converged, "change": run.history["change"].iloc[-1]}]
+    if run.converged:
         noise = rng.standard_normal(cell.d)
-        distances = contraction(task, data, found.state, noise, CONTRACTING)
-        rows += [{"what": "contraction", "iteration": k, "distance": each} for k, each in enumerate(distances)]
+        distances = contraction(task, data, run.state, noise, CONTRACTING)
+        rows += [{"what": "contraction", "iteration": k, "distance": distance} for k, distance in enumerate(distances)]
     for damping, before, over in SCHEDULES[cell.start]:
         for width in (0.0, WIDTH):
             with np.errstate(all="ignore"):
@@ -50,23 +47,12 @@ def measure(cell):
 
 
 def contraction(task, data, fixed, noise, steps, damping=DAMPING):
-    """Distances of the weights from a fixed point, after a small random displacement of them.
+    """Distances (steps + 1,) of the weights from a fixed point, over the first one, after a small displacement.
 
-    Parameters
-    ----------
-    task : Task
-    data : Dataset
-        From `limiting`.
-    fixed : State
-    noise : (d,) array
-        Direction of the displacement.
-    steps : int
-    damping : float
-
-    Returns
-    -------
-    (steps + 1,) array
-        Over the first one.
+    Args:
+        data: from `limiting`.
+        fixed: the state that is the fixed point.
+        noise: direction of the displacement, (d,).
     """
     size = PERTURBATION * np.linalg.norm(fixed.weights)
     state = fixed._replace(weights=fixed.weights + size * noise / np.linalg.norm(noise))
@@ -80,26 +66,18 @@ def contraction(task, data, fixed, noise, steps, damping=DAMPING):
 def copies(task, data, starts, damping, width, before, over):
     """Two copies of message passing on one data set: how far apart they stay.
 
-    Parameters
-    ----------
-    task : Task
-    data : Dataset
-        From `limiting`.
-    starts : two of State
-    damping, width : float
-    before, over : int
-        Iterations before the measurement, and those over which means are taken.
+    `apart` and `change` are root mean squares over the size of Q; q, m, theta and V are of the first copy.
 
-    Returns
-    -------
-    dict
-        `apart` and `change`, root mean squares over the size of Q; q, m, theta and V of the first copy.
+    Args:
+        data: from `limiting`.
+        starts: two states.
+        before, over: iterations before the measurement, and those over which means are taken.
     """
     pair, measured = starts, []
     for k in range(before + over):
-        last, pair = pair, [damped(each, step(task, data, each, width), damping) for each in pair]
+        last, pair = pair, [damped(state, step(task, data, state, width), damping) for state in pair]
         if k >= before:
-            first, second = (each.weights for each in pair)
+            first, second = (state.weights for state in pair)
             point = overlaps(task, torch.from_numpy(first), data.teacher)
             gap = min(np.sum((first - second) ** 2), np.sum((first + second) ** 2))  # Q and -Q are one student
             moved = np.sum((first - last[0].weights) ** 2)

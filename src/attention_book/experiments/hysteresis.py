@@ -9,33 +9,24 @@ from attention_phases.training.starts import start_weights
 
 
 def follow(cell):
-    """Rows of a `cells.LoopCell`.
+    """Rows of a `cells.LoopCell`, for each `way` and `at` (alpha).
 
     One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
-    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest.
-
-    Returns
-    -------
-    list of dict
-        For each `way` and `at` (alpha): q, m, theta, `excess` (training loss without the part that no student can
-        fit), grad_norm.
+    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest. The
+    `excess` is the training loss without the part that no student can fit.
     """
     task, rng = cell.task, cell.rng()
     whole = sample(task, cell.alpha, cell.d, rng)
+    ways = (("up", "positional", sorted(cell.alphas)), ("down", "semantic", sorted(cell.alphas, reverse=True)))
     rows = []
-    for way, start, alphas in (
-        ("up", "positional", sorted(cell.alphas)),
-        ("down", "semantic", sorted(cell.alphas)[::-1]),
-    ):
+    for way, start, alphas in ways:
         weights = start_weights(start, whole.teacher, rng)
         for alpha in alphas:
-            found = fit(_first(whole, sentence_count(alpha, cell.d)), task.lam, weights[None])[0]
-            weights = found.weights
+            student = fit(_first(whole, sentence_count(alpha, cell.d)), task.lam, weights[None])[0]
+            weights = student.weights
             point = overlaps(task, weights, whole.teacher)
-            rows.append({
-                "way": way, "at": alpha, **{name: point[name] for name in ("q", "m", "theta")},
-                "excess": found.train_loss, "grad_norm": found.grad_norm,
-            })  # fmt: skip
+            row = {"way": way, "at": alpha, **{name: point[name] for name in ("q", "m", "theta")}}
+            rows.append(row | {"excess": student.train_loss, "grad_norm": student.grad_norm})
     return rows
 
 

@@ -17,14 +17,11 @@ SAME = 1e-2  # two ends are one minimum if they are closer than this, over their
 
 
 def descend(cell):
-    """Where each start of a `ValleyCell` ends by L-BFGS.
+    """Where each start of a `ValleyCell` ends by L-BFGS; the first, `number` 0, has no noise.
 
-    Returns
-    -------
-    list of dict
-        One for each start; the first, `number` 0, has no noise. Beside train_loss, q, m and theta: `minimum`, which
-        of the distinct ends it is; `nearest`, its distance to the nearest other end over the size of both; `aligned`,
-        ``|cosine|`` with the end of the next start (a student and its negative are the same).
+    Beside train_loss, q, m and theta: `minimum`, which of the distinct ends it is; `nearest`, its distance to the
+    nearest other end over the size of both; `aligned`, ``|cosine|`` with the end of the next start (a student and its
+    negative are the same).
     """
     data, fits, _ = _ends(cell)
     cosines = _cosines(torch.stack([each.weights for each in fits]).double()).numpy()
@@ -45,13 +42,10 @@ def descend(cell):
 def search(cell):
     """What searches from the ends of a `SearchCell` find.
 
-    Returns
-    -------
-    list of dict
-        Two for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
-        single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of the search
-        "anneal", from where the start without noise ends. Each with train_loss, q, m and theta of its end, and
-        `aligned`, its ``|cosine|`` with the lowest of all.
+    There are two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by
+    way of single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of the search
+    "anneal", from where the start without noise ends. Each has train_loss, q, m and theta of its end, and `aligned`,
+    its ``|cosine|`` with the lowest of all.
     """
     data, fits, rng = _ends(cell)
     rows = []
@@ -121,21 +115,10 @@ class Surface(NamedTuple):
 def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
     """Training loss on the plane through the two trained minima and the origin.
 
-    Parameters
-    ----------
-    task : Task
-    alpha : float
-    d : int
-    seed : int
-        Of the data set.
-    grid : int
-        Points an axis.
-    reach : float
-        The plane is Q = a Q_positional + b Q_semantic, with a and b from -0.35 to this.
-
-    Returns
-    -------
-    Surface
+    Args:
+        seed: of the data set.
+        grid: points an axis.
+        reach: the plane is Q = a Q_positional + b Q_semantic, with a and b from -0.35 to this.
     """
     pair = StudentCell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
     data, rng = _draw(pair)

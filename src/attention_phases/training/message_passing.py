@@ -11,7 +11,7 @@ gradient of the risk is zero.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -99,12 +99,17 @@ def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: fl
     """Trace of the slope of the forces (N,), each from e before to e after its own field."""
     shifts = e * np.eye(2)[:, :, None]  # (a, 2, 1)
     above, below = ([forces(w + side * shift, targets, V, variance)[0] for shift in shifts] for side in (1, -1))
-    return sum((above[a][a] - below[a][a]) / (2 * e) for a in range(2))
+    first, second = ((above[a][a] - below[a][a]) / (2 * e) for a in range(2))
+    return first + second
 
 
 def damped(old: State, new: State, damping: float) -> State:
     """The share `damping` of the old state, and the rest of the new one."""
-    return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
+
+    def mixed(before: Any, after: Any) -> Any:
+        return damping * before + (1 - damping) * after
+
+    return State(*map(mixed, old, new))
 
 
 def iterate(

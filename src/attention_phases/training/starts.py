@@ -18,7 +18,7 @@ def starts_of(form: str) -> tuple[str, ...]:
     return ("semantic", "positional", *(("mixed",) if len(SCORES[form]) > 1 else ()), "random")
 
 
-def start_weights(start: str, teacher: Tensor, rng: np.random.Generator | None, form: str = "tied") -> Tensor:
+def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
     """Initial weights (p,), flat: columns of fields first, then what belongs to the value matrix.
 
     Every column starts at Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random), or the first at Q* and the
