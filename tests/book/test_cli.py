@@ -25,6 +25,8 @@ from attention_phases.theory import linear_baseline, solve, threshold
 FEW = ("--points", "256", "--scrambles", "4")
 THEORY = ("theory", "--alpha", "2", "--branch", "semantic", *FEW)
 THRESHOLD = ("threshold", "--kind", "critical", *FEW)
+BREAKING = ("theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional", "--breaking", "1", "--y", "100",
+            "--points", "128")  # fmt: skip
 SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2")
 BASELINE = ("baseline",)
 
@@ -62,6 +64,18 @@ def answer(run):
         return only_object(out)
 
     return answer
+
+
+@pytest.fixture
+def complaint(run):
+    """A function that runs a command that must end with a code, without a result, and returns its one line."""
+
+    def complaint(code, *arguments):
+        *ended, err = run(*arguments)
+        assert ended == [code, ""] and err.count("\n") == 1 and err.endswith("\n")
+        return err
+
+    return complaint
 
 
 # What a command answers
@@ -187,31 +201,28 @@ def test_a_branch_that_does_not_exist_is_no_success(run):
     assert err.count("\n") == 1 and "semantic" in err and "alpha = 0.3" in err
 
 
-@pytest.mark.parametrize("kind", ["critical", "linear"])
-def test_no_threshold_without_a_semantic_part(run, kind):
-    code, out, err = run("threshold", "--kind", kind, *FEW, "--omega", 1, "--json")
-    assert (code, out) == (1, "")
-    assert err.count("\n") == 1
+OVERFLOWS = [
+    (*THEORY, "--sigma", "1e-300"),
+    (*THEORY, "--sigma", "1e10"),
+    (*THEORY, "--alpha", "1e300"),
+    (*BASELINE, "--sigma", "1e300"),
+    (*SIMULATE, "--sigma", "1e20"),
+    (*SIMULATE, "--lam", "1e300"),
+    (*SIMULATE, "--matrix", "1e300,1;1,1e300"),
+]
+WITHOUT_RESULT = [
+    *((arguments, "result") for arguments in OVERFLOWS),
+    (("threshold", "--kind", "critical", *FEW, "--omega", "1"), "no critical threshold found"),
+    (("threshold", "--kind", "linear", *FEW, "--omega", "1"), "no linear threshold found"),
+    (("gamp", "--alpha", "1", "--d", "10", "--init", "random", "--lam", "1e-300"),
+     r"not settled after \d+ iterations: relative change nan"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (*THEORY, "--sigma", "1e-300"),
-        (*THEORY, "--sigma", "1e10"),
-        (*THEORY, "--alpha", "1e300"),
-        (*BASELINE, "--sigma", "1e300"),
-        (*SIMULATE, "--sigma", "1e20"),
-        (*SIMULATE, "--lam", "1e300"),
-        (*SIMULATE, "--matrix", "1e300,1;1,1e300"),
-    ],
-    ids=" ".join,
-)
+@pytest.mark.parametrize(("arguments", "words"), WITHOUT_RESULT, ids=[" ".join(given) for given, _ in WITHOUT_RESULT])
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
-def test_numbers_that_overflow_are_a_failure_in_one_line(run, arguments, form):
-    code, out, err = run(*arguments, *form)
-    assert (code, out) == (1, "")
-    assert err.count("\n") == 1 and "result" in err
+def test_no_result_is_a_failure_in_one_line(complaint, arguments, words, form):
+    assert re.search(words, complaint(1, *arguments, *form))
 
 
 def test_a_vanishing_penalty_is_a_limit(run):
@@ -221,19 +232,14 @@ def test_a_vanishing_penalty_is_a_limit(run):
     )
 
 
-def test_message_passing_that_runs_into_nan_is_a_failure_in_one_line(run):
-    code, out, err = run("gamp", "--alpha", 1, "--d", 10, "--init", "random", "--lam", "1e-300")
-    assert (code, out) == (1, "")
-    assert re.fullmatch(r"not settled after \d+ iterations: relative change nan\n", err)
-
-
 # What is refused
 
+TASKS = (THEORY, THRESHOLD, BASELINE, SIMULATE)
 REALS = {
     "alpha": ((THEORY, SIMULATE), ("0", "-1", "nan", "inf", "-1e400", "two")),
-    "omega": ((THEORY, THRESHOLD, BASELINE, SIMULATE), ("-0.1", "1.1", "nan", "inf", "half")),
-    "sigma": ((THEORY, THRESHOLD, BASELINE, SIMULATE), ("0", "-1", "nan", "inf")),
-    "lam": ((THEORY, THRESHOLD, BASELINE, SIMULATE), ("0", "-1", "nan", "inf")),
+    "omega": (TASKS, ("-0.1", "1.1", "nan", "inf", "half")),
+    "sigma": (TASKS, ("0", "-1", "nan", "inf")),
+    "lam": (TASKS, ("0", "-1", "nan", "inf")),
 }
 MATRICES_REFUSED = (
     "identity", "", "1,2,3,4", "1,2;3", "1,2;3,4;5,6", "1;2", "a,b;c,d", "1,nan;0,1", "1,inf;0,1", "1,2\n3,4",
@@ -270,12 +276,10 @@ def nowhere(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("command", "name", "value"), BAD, ids=[f"{c[0]}-{n}={v[:12]!r}" for c, n, v in BAD])
-def test_bad_input_is_one_line_that_names_it(run, nowhere, command, name, value):
-    code, out, err = run(*command, f"--{name}={value}", "--json")
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1 and err.endswith("\n")
-    assert name in err
-    assert all(entry in err for entry in typed(name, value))
+def test_bad_input_is_one_line_that_names_it(complaint, nowhere, command, name, value):
+    err = complaint(2, *command, f"--{name}={value}", "--json")
+    assert name in err and all(entry in err for entry in typed(name, value))
+    assert list(nowhere.iterdir()) == []
 
 
 def typed(name, value):
@@ -288,11 +292,6 @@ def typed(name, value):
         return [value]
 
 
-def test_bad_input_leaves_no_file(run, nowhere):
-    assert run("sweep", "fig02", "--profile", "smoke", "--workers", 0)[0] == 2
-    assert list(nowhere.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -302,20 +301,18 @@ def test_bad_input_leaves_no_file(run, nowhere):
         (("theory", "--alpha", "2"), "--branch"),
         (("sweep",), "name"),
         (("sweep", "fig99"), "fig99"),
+        (("sweep", "fig02", "--scheduler", "tcp://127.0.0.1:1", "--workers", "2"), "--workers: not allowed with"),
         (("baseline", "--gamma", "3"), "--gamma"),
         (("baseline", "two\nlines"), "two lines"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
-def test_a_command_line_that_makes_no_sense_is_one_line_too(run, arguments, named):
-    code, out, err = run(*arguments)
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1 and named in err
+def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, arguments, named):
+    assert re.search(named, complaint(2, *arguments))
 
 
-def test_training_sets_beyond_the_memory_are_refused(run):
-    code, out, err = run(*SIMULATE, "--d", 10**8)
-    assert (code, out) == (1, "") and err.startswith("no result at these parameters: ") and err.count("\n") == 1
+def test_training_sets_beyond_the_memory_are_refused(complaint):
+    assert complaint(1, *SIMULATE, "--d", 10**8).startswith("no result at these parameters: ")
 
 
 # Sweeps and their results
@@ -345,6 +342,15 @@ def swept(tiny, tmp_path, answer):
         "done": 3, "skipped": 0, "failed": 0, "store": str(tmp_path / "s.sqlite"), "data": str(tmp_path / "data"),
     }  # fmt: skip
     return arguments
+
+
+@pytest.fixture
+def stored(swept, tmp_path, monkeypatch):
+    """Path of the table of that sweep, which is the stored result of Figure 2."""
+    for module in (results, verification):
+        monkeypatch.setattr(module, "DATA", tmp_path / "data")
+    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
+    return tmp_path / "data/fig02.parquet"
 
 
 def counts(summary):
@@ -383,24 +389,7 @@ def test_a_sweep_goes_on_from_a_part(swept, answer, tmp_path, monkeypatch):
         (("gamp", "--alpha", 2, "--d", 100, "--init", "semantic"), "iteration"),
         (THRESHOLD, "point"),
         (("theory", "--alpha", 2, "--branch", "semantic", "--points", 64), "average"),
-        (
-            (
-                "theory",
-                "--alpha",
-                0.75,
-                "--omega",
-                0.1,
-                "--branch",
-                "positional",
-                "--breaking",
-                1,
-                "--y",
-                100,
-                "--points",
-                128,
-            ),
-            "root",
-        ),
+        (BREAKING, "root"),
         (("verify", "--experiment", "fig02", "--sample", 2), "cell"),
     ],
     ids=lambda each: each if isinstance(each, str) else each[0],
@@ -415,10 +404,9 @@ def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, mon
     assert not quiet or err == ""
 
 
-def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, run, tmp_path):
-    code, out, err = run("sweep", "fig02", "--store", tmp_path / "missing/s.sqlite", "--data", tmp_path, "--json")
-    assert (code, out) == (1, "")
-    assert err.count("\n") == 1 and "missing/s.sqlite" in err
+def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, complaint, tmp_path):
+    err = complaint(1, "sweep", "fig02", "--store", tmp_path / "missing/s.sqlite", "--data", tmp_path, "--json")
+    assert "missing/s.sqlite" in err
 
 
 @pytest.mark.parametrize(
@@ -430,18 +418,11 @@ def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, run, tmp_p
     ],
 )
 def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
-    tiny, run, nowhere, monkeypatch, address, expected, said
+    tiny, complaint, nowhere, monkeypatch, address, expected, said
 ):
     monkeypatch.setattr(cluster, "TIMEOUT", 1)
-    code, out, err = run("sweep", "fig02", "--scheduler", address, "--json")
-    assert (code, out) == (expected, "")
-    assert err.startswith(said) and err.count("\n") == 1
+    assert complaint(expected, "sweep", "fig02", "--scheduler", address, "--json").startswith(said)
     assert list(nowhere.iterdir()) == []
-
-
-def test_a_sweep_on_a_cluster_takes_no_number_of_workers(run):
-    code, out, err = run("sweep", "fig02", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2)
-    assert (code, out) == (2, "") and err.count("\n") == 1 and "--scheduler" in err and "--workers" in err
 
 
 def alter(path, column, change):
@@ -453,73 +434,60 @@ def alter(path, column, change):
     pq.write_table(table.set_column(place, column, pa.array(values, table.schema.field(column).type)), path)
 
 
-def test_verify_recomputes_what_is_stored(swept, answer, run, tmp_path, monkeypatch):
-    monkeypatch.setattr(verification, "DATA", tmp_path / "data")
+def test_verify_recomputes_what_is_stored(stored, answer, run):
     found = answer("verify")
     assert {name: found[name] for name in ("cells", "mismatches", "other_minima")} == {
         "cells": 3, "mismatches": [], "other_minima": [],
     }  # fmt: skip
     assert 0 <= found["expected_other_minima"]["cells"] < 1
     assert answer("verify", "--sample", 2)["cells"] == 2
-    path = tmp_path / "data/fig02.parquet"
-    stored = load(path)["theta"].iloc[0]
+    right = load(stored)["theta"].iloc[0]
     allowed = kinds.STUDENTS["theta"][1]
-    alter(path, "theta", lambda value: value + 0.3 * allowed)
+    alter(stored, "theta", lambda value: value + 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
-    alter(path, "theta", lambda value: value + 2 * allowed)
+    alter(stored, "theta", lambda value: value + 2 * allowed)
     code, out, err = run("verify", "--json")
     (found,) = only_object(out)["mismatches"]
     assert code == 1 and err == "1 stored values differ\n"
     assert found["column"] == "theta"
-    assert found["stored"] == pytest.approx(stored + 2.3 * allowed, abs=1e-12)
-    assert found["recomputed"] == pytest.approx(stored, abs=allowed)
+    assert found["stored"] == pytest.approx(right + 2.3 * allowed, abs=1e-12)
+    assert found["recomputed"] == pytest.approx(right, abs=allowed)
 
 
 @pytest.mark.parametrize(("column", "change"), [("start", lambda value: "random"), ("seed", lambda value: value + 1)])
-def test_verify_finds_altered_names_and_parameters(swept, run, tmp_path, monkeypatch, column, change):
-    monkeypatch.setattr(verification, "DATA", tmp_path / "data")
-    alter(tmp_path / "data/fig02.parquet", column, change)
+def test_verify_finds_altered_names_and_parameters(stored, run, column, change):
+    alter(stored, column, change)
     code, out, _ = run("verify", "--json")
     assert code == 1 and [each["column"] for each in only_object(out)["mismatches"]] == [column]
 
 
-def test_verify_without_results_is_a_failure(nowhere, run):
-    code, out, err = run("verify", "--json")
-    assert (code, out) == (1, "")
-    assert err.count("\n") == 1 and str(nowhere / "data") in err
+def test_verify_without_results_is_a_failure(nowhere, complaint):
+    assert str(nowhere / "data") in complaint(1, "verify", "--json")
 
 
-def test_an_experiment_is_read_where_it_is_stored(swept, tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "DATA", tmp_path / "data")
+def test_an_experiment_is_read_where_it_is_stored(stored, monkeypatch):
     monkeypatch.setattr(results, "compute", lambda *_: pytest.fail("computed although it is stored"))
-    pd.testing.assert_frame_equal(results.experiment("fig02", "paper"), load(tmp_path / "data/fig02.parquet"))
+    pd.testing.assert_frame_equal(results.experiment("fig02", "paper"), load(stored))
 
 
-def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(swept, tmp_path, monkeypatch):
-    path = tmp_path / "data/fig02.parquet"
-    monkeypatch.setattr(results, "DATA", path.parent)
-    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
-    before, stored = path.read_bytes(), load(path)
+def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(stored, monkeypatch):
+    before, old = stored.read_bytes(), load(stored)
     wanted = [*experiments.grid("fig02", "paper")[:2], cells.StudentCell("fig02", Task(), 2.0, 20, 0, "lbfgs")]
     monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: wanted)
     table = results.experiment("fig02", "paper", workers=1, quiet=True)
     assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
-    known = stored["alpha"] < 1.5
-    assert table[table["alpha"] < 2]["seconds"].tolist() == stored[known]["seconds"].tolist()  # read, not computed
-    assert path.read_bytes() == before and [each.name for each in path.parent.iterdir()] == [path.name]
+    known = old["alpha"] < 1.5
+    assert table[table["alpha"] < 2]["seconds"].tolist() == old[known]["seconds"].tolist()  # read, not computed
+    assert stored.read_bytes() == before and list(stored.parent.iterdir()) == [stored]
 
 
 @pytest.mark.parametrize("profile", ["laptop", "smoke"])
-def test_other_profiles_compute_all_once_and_leave_data_alone(swept, profile, tmp_path, monkeypatch):
-    path = tmp_path / "data/fig02.parquet"
-    monkeypatch.setattr(results, "DATA", path.parent)
-    monkeypatch.setattr(results, "BUILT", tmp_path / "built")
-    before = path.read_bytes()
+def test_other_profiles_compute_all_once_and_leave_data_alone(stored, profile, monkeypatch):
+    before, old = stored.read_bytes(), load(stored)
     table = results.experiment("fig02", profile, workers=1, quiet=True)
-    stored = load(path)
-    assert set(table["cell"]) == set(stored["cell"])
-    assert set(table["seconds"]).isdisjoint(stored["seconds"])
-    assert path.read_bytes() == before
+    assert set(table["cell"]) == set(old["cell"])
+    assert set(table["seconds"]).isdisjoint(old["seconds"])
+    assert stored.read_bytes() == before
     # Another notebook reads what this one has computed; other code computes anew.
     again = results.experiment("fig02", profile, workers=1, quiet=True)
     assert again["seconds"].tolist() == table["seconds"].tolist()
