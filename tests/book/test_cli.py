@@ -245,10 +245,10 @@ MATRICES_REFUSED = (
     "identity", "", "1,2,3,4", "1,2;3", "1,2;3,4;5,6", "1;2", "a,b;c,d", "1,nan;0,1", "1,inf;0,1", "1,2\n3,4",
 )  # fmt: skip
 OTHERS = {
-    "points": ((THEORY, THRESHOLD), ("0", "-16", "8", "100", "1e3", str(2**40), str(2**70))),
-    "scrambles": ((THEORY, THRESHOLD), ("0", "-1", "3", "4.5", str(10**12))),
+    "points": ((THEORY, THRESHOLD), ("0", "-16", "8", "100", "1e3")),
+    "scrambles": ((THEORY, THRESHOLD), ("0", "-1", "3", "4.5")),
     "seed": ((THEORY, THRESHOLD, SIMULATE, ("verify",)), ("-1", "1.5", "x")),
-    "d": ((SIMULATE,), ("0", "-5", "1", "x", str(10**8))),
+    "d": ((SIMULATE,), ("0", "-5", "1", "x")),
     "seeds": ((SIMULATE,), ("0", "-1", "1.5")),
     "workers": ((SIMULATE, ("sweep", "fig02", "--profile", "smoke")), ("0", "-1", "two")),
     "sample": ((("verify",),), ("0", "-1", "x")),
