@@ -39,20 +39,23 @@ def per_run(table):
     epochs = curves(table)
     by_adam = epochs[epochs["epoch"] == epochs["adam_epochs"]].set_index(run)
     by_sgd = epochs.loc[epochs.groupby(run)["epoch"].idxmax()].set_index(run)
-    moved = tensors(table)
-    total = moved["distance"].groupby([*run, "span"]).sum().unstack()
+    distances = tensors(table)
+    total = distances["distance"].groupby([*run, "span"]).sum().unstack()
+    by_zeros = distances["of_zeros"].xs("trained to final", level="span").groupby(run).sum()
     shares = table[table["what"] == "shares"].astype({"variant": str, "after": str}).set_index([*run, "after"])
-    shares = shares[["by_position", "by_token"]].unstack()
-    ended = {"": "adam", "_sgd": "sgd"}
-    return pd.DataFrame({
-        **{f"{name}{end}": each[name] for end, each in (("", by_adam), ("_sgd", by_sgd)) for name in MEASURED},
-        **{span: total[span] for span in ("start to trained", "trained to final")},
-        "of_zeros": moved["of_zeros"].xs("trained to final", level="span").groupby(run).sum(),
-        **{f"{name}{end}": shares[name, after] for end, after in ended.items() for name in ("by_position", "by_token")},
-    })  # fmt: skip
-
-
-MEASURED = ("accuracy", "test_loss")
+    shares = shares[["by_position", "by_token"]]
+    tested = ["accuracy", "test_loss"]
+    return pd.concat(
+        [
+            by_adam[tested],
+            by_sgd[tested].add_suffix("_sgd"),
+            total[["start to trained", "trained to final"]],
+            by_zeros,
+            shares.xs("adam", level="after"),
+            shares.xs("sgd", level="after").add_suffix("_sgd"),
+        ],
+        axis=1,
+    )
 
 
 def tensors(table):

@@ -307,23 +307,9 @@ def sgd(flat, gradient, free, rate):
 
 @njit(**COMPILED)
 def train_epoch(model, sequences, order, batch, rule, step=0):
-    """One pass over the training sequences in the given order, in batches; the last one may be smaller.
+    """One pass over the training sequences in the given order, in batches; the mean cross-entropy along the way.
 
-    Parameters
-    ----------
-    model : Trainable
-    sequences : counting.Sequences
-        n of them.
-    order : (n,) int64
-    batch : int
-    rule : Rule
-    step : int
-        Steps of Adam done before.
-
-    Returns
-    -------
-    float
-        Mean cross-entropy along the way.
+    The last batch may be smaller. `step` counts the steps of Adam done before.
     """
     space = workspace(batch * len(model.named.position), model.named)
     loss = 0.0

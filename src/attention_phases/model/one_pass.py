@@ -23,25 +23,15 @@ HALVES = 2  # always summed apart: how many threads there are changes no digit
 _one_caller = threading.Lock()  # not every threading layer of Numba can be entered by two threads at once
 
 
-def penalised_misfit(inputs, stiffness, targets, weights, lam):
-    """Risk without its floor, and its gradient.
+def penalised_misfit(
+    inputs: np.ndarray, stiffness: np.ndarray, targets: np.ndarray, weights: np.ndarray, lam: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Risk without its floor, (k,) in float64, and its gradient, (k, r, d).
 
-    Parameters
-    ----------
-    inputs : (n, 2, d) array
-        x/sqrt(d) of the two tokens of each sentence.
-    stiffness : (n,) array
-    targets : (n, 2) array
-        As in `two_tokens.Dataset`.
-    weights : (k, r, d) array
-        One column of each student, r = 1, or the two of students whose scores add up, r = 2.
-    lam : float
-        Ridge penalty.
-
-    Returns
-    -------
-    risk : (k,) float64 array
-    gradient : (k, r, d) array
+    Args:
+        inputs, stiffness, targets: as in `two_tokens.Dataset`.
+        weights: one column of each student, r = 1, or the two of students whose scores add up, r = 2; (k, r, d).
+        lam: ridge penalty.
     """
     k, r, d = weights.shape
     columns = weights.reshape(-1, d)
