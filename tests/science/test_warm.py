@@ -103,10 +103,16 @@ def test_general_averages_near_a_search_are_those_of_a_search():
 @pytest.mark.parametrize(
     "omega, branch, alpha",
     [
-        (0.3, "semantic", 2.0), (0.3, "semantic", 0.85), (0.3, "semantic", 0.6), (0.3, "positional", 2.0),
-        (0.3, "positional", 4.5), (0.3, "positional", 0.1), (0.05, "positional", 0.9), (0.3, "symmetric", 0.5),
+        (0.3, "semantic", 2.0),
+        (0.3, "semantic", 0.85),
+        (0.3, "semantic", 0.6),
+        (0.3, "positional", 2.0),
+        (0.3, "positional", 4.5),
+        (0.3, "positional", 0.1),
+        (0.05, "positional", 0.9),
+        (0.3, "symmetric", 0.5),
     ],
-)  # fmt: skip
+)
 def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, alpha):
     given = Task(omega=omega), alpha, branch
     assert_same(solve(*given, **FEW), by_search(solve, *given, **FEW))
@@ -126,11 +132,14 @@ def test_what_was_known_at_the_start_does_not_show_in_the_solution(by_search, br
 @pytest.mark.parametrize(
     "architecture, branch, alpha",
     [
-        (Architecture("untied"), "semantic", 2.0), (Architecture("untied"), "positional", 2.0),
-        (Architecture("rank2"), "semantic", 2.0), (Architecture("rank2"), "positional", 0.5),
-        (Architecture(correlation=0.3), "positional", 2.0), (Architecture(correlation=0.3), "semantic", 1.0),
+        (Architecture("untied"), "semantic", 2.0),
+        (Architecture("untied"), "positional", 2.0),
+        (Architecture("rank2"), "semantic", 2.0),
+        (Architecture("rank2"), "positional", 0.5),
+        (Architecture(correlation=0.3), "positional", 2.0),
+        (Architecture(correlation=0.3), "semantic", 1.0),
     ],
-)  # fmt: skip
+)
 def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, architecture, branch, alpha):
     given, few = (Task(omega=0.3), alpha, branch), {"points": 2**6, "scrambles": 8, "architecture": architecture}
     expected = by_search(solve, *given, **few)
@@ -195,6 +204,12 @@ def test_an_iteration_that_fails_is_not_repeated():
 def test_a_search_serves_what_is_near_it():
     net = warm.Net(np.zeros((4, 16, 4)), 2)
     near = 0.9 * warm.REACH
-    asked = [([0.0, 0.0], False), ([near, -near], False), ([-near, 0.0], True), ([near, 0.0], False),
-             ([near, 0.0], False), ([np.nan, 0.0], False)]  # fmt: skip
-    assert [net.search_at(np.array(x), anew) for x, anew in asked] == [True, False, True, True, False, True]
+    asked = [
+        ([0.0, 0.0], False, True),
+        ([near, -near], False, False),
+        ([-near, 0.0], True, True),
+        ([near, 0.0], False, True),
+        ([near, 0.0], False, False),
+        ([np.nan, 0.0], False, True),
+    ]
+    assert [net.search_at(np.array(x), anew) for x, anew, _ in asked] == [expected for *_, expected in asked]

@@ -86,7 +86,10 @@ def solve_model(
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
-        near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
+        if start is None:
+            near = _polish(model, _damped(model, few), few)[0]
+        else:
+            near = model.pack(start)  # pyright: ignore[reportArgumentType] (overlaps of the model's own student)
         return _describe(model, *_polish(model, near, net), net, few.calls)
 
 

@@ -242,24 +242,17 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
     No point is lower than a minimum of value v unless it lies in the ellipsoid ``1/2 (h - w)^T A (h - w) <= v``, for
     ell >= 0. The starts are displaced along one field each, to both sides, and stay in the ellipsoid.
 
-    Parameters
-    ----------
-    w : (N,) array
-        Cavity fields.
-    Y, C : (L, L) arrays
-    M : (r, r) array
-    A : (N, N) array
-        C^-1 x chi^-1.
-    reach : (N,) array
-        Square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid.
-    minima : (2, N) array
-        Filled with the minimiser, and with the lowest other minimum that was found, NaN if there was none.
-    values : (2,) array
-        Filled with the objective there, the first the Moreau envelope; infinite if no start led to a minimum.
-    h : (N,) array
-        Working space.
-    work : tuple
-        From `workspace`.
+    Args:
+        w: (N,), cavity fields
+        Y, C: (L, L)
+        M: (r, r)
+        A: (N, N), C^-1 x chi^-1
+        reach: (N,), square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid
+        minima: (2, N), filled with the minimiser, and with the lowest other minimum that was found, NaN if none was
+        values: (2,), filled with the objective there, the first the Moreau envelope; infinite if no start led to a
+            minimum
+        h: (N,), working space
+        work: from `workspace`
     """
     minima[0], minima[1], values[1] = w, np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)

@@ -158,21 +158,12 @@ def follow(kept, w1, w2, t1, t2, V, variance):
 def prox(w1, w2, t1, t2, V, variance):
     """Return the global minimiser of the Moreau objective: the lowest minimum that `search` finds.
 
-    Parameters
-    ----------
-    w1, w2 : float
-        Cavity fields.
-    t1, t2 : float
-        What S_11 and S_22 should be.
-    V : float
-        sigma^2 chi.
-    variance : float
-        sigma^2.
+    The result is (h1, h2, objective): the Moreau envelope, infinite if no start led to a minimum.
 
-    Returns
-    -------
-    h1, h2, objective : float
-        The objective is the Moreau envelope; infinite if no start led to a minimum.
+    Args:
+        w1, w2: cavity fields
+        t1, t2: what S_11 and S_22 should be
+        V, variance: sigma^2 chi and sigma^2
     """
     return search(w1, w2, t1, t2, V, variance)[0]
 
@@ -190,20 +181,13 @@ def response(h1, h2, t1, t2, V, variance):
 
 @njit(cache=True, nogil=True)
 def forces(w, t, V, variance):
-    """Return the forces r = (h* - w)/V on the fields of many sentences, and their derivatives by the fields.
+    """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and of dr/dw the trace and square (N,).
 
-    Parameters
-    ----------
-    w, t : (2, N) arrays
-        Cavity fields, and what S_11 and S_22 should be.
-    V, variance : float
-        sigma^2 chi and sigma^2.
+    The square is that of the Frobenius norm; both are taken between the jumps of h*.
 
-    Returns
-    -------
-    r : (2, N) array
-    trace, square : (N,) arrays
-        Trace and squared Frobenius norm of dr/dw, between the jumps of h*.
+    Args:
+        w, t: (2, N), cavity fields, and what S_11 and S_22 should be
+        V, variance: sigma^2 chi and sigma^2
     """
     r = np.empty(w.shape)
     trace = np.empty(w.shape[1])
@@ -237,7 +221,7 @@ def all_targets(y, omega, lean1, lean2):
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, omega, variance, lean1, lean2):
-    """Return the ten entries of `state_evolution.Averages` over one scramble z (N, 4), losses without their constant.
+    """Return the ten entries of `standard.Averages` over one scramble z (N, 4), losses without their constant.
 
     With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
     (N, 2, 2); otherwise the descents start from what an earlier search stored there.
