@@ -247,9 +247,11 @@ def test_gains_are_the_slopes_of_the_map(held):
     setting = general.Setting.of(TASK, Architecture("untied", 2, 0.2))
     theta, mu = np.array([0.3, 0.2]), np.array([[0.1, 0.15]])
     base = general.VariantOverlaps(
-        np.array([[0.5, 0.2], [0.2, 0.4]]), mu if held == "theta" else 0 * mu, theta if held == "mu" else 0 * theta,
+        np.array([[0.5, 0.2], [0.2, 0.4]]),
+        mu if held == "theta" else 0 * mu,
+        theta if held == "mu" else 0 * theta,
         np.array([[40.0, 5.0], [5.0, 30.0]]),
-    )  # fmt: skip
+    )
     points = gaussian_points(2**11, 16, seed=0, dimensions=6)
 
     def step(overlaps):
@@ -258,9 +260,7 @@ def test_gains_are_the_slopes_of_the_map(held):
 
     slopes = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "mu"]
     for column, side in enumerate(0.05 * np.eye(2)):
-        above, below = (
-            step(base._replace(**{held: getattr(base, held) + sign * side})) for sign in (1, -1)
-        )  # fmt: skip
+        above, below = (step(base._replace(**{held: getattr(base, held) + sign * side})) for sign in (1, -1))
         change = (getattr(above, held) - getattr(below, held)).reshape(16, 2) / 0.1
         error = np.hypot(change.std(axis=0), slopes[:, :, column].std(axis=0)) / 4
         assert (np.abs(change.mean(axis=0) - slopes[:, :, column].mean(axis=0)) < 4 * error).all()

@@ -6,6 +6,7 @@ student on its faster kernel, and of any architecture that the theory covers.
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -76,20 +77,18 @@ def solve(
 def solve_model(
     model: Model,
     points: np.ndarray,
-    start: Overlaps | VariantOverlaps | None = None,
+    start: Any = None,
     report: Callable[[int], object] | None = None,
 ) -> Solution:
     """Return the fixed point of a model on points (scrambles, N, dimensions).
 
-    A damped iteration on few points comes near it, and Powell's hybrid method on all points finishes.
+    A damped iteration on few points comes near it, or a `start` in the model's own overlaps; Powell's hybrid method on
+    all points finishes.
     """
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
-        if start is None:
-            near = _polish(model, _damped(model, few), few)[0]
-        else:
-            near = model.pack(start)  # pyright: ignore[reportArgumentType] (overlaps of the model's own student)
+        near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
         return _describe(model, *_polish(model, near, net), net, few.calls)
 
 
