@@ -5,7 +5,6 @@ picture itself needs, such as levels of contours.
 """
 
 from ..render.style import ATTENTION, BASELINE, COLOURS, HIGHER, LINEAR, LOWER, NEUTRAL, POSITIONAL, SEMANTIC, use_svg
-from . import landscape, stability
 
 __all__ = [
     "ATTENTION",
@@ -17,7 +16,5 @@ __all__ = [
     "NEUTRAL",
     "POSITIONAL",
     "SEMANTIC",
-    "landscape",
-    "stability",
     "use_svg",
 ]

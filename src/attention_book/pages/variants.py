@@ -23,7 +23,7 @@ from ..render.style import (
     slice_panels,
     styled,
 )
-from ..tables.stability import theory_lines
+from .free_energy import theory_lines
 
 TITLES = {
     "correlated": "correlated tokens",

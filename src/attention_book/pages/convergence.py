@@ -1,0 +1,62 @@
+"""Message passing on data beside its state evolution, and the mode that grows where it does not converge."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from ..render.style import COLOURS, NEUTRAL, SEMANTIC, panels, styled
+
+# label and unit, over sigma^2, of each overlap
+OVERLAPS = {
+    "q": (r"$q/\sigma^2$", 1),
+    "theta": (r"$\theta/\sigma^2$", 1),
+    "m": (r"$m/\sigma^2$", 1),
+    "V": (r"$V/10\sigma^2$", 10),
+}
+
+
+@styled
+def draw_tracking(runs, theory, sigma):
+    """Overlaps by iteration: message passing on several data sets, and the state evolution from the same start.
+
+    runs: `message_passing.Run.history` of each data set.
+    theory: from `theory.dynamics.trajectory`.
+    """
+    figure, rows = panels(len(OVERLAPS), 2.25, sharex=True)
+    for axes, (name, (label, multiple)) in zip(rows, OVERLAPS.items()):
+        unit = multiple * sigma**2
+        histories = [run[name] / unit for run in runs]
+        _draw_runs(axes, histories, SEMANTIC, "message passing, one data set", alpha=0.7)
+        values, errors = theory[name] / unit, theory[f"{name}_error"] / unit
+        axes.errorbar(theory.index, values, errors, fmt="o", color="black", markersize=4, label="state evolution")
+        low, high = values.min(), values.max()
+        room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
+        axes.set(ylabel=label, ylim=(low - room, high + room))
+    rows[0].legend(loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
+    rows[-1].set_xlabel("iteration")
+    return figure
+
+
+@styled
+def draw_mode(undamped, damped, gain, sigma):
+    """The overlap with the positions near the semantic solution, and the growth that the map's derivative predicts.
+
+    undamped, damped: `message_passing.Run.history` of each data set.
+    gain: of m, `theory.Solution.gain`.
+    """
+    figure, axes = plt.subplots(figsize=(6.4, 4.4))
+    for runs, colour, label in ((undamped, COLOURS["positional"], "undamped"), (damped, NEUTRAL, "damped")):
+        _draw_runs(axes, [abs(run["m"]) / sigma**2 for run in runs], colour, label, alpha=0.8)
+    steps = np.arange(3, 9)
+    growth = 0.03 * abs(gain) ** (steps - 3.0)
+    axes.plot(steps, growth, "o--", color="black", markersize=4, label=rf"slope of theory: ${gain:.2f}$ a step")
+    last = max(run.index.max() for run in undamped)
+    axes.set(yscale="log", xlabel="iteration", ylabel=r"$|m|/\sigma^2$", ylim=(1e-4, 30), xlim=(0, last))
+    axes.legend(loc="lower right")
+    return figure
+
+
+def _draw_runs(axes, runs, colour, label, alpha):
+    """A thin line for each run, named once."""
+    for number, run in enumerate(runs):
+        name = None if number else label
+        axes.plot(run.index, run, "-", color=colour, linewidth=0.8, alpha=alpha, label=name)
