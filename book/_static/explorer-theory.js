@@ -1,4 +1,4 @@
-/* What the explorer knows: the stored theory, interpolated as `attention_book.explorer.interpolation` does it,
+/* What the explorer knows: the stored theory, interpolated as `attention_book.explorer.nodes` does it,
    and the attention matrices of a sentence. Numbers come from explorer-data.js alone; nothing here draws. */
 "use strict";
 window.explorerTheory = (data => {

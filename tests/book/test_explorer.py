@@ -11,12 +11,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from attention_book.analysis.lines import borders_of
-from attention_book.analysis.prices import cavity_fields, one_sentence, prices, students_at
 from attention_book.experiments.results import experiment
 from attention_book.explorer import page as landing
-from attention_book.explorer.interpolation import interpolate, polynomial
-from attention_book.explorer.nodes import Nodes, branch_nodes, with_interpolation
-from attention_book.explorer.script import EXPERIMENTS
+from attention_book.explorer.nodes import Nodes, branch_nodes, interpolate, polynomial, with_interpolation
+from attention_book.explorer.page import EXPERIMENTS
+from attention_book.pages.prices import cavity_fields, one_sentence, prices, students_at
 from attention_phases import Task
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN

@@ -146,7 +146,7 @@ def draw_contraction(curves, rates):
         top.plot(np.arange(len(predicted)), predicted, "o", color=shade, markersize=3.5, label=label)
     top.set(yscale="log", xlabel="iteration after the perturbation", ylabel="its size, over that at first")
     top.legend(title="lines: data sets; dots: theory", title_fontsize=11, fontsize=11)
-    _draw_rates(bottom, rates.dropna(subset="predicted").sort_values("predicted"))
+    _draw_rates(bottom, rates.dropna(subset="predicted"))
     return figure
 
 
@@ -161,8 +161,9 @@ def _draw_rates(axes, rates):
     ):
         bars = {"fmt": marker, "fillstyle": fill, "color": SEMANTIC, "elinewidth": 1, "label": label}
         axes.errorbar(rows["predicted"], rows["measured"], rows["measured_error"], rows["predicted_error"], **bars)
-    close = rates["predicted"].diff() < 0.03 * (ends[1] - ends[0])  # to the label before
-    for row, beside in zip(rates.itertuples(), close):
+    ordered = rates.sort_values("predicted")
+    close = ordered["predicted"].diff() < 0.03 * (ends[1] - ends[0])
+    for row, beside in zip(ordered.itertuples(), close):  # a label aside of the one before
         offset = {"xytext": (-12, 14) if beside else (5, -11), "textcoords": "offset points"}
         axes.annotate(f"{row.omega:g}, {row.alpha:g}", (row.predicted, row.measured), fontsize=9, **offset)
     axes.set(xlabel=r"predicted from $\Lambda$", ylabel="measured", xlim=ends, ylim=ends)
@@ -217,7 +218,7 @@ def draw_maps(maps, lines, label, most, crosses=None):
 
 def _draw_squares(axes, values, most, crosses):
     area = 200 * 9 / max(9, len(values.columns)) ** 1.15  # so that no square touches its neighbour
-    points = values.stack()  # by alpha and omega, without NaN
+    points = values.stack().dropna()  # by alpha and omega
     alphas, omegas = points.index.get_level_values(0), points.index.get_level_values(1)
     look = {"marker": "s", "cmap": "magma_r", "edgecolors": "#999999", "linewidths": 0.6}
     squares = axes.scatter(omegas, alphas, s=area, c=points, vmin=0, vmax=most, **look)
