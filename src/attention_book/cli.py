@@ -19,6 +19,8 @@ from attention_phases.task import Task
 from . import commands
 from .experiments import GRIDS, PROFILES
 
+TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message):
@@ -42,8 +44,8 @@ def main(arguments=None):
     except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
         print(_line(f"no result at these parameters: {type(error).__name__}: {error}"), file=sys.stderr)
         return 1
-    except RuntimeError as error:
-        if "can't allocate memory" not in str(error):  # torch's MemoryError
+    except (RuntimeError, ValueError) as error:
+        if not any(words in str(error) for words in TOO_LARGE):
             raise
         print(_line(f"no result at these parameters: {error}"), file=sys.stderr)
         return 1
