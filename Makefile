@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 export PYTHONDONTWRITEBYTECODE =  # where it is set, each of some hundred processes would compile the same modules
 TORCH := $(shell grep '^torch==' constraints.txt)
-NBVAL := -p attention_book.notebooks.validation --nbval --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
+NBVAL := --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
 
@@ -45,7 +45,7 @@ check reference test: export MPLBACKEND = Agg
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
 	$(BIN)/basedpyright
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone"
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone" --ignore=tests/reference
 
 PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
 
@@ -54,11 +54,10 @@ PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.p
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(LINT)
 	$(BIN)/python tests/browser.py
-	rm -rf _build/reference && $(BIN)/python -m attention_book.notebooks --profile smoke --prepare
 	$(BIN)/basedpyright > _build/types.log 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) _build/reference || exit 1; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) tests/reference || exit 1; \
 	wait $$types; failed=$$?; cat _build/types.log; exit $$failed
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
 	trap 'kill $$tests 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
 	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke && \
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
@@ -74,19 +73,11 @@ metadata: $(READY)  ## write what describes the stored results to others: data p
 validate: PROFILE := smoke
 validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)
 	$(BIN)/python -m attention_book.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
-	$(BIN)/python -m pytest $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
+	$(BIN)/python -m pytest --nbval $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
 
-# As on two other processors: where these round to other numbers, the references are open.
-OTHERS = "NUMBA_CPU_NAME=haswell ATEN_CPU_CAPABILITY=avx2 OPENBLAS_CORETYPE=Haswell" \
-    "NUMBA_CPU_NAME=nehalem ATEN_CPU_CAPABILITY=default OPENBLAS_CORETYPE=Nehalem MKL_ENABLE_INSTRUCTIONS=SSE4_2"
-SMOKE = $(BIN)/python -m attention_book.notebooks --profile smoke
-FRESH = rm -rf _build/results/smoke _build/executed/smoke
-
-reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects (15 minutes)
-	$(FRESH) && $(SMOKE) --reference --keep
-	for other in $(OTHERS); do \
-	    $(FRESH) && env $$other $(SMOKE) --keep && $(SMOKE) --loosen _build/executed/smoke || exit; done
-	$(FRESH)
+reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects
+	rm -rf _build/results/smoke
+	$(BIN)/python -m attention_book.notebooks --profile smoke --reference --keep --force
 
 notebooks: $(READY)  ## write the .ipynb of each text that has none, or another one
 	$(BIN)/python -m attention_book.notebooks --pairs

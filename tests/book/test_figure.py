@@ -18,7 +18,6 @@ from playwright.sync_api import sync_playwright
 from attention_book import cli
 from attention_book.notebooks.marks import marked
 from attention_book.notebooks.parameters import allows, assigned, declared, of_profile
-from attention_book.notebooks.validation import difference
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON
@@ -267,22 +266,3 @@ def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
 
 def output(**data):
     return [new_output("display_data", {name.replace("_", "/"): text for name, text in data.items()})]
-
-
-@pytest.mark.parametrize(
-    ("stored", "found", "words"),
-    [
-        (output(text_csv="# c\nx,y\n1,2\n3,4\n"), output(text_csv="# c\nx,y\n1,2\n3,5\n"), ["y", "'3,4'", "'3,5'"]),
-        (
-            output(text_html="<td>alpha</td><td>1.2</td>"),
-            output(text_html="<td>alpha</td><td>1.3</td>"),
-            ["1.2", "1.3"],
-        ),
-        (output(text_plain="a 1"), output(text_plain="a 2"), ["stored 1", "now 2"]),
-        (output(text_plain="a"), [], ["not found"]),
-    ],
-)
-def test_a_difference_is_told_with_both_values(stored, found, words):
-    told = difference(stored, found)
-    assert all(word in told for word in words) and "\n" not in told
-    assert difference(stored, stored) is None

@@ -2,9 +2,9 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -12,8 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from test_notebooks import TEXT as PAGE
 
 from attention_book.notebooks import execution, reference
-from attention_book.paths import NOTEBOOKS
-from attention_phases.errors import NotebookError
+from attention_book.paths import NOTEBOOKS, ROOT
 
 TEXT = PAGE.replace("print(size)", 'print("found", size / 3)\nsize')
 
@@ -42,11 +41,11 @@ def test_lines_agree(before, after, same):
     assert reference.agree(before, after) is same
 
 
-def test_what_processors_do_not_agree_on_is_open():
+def test_what_is_open_stays_open_where_the_words_are_the_same():
     opened = reference._opened
-    assert opened("1,semantic,0.25,0.125", "1,semantic,0.29,0.125") == "1,semantic,~,0.125"
-    assert opened("1,semantic,0.250001", "1,semantic,0.250002") == "1,semantic,0.250001"
-    assert opened("a 0.25", "b 0.99") == "a 0.25"
+    assert opened("1,semantic,0.29,0.125", "1,semantic,~,0.125") == "1,semantic,~,0.125"
+    assert opened("1,semantic,0.29,0.125", "1,positional,~,0.125") == "1,semantic,0.29,0.125"
+    assert opened("0.29", None) == "0.29"
 
 
 def outputs(html="<td>1.25</td>", rows=200):
@@ -89,54 +88,55 @@ def test_every_notebook_has_a_reference_and_no_other_has():
         assert numbers.count(reference.OPEN) < len(numbers) / 5, name
 
 
-def test_a_reference_is_written_and_loosened(tmp_path, monkeypatch):
+def test_a_reference_is_written_and_what_was_open_stays_so(tmp_path, monkeypatch):
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "kept")
-    for name, html in (("here", "<td>1.25</td>"), ("there", "<td>1.29</td>")):
-        (tmp_path / name).mkdir()
-        cell = new_code_cell("1", outputs=outputs(html))
-        nbformat.write(new_notebook(cells=[cell]), tmp_path / name / "page.ipynb")
-    reference.write([tmp_path / "here/page.ipynb"])
-    before = json.loads((tmp_path / "kept/page.json").read_text())
-    reference.loosen([tmp_path / "there/page.ipynb"])
-    (after,) = json.loads((tmp_path / "kept/page.json").read_text())
-    assert after == before[0] | {"1 text/html": ["~"]}
-    longer = new_code_cell("1", outputs=outputs("<td>1.29</td><td>2.5</td>\n<td>7</td>"))
-    nbformat.write(new_notebook(cells=[longer]), tmp_path / "there/page.ipynb")
-    with pytest.raises(NotebookError, match="has other outputs"):
-        reference.loosen([tmp_path / "there/page.ipynb"])
+    path, kept = tmp_path / "page.ipynb", tmp_path / "kept/page.json"
+    for html, expected in (("<td>1.25</td>", ["1.25"]), ("<td>1.29</td>", ["~"])):
+        nbformat.write(new_notebook(cells=[new_code_cell("1", outputs=outputs(html))]), path)
+        reference.write([path])
+        (texts,) = json.loads(kept.read_text())
+        assert texts["1 text/html"] == expected
+        kept.write_text(json.dumps([texts | {"1 text/html": ["~"]}]))
+
+
+SUITE = """
+import pathlib, pytest, sys
+import attention_book.paths
+from attention_book.notebooks import book, reference
+from attention_book.notebooks import parameters
+
+folder = pathlib.Path({folder!r})
+attention_book.paths.NOTEBOOKS, book.KEPT, reference.FOLDER = folder, folder / "kept", folder / "reference"
+sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c", str(folder / "none.ini"),
+                      "--rootdir", str(folder), str(reference.FOLDER)]))
+"""
 
 
 @pytest.mark.slow
 def test_nbval_executes_compares_and_keeps(tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
-    text, prepared, kept = tmp_path / "page.md", tmp_path / "prepared", tmp_path / "kept"
     values = {"profile": "smoke", "size": 2}
-    text.write_text(TEXT)
+    (tmp_path / "page.md").write_text(TEXT)
+    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n")
+    (tmp_path / "none.ini").write_text("[pytest]\n")
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
-    execution.execute(text, tmp_path / "papermill", values)
+    execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)
     reference.write([tmp_path / "papermill/page.ipynb"])
+    shutil.copy(ROOT / "tests/reference/conftest.py", tmp_path / "reference")
 
     def validated():
-        reference.prepare(text, values, prepared)
-        script = (
-            "import pathlib, pytest, sys\nfrom attention_book.notebooks import book, reference\n"
-            f"book.KEPT = pathlib.Path({str(kept)!r})\n"
-            f"reference.FOLDER = pathlib.Path({str(reference.FOLDER)!r})\n"
-            "sys.exit(pytest.main(['-q', '-p', 'attention_book.notebooks.validation', '--nbval', "
-            f"'--nbval-current-env', '-p', 'no:cacheprovider', {str(prepared)!r}]))"
-        )
+        script = SUITE.format(folder=str(tmp_path))
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
 
-    done = validated()
+    done, page = validated(), tmp_path / "kept/smoke/page.ipynb"
     assert done.returncode == 0, done.stdout
-    pages = [nbformat.read(folder / "page.ipynb", 4) for folder in (tmp_path / "papermill", kept / "smoke")]
+    pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", page)]
     assert pages[0].cells == pages[1].cells and pages[0].metadata.inputs == pages[1].metadata.inputs
-    assert not execution.execute(text, kept / "smoke", values)  # nothing is left to do
-    (Path(reference.FOLDER) / "page.json").write_text(
-        (Path(reference.FOLDER) / "page.json").read_text().replace("0.666", "0.676")
-    )
-    (kept / "smoke/page.ipynb").unlink()
+    assert not execution.execute(tmp_path / "page.md", page.parent, values)  # nothing is left to do
+    kept = tmp_path / "reference/page.json"
+    kept.write_text(kept.read_text().replace("0.666", "0.676"))
+    page.unlink()
     failed = validated()
     assert failed.returncode == 1 and "found 0.676" in failed.stdout and "found 0.666" in failed.stdout
-    assert not (kept / "smoke/page.ipynb").exists()
+    assert not page.exists()

@@ -8,7 +8,6 @@ stored results or the pinned versions have changed.
 
 import argparse
 import sys
-from pathlib import Path
 
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 
@@ -27,8 +26,6 @@ def main(arguments=None):
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     parser.add_argument("--keep", action="store_true", help="leave the book's pages as they are")
     parser.add_argument("--reference", action="store_true", help="smoke: keep what they say for `make test`, in git")
-    parser.add_argument("--loosen", type=Path, metavar="FOLDER", help="open references where notebooks there differ")
-    parser.add_argument("--prepare", action="store_true", help="smoke: execute nothing, write them for nbval to run")
     parser.add_argument("--pairs", action="store_true", help="execute nothing: write the .ipynb beside each text")
     options = parser.parse_args(arguments)
     try:
@@ -43,17 +40,10 @@ def main(arguments=None):
             return 0
         from . import book, reference  # load what executes and draws, which pairs do not need
 
-        if options.reference or options.prepare:
+        if options.reference:
             check_choice("profile", options.profile, ("smoke",))
         kept = book.KEPT / options.profile
         values = {text: of_profile(text, options.profile) for text in texts}
-        if options.loosen:
-            reference.loosen(options.loosen / f"{text.stem}.ipynb" for text in texts)
-            return 0
-        if options.prepare:
-            for text, each in values.items():
-                reference.prepare(text, each, reference.PREPARED)
-            return 0
         book.execute_all(values, kept, options.force, options.jobs)
         if options.reference:
             reference.write(kept / f"{text.stem}.ipynb" for text in texts)

@@ -3,14 +3,15 @@
 A reference holds, for each code cell, the words of its tables and the data of its figures. Words and whole numbers must
 be equal, other numbers close: what changes is either a slip, or a change to look at in the difference of git.
 
-Processors round differently, and between minima that are close a student ends in the one or in the other. A reference
-is therefore loosened by executions as on another processor (see CONTRIBUTING): where these disagree it keeps a `~`. On
-the processor that made the references every line must agree; see `strays_allowed` for any other one.
+Processors round differently, and between minima that are close a student ends in the one or in the other. Where
+processors disagree a reference has a `~`, which stays there when the reference is written again. On the processor that
+made the references every line must agree; see `strays_allowed` for any other one.
 """
 
 import json
 import platform
 import re
+import tempfile
 from itertools import zip_longest
 from pathlib import Path
 
@@ -20,16 +21,13 @@ from nbformat.v4 import new_output
 from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 
-from attention_phases.errors import NotebookError
-
 from .. import paths
 from .execution import fingerprint, keep, with_ids
 from .marks import marked
 
 FOLDER = paths.ROOT / "tests" / "reference"
 MADE_ON = "processor.txt"
-STRAYS = 3  # lines that differed on an emulated processor after another emulation had opened the references
-PREPARED = paths.ROOT / "_build" / "reference"
+STRAYS = 3  # lines that differed on one more processor after two had opened the references
 NOTE = "reference"  # in the metadata of a notebook whose outputs are a reference
 ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
 # Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
@@ -67,53 +65,48 @@ def _said(kind, text):
 
 
 def write(executed):
-    """Keep what executed notebooks (paths) say as their references."""
+    """Keep what executed notebooks (paths) say as their references; what was open stays open."""
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / MADE_ON).write_text(processor() + "\n")
     for path in executed:
-        cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-        (FOLDER / f"{path.stem}.json").write_text(_json([said(cell.outputs) for cell in cells]))
+        cells = [said(cell.outputs) for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+        kept = FOLDER / f"{path.stem}.json"
+        known = json.loads(kept.read_text()) if kept.exists() else []
+        for texts, before in zip(cells, known):
+            for name in texts.keys() & before.keys():
+                texts[name] = [_opened(*lines) for lines in zip_longest(texts[name], before[name][: len(texts[name])])]
+        kept.write_text(json.dumps(cells, indent=0, ensure_ascii=False) + "\n")
 
 
-def prepare(text, values, folder):
-    """Write a notebook for nbval: the text with its parameters, and the reference in the place of its outputs.
+def _opened(line, before):
+    """A line, open where the line of the same words was open before."""
+    if before is None or NUMBER.split(line) != NUMBER.split(before):
+        return line
+    numbers = iter(NUMBER.findall(before))
+    return NUMBER.sub(lambda number: OPEN if next(numbers) == OPEN else number[0], line)
 
-    Parameters
-    ----------
-    text : Path
-    values : dict
-        Parameters that a profile sets, `profile` among them.
-    folder : Path
-        Where NAME.ipynb is written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    prepared = folder / f"{text.stem}.ipynb"
-    nbformat.write(with_ids(jupytext.read(text)), prepared)
-    source = load_notebook_node(str(prepared))  # as papermill wants it
-    notebook = parameterize_notebook(source, values, kernel_name="python3", language="python")
+
+def prepared(text, values, path):
+    """The notebook of a text with a profile's parameters, its reference (a path) in the place of its outputs."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, f"{text.stem}.ipynb")
+        nbformat.write(with_ids(jupytext.read(text)), source)
+        notebook = parameterize_notebook(
+            load_notebook_node(str(source)), values, kernel_name="python3", language="python"
+        )
     notebook.metadata.language_info = {"name": "python", "pygments_lexer": "ipython3"}
     notebook.metadata[NOTE] = {"text": str(text), "values": values, "inputs": fingerprint(text, [values, {}])}
-    path = FOLDER / f"{text.stem}.json"
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    expected = json.loads(path.read_text()) if path.exists() else []
-    for cell, texts in zip_longest(cells, expected[: len(cells)], fillvalue={}):
+    expected = json.loads(path.read_text())[: len(cells)]
+    for cell, texts in zip_longest(cells, expected, fillvalue={}):
         cell.execution_count = 1  # nbval compares no other cells
         data = {name: "\n".join(lines) for name, lines in texts.items()}
         cell.outputs = [new_output("display_data", data)] if data else []
-    nbformat.write(notebook, prepared)
+    return notebook
 
 
 def keep_executed(notebook, kept, seconds):
-    """Keep a prepared notebook, its outputs now those of its run, where `book.execute_all` would.
-
-    Parameters
-    ----------
-    notebook : NotebookNode
-    kept : Path
-        Folder with a folder for each profile.
-    seconds : float
-        How long it ran.
-    """
+    """Keep a prepared notebook, its outputs now those of its run, where `book.execute_all` would."""
     note = notebook.metadata.pop(NOTE)
     text, values = Path(note["text"]), dict(note["values"])
     for cell in notebook.cells:
@@ -162,8 +155,8 @@ def differences(reference, outputs):
     ]
 
 
-def agree(before, after, share=1.0):
-    """Whether two lines have the same words, and numbers that differ by `share` of what is allowed at most.
+def agree(before, after):
+    """Whether two lines have the same words, and numbers that differ by what is allowed at most.
 
     Allowed are `RELATIVE` and `ABSOLUTE`, and of a rounded number one in its last digit. A whole number must be equal,
     unless it is a standard error such as 12 in 0.345(12).
@@ -171,10 +164,10 @@ def agree(before, after, share=1.0):
     if NUMBER.split(before) != NUMBER.split(after):
         return False
     pairs = zip(NUMBER.finditer(before), NUMBER.findall(after))
-    return all(old[0] in (OPEN, new) or _close(old, new, share) for old, new in pairs)
+    return all(old[0] in (OPEN, new) or _close(old, new) for old, new in pairs)
 
 
-def _close(old, new, share):
+def _close(old, new):
     text = old[0].replace("−", "-")
     error = old.string[: old.start()].endswith("(")
     if not error and "." not in text and "e" not in text:
@@ -183,36 +176,4 @@ def _close(old, new, share):
     unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
     value, other = float(text), float(new.replace("−", "-"))
     allowed = (OF_ERRORS if error else RELATIVE) * abs(value) + ABSOLUTE
-    return abs(value - other) <= share * allowed + 1.01 * unit
-
-
-def loosen(executed):
-    """Put `OPEN` into references where notebooks (paths) executed as on another processor have other numbers."""
-    for path in executed:
-        kept = FOLDER / path.with_suffix(".json").name
-        cells = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-        known, found = json.loads(kept.read_text()), [said(cell.outputs) for cell in cells]
-        if list(map(_sizes, known)) != list(map(_sizes, found)):
-            raise NotebookError(f"{path.stem}: {kept.name} has other outputs; write it again first")
-        whole = list(map(_loosened, known, found))
-        kept.write_text(_json(whole))
-
-
-def _sizes(texts):
-    return {name: len(lines) for name, lines in texts.items()}
-
-
-def _loosened(texts, others):
-    return {name: [_opened(*pair) for pair in zip(lines, others[name])] for name, lines in texts.items()}
-
-
-def _opened(line, other):
-    """The line, open at each number that is another one in `other`, if that does not agree well."""
-    if agree(line, other, share=0.1) or NUMBER.split(line) != NUMBER.split(other):
-        return line
-    numbers = iter(NUMBER.findall(other))
-    return NUMBER.sub(lambda old: old[0] if next(numbers) == old[0] else OPEN, line)
-
-
-def _json(cells):
-    return json.dumps(cells, indent=0, ensure_ascii=False) + "\n"
+    return abs(value - other) <= allowed + 1.01 * unit

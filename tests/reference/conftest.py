@@ -1,0 +1,64 @@
+"""Each reference is a test: nbval executes its notebook once at smoke size and compares; what agrees is the book's page.
+
+pytest --nbval-current-env tests/reference
+"""
+
+import time
+from collections import defaultdict
+
+from nbval.plugin import IPyNbCell, IPyNbFile
+
+from attention_book.notebooks import book, reference
+from attention_book.notebooks.parameters import of_profile
+from attention_book.paths import NOTEBOOKS
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == ".json":
+        return ReferencedNotebook.from_parent(parent, path=file_path)
+
+
+class ReferencedNotebook(IPyNbFile):
+    """The notebook of a reference, kept as executed for the book when all its cells have passed."""
+
+    def collect(self):
+        text = NOTEBOOKS / f"{self.path.stem}.md"
+        self.nb = reference.prepared(text, of_profile(text, "smoke"), self.path)
+        self.code = [cell for cell in self.nb.cells if cell.cell_type == "code"]
+        for number, cell in enumerate(self.code):
+            options = defaultdict(bool, check=True)
+            yield ReferencedCell.from_parent(self, name=f"Cell {number}", cell_num=number, cell=cell, options=options)
+
+    def setup(self):
+        self.began, self.passed, self.strays = time.perf_counter(), [], 0
+        super().setup()
+
+    def teardown(self):
+        super().teardown()
+        if len(self.passed) == len(self.code):
+            for count, (cell, outputs) in enumerate(zip(self.code, self.passed), 1):
+                cell.outputs, cell.execution_count = outputs, count
+            reference.keep_executed(self.nb, book.KEPT, time.perf_counter() - self.began)
+
+
+class ReferencedCell(IPyNbCell):
+    """A cell compared with its reference, which says in one line what differs."""
+
+    def runtest(self):
+        self.differing = []
+        super().runtest()
+        self.parent.passed.append(self.test_outputs)
+
+    def compare_outputs(self, test, ref, skip_compare=None):
+        differing = reference.differences(ref, test)
+        self.parent.strays += len(differing)
+        if self.parent.strays > reference.strays_allowed(self.parent.nb):
+            self.differing = differing
+        self.comparison_traceback = []
+        return not self.differing
+
+    def repr_failure(self, excinfo):
+        if self.differing:
+            figure = self.cell.metadata.get("mystnb", {}).get("figure", {}).get("name", self.path.stem)
+            return f"{figure}, code cell {self.cell_num} of {self.path.stem}: {self.differing[0]}"
+        return super().repr_failure(excinfo)
