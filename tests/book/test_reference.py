@@ -115,7 +115,7 @@ sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c
 @pytest.mark.slow
 def test_nbval_executes_compares_and_keeps(tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
-    values = {"profile": "smoke", "size": 2}
+    values = {"size": 2, "profile": "smoke"}
     (tmp_path / "page.md").write_text(TEXT)
     (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n")
     (tmp_path / "none.ini").write_text("[pytest]\n")

@@ -1,4 +1,4 @@
-"""Each reference is a test: nbval executes its notebook once at smoke size and compares; what agrees is the book's page.
+"""Each reference is a test: nbval executes its notebook once at smoke size and compares; what agrees becomes a page.
 
 pytest --nbval-current-env tests/reference
 """
