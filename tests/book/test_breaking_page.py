@@ -8,9 +8,8 @@ import pytest
 
 from attention_book.analysis.controlled import Limit
 from attention_book.experiments import theory_lines as lines
-from attention_book.figures import breaking as drawing
+from attention_book.pages import breaking
 from attention_book.render.style import COLOURS
-from attention_book.tables import breaking
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.theory import Threshold
@@ -221,7 +220,7 @@ def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_
         columns = {"positional": values, "positional_error": 1e-7, "semantic": semantic, "semantic_error": 1e-7}
         return pd.DataFrame(columns, index=index)
 
-    figure = drawing.gained(frame([2e-6, 4e-6], [1, 49]), frame([9e-6], ["hop"]))
+    figure = breaking.draw_gained(frame([2e-6, 4e-6], [1, 49]), frame([9e-6], ["hop"]))
     (axes,) = figure.axes
     drawn = {
         (line.get_color(), len(line.get_xdata())): line.get_xydata() for line in axes.lines if len(line.get_xdata())

@@ -22,11 +22,11 @@ from attention_book.analysis.lines import mark
 from attention_book.analysis.thresholds import crossing as crossing_of
 from attention_book.metadata import columns
 from attention_book.metadata.__main__ import texts
+from attention_book.pages import breaking
 from attention_book.paths import DATA, figure_texts
 from attention_book.quantities import QUANTITIES
 from attention_book.store import provenance
 from attention_book.store.parquet import load
-from attention_book.tables import breaking
 from attention_phases import Task, __version__
 from attention_phases.measured import with_error
 

@@ -14,7 +14,7 @@ from ..analysis.thresholds import crossings, shifts, side_by_side
 from ..paths import DATA
 from ..render.verdicts import OF_THRESHOLD, Comparison, compare
 from ..store.parquet import flat, load
-from ..tables.breaking import moved
+from .breaking import moved
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
 

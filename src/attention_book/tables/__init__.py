@@ -1,1 +1,0 @@
-"""Tables of the pages: the paper's numbers, and ours beside them."""
