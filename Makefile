@@ -79,8 +79,8 @@ reference: $(READY)  ## keep what the smoke notebooks say now as what `make test
 	rm -rf _build/results/smoke
 	$(BIN)/python -m attention_book.notebooks --profile smoke --reference --keep --force
 
-notebooks: $(READY)  ## write the .ipynb of each text that has none, or another one
-	$(BIN)/python -m attention_book.notebooks --pairs
+notebooks: $(READY)  ## write the .ipynb beside each text; of an edited pair the newer side counts
+	$(BIN)/jupytext --quiet --sync notebooks/*.md
 
 install-lab: $(LAB)  ## the same and JupyterLab
 

@@ -19,10 +19,11 @@ import browser
 import nbformat
 import psutil
 import pytest
+from jupytext import read
+from jupytext.cli import jupytext
 from playwright.sync_api import sync_playwright
 from websocket import create_connection
 
-from attention_book.notebooks.pairs import write_pair
 from attention_book.paths import NOTEBOOKS, ROOT
 
 TOKEN, NAME = "token-of-a-test", "fig07_dimension"
@@ -65,8 +66,7 @@ class Server:
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab") / "notebooks"
     shutil.copytree(NOTEBOOKS, folder, ignore=shutil.ignore_patterns("*.ipynb", ".*"))
-    for text in sorted(folder.glob("*.md")):
-        write_pair(text)
+    assert jupytext(["--quiet", "--sync", *map(str, folder.glob("*.md"))]) == 0
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -140,7 +140,7 @@ def test_a_text_is_opened_changed_run_and_saved_and_both_sides_agree(server):
     )
     figures = [out for each in written.cells if each.cell_type == "code" for out in each.outputs if "data" in out]
     assert any("image/svg+xml" in each.data for each in figures)
-    assert not write_pair(text)  # the two sides have the same cells
+    assert [cell.source for cell in written.cells] == [cell.source for cell in read(text).cells]  # both sides agree
 
 
 def test_a_pair_opens_from_either_side(server):

@@ -9,22 +9,20 @@ import nbformat
 import pytest
 from jupytext.cli import jupytext as shell
 
-from attention_book.notebooks.pairs import write_pair
 from attention_book.notebooks.parameters import allows, declared
 from attention_book.paths import NOTEBOOKS, ROOT
-from attention_phases.errors import NotebookError
 
 TEXTS = sorted(NOTEBOOKS.glob("*.md"))
 
 
 @pytest.fixture
 def pair(tmp_path):
-    """A function that copies a text with its settings, writes its .ipynb, and gives the path of that."""
+    """A function that copies a text with its settings, writes its .ipynb as `make lab` does, and gives its path."""
 
     def pair(text):
         for path in (text, NOTEBOOKS / "jupytext.toml"):
             (tmp_path / path.name).write_bytes(path.read_bytes())
-        assert write_pair(tmp_path / text.name)
+        assert shell(["--quiet", "--sync", str(tmp_path / text.name)]) == 0
         return tmp_path / f"{text.stem}.ipynb"
 
     return pair
@@ -56,37 +54,6 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, pair):
     parameters.source = parameters.source.replace('"paper"', '"laptop"', 1)
     nbformat.write(notebook, path)
     assert saved(path) == text.read_text().replace('profile = "paper"', 'profile = "laptop"', 1) != text.read_text()
-
-
-def test_a_pair_is_written_again_when_its_text_changes_and_not_when_it_is_touched(pair):
-    path = pair(TEXTS[0])
-    text = path.with_suffix(".md")
-    before = path.read_bytes()
-    text.touch()
-    assert not write_pair(text) and path.read_bytes() == before
-    notebook = nbformat.read(path, 4)
-    notebook.cells[-1].metadata["collapsed"] = False
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    code[-1].outputs = [nbformat.v4.new_output("stream", text="found\n")]
-    nbformat.write(notebook, path)
-    text.write_text(text.read_text().replace("\n# ", "\n# New: ", 1))
-    assert write_pair(text)
-    found = nbformat.read(path, 4)
-    assert "# New: " in found.cells[0].source
-    assert [cell.outputs for cell in found.cells if cell.cell_type == "code"][-1][0].text == "found\n"
-
-
-def test_an_edit_that_the_text_lacks_is_not_overwritten(pair):
-    path = pair(TEXTS[0])
-    notebook = nbformat.read(path, 4)
-    notebook.cells[0].source += "\nMine."
-    nbformat.write(notebook, path)
-    before = path.read_bytes()
-    with pytest.raises(NotebookError, match=f"{path.name} has edits that {TEXTS[0].name} lacks"):
-        write_pair(path.with_suffix(".md"))
-    assert path.read_bytes() == before
-    path.with_suffix(".md").write_text(saved(path))  # the edit is kept there: all is well again
-    assert not write_pair(path.with_suffix(".md"))
 
 
 # What makes a notebook worth opening

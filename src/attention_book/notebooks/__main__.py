@@ -13,7 +13,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice, check
 
 from ..experiments import PROFILES
 from ..paths import NOTEBOOKS
-from . import pairs
+from . import book, reference
 from .parameters import of_profile
 
 
@@ -26,7 +26,6 @@ def main(arguments=None):
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     parser.add_argument("--keep", action="store_true", help="leave the book's pages as they are")
     parser.add_argument("--reference", action="store_true", help="smoke: keep what they say for `make test`, in git")
-    parser.add_argument("--pairs", action="store_true", help="execute nothing: write the .ipynb beside each text")
     options = parser.parse_args(arguments)
     try:
         texts = sorted(NOTEBOOKS.glob("*.md"))
@@ -34,12 +33,6 @@ def main(arguments=None):
             check_choice("notebook", name, [text.stem for text in texts])
         texts = [text for text in texts if not options.names or text.stem in options.names]
         check_count("jobs", options.jobs)
-        if options.pairs:
-            written = [text.stem for text in texts if pairs.write_pair(text)]
-            print(f"written: {', '.join(written) or 'none, all are as their texts'}")
-            return 0
-        from . import book, reference  # load what executes and draws, which pairs do not need
-
         if options.reference:
             check_choice("profile", options.profile, ("smoke",))
         kept = book.KEPT / options.profile
