@@ -54,7 +54,7 @@ PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.p
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(LINT)
 	$(BIN)/python tests/browser.py
-	$(BIN)/basedpyright > _build/types.log 2>&1 & types=$$!; \
+	mkdir -p _build; $(BIN)/basedpyright > _build/types.log 2>&1 & types=$$!; \
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) tests/reference || exit 1; \
 	wait $$types; failed=$$?; cat _build/types.log; exit $$failed
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \

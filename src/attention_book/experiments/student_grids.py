@@ -44,6 +44,18 @@ def fig03(omegas, alphas, seeds, repeated, d):
 
 
 @sizes(
+    paper=(ALPHAS, 10, 1000),
+    laptop=(ALPHAS[::6], 2, 300),
+    smoke=(ALPHAS[::12], 2, 100),
+)
+def published_cells(alphas, seeds, d):
+    """What the authors' tables have beside ours, by both optimisers: omega beyond a half, and sigma = 1."""
+    beyond = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
+    axes = {"seed": range(seeds), "optimizer": ("gd", "lbfgs"), "task": [*beyond, Task(sigma=1.0)], "alpha": alphas}
+    return students("published_cells", axes, d=d)
+
+
+@sizes(
     paper=((250, 500, 1000, 2000), 24, ALPHAS[6:14]),
     laptop=((125, 250, 500), 16, ALPHAS[6:14:2]),
     smoke=((50, 100), 3, ALPHAS[4:16:4]),
