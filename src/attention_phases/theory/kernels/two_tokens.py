@@ -123,8 +123,8 @@ def search(w1, w2, t1, t2, V, variance):
     """Return the two lowest minima of the Moreau objective that are found from `w` and from `starts`.
 
     Each is (h1, h2, objective), NaN with an infinite objective where there is none. Of uniform fields with
-    ``|w_a| <= 2`` and V from 20 to 250 about one in 10^5 has a lower minimum still, up to 4 one in 10^4. On no branch are
-    fields beyond 2 within five standard deviations where V is large enough for several minima.
+    ``|w_a| <= 2`` and V from 20 to 250 about one in 10^5 has a lower minimum still, up to 4 one in 10^4. On no branch
+    are fields beyond 2 within five standard deviations where V is large enough for several minima.
     """
     other = NONE
     best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
