@@ -19,6 +19,7 @@ from attention_book.store.database import Store
 from attention_book.store.identity import canonical
 from attention_book.store.parquet import export, load
 from attention_phases import Task
+from attention_phases.measured import Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
 from attention_phases.theory.branches import follow
@@ -128,7 +129,8 @@ def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
     assert error > 0
     table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
     later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
-    assert border(TASK, "semantic", table, (later, 0.01), **FEW) == (later, 0.01)
+    end = Measured(later, 0.01)
+    assert border(TASK, "semantic", table, end, **FEW) is end
 
 
 def ends_of(rows):
@@ -191,7 +193,7 @@ def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch)
     def found(name, alpha):
         def call(*_, **quadrature):
             asked[name] = quadrature
-            return alpha, 0.01
+            return Measured(alpha, 0.01)
 
         return call
 
@@ -224,8 +226,8 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     monkeypatch.setattr(lines, "follow", lambda task, branch, *_, **__: branches[branch])
     monkeypatch.setattr(lines, "solve_from", solve_from)
     monkeypatch.setattr(lines, "as_row", lambda task, solution: {"gain": solution.gain})
-    for name in ("_gap_rows", "seen_between"):
-        monkeypatch.setattr(lines, name, lambda *_: ())
+    monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
+    monkeypatch.setattr(lines, "seen_between", lambda *_: NONE)
     line = cells.ArchitectureLineCell("line", TASK, alphas, 2**6, 4, architecture=Architecture(form))
     rows = pd.DataFrame(variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]

@@ -205,7 +205,7 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     moved = threshold.broken_critical(TASK, 64, 16, 0)
     alpha = 0.75 + moved.shift.value
     semantic, positional = (loss + shift + slope * (alpha - 0.75) for loss, shift, slope in lines.values())
-    assert semantic == pytest.approx(positional, abs=1e-15) and moved.symmetric.alpha == 0.75
+    assert semantic == pytest.approx(positional, abs=1e-15) and moved.symmetric.alpha.value == 0.75
     assert moved.shift.error == pytest.approx(np.std(noise, ddof=1) / 4)
     lost = "semantic"
     moved = threshold.broken_critical(TASK, 64, 16, 0)
