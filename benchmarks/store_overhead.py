@@ -14,10 +14,9 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_book.store.cluster import cluster
 from attention_book.store.database import Store
+from attention_book.store.executors import cluster, process_pool
 from attention_book.store.parquet import export
-from attention_book.store.processes import process_pool
 from attention_book.store.running import run
 
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "seconds")

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from attention_book.store import processes, running
+from attention_book.store import executors, running
 from attention_book.store.database import Store
 from attention_book.store.identity import canonical, key, seed_sequence
 
@@ -51,7 +51,7 @@ def worker_settings(cell):
         {
             "pid": os.getpid(),
             "torch_threads": str(torch.get_num_threads()),
-            **{name: os.environ.get(name, "") for name in processes.ONE_THREAD},
+            **{name: os.environ.get(name, "") for name in executors.ONE_THREAD},
         }
     ]
 
@@ -76,11 +76,10 @@ class Reporting(Store):
 
 
 if __name__ == "__main__":
-    from attention_book.store.cluster import cluster  # here, since the workers of a pool load this file too
-
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
-    with Reporting(path) as results, processes.process_pool(2) if where == "processes" else cluster(where) as executor:
+    place = executors.process_pool(2) if where == "processes" else executors.cluster(where)
+    with Reporting(path) as results, place as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
         running.run(grid(), slow, results, executor, quiet=True)

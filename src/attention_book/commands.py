@@ -16,7 +16,7 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
 from .experiments import grid
-from .progress import progress
+from .store.running import progress
 
 
 def theory(options):
@@ -97,7 +97,7 @@ def simulate(options):
 
     from .experiments.cells import ArchitectureCell, StudentCell
     from .experiments.results import work
-    from .store.processes import process_pool
+    from .store.executors import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
     workers = check_count("workers", options.workers)

@@ -16,7 +16,7 @@ import pytest
 from attention_book import cli, experiments
 from attention_book.experiments import cells, kinds, results, simulation, verification
 from attention_book.paths import ROOT
-from attention_book.store import cluster, provenance
+from attention_book.store import executors, provenance
 from attention_book.store.parquet import load
 from attention_phases.errors import SweepError
 from attention_phases.task import MATRICES, Task
@@ -426,7 +426,7 @@ def test_a_store_that_cannot_be_opened_is_a_failure_in_one_line(tiny, complaint,
 def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
     tiny, complaint, nowhere, monkeypatch, address, expected, said
 ):
-    monkeypatch.setattr(cluster, "TIMEOUT", 1)
+    monkeypatch.setattr(executors, "TIMEOUT", 1)
     assert complaint(expected, "sweep", "fig02", "--scheduler", address, "--json").startswith(said)
     assert list(nowhere.iterdir()) == []
 

@@ -85,7 +85,7 @@ def test_a_full_disk_keeps_what_was_stored(tmp_path):
     assert full.returncode == 1
     assert full.stderr.splitlines()[-1].startswith("attention_phases.errors.StoreError: store")
     with Store(tmp_path / "s.sqlite") as results:
-        stored = {text for text, *_ in results.items("toy")}
+        stored = {text for text, *_ in results.items()}
     assert 0 < len(stored) < 60
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
         assert running.run(grid(), work, results, executor, quiet=True) == (60 - len(stored), len(stored), [])

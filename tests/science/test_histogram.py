@@ -14,10 +14,9 @@ from attention_book.analysis import counting as summary
 from attention_book.experiments import checkpoint, verification
 from attention_book.experiments import counting_training as runs
 from attention_book.experiments.counting_cells import CountingCell, histogram, lost_letters
-from attention_book.float32 import decode
 from attention_book.store import provenance
 from attention_book.store.database import Store
-from attention_book.store.parquet import export
+from attention_book.store.parquet import decode, export
 from attention_phases import BadInput
 from attention_phases.histogram import counting, measures, step, training
 from attention_phases.histogram import transformer as tf

@@ -7,7 +7,7 @@ from attention_phases.histogram.counting import LETTERS, VARIANTS, Sequences
 from attention_phases.histogram.measures import along_line, matrices, wrong_by_letter
 
 from ..experiments.counting_training import data
-from ..float32 import decode
+from ..store.parquet import decode
 
 
 def weights(table, variant, after="adam", seed=0):

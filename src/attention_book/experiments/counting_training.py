@@ -8,9 +8,9 @@ from attention_phases.histogram import measures, training
 from attention_phases.histogram.counting import LETTERS, draw
 from attention_phases.histogram.transformer import free, start
 
-from ..float32 import encode
 from ..paths import CHECKPOINTS
 from ..store.identity import canonical, key, seed_sequence
+from ..store.parquet import encode
 from . import checkpoint
 from .counting_cells import EXCHANGED
 

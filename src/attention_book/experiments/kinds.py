@@ -1,6 +1,6 @@
 """How cells of a kind are computed, and how far a result may differ when it is computed again.
 
-Tolerances are (relative, absolute) by column, as `store.running.recompute` takes them.
+Tolerances are (relative, absolute) by column, as `agree` takes them.
 """
 
 from collections.abc import Callable, Iterable
@@ -47,6 +47,15 @@ def load(name: str) -> Callable:
     """The function with a name such as ".simulation:train_students" (of this folder) or "package.module:function"."""
     module, function = name.split(":")
     return getattr(import_module(module, __package__), function)
+
+
+def agree(stored: object, recomputed: object, relative: float, absolute: float) -> bool:
+    """Whether values are equal, or numbers with ``|stored - recomputed| <= absolute + relative |recomputed|``."""
+    if stored == recomputed:
+        return True
+    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
+        return False
+    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
 
 
 def _same(names: Iterable[str], tolerance: tuple[float, float]) -> Tolerances:

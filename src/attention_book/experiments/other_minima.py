@@ -13,7 +13,7 @@ from scipy.stats import t
 
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
-from ..store.running import agree
+from .kinds import agree
 from .landscape import descend, search
 
 # Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up

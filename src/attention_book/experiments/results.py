@@ -11,9 +11,9 @@ from attention_phases.errors import SweepError
 from ..paths import BUILT, DATA
 from ..store import provenance
 from ..store.database import Store
+from ..store.executors import cluster, process_pool
 from ..store.identity import canonical
 from ..store.parquet import export, load
-from ..store.processes import process_pool
 from ..store.running import run
 from . import grid
 
@@ -85,8 +85,4 @@ def _executor(workers, scheduler, alone):
         from torch import set_num_threads  # slow to load, and not needed where results are only read
 
         return ThreadPoolExecutor(1, initializer=set_num_threads, initargs=(1,))
-    if scheduler is None:
-        return process_pool(workers)
-    from ..store.cluster import cluster  # loads Dask, which nothing else needs
-
-    return cluster(scheduler)
+    return process_pool(workers) if scheduler is None else cluster(scheduler)

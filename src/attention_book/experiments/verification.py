@@ -7,12 +7,28 @@ import pandas as pd
 from attention_phases.errors import StoreError, check_count
 
 from ..paths import DATA
-from ..progress import progress
-from ..store.identity import restore
-from ..store.parquet import load
-from ..store.running import recompute
+from ..store import provenance
+from ..store.identity import check_rows, flattened, restore
+from ..store.parquet import flat, load
+from ..store.running import one_line, progress
 from . import grid, other_minima
+from .kinds import agree
 from .kinds import load as load_function
+
+
+class Mismatch(NamedTuple):
+    """A stored value that the recomputed one contradicts.
+
+    `cell` is canonical JSON, `tolerance` (relative, absolute), `row` counts from 0. Column "rows" stands for the number
+    of rows, column "error" for a cell that can no longer be computed; they have no row.
+    """
+
+    cell: str
+    column: str
+    stored: object
+    recomputed: object
+    tolerance: tuple
+    row: int | None = None
 
 
 class OtherMinimum(NamedTuple):
@@ -28,7 +44,7 @@ class Checked(NamedTuple):
     """What `check` found."""
 
     cells: int  # recomputed
-    mismatches: list  # of store.running.Mismatch
+    mismatches: list  # of Mismatch
     other_minima: list  # of OtherMinimum
     expected: other_minima.Expected  # of how many cells
 
@@ -75,7 +91,7 @@ def check_cell(cell_type, rows):
     if kind.beginning:
         rows = rows.head(kind.rows)
     work, tolerances = load_function(kind.beginning or kind.worker), kind.tolerances_of(rows)
-    mismatches = recompute(rows, cell_type, work, tolerances, kind.unrepeatable)
+    mismatches = recompute(cell_type, rows, work, tolerances, kind.unrepeatable)
     other = _other_minima(cell_type, rows, mismatches, tolerances)
     return ([], other) if other else (mismatches, [])
 
@@ -93,3 +109,34 @@ def _other_minima(cell_type, rows, mismatches, tolerances):
     if not all(other_minima.is_another(stored[row], [run[row] for run in runs], tolerances) for row in differing):
         return []
     return [OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]) for row in differing]
+
+
+def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
+    """Compute a stored cell again, and list every `Mismatch` of a column.
+
+    Args:
+        rows: those of one cell, as from `parquet.load`.
+        work: function of the cell.
+        tolerances: column to (relative, absolute), see `kinds.agree`. A column without one must be equal.
+        ignore: columns that no two runs share.
+    """
+    text = str(rows["cell"].iloc[0])
+    stored = rows.to_dict("records")
+    try:
+        cell = restore(cell_type, text)
+        recomputed = check_rows(work(cell))
+    except Exception as error:
+        return [Mismatch(text, "error", None, one_line(error), (0, 0))]
+    mismatches = []
+    if len(recomputed) != len(stored):
+        mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed), (0, 0)))
+    fields = {name: flat(value) for name, value in flattened(cell).items()}
+    left_out = {"cell", *provenance.COLUMNS, *ignore}
+    for row, (old, new) in enumerate(zip(stored, recomputed)):
+        old = {name: value for name, value in old.items() if not pd.isna(value)}
+        new = {**fields, **new}
+        for column in sorted((old.keys() | new.keys()) - left_out):
+            tolerance = tolerances.get(column, (0, 0))
+            if not agree(old.get(column), new.get(column), *tolerance):
+                mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
+    return mismatches

@@ -14,9 +14,9 @@ from attention_phases.theory.branches import MINIMA
 
 from ..analysis.lines import borders_of, is_minimum, mark
 from ..experiments.results import experiment
-from ..float32 import encode
 from ..pages import prices
 from ..paths import DATA, ROOT
+from ..store.parquet import encode
 from ..store.provenance import source_digest
 from .nodes import QUANTITIES, branch_nodes, left_out, with_interpolation
 

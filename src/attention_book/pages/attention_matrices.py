@@ -13,8 +13,8 @@ from attention_phases.histogram.transformer import ATTENTION, SHAPES, views
 
 from .. import published
 from ..analysis.counting import letters, weights
-from ..float32 import encode
 from ..render.style import styled
+from ..store.parquet import encode
 
 EQUAL = "#d1001f"  # frames of equal tokens
 SCRIPT = "../../_static/attention_panel.js"  # from the page

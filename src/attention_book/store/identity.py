@@ -19,12 +19,10 @@ def canonical(record: Any) -> str:
     """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
 
     Args:
-        record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, 64-bit integers, finite
-            floats, None, and nested tuples or lists.
+        record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, integers, finite floats,
+            None, and nested tuples or lists.
     """
     values = flattened(record) if is_dataclass(record) else record
-    for name, value in values.items():
-        _check_integer(name, value)
     try:
         return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -38,8 +36,10 @@ def flattened(record: Any) -> dict[str, Any]:
         value = getattr(record, field.name)
         if is_dataclass(value):
             values |= flattened(value)
+        elif field.type in (float, "float") and isinstance(value, int):
+            values[field.name] = float(value)  # 2 and 2.0 make equal cells, which must have one name
         else:
-            values[field.name] = _number(value, field.type)
+            values[field.name] = value
     return values
 
 
@@ -51,6 +51,10 @@ def restore(cell_type: type[CellType], text: str) -> CellType:
             inner = {name: values.pop(name) for name in field.type.__dataclass_fields__}
             values[field.name] = field.type(**inner)
     return cell_type(**values)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def key(text: str) -> str:
@@ -84,19 +88,6 @@ def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
             raise BadInput(name, value, "a string, a boolean or a number")
         if isinstance(value, float) and not math.isfinite(value):
             raise BadInput(name, value, "a finite number")
-        _check_integer(name, value)
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise BadInput(name, value, "an integer of 64 bits")
     return rows
-
-
-def _check_integer(name: str, value: object) -> None:
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise BadInput(name, value, "an integer of 64 bits")
-
-
-def _number(value: Any, kind: object) -> Any:
-    """A float field given as 2 and as 2.0 makes equal cells, which must have one name."""
-    return float(value) if kind in (float, "float") and isinstance(value, int) else value
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value

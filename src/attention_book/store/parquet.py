@@ -1,13 +1,16 @@
 """Results as Parquet files, one an experiment with a row a cell and start: to keep, to share and to continue from."""
 
+import base64
 import json
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,17 +32,21 @@ def export(store: Store, folder: os.PathLike | str) -> list[Path]:
     the results, the provenance, and in the column "cell" the canonical JSON. Cells that an existing file
     has and the store has not stay in it. Equal contents give equal bytes; a file is replaced whole or not at all.
     """
+    by_experiment = defaultdict(dict)
+    for text, rows, origin in store.items():
+        by_experiment[json.loads(text)["experiment"]][text] = rows, origin
     paths = []
-    for experiment in store.experiments():
-        paths.append(path := Path(folder) / f"{experiment}.parquet")
-        kept = items(path) if path.exists() else ()
-        by_text = {text: (rows, origin) for text, rows, origin in (*kept, *store.items(experiment))}
-        _write(path, [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()])
+    for experiment, computed in sorted(by_experiment.items()):
+        path = Path(folder) / f"{experiment}.parquet"
+        kept = {text: (rows, origin) for text, rows, origin in items(path)} if path.exists() else {}
+        _write(path, kept | computed)
+        paths.append(path)
     return paths
 
 
-def _write(path: Path, cells: list[tuple[Row, str, list[Row], Row]]) -> None:
-    """Write (fields, canonical JSON, rows, provenance) of cells."""
+def _write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
+    """Write rows and provenance of cells, given by their canonical JSON."""
+    cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
     fields = sorted({name for cell, *_ in cells for name in cell})
     cells.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
     records = [
@@ -74,6 +81,16 @@ def _order(value: Any) -> tuple:
 def flat(value: Any) -> Any:
     """Return a cell's field as it stands in a column: nested tuples and lists as JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
+
+
+def encode(array: np.ndarray) -> str:
+    """Return numbers as text, for a table or a page: float32 in base64, low byte first."""
+    return base64.b64encode(np.asarray(array, "<f4").tobytes()).decode()
+
+
+def decode(text: str) -> np.ndarray:
+    """Return the numbers (n,) from the text of `encode`."""
+    return np.frombuffer(base64.b64decode(text), "<f4").astype(np.float32)
 
 
 def _column(values: list) -> pa.Array:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 
 from attention_phases import __version__
@@ -14,45 +14,37 @@ from ..paths import ROOT
 
 MACHINE = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator")
 COLUMNS = (*MACHINE, "cell_seconds", "finished")
+MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # folders of `src`
 
 
-def environment() -> dict:
+def environment() -> dict[str, str | None]:
     """Return the code's version and commit, the versions below it and the machine, as a flat dict."""
-    return {**_fixed(), "accelerator": _accelerator()}
+    torch = sys.modules.get("torch")
+    used = torch and torch.cuda.is_initialized()  # a GPU, by this process
+    return {**_fixed(), "accelerator": torch.cuda.get_device_name() if used else None}  # pyright: ignore
 
 
 @cache
-def _fixed() -> dict:
+def _fixed() -> dict[str, str | None]:
     return {
         "version": __version__,
         "commit": _commit(),
         "python": platform.python_version(),
-        "numpy": _version("numpy"),
-        "torch": _version("torch"),
+        "numpy": version("numpy"),
+        "torch": version("torch"),
         "cpu": _cpu(),
         "platform": platform.platform(),
     }
 
 
 @cache
-def source_digest(*packages: str) -> str:
-    """Return 12 hexadecimal digits that change with the source of some packages, by default of all that makes results.
-
-    Args:
-        packages: folders below `src`.
-    """
+def source_digest(*folders: str) -> str:
+    """Return 12 hexadecimal digits that change with the source in some folders of `src`, or of all `MAKES_RESULTS`."""
     digest = sha256()
-    for package in packages or ("attention_phases", "attention_book/experiments", "attention_book/store"):
-        for path in sorted((ROOT / "src" / package).rglob("*.py")):
+    for folder in folders or MAKES_RESULTS:
+        for path in sorted((ROOT / "src" / folder).rglob("*.py")):
             digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _commit() -> str | None:
@@ -79,9 +71,3 @@ def _cpu() -> str:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, platform.processor() or platform.machine())
-
-
-def _accelerator() -> str | None:
-    """Name of the GPU, where this process has used one."""
-    torch = sys.modules.get("torch")
-    return torch.cuda.get_device_name() if torch and torch.cuda.is_initialized() else None

@@ -1,4 +1,4 @@
-"""Compute the cells of a sweep over any executor, store each result as it comes, and check stored ones.
+"""Compute the cells of a sweep over any executor, and store each result as it comes.
 
 A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict of results per start.
 """
@@ -6,20 +6,18 @@ A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict 
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from datetime import UTC, datetime
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-import pandas as pd
+from tqdm import tqdm
 
 from attention_phases.errors import StoreError, SweepError
 
-from ..progress import progress
-from . import provenance
 from .database import Store
-from .identity import Row, canonical, check_rows, flattened, key, restore
-from .parquet import flat
+from .identity import Row, canonical, key
+from .provenance import environment
 
 
 class Failure(NamedTuple):
@@ -34,7 +32,16 @@ class Summary(NamedTuple):
 
     done: int
     skipped: int
-    failed: list
+    failed: list[Failure]
+
+
+def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
+    """Progress of work that takes a while, on stderr, with the time left, and only where somebody watches.
+
+    A `tqdm` for a ``with`` block, whose ``update(n)`` counts n units more, beyond those that were `done` before.
+    """
+    hidden = True if quiet else None  # None: tqdm looks whether there is a terminal
+    return tqdm(total=total, unit=unit, smoothing=0, file=sys.stderr, disable=hidden, initial=done)
 
 
 def run(
@@ -67,7 +74,7 @@ def run(
     try:
         while True:
             while len(pending) < ahead and (cell := next(todo, None)):
-                future = _submit(executor, _compute, work, cell)
+                future = executor.submit(_compute, work, cell)
                 pending[future] = cell
                 future.add_done_callback(finished.put)
             if not pending:
@@ -84,7 +91,7 @@ def run(
                     f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
                 ) from error
             except Exception as error:
-                failed.append(Failure(cell, _one_line(error)))
+                failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except BrokenExecutor as error:
@@ -97,87 +104,16 @@ def run(
         bar.close()
 
 
-def _submit(executor: Executor, *call: Any) -> Future:
-    """A future in any case, so that results that came before a pool broke are still stored first."""
-    try:
-        return executor.submit(*call)
-    except BrokenExecutor as error:
-        future = Future()
-        future.set_exception(error)
-        return future
-
-
 def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
     """Rows and provenance of a cell; runs in the worker."""
     start = time.perf_counter()
     rows = work(cell)
     return rows, {
-        **provenance.environment(),
+        **environment(),
         "cell_seconds": time.perf_counter() - start,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
-
-
-class Mismatch(NamedTuple):
-    """A stored value that the recomputed one contradicts.
-
-    `cell` is canonical JSON, `tolerance` (relative, absolute), `row` counts from 0. Column "rows" stands for the number
-    of rows, column "error" for a cell that can no longer be computed; they have no row.
-    """
-
-    cell: str
-    column: str
-    stored: object
-    recomputed: object
-    tolerance: tuple
-    row: int | None = None
-
-
-def recompute(
-    rows: pd.DataFrame,
-    cell_type: type,
-    work: Callable[[Any], list[Row]],
-    tolerances: dict[str, tuple[float, float]],
-    ignore: Collection[str] = ("seconds",),
-) -> list[Mismatch]:
-    """Compute a stored cell again and compare every column.
-
-    Args:
-        rows: those of one cell, as from `parquet.load`.
-        tolerances: column to (relative, absolute): ``|stored - recomputed| <= absolute + relative |recomputed|``.
-            A column without one must be equal.
-        ignore: columns that no two runs share.
-    """
-    text = str(rows["cell"].iloc[0])
-    stored = rows.to_dict("records")
-    try:
-        cell = restore(cell_type, text)
-        found = check_rows(work(cell))
-    except Exception as error:
-        return [Mismatch(text, "error", None, _one_line(error), (0, 0))]
-    mismatches = []
-    if len(found) != len(stored):
-        mismatches.append(Mismatch(text, "rows", len(stored), len(found), (0, 0)))
-    fields = {name: flat(value) for name, value in flattened(cell).items()}
-    left_out = {"cell", *provenance.COLUMNS, *ignore}
-    for row, (old, new) in enumerate(zip(stored, found)):
-        old = {name: value for name, value in old.items() if not pd.isna(value)}
-        new = {**fields, **new}
-        for column in sorted((old.keys() | new.keys()) - left_out):
-            tolerance = tolerances.get(column, (0, 0))
-            if not agree(old.get(column), new.get(column), *tolerance):
-                mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
-    return mismatches
-
-
-def agree(stored: object, recomputed: object, relative: float, absolute: float) -> bool:
-    """Whether two values are equal, or numbers that differ by no more than allowed."""
-    if stored == recomputed:
-        return True
-    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
-        return False
-    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)

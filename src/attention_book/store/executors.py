@@ -1,0 +1,133 @@
+"""Where cells are computed: in processes of this machine, or on a Dask cluster of any number of them.
+
+Every worker uses one thread: the cells are the parallelism, and thread counts change float rounding.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import connection, get_context, parent_process
+
+from attention_phases.errors import BadInput, SweepError, check_count
+
+from .provenance import environment
+
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
+TIMEOUT = 5  # seconds in which a scheduler must answer
+
+
+@contextmanager
+def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Context of a pool of processes, as many as there are cores by default.
+
+    Workers are spawned, not forked: torch and numba threads do not survive a fork. Leaving the context
+    by an exception (Ctrl-C) ends the workers at once; a killed parent takes its workers along.
+    """
+    workers = check_count("workers", os.cpu_count() if workers is None else workers)
+    # Workers read these when NumPy and torch load, and are spawned as cells come: set for the whole context.
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_guard)
+    try:
+        yield pool
+    except BaseException:
+        # What Executor.terminate_workers does from Python 3.14 on.
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _guard() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def follow(parent: int) -> None:
+        connection.wait([parent])
+        os._exit(1)
+
+    if parent := parent_process():
+        threading.Thread(target=follow, args=(parent.sentinel,), daemon=True).start()
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Executor]:
+    """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
+
+    Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster
+    nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
+    lack this package, that is a `SweepError`.
+    """
+    from distributed import Client  # slow to load
+
+    try:
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+    except ValueError as error:
+        raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
+    except Exception as error:  # whatever comes of what else answers there
+        raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
+    with client:
+        _compare_versions(client, address)
+        yield _OnCluster(client)
+
+
+class _OnCluster(Executor):
+    """Dask's own one leaves a future open for ever when its result is lost on the way here."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def submit(self, call, *arguments):
+        task = self._client.submit(_alone, call, *arguments, pure=False)  # a new key: no other run's result
+
+        async def result():
+            return await task
+
+        return asyncio.run_coroutine_threadsafe(result(), self._client.loop.asyncio_loop)  # pyright: ignore
+
+
+def _alone(call: Callable, *arguments):
+    """The call's result, from a worker that uses one thread."""
+    from distributed import get_worker
+
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
+    worker = get_worker()
+    threads = {"nthreads": str(worker.state.nthreads)} | {name: os.environ.get(name) for name in ONE_THREAD}
+    for name, value in threads.items():
+        if value != "1":
+            raise SweepError(f"worker {worker.address}: {name} = {value}: must be 1 (dask worker --nthreads 1 --nanny)")
+    return call(*arguments)
+
+
+def _compare_versions(client, address: str) -> None:
+    """Refuse a cluster without this package; say in a line which versions of its workers are not ours.
+
+    Another version may change the last digits of a result. What may disturb the connection Dask compares by itself.
+    """
+    try:
+        client.run_on_scheduler(environment)  # it reads what it passes on
+        workers = client.run(environment)
+    except Exception as error:  # Dask hides the type of theirs
+        raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
+    ours = environment()
+    others = {
+        f"{name} {theirs[name]} (here {ours[name]})"
+        for theirs in workers.values()
+        for name in ("version", "commit", "python", "numpy", "torch")
+        if theirs[name] != ours[name]
+    }
+    if others:
+        print(f"scheduler {address}: workers with other versions: {', '.join(sorted(others))}", file=sys.stderr)
