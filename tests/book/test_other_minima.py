@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from attention_book.experiments import cells, other_minima, results, simulation, verification
+from attention_book.experiments import cells, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.minima_grids import landscape
 from attention_book.store.database import Store
@@ -27,7 +27,7 @@ AWAY = 0.5
 def stored(tmp_path, monkeypatch):
     """Function that stores rows of cells, and gives what `check` finds."""
     monkeypatch.setattr(verification, "DATA", tmp_path)
-    monkeypatch.setattr(other_minima, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
+    monkeypatch.setattr(verification, "DISPLACEMENTS", (0.1, 0.2, 0.3, 0.4, 0.5, 0.6))
 
     def check(rows_of):
         for path in tmp_path.iterdir():
@@ -118,10 +118,10 @@ def test_a_defect_of_the_code_is_caught(stored, monkeypatch, honest, slip):
 
 
 def test_too_many_other_minima_are_an_error(stored, monkeypatch, elsewhere):
-    monkeypatch.setitem(other_minima.MEASURED, "lbfgs", (0, 10**5))
+    monkeypatch.setitem(verification.MEASURED, "lbfgs", (0, 10**5))
     checked = stored({TWO_ENDS: [elsewhere]})
     assert checked.mismatches == [] and len(checked.other_minima) == 1
-    assert checked.expected.chance < other_minima.MISSED and checked.problem.startswith("other minima in 1 cells: ")
+    assert checked.expected.chance < verification.MISSED and checked.problem.startswith("other minima in 1 cells: ")
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
@@ -139,13 +139,13 @@ def test_many_starts_in_one_valley_are_each_others_ends(stored):
 
 
 def test_expected_cells_and_their_chance(monkeypatch):
-    monkeypatch.setattr(other_minima, "MEASURED", {"lbfgs": (20_000, 10**6), "value": (5 * 10**5, 10**6)})
+    monkeypatch.setattr(verification, "MEASURED", {"lbfgs": (20_000, 10**6), "value": (5 * 10**5, 10**6)})
     cells = [("lbfgs", 2)] * 50 + [("value", 1)] * 4
-    found = other_minima.expected(cells, 5)
+    found = verification.expected_cells(cells, 5)
     share = 1 - 0.98**2
     assert found.cells == pytest.approx(50 * share + 2, abs=0.06)
     assert found.error == pytest.approx((50 * share * (1 - share) + 1) ** 0.5, rel=0.03)
     both = np.convolve(binom.pmf(range(51), 50, share), binom.pmf(range(5), 4, 0.5))
     assert found.chance == pytest.approx(both[5:].sum(), abs=4 * 0.005)
-    monkeypatch.setattr(other_minima, "MEASURED", {"lbfgs": (2, 100)})
-    assert other_minima.expected(cells[:50], 0).error > 1.5 * (50 * share) ** 0.5  # the share itself is uncertain
+    monkeypatch.setattr(verification, "MEASURED", {"lbfgs": (2, 100)})
+    assert verification.expected_cells(cells[:50], 0).error > 1.5 * (50 * share) ** 0.5  # the share itself is uncertain

@@ -73,7 +73,7 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
     for cell in experiments.grid(name, "smoke"):
         assert restore(type(cell), canonical(cell)) == cell
         kind = cell.kind
-        assert all(callable(kinds.load(function)) for function in (kind.worker, kind.beginning, kind.ends) if function)
+        assert all(callable(kinds.function(name)) for name in (kind.worker, kind.beginning, kind.ends) if name)
 
 
 def test_key_does_not_depend_on_field_order():

@@ -11,7 +11,7 @@ from attention_book.analysis.controlled import gaps, limit, losses, root
 from attention_book.analysis.lowest import excess, expected_minimum, later, searched
 from attention_book.experiments import grid
 from attention_book.experiments.controls import CONTROLS, controls, train_controlled
-from attention_book.experiments.hysteresis import follow
+from attention_book.experiments.landscape import follow
 from attention_book.experiments.simulation import train_students
 from attention_book.store.identity import canonical, flattened
 from attention_phases import Task

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from attention_book.analysis import counting as summary
-from attention_book.experiments import checkpoint, verification
-from attention_book.experiments import counting_training as runs
-from attention_book.experiments.counting_cells import CountingCell, histogram, lost_letters
+from attention_book.experiments import counting as runs
+from attention_book.experiments import grid, verification
+from attention_book.experiments.cells import CountingCell
 from attention_book.store import provenance
 from attention_book.store.database import Store
 from attention_book.store.parquet import decode, export
@@ -173,8 +173,8 @@ def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
     """Another process compiles the training alone and anew; here it comes from Numba's cache, after other functions."""
     command = (
         "import sys; from attention_phases.histogram import training; "
-        "from attention_book.experiments import counting_training as runs; "
-        "from attention_book.experiments.counting_cells import CountingCell; "
+        "from attention_book.experiments import counting as runs; "
+        "from attention_book.experiments.cells import CountingCell; "
         "training.evaluate = lambda *all: (0, 0); "
         f"sys.stdout.buffer.write(runs.train({CELL!r})[0]['final'].tobytes())"
     )
@@ -187,8 +187,8 @@ def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
 def test_a_damaged_checkpoint_is_named(tmp_path):
     path = tmp_path / "run.npz"
     path.write_bytes(b"nonsense")
-    with pytest.raises(checkpoint.StoreError, match=r"run\.npz: .*; remove it to begin anew$"):
-        checkpoint.load(path)
+    with pytest.raises(runs.StoreError, match=r"run\.npz: .*; remove it to begin anew$"):
+        runs.load_checkpoint(path)
 
 
 def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
@@ -252,11 +252,12 @@ def test_line_between_solutions_ends_at_them(sequences):
 
 
 def test_the_experiment_has_the_published_size():
-    cells = histogram("paper")
+    cells = grid("histogram", "paper")
     assert len(cells) == 20 and {cell.variant for cell in cells} == {"semantic", "positional"}
     assert {(cell.sequences, cell.adam_epochs, cell.sgd_epochs) for cell in cells} == {(50_000, 200, 100)}
 
 
 def test_exchanged_runs_are_runs_of_the_experiment():
-    runs = histogram("paper", runs=40)
-    assert all(each.run(seed) in runs for each in lost_letters("paper") for seed in (each.data_seed, each.start_seed))
+    known = grid("histogram", "paper", runs=40)
+    for cell in grid("lost_letters", "paper"):
+        assert runs.run_of(cell, cell.data_seed) in known and runs.run_of(cell, cell.start_seed) in known

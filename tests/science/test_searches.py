@@ -7,7 +7,7 @@ import torch
 
 from attention_book.experiments import grid
 from attention_book.experiments.landscape import search, search_first
-from attention_book.experiments.other_minima import search_ends
+from attention_book.experiments.verification import search_ends
 from attention_phases import Task
 from attention_phases.model.two_tokens import misfits, risk, sample
 from attention_phases.training import searches

@@ -6,7 +6,7 @@ import pandas as pd
 from attention_phases.histogram.counting import LETTERS, VARIANTS, Sequences
 from attention_phases.histogram.measures import along_line, matrices, wrong_by_letter
 
-from ..experiments.counting_training import data
+from ..experiments.counting import data
 from ..store.parquet import decode
 
 

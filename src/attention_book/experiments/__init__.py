@@ -1,7 +1,7 @@
 """Every experiment by its name."""
 
 # These register their experiments.
-from . import counting_cells, minima_grids, student_grids, theory_grids, variant_grids  # noqa: F401
+from . import minima_grids, theory_grids, variant_grids  # noqa: F401
 from .grids import GRIDS, PROFILES, grid
 
 __all__ = ["GRIDS", "PROFILES", "grid"]

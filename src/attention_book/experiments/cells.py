@@ -1,4 +1,4 @@
-"""What fixes the outcome of one piece of an experiment: a run on data, or a line of theory.
+"""What fixes the outcome of one piece of an experiment: a training, or a line of theory.
 
 The values of a cell name its results (`identity.canonical`) and seed its random draws.
 """
@@ -17,6 +17,7 @@ from . import kinds
 from .kinds import Kind
 
 INFORMED = ("semantic", "positional")
+EXCHANGED = 4  # epochs of the counting task on several data sets
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class StudentCell(_OnData):
     """
 
     kind: ClassVar = Kind(
-        ".simulation:train_students", kinds.STUDENTS, kinds.UNREPEATABLE, ends=".other_minima:displaced_ends"
+        ".simulation:train_students", kinds.STUDENTS, kinds.UNREPEATABLE, ends=".verification:displaced_ends"
     )
 
     optimizer: str
@@ -82,9 +83,9 @@ class ArchitectureCell(StudentCell):
 
 @dataclass(frozen=True)
 class LoopCell(_OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`, see `hysteresis.follow`."""
+    """Students followed along `alphas` and back, the largest of which is `alpha`, see `landscape.follow`."""
 
-    kind: ClassVar = Kind(".hysteresis:follow", kinds.LOOPS, ("grad_norm",))
+    kind: ClassVar = Kind(".landscape:follow", kinds.LOOPS, ("grad_norm",))
 
     alphas: tuple
 
@@ -93,7 +94,7 @@ class LoopCell(_OnData):
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
-    kind: ClassVar = Kind(".landscape:descend", kinds.VALLEYS, ends=".other_minima:valley_ends")
+    kind: ClassVar = Kind(".landscape:descend", kinds.VALLEYS, ends=".verification:valley_ends")
 
     valley: str
     noise: float
@@ -110,7 +111,7 @@ class SearchCell(ValleyCell):
         ("hops", "aligned"),
         beginning=".landscape:search_first",
         rows=2,
-        ends=".other_minima:search_ends",
+        ends=".verification:search_ends",
     )
 
     worst: float
@@ -188,3 +189,41 @@ class OneStepCell(_OnNets):
     alpha: float = field(kw_only=True)
     branch: str = field(kw_only=True)
     ys: tuple = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class CountingCell:
+    """A run of the counting task.
+
+    The variant does not enter the seed: both see the same data in the same order and start from the same numbers,
+    of which each freezes its own part at zero.
+    """
+
+    kind: ClassVar = Kind(".counting:train_and_measure", kinds.COUNTING, beginning=".counting:train_beginning", rows=2)
+
+    experiment: str
+    variant: str
+    seed: int
+    sequences: int
+    adam_epochs: int
+    sgd_epochs: int
+
+
+@dataclass(frozen=True)
+class ExchangedCell:
+    """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
+
+    kind: ClassVar = Kind(
+        ".counting:train_exchanged",
+        kinds.EXCHANGED,
+        ("letter",),
+        beginning=".counting:train_exchanged_beginning",
+        rows=EXCHANGED,
+    )
+
+    experiment: str
+    variant: str
+    data_seed: int
+    start_seed: int
+    sequences: int
+    epochs: int

@@ -1,6 +1,6 @@
 """How cells of a kind are computed, and how far a result may differ when it is computed again.
 
-Tolerances are (relative, absolute) by column, as `agree` takes them.
+Tolerances are (relative, absolute) by column, as `verification.agree` takes them.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ class Kind(NamedTuple):
         unrepeatable: columns that no two runs share.
         beginning: gives the first rows of a cell, `rows` in number, where the whole takes too long to be computed
             again, or rounding grows too much on the way.
-        ends: gives the rows of several runs of a cell whose students may end in another minimum, see `other_minima`.
+        ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
     worker: str
@@ -32,7 +32,7 @@ class Kind(NamedTuple):
 
     def work(self, cell, **options):
         """Rows of a cell."""
-        return load(self.worker)(cell, **options)
+        return function(self.worker)(cell, **options)
 
     def tolerances_of(self, rows) -> Tolerances:
         """The tolerances for the stored rows (a frame) of one cell."""
@@ -43,27 +43,14 @@ class Kind(NamedTuple):
         return self.tolerances | {"linear_mse": (relative, max(absolute, LINEAR_TERM * terms))}
 
 
-def load(name: str) -> Callable:
+def function(name: str) -> Callable:
     """The function with a name such as ".simulation:train_students" (of this folder) or "package.module:function"."""
-    module, function = name.split(":")
-    return getattr(import_module(module, __package__), function)
-
-
-def agree(stored: object, recomputed: object, relative: float, absolute: float) -> bool:
-    """Whether values are equal, or numbers with ``|stored - recomputed| <= absolute + relative |recomputed|``."""
-    if stored == recomputed:
-        return True
-    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
-        return False
-    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
-
-
-def _same(names: Iterable[str], tolerance: tuple[float, float]) -> Tolerances:
-    return dict.fromkeys(names, tolerance)
+    module, attribute = name.split(":")
+    return getattr(import_module(module, __package__), attribute)
 
 
 def _with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
-    return _same(names, value) | _same([f"{name}_error" for name in names], error)
+    return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)
 
 
 # Two runs of one cell whose sums are rounded in another order end in points that differ by |grad R| over the softest
@@ -81,9 +68,9 @@ UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when 
 # The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
 # to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
 LINEAR_TERM = 1e-12
-CONTROLLED = STUDENTS | _same(("length", "blind", "aligned", "encoded"), (0, 1e-9))
+CONTROLLED = STUDENTS | dict.fromkeys(("length", "blind", "aligned", "encoded"), (0, 1e-9))
 _COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
-ARCHITECTURES = STUDENTS | _same(_COLUMNS, (0, 1e-3))
+ARCHITECTURES = STUDENTS | dict.fromkeys(_COLUMNS, (0, 1e-3))
 VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}
 
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
@@ -91,7 +78,7 @@ _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_m
 THEORY = _with_errors(_OF_THEORY, (1e-3, 1e-9), (5e-2, 1e-9))
 VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
 COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
-RULE = THEORY | _same(("rule", "exact"), (5e-3, 0))
+RULE = THEORY | {"rule": (5e-3, 0), "exact": (5e-3, 0)}
 
 # The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
 _OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")

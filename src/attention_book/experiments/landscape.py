@@ -1,4 +1,4 @@
-"""The loss of trained students as a landscape: a surface through two minima, and the minima of one valley."""
+"""The loss of trained students as a landscape: minima followed along alpha, the minima of one valley, a surface."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from attention_phases.model.sentences import sentence_count
 from attention_phases.model.two_tokens import overlaps, risk, sample
 from attention_phases.training.optimizers import fit
 from attention_phases.training.searches import anneal, hop
@@ -16,6 +17,39 @@ from .cells import StudentCell
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
 
 
+def order_parameters(task, weights, teacher):
+    """q, m and theta of a student."""
+    point = overlaps(task, weights, teacher)
+    return {name: point[name] for name in ("q", "m", "theta")}
+
+
+def follow(cell):
+    """Rows of a `cells.LoopCell`, for each `way` and `at` (alpha), each start from the last minimum.
+
+    One data set is drawn at the largest alpha; its first sentences are those of a smaller one. The student of the way
+    "up" starts from the encoding at the smallest alpha, that of the way "down" from the teacher at the largest. The
+    `excess` is the training loss without the part that no student can fit.
+    """
+    task, rng = cell.task, cell.rng()
+    whole = sample(task, cell.alpha, cell.d, rng)
+    ways = (("up", "positional", sorted(cell.alphas)), ("down", "semantic", sorted(cell.alphas, reverse=True)))
+    rows = []
+    for way, start, alphas in ways:
+        weights = start_weights(start, whole.teacher, rng)
+        for alpha in alphas:
+            student = fit(_first(whole, sentence_count(alpha, cell.d)), task.lam, weights[None])[0]
+            weights = student.weights
+            row = {"way": way, "at": alpha, **order_parameters(task, weights, whole.teacher)}
+            rows.append(row | {"excess": student.train_loss, "grad_norm": student.grad_norm})
+    return rows
+
+
+def _first(data, count):
+    """The first `count` sentences, without the part of the risk that no student can fit."""
+    kept = {name: getattr(data, name)[:count] for name in ("inputs", "stiffness", "targets")}
+    return replace(data, **kept, floor=0.0)
+
+
 def descend(cell):
     """Where each start of a `ValleyCell` ends by L-BFGS; the first, `number` 0, has no noise.
 
@@ -23,19 +57,19 @@ def descend(cell):
     nearest other end over the size of both; `aligned`, ``|cosine|`` with the end of the next start (a student and its
     negative are the same).
     """
-    data, fits, _ = _ends(cell)
-    cosines = _cosines(torch.stack([each.weights for each in fits]).double()).numpy()
+    data, students, _ = _ends(cell)
+    cosines = _cosines(students)
     distances = np.sqrt(2 * np.maximum(1 - cosines, 0)) + 2 * np.eye(cell.count)
     return [
         {
             "number": k,
-            "train_loss": each.train_loss,
-            **_own(cell, data, each),
+            "train_loss": student.train_loss,
+            **order_parameters(cell.task, student.weights, data.teacher),
             "minimum": label,
             "nearest": distances[k].min(),
             "aligned": cosines[k, (k + 1) % cell.count],
         }
-        for k, (each, label) in enumerate(zip(fits, _labels(distances)))
+        for k, (student, label) in enumerate(zip(students, _labels(distances)))
     ]
 
 
@@ -47,20 +81,20 @@ def search(cell):
     "anneal", from where the start without noise ends. Each has train_loss, q, m and theta of its end, and `aligned`,
     its ``|cosine|`` with the lowest of all.
     """
-    data, fits, rng = _ends(cell)
-    rows = []
-    for k, each in enumerate(fits):
-        found, hops = hop(data, cell.task.lam, each, cell.worst)
-        rows += [({"search": "descent", "number": k}, each), ({"search": "hop", "number": k, "hops": hops}, found)]
+    data, starts, rng = _ends(cell)
+    rows, students = [], []
+    for k, student in enumerate(starts):
+        lower, hops = hop(data, cell.task.lam, student, cell.worst)
+        rows += [{"search": "descent", "number": k}, {"search": "hop", "number": k, "hops": hops}]
+        students += [student, lower]
     for temperature in cell.temperatures:
-        found = anneal(data, cell.task.lam, fits[0], temperature, rng)
-        rows.append(({"search": "anneal", "number": 0, "temperature": temperature}, found))
-    weights = torch.stack([each.weights for _, each in rows]).double()
-    lowest = min(range(len(rows)), key=lambda k: rows[k][1].train_loss)
-    return [
-        {**row, "train_loss": each.train_loss, **_own(cell, data, each), "aligned": float(aligned)}
-        for (row, each), aligned in zip(rows, _cosines(weights)[lowest])
-    ]
+        rows.append({"search": "anneal", "number": 0, "temperature": temperature})
+        students.append(anneal(data, cell.task.lam, starts[0], temperature, rng))
+    lowest = int(np.argmin([student.train_loss for student in students]))
+    for row, student, aligned in zip(rows, students, _cosines(students)[lowest]):
+        row |= {"train_loss": student.train_loss, **order_parameters(cell.task, student.weights, data.teacher)}
+        row["aligned"] = float(aligned)
+    return rows
 
 
 def search_first(cell):
@@ -68,30 +102,21 @@ def search_first(cell):
     return search(replace(cell, count=1, temperatures=()))
 
 
-def _own(cell, data, found):
-    point = overlaps(cell.task, found.weights, data.teacher)
-    return {name: point[name] for name in ("q", "m", "theta")}
-
-
 def _ends(cell):
     """Training set of a `ValleyCell`, where its starts end, and the generator after all that."""
-    data, rng = _draw(cell)
+    rng = cell.rng()
+    data = sample(cell.task, cell.alpha, cell.d, rng)
     start = start_weights(cell.valley, data.teacher, rng)
     noise = torch.from_numpy(rng.standard_normal((cell.count, data.d), dtype=np.float32))
     noise[0] = 0
     return data, fit(data, cell.task.lam, start + cell.noise * noise), rng
 
 
-def _draw(cell):
-    """Training set and random numbers, as `simulation.train_students` draws them."""
-    rng = cell.rng()
-    return sample(cell.task, cell.alpha, cell.d, rng), rng
-
-
-def _cosines(weights):
-    """``|cosine|`` of each pair of students (k, d), as (k, k)."""
+def _cosines(students):
+    """``|cosine|`` of each pair of k students, (k, k)."""
+    weights = torch.stack([student.weights for student in students]).double()
     unit = weights / torch.linalg.vector_norm(weights, dim=1, keepdim=True)
-    return (unit @ unit.mT).abs()
+    return (unit @ unit.mT).abs().numpy()
 
 
 def _labels(distances):
@@ -121,16 +146,17 @@ def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
         reach: the plane is Q = a Q_positional + b Q_semantic, with a and b from -0.35 to this.
     """
     pair = StudentCell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
-    data, rng = _draw(pair)
+    rng = pair.rng()
+    data = sample(task, alpha, d, rng)
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in pair.starts])
-    corners = torch.stack([each.weights for each in fit(data, task.lam, starts)])  # (2, d)
+    corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # (2, d)
     shares = torch.linspace(-0.35, reach, grid)
     a, b = torch.meshgrid(shares, shares, indexing="xy")
     students = torch.stack([a.ravel(), b.ravel()], dim=1) @ corners
     loss = torch.cat([risk(data, some, task.lam)[0] for some in students.split(256)]) / data.d
     m = students.double().mean(1)
     theta = task.sigma**2 * (students.double() @ data.teacher.double()) / data.d
-    ends = risk(data, corners, task.lam)[0] / data.d
-    points = [overlaps(task, each, data.teacher) for each in corners]
-    minima = {start: (point["m"], point["theta"], end) for start, point, end in zip(pair.starts, points, ends.tolist())}
-    return Surface(*(each.reshape(grid, grid).numpy() for each in (m, theta, loss)), minima)
+    losses = (risk(data, corners, task.lam)[0] / data.d).tolist()
+    points = [order_parameters(task, weights, data.teacher) for weights in corners]
+    minima = {start: (point["m"], point["theta"], value) for start, point, value in zip(pair.starts, points, losses)}
+    return Surface(*(values.reshape(grid, grid).numpy() for values in (m, theta, loss)), minima)

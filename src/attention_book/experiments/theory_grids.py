@@ -14,8 +14,7 @@ from .cells import (
     OneStepThresholdsCell,
     RuleCell,
 )
-from .grids import ALPHAS, MAP_OMEGAS, OMEGAS, at, cells, sizes, tasks
-from .student_grids import CHANGED_TASKS
+from .grids import ALPHAS, CHANGED_TASKS, MAP_OMEGAS, OMEGAS, at, cells, sizes, tasks
 from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
 
 PUBLISHED_OMEGAS = {*CRITICAL_ALPHA, *LINEAR_ALPHA}

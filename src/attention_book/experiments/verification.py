@@ -1,19 +1,39 @@
-"""Stored results computed again: a random sample of cells, with the tolerances of their kinds."""
+"""Stored results computed again: a random sample of cells, with the tolerances of their kinds.
 
+Where a valley holds many minima, the rounding of a sum can decide in which of them a descent ends: another processor
+then finds another student. Starts that are displaced a little show the ends that lie side by side there. A stored
+student among them is one more of them; one that is not is wrong.
+"""
+
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from attention_phases.errors import StoreError, check_count
+from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA
 from ..store import provenance
 from ..store.identity import check_rows, flattened, restore
 from ..store.parquet import flat, load
 from ..store.running import one_line, progress
-from . import grid, other_minima
-from .kinds import agree
-from .kinds import load as load_function
+from . import grid
+from .kinds import function
+from .landscape import descend, search
+
+# Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
+# to 2e-4, find the ends that lie side by side where one rounding seldom does.
+DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
+MISSED = 1e-3  # probability that one more end lies outside, were the ends Gaussian; and of so many other minima
+SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
+DRAWS = 10_000
+
+# Students not found again, and students recomputed, by what was trained: random cells of the stored tables. Those with
+# a value matrix on another processor; the others with sums in another order, most of them on another processor too.
+MEASURED = {"lbfgs": (4, 1843), "gd": (0, 80), "adam": (0, 29), "value": (34, 60), "full_value": (0, 8)}
 
 
 class Mismatch(NamedTuple):
@@ -40,20 +60,28 @@ class OtherMinimum(NamedTuple):
     recomputed: float
 
 
+class Expected(NamedTuple):
+    """Cells in which another minimum is expected: mean, standard deviation, and the chance of as many as were found."""
+
+    cells: float
+    error: float
+    chance: float
+
+
 class Checked(NamedTuple):
     """What `check` found."""
 
     cells: int  # recomputed
-    mismatches: list  # of Mismatch
-    other_minima: list  # of OtherMinimum
-    expected: other_minima.Expected  # of how many cells
+    mismatches: list[Mismatch]
+    other_minima: list[OtherMinimum]
+    expected: Expected
 
     @property
     def problem(self):
         """What is wrong, in one line; None if nothing is."""
         if self.mismatches:
             return f"{len(self.mismatches)} stored values differ"
-        if self.expected.chance < other_minima.MISSED:
+        if self.expected.chance < MISSED:
             cells = len({student.cell for student in self.other_minima})
             return f"other minima in {cells} cells: {self.expected.cells:.1f} were expected"
         return None
@@ -79,9 +107,9 @@ def check(sample, seed=0, name=None, quiet=True):
                 mismatches += differing
                 others += elsewhere
                 if cell_type.kind.ends:
-                    students.append((other_minima.trained(rows), cell_type.kind.rows or len(rows)))
+                    students.append((trained(rows), cell_type.kind.rows or len(rows)))
                 bar.update()
-    expected = other_minima.expected(students, len({student.cell for student in others}))
+    expected = expected_cells(students, len({student.cell for student in others}))
     return Checked(len(chosen), mismatches, others, expected)
 
 
@@ -90,34 +118,19 @@ def check_cell(cell_type, rows):
     kind = cell_type.kind
     if kind.beginning:
         rows = rows.head(kind.rows)
-    work, tolerances = load_function(kind.beginning or kind.worker), kind.tolerances_of(rows)
+    work, tolerances = function(kind.beginning or kind.worker), kind.tolerances_of(rows)
     mismatches = recompute(cell_type, rows, work, tolerances, kind.unrepeatable)
-    other = _other_minima(cell_type, rows, mismatches, tolerances)
-    return ([], other) if other else (mismatches, [])
-
-
-def _other_minima(cell_type, rows, mismatches, tolerances):
-    """The students of a cell that did not agree, if another minimum is what all its mismatches come from."""
-    ends = cell_type.kind.ends
-    if not ends or any(each.row is None or each.column not in tolerances for each in mismatches):
-        return []
-    differing = sorted({each.row for each in mismatches})
-    if not differing:
-        return []
-    text, stored = mismatches[0].cell, rows.to_dict("records")
-    runs = load_function(ends)(restore(cell_type, text))
-    if not all(other_minima.is_another(stored[row], [run[row] for run in runs], tolerances) for row in differing):
-        return []
-    return [OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]) for row in differing]
+    others = _other_minima(cell_type, rows, mismatches, tolerances)
+    return ([], others) if others else (mismatches, [])
 
 
 def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
-    """Compute a stored cell again, and list every `Mismatch` of a column.
+    """Compute a stored cell again; every `Mismatch` of a column.
 
     Args:
         rows: those of one cell, as from `parquet.load`.
         work: function of the cell.
-        tolerances: column to (relative, absolute), see `kinds.agree`. A column without one must be equal.
+        tolerances: column to (relative, absolute), see `agree`. A column without one must be equal.
         ignore: columns that no two runs share.
     """
     text = str(rows["cell"].iloc[0])
@@ -140,3 +153,103 @@ def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
             if not agree(old.get(column), new.get(column), *tolerance):
                 mismatches.append(Mismatch(text, column, old.get(column), new.get(column), tolerance, row))
     return mismatches
+
+
+def agree(stored, recomputed, relative, absolute):
+    """Whether values are equal, or numbers with ``|stored - recomputed| <= absolute + relative |recomputed|``."""
+    if stored == recomputed:
+        return True
+    if not (isinstance(stored, (int, float)) and isinstance(recomputed, (int, float))):
+        return False
+    return abs(stored - recomputed) <= absolute + relative * abs(recomputed)
+
+
+# Other minima
+
+
+def _other_minima(cell_type, rows, mismatches, tolerances):
+    """The students of a cell that did not agree, if another minimum is what all its mismatches come from."""
+    ends = cell_type.kind.ends
+    depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
+    if not (ends and mismatches and depend_on_start):
+        return []
+    text, stored = mismatches[0].cell, rows.to_dict("records")
+    runs = function(ends)(restore(cell_type, text))
+    others = []
+    for row in sorted({mismatch.row for mismatch in mismatches}):
+        if not is_another(stored[row], [run[row] for run in runs], tolerances):
+            return []
+        others.append(OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]))
+    return others
+
+
+def displaced_ends(cell):
+    """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
+    return [cell.kind.work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
+
+
+def valley_ends(cell):
+    """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
+    rows = descend(cell)
+    return [rows[k:] + rows[:k] for k in range(len(rows))]
+
+
+def search_ends(cell):
+    """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
+    rows = search(replace(cell, temperatures=()))
+    return [rows[k : k + 2] for k in range(0, len(rows), 2)]
+
+
+def is_another(stored, ends, tolerances):
+    """Whether a stored student is one more of the ends that displaced starts lead to.
+
+    Its gradient must be one at which L-BFGS stops, or no larger than twice that of the other ends (gradient descent and
+    Adam make a fixed number of steps). Each quantity must lie within the prediction interval of the ends, widened by
+    its tolerance. A student whose overlaps are found again to all digits is no other one: its losses must be too.
+
+    Args:
+        stored: its row, a dict.
+        ends: the same row of several runs; the first is not displaced.
+        tolerances: column to (relative, absolute).
+    """
+    recomputed = ends[0]
+    if all(abs(stored[name] - recomputed[name]) <= SAME_DIGITS for name in ("q", "m", "theta")):
+        losses = {"train_loss", "test_mse"} & recomputed.keys()
+        if not all(agree(stored[name], recomputed[name], *tolerances[name]) for name in losses):
+            return False
+    if "grad_norm" in recomputed:
+        usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
+        if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
+            return False
+    interval = t.ppf(1 - MISSED / 2, len(ends) - 1) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
+    for name in tolerances.keys() & recomputed.keys():
+        values = np.array([end[name] for end in ends])
+        relative, absolute = tolerances[name]
+        allowed = absolute + relative * abs(recomputed[name]) + interval * values.std(ddof=1)
+        if abs(stored[name] - values.mean()) > allowed:
+            return False
+    return True
+
+
+def expected_cells(students, found):
+    """In how many of some cells a student is in another minimum, by the shares in `MEASURED`.
+
+    The share of each kind is drawn from its posterior (Jeffreys' prior), the cells by it.
+
+    Args:
+        students: what was trained in each cell, a key of `MEASURED`, and how many students.
+        found: cells with another minimum.
+    """
+    rng = np.random.default_rng(0)
+    shares = {key: rng.beta(count + 0.5, of - count + 0.5, DRAWS) for key, (count, of) in MEASURED.items()}
+    cells = np.zeros(DRAWS)
+    for key, count in students:
+        cells += rng.random(DRAWS) > (1 - shares[key]) ** count
+    return Expected(float(cells.mean()), float(cells.std()), float((cells >= found).mean()))
+
+
+def trained(rows):
+    """What the students of one cell are: a key of `MEASURED`."""
+    first = rows.iloc[0]
+    form = first.get("form", "tied")
+    return form if "value" in form else first.get("optimizer", "lbfgs")

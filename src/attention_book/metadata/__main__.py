@@ -1,42 +1,130 @@
-"""Write what describes the stored results to others: data package, crate, the list of tables; quick.
+"""Bring what describes the stored results to others up to date: data package, crate, the list of tables.
 
 python -m attention_book.metadata
+
+Titles, licences and persons are written into these files by hand; columns, sizes, hashes and dates come from the
+tables.
 """
 
+import inspect
 import json
 import re
+from hashlib import sha256
 
-import yaml
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from attention_phases import __version__
+
+from ..experiments import GRIDS, grid
 from ..paths import ROOT
-from .crate import crate
-from .datapackage import datapackage
+from .columns import described
 
-TABLES = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # the rows in data/README.md
+ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
+TYPES = (  # of Arrow, and what Data Packages call them
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "integer"),
+    (pa.types.is_floating, "number"),
+    (lambda kind: pa.types.is_dictionary(kind) or pa.types.is_string(kind), "string"),
+)
 
 
 def texts(root=ROOT):
-    """Return the generated texts by their path in the repository."""
-    paper = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))["references"][0]
-    package = datapackage(root / "data", paper)
+    """Return the texts as they should be, by their path in the repository."""
+    tables = sorted((root / "data").glob("*.parquet"))
+    resources = [resource(path) for path in tables]
+    package = json.loads((root / "data/datapackage.json").read_text(encoding="utf-8"))
+    package |= {"version": __version__, "resources": resources}
+    crate = json.loads((root / "ro-crate-metadata.json").read_text(encoding="utf-8"))
+    crate["@graph"] = graph(crate["@graph"], resources, finished=max(map(last_finished, tables)))
+    readme = (root / "data/README.md").read_text(encoding="utf-8")
     return {
-        "data/README.md": TABLES.sub(lambda _: list_of_tables(package), (root / "data/README.md").read_text()),
-        "data/datapackage.json": _json(package),
-        "ro-crate-metadata.json": _json(crate(root, package, paper)),
+        "data/README.md": ROWS.sub(lambda _: "".join(map(line, resources)), readme),
+        "data/datapackage.json": as_text(package),
+        "ro-crate-metadata.json": as_text(crate),
     }
 
 
-def list_of_tables(package):
-    """Rows of the list of tables: file, rows, size, what it holds."""
-    return "".join(
-        f"| `{table['path']}` | {table['rows']:,} | {table['bytes'] / 1000:,.0f} "
-        f"| {table['description'].rstrip('.')} |\n"
-        for table in package["resources"]
-    )
-
-
-def _json(value):
+def as_text(value):
+    """The JSON of a file."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def line(table):
+    """Row of the list of tables: file, rows, size, what it holds."""
+    about = table["description"].rstrip(".")
+    return f"| `{table['path']}` | {table['rows']:,} | {table['bytes'] / 1000:,.0f} | {about} |\n"
+
+
+def resource(path):
+    """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
+    content, parquet = path.read_bytes(), pq.ParquetFile(path)
+    cell_type = type(grid(path.stem, "smoke")[0])
+    return {
+        "name": path.stem,
+        "type": "table",
+        "path": path.name,
+        "description": inspect.getdoc(GRIDS[path.stem]).splitlines()[0],
+        "format": "parquet",
+        "mediatype": "application/vnd.apache.parquet",
+        "bytes": len(content),
+        "hash": f"sha256:{sha256(content).hexdigest()}",
+        "rows": parquet.metadata.num_rows,
+        "schema": {"fields": [field(column, cell_type) for column in parquet.schema_arrow]},
+    }
+
+
+def field(column, cell_type):
+    """A column as Data Package 2.0 has it."""
+    about = described(column.name, cell_type)
+    kind = next(name for matches, name in TYPES if matches(column.type))
+    entry = {"name": column.name, "type": kind, "description": about.meaning}
+    if about.unit:
+        entry["unit"] = about.unit
+    if about.names:
+        entry["categories"] = [{"value": name, "label": label or name} for name, label in about.names.items()]
+    return entry
+
+
+def graph(entities, resources, finished):
+    """The entities of the RO-Crate, with these tables in the place of those that it has."""
+    files = [
+        {
+            "@id": f"data/{table['path']}",
+            "@type": "File",
+            "name": table["name"],
+            "description": table["description"],
+            "encodingFormat": table["mediatype"],
+            "contentSize": str(table["bytes"]),
+            "sha256": table["hash"].removeprefix("sha256:"),
+            "license": {"@id": "https://creativecommons.org/licenses/by/4.0/"},
+            "isBasedOn": {"@id": "src/"},
+        }
+        for table in resources
+    ]
+    entities = replace_tables(entities, files)
+    for entity in entities:
+        if "version" in entity:
+            entity["version"] = __version__
+        if entity["@id"] == "./":
+            entity["datePublished"] = finished[:10]
+            entity["hasPart"] = replace_tables(entity["hasPart"], [{"@id": file["@id"]} for file in files])
+    return entities
+
+
+def replace_tables(entities, tables):
+    """Entities with `tables` where the first of their tables stands."""
+    is_table = [entity["@id"].endswith(".parquet") for entity in entities]
+    others = [entity for entity, table in zip(entities, is_table) if not table]
+    first = is_table.index(True)
+    return others[:first] + tables + others[first:]
+
+
+def last_finished(path):
+    """When the latest cell of a table was done, from the file's statistics."""
+    metadata = pq.ParquetFile(path).metadata
+    column = metadata.schema.names.index("finished")
+    return max(metadata.row_group(i).column(column).statistics.max for i in range(metadata.num_row_groups))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What a column of the stored results means, where that depends on the cells of its table too."""
 
 from ..experiments import cells
-from ..experiments.counting_cells import CountingCell, ExchangedCell
 from ..quantities import BRANCHES, QUANTITIES, RATIO, THRESHOLDS, Quantity
 
 
@@ -62,7 +61,7 @@ OF_CELLS = {  # and of types that derive from them
     cells.ControlledCell: {
         "aligned": Quantity("control variate: misfit of a student along the teacher, less its mean", RATIO)
     },
-    CountingCell: {
+    cells.CountingCell: {
         "seed": Quantity("number of the run"),
         "train_loss": Quantity("mean cross-entropy along the epoch, in nats", RATIO),
         "distance": Quantity("2-norm of the tensor's change", RATIO),
@@ -77,7 +76,7 @@ OF_CELLS = {  # and of types that derive from them
             }
         ),
     },
-    ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
+    cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
 }
 
 

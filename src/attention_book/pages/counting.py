@@ -8,7 +8,7 @@ from attention_phases.measured import Measured
 from .. import published
 from ..analysis.counting import tensors
 from ..analysis.means import with_errors
-from ..experiments.counting_cells import EXCHANGED
+from ..experiments.cells import EXCHANGED
 from ..render.style import COLOURS, NEUTRAL, panels, styled
 from ..render.verdicts import Comparison, compare
 

@@ -1,9 +1,14 @@
 """Runs of the counting experiments: one variant on its data, and the start of one run on the data of another."""
 
+import json
+import os
+import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from attention_phases.errors import StoreError
 from attention_phases.histogram import measures, training
 from attention_phases.histogram.counting import LETTERS, draw
 from attention_phases.histogram.transformer import free, start
@@ -11,8 +16,8 @@ from attention_phases.histogram.transformer import free, start
 from ..paths import CHECKPOINTS
 from ..store.identity import canonical, key, seed_sequence
 from ..store.parquet import encode
-from . import checkpoint
-from .counting_cells import EXCHANGED
+from .cells import EXCHANGED
+from .grids import grid
 
 SAVED_EVERY = 20  # epochs
 BEGINNING = 2  # rows, those of `train_beginning`
@@ -38,16 +43,34 @@ def train(cell, epochs=None, path=None):
         path: checkpoint, gone on from where it exists, written every 20 epochs.
     """
     last = cell.adam_epochs + cell.sgd_epochs
-    saved = checkpoint.load(path) if path else None
-    begun = (saved[0], saved[1]["curve"]) if saved else None
 
     def save(kept, curve):
         epoch = curve[-1]["epoch"]
         if path and (epoch % SAVED_EVERY == 0 or epoch == last):
-            checkpoint.save(path, kept, curve=curve)
+            save_checkpoint(path, kept, curve)
 
     size = cell.adam_epochs, cell.sgd_epochs
+    begun = load_checkpoint(path) if path and Path(path).exists() else None
     return training.train(cell.variant, *data(cell), seeds(cell)[1:], *size, epochs, begun, save)
+
+
+def save_checkpoint(path, kept, curve):
+    """Write where a run stands, arrays and a JSON text; the file is replaced whole or not at all."""
+    partial = Path(f"{path}.{os.getpid()}")
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    with partial.open("wb") as file:
+        np.savez(file, **kept, curve=np.array(json.dumps(curve)))
+    partial.replace(path)
+
+
+def load_checkpoint(path):
+    """Weights and curve as saved."""
+    try:
+        with np.load(path) as file:  # refuses pickles
+            kept = {name: file[name] for name in file.files}
+        return kept, json.loads(str(kept.pop("curve")))
+    except (zipfile.BadZipFile, EOFError, OSError, TypeError, AttributeError, KeyError, ValueError) as error:
+        raise StoreError(f"checkpoint {path}: {str(error).splitlines()[0]}; remove it to begin anew") from error
 
 
 def train_and_measure(cell):
@@ -55,7 +78,7 @@ def train_and_measure(cell):
 
     "epoch" has the curve. Then as `measures` gives them: "distance", and for the weights `after` Adam and SGD "shares"
     of the attention's variance, "count" (how often each count is told right), and the "weights" themselves, as text
-    (`float32.decode`).
+    (`parquet.decode`).
     """
     path = CHECKPOINTS / f"{key(canonical(cell))}.npz"
     kept, curve = train(cell, path=path)
@@ -76,25 +99,29 @@ def train_beginning(cell):
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
+def run_of(cell, seed):
+    """The cell of the experiment "histogram" with a seed, at the paper's size but for the sequences of `cell`."""
+    return replace(grid("histogram", "paper")[0], variant=cell.variant, seed=seed, sequences=cell.sequences)
+
+
 def train_exchanged(cell):
     """Rows of an `ExchangedCell`, after each `epoch` up to the fourth, every fifth and the last.
 
     They have the `letter` told worst on the test set, and the share told wrong `there` and `elsewhere` (mean over the
     other letters).
     """
-    of_data, of_start = (cell.run(seed) for seed in (cell.data_seed, cell.start_seed))
-    sequences, test = data(of_data)
+    sequences, test = data(run_of(cell, cell.data_seed))
+    orders = seeds(run_of(cell, cell.data_seed))[3:]
     mask = free(cell.variant)
-    current = start(np.random.default_rng(seeds(of_start)[1])) * mask
-    model, orders, rows = training.trainable(current, mask), seeds(of_data)[3:], []
+    current = start(np.random.default_rng(seeds(run_of(cell, cell.start_seed))[1])) * mask
+    model, rows = training.trainable(current, mask), []
     for epoch in range(1, cell.epochs + 1):
         training.train_once(model, sequences, training.ADAM, epoch, orders)
-        if epoch > EXCHANGED and epoch % TESTED_EVERY and epoch < cell.epochs:
-            continue
-        wrong = measures.wrong_by_letter(current, test)
-        worst = int(wrong.argmax())
-        row = {"letter": LETTERS[worst], "there": wrong[worst], "elsewhere": np.delete(wrong, worst).mean()}
-        rows.append({"epoch": epoch, **row})
+        if epoch <= EXCHANGED or epoch % TESTED_EVERY == 0 or epoch == cell.epochs:
+            wrong = measures.wrong_by_letter(current, test)
+            worst = int(wrong.argmax())
+            row = {"epoch": epoch, "letter": LETTERS[worst], "there": wrong[worst]}
+            rows.append(row | {"elsewhere": np.delete(wrong, worst).mean()})
     return rows
 
 
