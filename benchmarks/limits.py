@@ -14,7 +14,7 @@ import pandas as pd
 from attention_book.paths import ROOT
 from attention_phases import Task
 from attention_phases.theory import solve
-from attention_phases.theory.solution import ENDED, UNSETTLED
+from attention_phases.theory.solver import ENDED, UNSETTLED
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 TASKS = {

@@ -25,7 +25,7 @@ from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, 
 from attention_phases.theory.branches import follow
 from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.solution import ENDED
+from attention_phases.theory.solver import ENDED
 from attention_phases.theory.standard import Overlaps, average, conjugates, update
 from attention_phases.theory.thresholds import NONE
 

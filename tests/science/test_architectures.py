@@ -212,16 +212,14 @@ def test_averages_of_the_standard_student(overlaps):
     q, m, theta, V = overlaps
     ours = general.average(
         general.Setting.of(TASK, Architecture()),
-        general.VariantOverlaps(
-            np.array([[q / 0.25]]), np.array([[m]]), np.array([theta / 0.25]), np.array([[V / 0.25]])
-        ),
+        Overlaps(np.array([[q / 0.25]]), np.array([m]), np.array([theta / 0.25]), np.array([[V / 0.25]])),
         points,
     )
     theirs = average(TASK, overlaps, points)
     assert ours.moreau == pytest.approx(theirs.moreau, rel=1e-10)
     assert ours.test_loss == pytest.approx(theirs.test_loss, rel=1e-10)
     assert ours.power[:, 0, 0] == pytest.approx(0.25 * theirs.power, rel=1e-6)
-    assert ours.noise[:, 0, 0] == pytest.approx(0.5 * theirs.student_noise, rel=1e-6)
+    assert ours.student_noise[:, 0, 0] == pytest.approx(0.5 * theirs.student_noise, rel=1e-6)
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
@@ -229,27 +227,27 @@ def test_the_solved_case_is_a_special_case(branch):
     theirs = solve(TASK, 2.0, branch, 2**8, 8)
     ours = solve_model(general.VariantBranch(TASK, 2.0, branch, STANDARD), gaussian_points(2**8, 8))
     assert ours.converged
-    found = (0.25 * ours.overlaps.q, ours.overlaps.mu, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.chi)
+    found = (0.25 * ours.overlaps.q, ours.overlaps.m, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.V)
     for each, value in zip(found, theirs.overlaps):
         assert each.item() == pytest.approx(value, rel=1e-6, abs=1e-12)
     for name in ("train_loss", "test_mse", "free_energy", "train_slope", "gain"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-6)
     # A finite difference in alpha, one-sided there and central here; it may be near zero itself.
     assert ours.test_slope == pytest.approx(theirs.test_slope, abs=1e-3 * theirs.test_mse)
-    for name, other in {"q": "q", "chi": "V", "test_mse": "test_mse"}.items():
+    for name, other in {"q": "q", "V": "V", "test_mse": "test_mse"}.items():
         unit = 1.0 if name == "test_mse" else 0.25
         assert unit * np.asarray(ours.stderr[name]).item() == pytest.approx(theirs.stderr[other], rel=0.1)
 
 
-@pytest.mark.parametrize("held", ["theta", "mu"])
+@pytest.mark.parametrize("held", ["theta", "m"])
 def test_gains_are_the_slopes_of_the_map(held):
     """By finite differences of one step, whose error is that of the points: overlaps of 0.1 or so, both signs."""
     setting = general.Setting.of(TASK, Architecture("untied", 2, 0.2))
-    theta, mu = np.array([0.3, 0.2]), np.array([[0.1, 0.15]])
-    base = general.VariantOverlaps(
+    theta, m = np.array([0.3, 0.2]), np.array([0.1, 0.15])
+    base = Overlaps(
         np.array([[0.5, 0.2], [0.2, 0.4]]),
-        mu if held == "theta" else 0 * mu,
-        theta if held == "mu" else 0 * theta,
+        m if held == "theta" else 0 * m,
+        theta if held == "m" else 0 * theta,
         np.array([[40.0, 5.0], [5.0, 30.0]]),
     )
     points = gaussian_points(2**11, 16, seed=0, dimensions=6)
@@ -258,7 +256,7 @@ def test_gains_are_the_slopes_of_the_map(held):
         averages = general.average(setting, overlaps, points)
         return general.update(setting, general.conjugates(2.0, overlaps, averages))
 
-    slopes = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "mu"]
+    slopes = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "m"]
     for column, side in enumerate(0.05 * np.eye(2)):
         above, below = (step(base._replace(**{held: getattr(base, held) + sign * side})) for sign in (1, -1))
         change = (getattr(above, held) - getattr(below, held)).reshape(16, 2) / 0.1

@@ -13,9 +13,8 @@ from attention_phases.model import two_tokens
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.solution import ENDED, SADDLE, UNSETTLED
+from attention_phases.theory.solver import ENDED, SADDLE, UNSETTLED, solve
 from attention_phases.theory.solver import _polish as polish_near
-from attention_phases.theory.solver import solve
 from attention_phases.theory.standard import Hats, Overlaps, StandardBranch, average, conjugates, free_energy, update
 from attention_phases.theory.thresholds import threshold
 from attention_phases.theory.warm import Net

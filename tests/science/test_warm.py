@@ -83,7 +83,7 @@ def test_general_averages_near_a_search_are_those_of_a_search():
     points = gaussian_points(2**10, 8)
     minima = np.empty((8, 2**10, 2, 2))
     centre = general.average(setting, here, points, minima)
-    near = here._replace(q=0.99 * here.q, chi=0.99 * here.chi, mu=here.mu / 0.99)
+    near = here._replace(q=0.99 * here.q, V=0.99 * here.V, m=here.m / 0.99)
     searched = general.average(setting, near, points)
     alone = np.where([[[True], [False]]], minima, np.nan)
     found, less = (general.average(setting, near, points, each, anew=False) for each in (minima, alone))
@@ -145,7 +145,7 @@ def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, archite
     expected = by_search(solve, *given, **few)
     assert_same(solve(*given, **few), expected)
     if expected.converged:
-        start = expected.overlaps._replace(q=np.exp(FAR) * expected.overlaps.q, chi=np.exp(FAR) * expected.overlaps.chi)
+        start = expected.overlaps._replace(q=np.exp(FAR) * expected.overlaps.q, V=np.exp(FAR) * expected.overlaps.V)
         assert_same(solve(*given, **few, start=start), expected)
 
 

@@ -85,7 +85,7 @@ def _measure_architecture(task, architecture, weights, teacher, linear):
         pair=rest.reshape(2, d) if form == "value" else None,
     )
     q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
-    overlaps = flat_overlaps(task.sigma**2, q, m[None], theta)
+    overlaps = flat_overlaps(task.sigma**2, q, m, theta)
     test_mse, linear_mse = (general_test_error(task, architecture, student, fixed)[0] for fixed in (None, linear))
     return {name: float(value) for name, value in overlaps.items()}, {"test_mse": test_mse, "linear_mse": linear_mse}
 

@@ -3,8 +3,7 @@
 from .baseline import encoding_error, linear_baseline, mean_attention
 from .branches import as_table, follow
 from .ends import stability_limit
-from .solution import Solution
-from .solver import solve
+from .solver import Solution, solve
 from .thresholds import Threshold, loss_gap, threshold
 
 __all__ = [

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .quadrature import SCRAMBLES
-from .solution import Solution
-from .solver import solve
+from .solver import Solution, solve
 
 if TYPE_CHECKING:
     import pandas as pd

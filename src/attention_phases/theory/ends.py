@@ -11,8 +11,7 @@ import numpy as np
 from ..measured import UNKNOWN, Measured
 from ..task import Task
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .solution import Solution
-from .solver import STEP, derivatives, solve
+from .solver import STEP, Solution, derivatives, solve
 from .standard import Overlaps, StandardBranch, average
 from .warm import Net, polish
 

@@ -5,7 +5,8 @@ student on its faster kernel, and of any architecture that the theory covers.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,8 @@ from ..measured import standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .solution import ENDED, SADDLE, UNSETTLED, Solution
 from .standard import Overlaps, StandardBranch
-from .variants import VariantBranch, VariantOverlaps
+from .variants import VariantBranch, name_overlaps
 from .warm import Net, polish
 
 TOLERANCE = 1e-6  # on the residual
@@ -30,11 +30,66 @@ DAMPED_STEPS = 400
 # step, and the noise of the derivatives grows like 1/sqrt(N STEP).
 STEP = 1e-2
 
+# Why a solution failed.
+UNSETTLED = "did not settle"
+ENDED = "branch has ended"
+SADDLE = "is a saddle"
 
 # What the solver needs of a model is the map of one branch at one `alpha`, in its free coordinates x (n,): `pack`,
 # `unpack`, `average`, `step`, `observables` and `losses`; `start` and `rough` to come near the fixed point; the numbers
 # of `fields` and quadrature `dimensions`; and which coordinates are the branch's `own`.
 Model = StandardBranch | VariantBranch
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A fixed point of the state evolution at one alpha, on one branch.
+
+    The residual is the largest change of a coordinate of the branch under one more step. The two losses by different
+    formulae, train_loss and free_energy, differ only because of it. Why a solution failed: `UNSETTLED`, the residual is
+    above 1e-6 and the distance left above a fifth of a standard error, or a loss is not finite; `ENDED`, the overlap
+    that the branch is named after is zero within its error; `SADDLE`, a damped iteration leaves the solution within its
+    branch (for leaving the branch see `gain`).
+    """
+
+    alpha: float
+    overlaps: Overlaps  # of the standard student, or of another architecture
+    train_loss: float  # epsilon_t (Eq. 14)
+    test_mse: float  # epsilon_g (Eq. 10)
+    free_energy: float  # Eq. 108
+    train_slope: float  # d epsilon_t/d alpha: E[Moreau envelope], because the free energy is stationary
+    test_slope: float  # d epsilon_g/d alpha
+    residual: float
+    reason: str  # why the solution failed; empty if it converged
+    iterations: int  # evaluations of the map
+    # What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
+    # name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean.
+    spread: dict[str, np.ndarray] = field(repr=False)
+    replicon: float = nan  # Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5), of the standard student only
+    # Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
+    # solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
+    gain: float = nan
+
+    @property
+    def converged(self) -> bool:
+        """Whether this is a solution of its branch: there is no `reason` against it."""
+        return not self.reason
+
+    @property
+    def stderr(self) -> dict:
+        """Standard errors over the scrambles of everything in `spread`: floats, or arrays for matrices of overlaps."""
+        return {name: standard_error(values) for name, values in self.spread.items()}
+
+    @property
+    def energies(self) -> np.ndarray:
+        """Free energy of each scramble minus their mean (scrambles,), for the error of a difference of two losses."""
+        return self.spread["train_loss"]
+
+    def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
+        """Return (value, standard error) of each overlap by name, see `name_overlaps`."""
+        moved = Overlaps(*(self.spread[name] for name in Overlaps._fields))
+        values, spread = name_overlaps(self.overlaps, variance, flat), name_overlaps(moved, variance, flat)
+        return {name: (value, standard_error(spread[name])) for name, value in values.items()}
 
 
 def solve(
@@ -44,7 +99,7 @@ def solve(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
-    start: Overlaps | VariantOverlaps | None = None,
+    start: Overlaps | None = None,
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Solution:

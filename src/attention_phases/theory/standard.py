@@ -24,20 +24,20 @@ FARTHEST = (40.0, 40.0, 15.0)
 
 
 class Overlaps(NamedTuple):
-    """A point of the state evolution; each entry a float, or an array with one value a scramble."""
+    """A point of the state evolution; a first axis of each entry may count scrambles.
+
+    Of the standard student they are scalars, with the scales above. Of `variants` they are q and V (r, r), m and theta
+    (r,) of r columns of weights, without sigma^2.
+    """
 
     q: Any
     m: Any
     theta: Any
     V: Any
 
-    def named(self, variance: float, flat: bool = False) -> dict:
-        """Return q, m, theta and V by name; see `VariantOverlaps.named`, whose arguments change nothing here."""
-        return self._asdict()
-
 
 class Hats(NamedTuple):
-    """The conjugates of the overlaps (Eq. 7); each entry a float, or an array with one value a scramble."""
+    """The conjugates of the overlaps (Eq. 7), shaped like them, but for the m of `variants`: (L, r)."""
 
     q: Any
     m: Any

@@ -14,7 +14,7 @@ from ..task import Task
 from .baseline import linear_baseline
 from .branches import solve_from
 from .quadrature import SCRAMBLES, usual_points
-from .solution import Solution
+from .solver import Solution
 
 if TYPE_CHECKING:
     import pandas as pd

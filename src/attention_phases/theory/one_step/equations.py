@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...task import Task
+from ..kernels.two_tokens import one_step_means
 from ..quadrature import over_scrambles
 from ..standard import unfitted, unread
-from .means import one_step_means
 
 RADII, ANGLES = 3, 6  # of the inner points
 

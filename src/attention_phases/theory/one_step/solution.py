@@ -16,8 +16,7 @@ from ...measured import standard_error
 from ...task import Task
 from ..branches import MINIMA
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from ..solution import ENDED, UNSETTLED, Solution
-from ..solver import STEP, TOLERANCE, displacement, solve
+from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
 from ..standard import Overlaps
 from ..warm import powell
 from .equations import Valley, average, conjugates, update
