@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from attention_book.experiments import simulation
+from attention_book.experiments.cells import ArchitectureCell
 from attention_phases import BadInput, Task
 from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import SCORES, STANDARD, Architecture
@@ -117,11 +118,12 @@ def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form, gi
     architecture, data, weights = data_and_weights(form, 2, 0.0)
     columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()
     linear = np.array([[0.6, 0.3], [0.3, 0.7]])
-    overlaps, errors = simulation._measure_architecture(TASK, architecture, weights[0], data.teacher, linear)
+    cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=architecture)
+    overlaps, (test_mse, linear_mse) = simulation._measure_architecture(cell, weights[0], data.teacher, linear)
     student = project(columns, teacher, **({given: rest.reshape(-1, 12)} if given else {}))
-    assert errors["test_mse"] == pytest.approx(general_test_error(TASK, architecture, student)[0], rel=1e-12)
+    assert test_mse == pytest.approx(general_test_error(TASK, architecture, student)[0], rel=1e-12)
     fixed = general_test_error(TASK, Architecture(), project(columns, teacher), linear)[0]
-    assert errors["linear_mse"] == pytest.approx(fixed, rel=1e-12)
+    assert linear_mse == pytest.approx(fixed, rel=1e-12)
     size, along = (TASK.sigma**2 * (columns @ other / 12).item() for other in (columns.T, teacher))
     assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
 

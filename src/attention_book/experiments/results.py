@@ -30,23 +30,28 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
         changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
     cells = grid(name, profile, **changes)
-    wanted = {canonical(cell) for cell in cells}
     stored = DATA / f"{name}.parquet"
-    if profile == "paper" and stored.exists():
-        rows = load(stored)
-        if wanted <= set(rows["cell"]):
-            return rows[rows["cell"].isin(wanted)]
+    rows = _read(stored, cells) if profile == "paper" else None
+    if rows is not None:
+        return rows
     folder = folder_of(profile)
     table = folder / stored.name
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / f"{name}.lock"):  # of several notebooks that need it, one computes and the others wait
-        if not table.exists() and profile == "paper" and stored.exists():
+        if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
-        if not table.exists() or not wanted <= set(load(table)["cell"]):
+        if _read(table, cells) is None:
             alone = profile == "smoke" and workers is None  # to start processes would take longer than the cells
             compute(cells, folder / f"{name}.sqlite", folder, workers, quiet, alone=alone)
-    rows = load(table)
-    return rows[rows["cell"].isin(wanted)]
+    return _read(table, cells)
+
+
+def _read(path, cells):
+    """The rows of some cells in a table, or None where it has not all of them."""
+    if not path.exists():
+        return None
+    rows, wanted = load(path), {canonical(cell) for cell in cells}
+    return rows[rows["cell"].isin(wanted)] if wanted <= set(rows["cell"]) else None
 
 
 def folder_of(profile):

@@ -47,34 +47,26 @@ def _sample(cell, rng, device):
     return students.sample(cell.task, cell.architecture, *size)
 
 
-def _row(cell, data, start, trained):
-    weights, linear = trained.weights, data.linear()
-    if isinstance(cell, ArchitectureCell):
-        overlaps, errors = _measure_architecture(cell.task, cell.architecture, weights, data.teacher, linear)
-    else:
-        overlaps, errors = _measure(cell.task, weights, data.teacher, linear)
-    return {
-        "start": start,
-        **overlaps,
-        "train_loss": trained.train_loss,
-        **errors,
-        "grad_norm": trained.grad_norm,
-        "steps": trained.steps,
-        "seconds": trained.seconds,
-    }
+def _row(cell, data, start, student):
+    measure = _measure_architecture if isinstance(cell, ArchitectureCell) else _measure
+    overlaps, errors = measure(cell, student.weights, data.teacher, data.linear())
+    trained = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds")}
+    test_errors = dict(zip(("test_mse", "linear_mse"), errors))
+    return {"start": start, **overlaps, "train_loss": student.train_loss, **test_errors, **trained}
 
 
-def _measure(task, weights, teacher, linear):
-    """Overlaps and test errors of a standard student."""
-    point = two_tokens.overlaps(task, weights, teacher)
-    test_mse, linear_mse = (test_error(task, point, len(teacher), fixed)[0] for fixed in (None, linear))
-    return {name: point[name] for name in ("q", "m", "theta")}, {"test_mse": test_mse, "linear_mse": linear_mse}
+def _measure(cell, weights, teacher, linear):
+    """Overlaps of a standard student, its test error and that of the linear model."""
+    point = two_tokens.overlaps(cell.task, weights, teacher)
+    errors = [test_error(cell.task, point, cell.d, fixed)[0] for fixed in (None, linear)]
+    return {name: point[name] for name in ("q", "m", "theta")}, errors
 
 
-def _measure_architecture(task, architecture, weights, teacher, linear):
-    """Overlaps and test errors of a student of any architecture."""
+def _measure_architecture(cell, weights, teacher, linear):
+    """The same of a student of any architecture."""
+    task, architecture = cell.task, cell.architecture
     weights, teacher = weights.double().cpu().numpy(), teacher.double().cpu().numpy()
-    d, r, form = len(teacher), architecture.rank, architecture.form
+    d, r, form = cell.d, architecture.rank, architecture.form
     columns, rest = weights[: r * d].reshape(r, d), weights[r * d :]
     if form == "rank2":
         columns = _gauge(columns, teacher)
@@ -86,8 +78,8 @@ def _measure_architecture(task, architecture, weights, teacher, linear):
     )
     q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
     overlaps = flat_overlaps(task.sigma**2, q, m, theta)
-    test_mse, linear_mse = (general_test_error(task, architecture, student, fixed)[0] for fixed in (None, linear))
-    return {name: float(value) for name, value in overlaps.items()}, {"test_mse": test_mse, "linear_mse": linear_mse}
+    errors = [general_test_error(task, architecture, student, fixed)[0] for fixed in (None, linear)]
+    return {name: float(value) for name, value in overlaps.items()}, errors
 
 
 def _gauge(columns, teacher):

@@ -8,10 +8,6 @@ def _about(names):
     return Quantity("what the row is about", names=names)
 
 
-_SCRAMBLES = {"seed": Quantity("of the quadrature's scrambles")}
-_LINE = _SCRAMBLES | {
-    "alpha": Quantity("sample complexity n/d of the solution, or the threshold or end that the row is about", RATIO)
-}
 _ENDS = {
     "start": "begins",
     "stop": "ends",
@@ -26,35 +22,41 @@ _OF_LINES = {
     **THRESHOLDS,
     "gap": _EXCEEDS.format("semantic"),
     "symmetric gap": _EXCEEDS.format("symmetric"),
-    **{
-        f"{branch} {end}": f"alpha where the {branch} branch {ending}"
-        for branch in BRANCHES
-        for end, ending in _ENDS.items()
-    },
 }
+for _branch in BRANCHES:
+    _OF_LINES |= {f"{_branch} {end}": f"alpha where the {_branch} branch {ending}" for end, ending in _ENDS.items()}
+_OF_ONE_STEP = {
+    **THRESHOLDS,
+    **{name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in BRANCHES},
+    "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
+}
+_OF_PASSING = {
+    "settled": "whether the damped iteration settles",
+    "contraction": "how a small perturbation of its fixed point shrinks",
+    "copies": "how far apart two copies from different starts stay",
+}
+_OF_RUNS = {
+    "epoch": "losses and accuracy of an epoch",
+    "distance": "how far a tensor moved",
+    "shares": "what explains the attention",
+    "count": "how often a count is told right",
+    "weights": "the weights themselves",
+}
+_SEED = Quantity("of the quadrature's scrambles")
+_ALPHA = Quantity("sample complexity n/d of the solution, or the threshold or end that the row is about", RATIO)
 OF_CELLS = {  # and of types that derive from them
-    cells.LineCell: _LINE | {"what": _about(_OF_LINES)},
-    cells.RuleCell: _LINE
-    | {"alpha": Quantity("threshold on many points", RATIO), "what": Quantity("which threshold", names=THRESHOLDS)},
-    cells.OneStepThresholdsCell: _LINE
-    | {
-        "what": _about(
-            THRESHOLDS
-            | {name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in BRANCHES}
-            | {"semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l"}
-        )
+    cells.LineCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_LINES)},
+    cells.RuleCell: {
+        "seed": _SEED,
+        "alpha": Quantity("threshold on many points", RATIO),
+        "what": Quantity("which threshold", names=THRESHOLDS),
     },
-    cells.OneStepCell: _SCRAMBLES
-    | {"what": _about({"solution": "the solution at a given y", "ground state": "the y at which Phi is largest"})},
-    cells.MessagePassingCell: {
-        "what": _about(
-            {
-                "settled": "whether the damped iteration settles",
-                "contraction": "how a small perturbation of its fixed point shrinks",
-                "copies": "how far apart two copies from different starts stay",
-            }
-        )
+    cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
+    cells.OneStepCell: {
+        "seed": _SEED,
+        "what": _about({"solution": "the solution at a given y", "ground state": "the y at which Phi is largest"}),
     },
+    cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
     cells.SearchCell: {
         "aligned": Quantity("|cosine| with the lowest minimum found from all starts of the cell", RATIO)
     },
@@ -66,15 +68,7 @@ OF_CELLS = {  # and of types that derive from them
         "train_loss": Quantity("mean cross-entropy along the epoch, in nats", RATIO),
         "distance": Quantity("2-norm of the tensor's change", RATIO),
         "count": Quantity("how often a token occurs in its sequence"),
-        "what": _about(
-            {
-                "epoch": "losses and accuracy of an epoch",
-                "distance": "how far a tensor moved",
-                "shares": "what explains the attention",
-                "count": "how often a count is told right",
-                "weights": "the weights themselves",
-            }
-        ),
+        "what": _about(_OF_RUNS),
     },
     cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
 }
@@ -83,8 +77,9 @@ OF_CELLS = {  # and of types that derive from them
 def described(name, cell_type):
     """Return the `Quantity` of a stored column; `KeyError` if nothing is known of it.
 
-    name: of the column; "x_error" is the standard error of "x"
-    cell_type: class of the cells of the table
+    Args:
+        name: of the column; "x_error" is the standard error of "x".
+        cell_type: class of the cells of the table.
     """
     for kind in cell_type.__mro__:
         if name in OF_CELLS.get(kind, {}):
