@@ -88,7 +88,7 @@ def test_general_averages_near_a_search_are_those_of_a_search():
     alone = np.where([[[True], [False]]], minima, np.nan)
     found, less = (general.average(setting, near, points, each, anew=False) for each in (minima, alone))
     missed = []
-    for name in ("power", "noise", "moreau"):
+    for name in ("power", "student_noise", "moreau"):
         value = getattr(searched, name).mean()
         change = abs(getattr(centre, name).mean() - value)
         assert abs(getattr(found, name).mean() - value) < 0.03 * change, name
