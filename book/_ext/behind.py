@@ -12,6 +12,7 @@ from docutils import nodes
 
 EXPLORER = "book/index"
 FOLDER = "figures"  # of the files: beside the sources, and at the top of the built book
+FILES = {"svg": "picture (SVG)", "csv": "what is drawn (CSV)", "json": "all of this (JSON)"}
 
 
 def setup(app):
@@ -25,65 +26,67 @@ def add_lines(app, tree, page):
     if app.builder.name != "html":
         return
     sources = Path(app.env.doc2path(page)).parent / FOLDER
+    root = "../" * page.count("/")
     for figure in list(tree.findall(nodes.figure)):
-        named = [sources / f"{name}.json" for name in figure["ids"]]
-        for path in filter(Path.exists, named):
-            found = json.loads(path.read_text())
+        for path in filter(Path.exists, [sources / f"{name}.json" for name in figure["ids"]]):
+            about = json.loads(path.read_text())
+            added = line(about, root, f"{root}_sources/{page}.ipynb")
+            if about["explorer"] and EXPLORER in app.env.found_docs:
+                view = f"{app.builder.get_relative_uri(page, EXPLORER)}#{escape(about['explorer'])}"
+                added.insert(0, html(f'<p class="to-explorer"><a href="{view}">Open in the explorer</a></p>'))
             place = figure.parent.index(figure) + 1
-            if found["explorer"] and EXPLORER in app.env.found_docs:
-                view = f"{app.builder.get_relative_uri(page, EXPLORER)}#{escape(found['explorer'])}"
-                figure.parent.insert(
-                    place, html(f'<p class="to-explorer"><a href="{view}">Open in the explorer</a></p>')
-                )
-                place += 1
-            figure.parent[place:place] = line(found, "../" * page.count("/"), lambda name: api_link(app, page, name))
+            figure.parent[place:place] = added
 
 
-def line(found, root, link):
+def line(about, root, notebook):
     """Nodes of what is behind a figure, folded."""
-    files = " · ".join(
-        f'<a href="{root}{FOLDER}/{found["figure"]}.{kind}" download>{said}</a>'
-        for kind, said in (("svg", "picture (SVG)"), ("csv", "what is drawn (CSV)"), ("json", "all of this (JSON)"))
-        if kind == "json" or f"{found['figure']}.{kind}" in found["files"]
-    )
-    rows = [
-        ("Take away", files),
-        ("Drawn by", ", ".join(map(link, found["functions"]["draw"]))),
-        ("Computed by", ", ".join(map(link, found["functions"]["compute"]))),
-        *(("Data", data(each)) for each in found["data"]),
-        ("Drawn with", drawn_with(found)),
+    links = [
+        f'<a href="{root}{FOLDER}/{about["figure"]}.{kind}" download>{words}</a>'
+        for kind, words in FILES.items()
+        if kind == "json" or f"{about['figure']}.{kind}" in about["files"]
     ]
-    table = "".join(f"<dt>{head}</dt><dd>{body}</dd>" for head, body in rows if body)
-    commands, code = highlighted("\n".join(found["commands"]), "bash"), highlighted(found["code"], "python")
+    rows = [
+        ("Take away", " · ".join(links)),
+        ("Code", f'<a href="{notebook}" download>this page as a notebook</a>'),
+        *(("Data", data(experiment)) for experiment in about["data"]),
+        ("Drawn with", drawn_with(about)),
+    ]
+    table = "".join(f"<dt>{head}</dt><dd>{body}</dd>" for head, body in rows)
     opening = f'<details class="behind"><summary>Behind this figure: data, code, files</summary><dl>{table}</dl>'
-    return [html(opening + "<p>Draw it again; recompute its data, into a folder of its own:</p>"), commands,
-            html("<p>The code that draws it, without the rest of the page:</p>"), code, html("</details>")]  # fmt: skip
+    commands = "\n".join(about["commands"])
+    return [
+        html(opening + "<p>Draw it again; recompute its data, into a folder of its own:</p>"),
+        nodes.literal_block(commands, commands, language="bash"),
+        html("</details>"),
+    ]
 
 
-def data(found):
+def data(experiment):
     """An experiment's results in one sentence."""
-    parts = [f"<code>{found['experiment']}</code>: {found['cells']:,} {'cell' if found['cells'] == 1 else 'cells'}"]
-    if found.get("data sets of a point"):
-        least, most = found["data sets of a point"]
+    cells = experiment["cells"]
+    parts = [f"<code>{experiment['experiment']}</code>: {cells:,} {'cell' if cells == 1 else 'cells'}"]
+    if experiment.get("data sets of a point"):
+        least, most = experiment["data sets of a point"]
         parts.append(f"{least if least == most else f'{least} to {most}'} data set{'s' * (most > 1)} a point")
-    if "file" in found:
-        parts.append(f"{duration(found['computing seconds'])} of computing on one core, ended {found['finished'][:10]}")
-        versions = ", ".join(f"{name} {' and '.join(found[name])}" for name in ("python", "numpy", "torch"))
-        parts += [commits(found["commit"]), versions, " and ".join(map(escape, found["cpu"]))]
-        parts.append(f"stored in <code>{escape(found['file'])}</code>")
+    if "file" in experiment:
+        seconds, finished = experiment["computing seconds"], experiment["finished"][:10]
+        parts.append(f"{duration(seconds)} of computing on one core, ended {finished}")
+        versions = ", ".join(f"{name} {' and '.join(experiment[name])}" for name in ("python", "numpy", "torch"))
+        parts += [commits(experiment["commit"]), versions, " and ".join(map(escape, experiment["cpu"]))]
+        parts.append(f"stored in <code>{escape(experiment['file'])}</code>")
     return "; ".join(filter(None, parts))
 
 
-def drawn_with(found):
-    made = found["drawn with"]
-    versions = f"attention-phases {made['version']}, matplotlib {made['matplotlib']}, python {made['python']}"
-    return "; ".join(filter(None, [f"profile <code>{found['parameters']['profile']}</code>", versions,
-                                   commits([made["commit"]] if made["commit"] else [])]))  # fmt: skip
+def drawn_with(about):
+    code = about["drawn with"]
+    versions = f"attention-phases {code['version']}, matplotlib {code['matplotlib']}, python {code['python']}"
+    profile = f"profile <code>{about['parameters']['profile']}</code>"
+    return "; ".join(filter(None, [profile, versions, commits([code["commit"]] if code["commit"] else [])]))
 
 
-def commits(found):
-    short = ", ".join(f"<code>{each[:7]}{'+changes' * each.endswith('+changes')}</code>" for each in found)
-    return f"{'commits' if len(found) > 1 else 'commit'} {short}" if found else ""
+def commits(names):
+    short = ", ".join(f"<code>{name[:7]}{'+changes' * name.endswith('+changes')}</code>" for name in names)
+    return f"{'commits' if len(names) > 1 else 'commit'} {short}" if names else ""
 
 
 def duration(seconds):
@@ -91,20 +94,6 @@ def duration(seconds):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
-
-
-def api_link(app, page, name):
-    """A function's name with a link to it, where the book describes it."""
-    short = f"<code>{name.partition('.')[2]}</code>"
-    described = app.env.get_domain("py").objects.get(name)
-    if described is None:
-        return short
-    target = app.builder.get_relative_uri(page, described.docname)
-    return f'<a href="{target}#{described.node_id}">{short}</a>'
-
-
-def highlighted(text, language):
-    return nodes.literal_block(text, text, language=language)
 
 
 def html(text):

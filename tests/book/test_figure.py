@@ -17,11 +17,11 @@ from playwright.sync_api import sync_playwright
 
 from attention_book import cli
 from attention_book.notebooks.marks import marked
-from attention_book.notebooks.parameters import allows, assigned, declared, of_profile
+from attention_book.notebooks.parameters import assigned, of_profile
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON
-from attention_phases.errors import BadInput, NotebookError
+from attention_phases.errors import BadInput
 
 SLICE = NOTEBOOKS / "fig02_slice.md"
 
@@ -45,9 +45,8 @@ def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
 
 @pytest.mark.parametrize(
     "setting",
-    ["omega=1.1", "omega=-0.1", "omega=NaN", "omega=x", "omega=", "omega", "omega=true", "omega=[0.3]", "sigma=0",
-     "lam=Infinity", "points=100", "points=8", "points=128.0", "points=1e3", "points=0", "omgea=0.2",
-     "matrix=standard", "matrix=[[0.3, 0.7]]", 'matrix=[[0.3, 0.7], [0.8, "x"]]', "profile=laptop"],
+    ["omega=x", "omega=", "omega", "omega=true", "omega=[0.3]", "points=128.0", "points=1e3", "omgea=0.2", "matrix=[]",
+     "matrix=standard", 'matrix=[[0.3, 0.7], [0.8, "x"]]', "profile=laptop"],
 )  # fmt: skip
 def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_path, capsys):
     assert cli.main(["figure", "fig02", "--profile", "smoke", "--set", setting, "--out", str(tmp_path / "out")]) == 2
@@ -56,40 +55,16 @@ def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
+def test_a_value_that_cannot_be_used_is_refused_in_one_line_when_the_notebook_runs(tmp_path, capsys):
+    assert cli.main(["figure", "fig02", "--profile", "smoke", "--set", "omega=1.1", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr() == ("", "omega = 1.1: must be in [0, 1]\n")
+
+
 @pytest.mark.parametrize("arguments", [["nothing"], ["fig02", "--set", "omega=0.2", "--set", "omega=0.3"]])
 def test_a_bad_name_and_a_parameter_set_twice_are_refused(arguments, capsys):
     assert cli.main(["figure", *arguments, "--profile", "smoke"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "good", "bad"),
-    [
-        ("in [0, 1)", [0, 0.5], [-1, 1]),
-        ("in (0, inf)", [1e-9, 1e9], [0, float("inf"), float("nan")]),
-        ("a whole number, at least 3", [3, 4], [2]),
-        ("a power of two, at least 4", [4, 64], [2, 6]),
-        ("one of paper, laptop", ["paper"], ["pap", "smoke"]),
-        ("each in [0, 1]", [[0.1, 1]], [[], [0.1, 2]]),
-        ("2x2, each in (0, 1)", [[[0.1, 0.2], [0.3, 0.4]]], [[[0.1, 0.2]], [[0.1, 0.2], [0.3, 1]]]),
-        ("empty or of the form [A-O]{3}", ["", "ABC"], ["AB", "ABZ", "ABCD"]),
-    ],
-)
-def test_ranges_are_checked_as_they_are_written(words, good, bad):
-    assert all(allows(words, value) for value in good)
-    assert not any(allows(words, value) for value in bad)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["size = 3", "size = 3  # how much", "size = 3  # how much; cells; more or less", "size = 3  # a; b; in [4, 5]"],
-)
-def test_a_parameter_without_documentation_or_out_of_its_range_is_an_error(line, tmp_path):
-    text = tmp_path / "page.md"
-    documented = 'profile = "paper"  # size; a name; one of paper, laptop, smoke'
-    text.write_text(f"# A page\n\n```{{code-cell}} python\n:tags: [parameters]\n\n{documented}\n{line}\n```\n")
-    with pytest.raises(NotebookError, match=r"page\.md|no range"):
-        declared(text)
 
 
 def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
@@ -97,8 +72,8 @@ def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     profiles = tmp_path / "profiles.toml"
     assert of_profile(tmp_path / SLICE.name, "paper") == {"profile": "paper"}
-    profiles.write_text(profiles.read_text().replace("points = 512", "points = 500"))
-    with pytest.raises(BadInput, match="points = 500"):
+    profiles.write_text(profiles.read_text().replace("points = 512", "points = 0.5"))
+    with pytest.raises(BadInput, match=r"points = 0\.5"):
         of_profile(tmp_path / SLICE.name, "smoke")
 
 
@@ -259,10 +234,3 @@ def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
         assert "1.241" not in page.locator(".bd-article").inner_text()  # what is folded away is not seen
         running.close()
     assert complaints == []
-
-
-# What differs when a notebook runs again
-
-
-def output(**data):
-    return [new_output("display_data", {name.replace("_", "/"): text for name, text in data.items()})]

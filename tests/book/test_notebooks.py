@@ -9,7 +9,7 @@ import pytest
 
 from attention_book import paths
 from attention_book.notebooks import __main__ as command
-from attention_book.notebooks import book, execution
+from attention_book.notebooks import execution
 from attention_phases.errors import NotebookError
 
 pytestmark = pytest.mark.slow
@@ -46,9 +46,9 @@ def checkout(tmp_path, monkeypatch):
         (tmp_path / name).write_text(content)
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(paths, "DATA", tmp_path / "data")
-    monkeypatch.setattr(command, "NOTEBOOKS", tmp_path / "notebooks")
-    monkeypatch.setattr(book, "KEPT", tmp_path / "kept")
-    monkeypatch.setattr(book, "SHOWN", tmp_path / "shown")
+    monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.setattr(execution, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(command, "SHOWN", tmp_path / "shown")
     return tmp_path
 
 

@@ -39,17 +39,17 @@ def test_the_files_of_a_figure_are_what_its_metadata_say(name):
     assert all("computing seconds" in data and data["commit"] for data in found["data"])
 
 
-def test_the_line_below_a_figure_opens_to_code_and_functions(open_page):
+def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     line = page.locator("details.behind").first
     assert not line.locator("dl").is_visible()
     line.locator("summary").focus()
     page.keyboard.press("Enter")
     assert line.locator("dl").is_visible()
-    assert "figure = " in line.locator(".highlight-python").inner_text()
+    assert "data/fig02" in line.locator("dl").inner_text() or "fig02.parquet" in line.locator("dl").inner_text()
     assert "attention-phases figure fig02" in line.locator(".highlight-bash").inner_text()
-    line.locator("dd a[href*='/api/']").first.click()
-    assert "/api/attention_book.pages." in page.url
+    code = line.get_by_role("link", name="this page as a notebook").get_attribute("href")
+    assert "cells" in json.loads((EXECUTED / code).resolve().read_text())
 
 
 def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page):

@@ -102,11 +102,10 @@ def test_a_reference_is_written_and_what_was_open_stays_so(tmp_path, monkeypatch
 SUITE = """
 import pathlib, pytest, sys
 import attention_book.paths
-from attention_book.notebooks import book, reference
-from attention_book.notebooks import parameters
+from attention_book.notebooks import execution, reference
 
 folder = pathlib.Path({folder!r})
-attention_book.paths.NOTEBOOKS, book.KEPT, reference.FOLDER = folder, folder / "kept", folder / "reference"
+attention_book.paths.NOTEBOOKS, execution.KEPT, reference.FOLDER = folder, folder / "kept", folder / "reference"
 sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c", str(folder / "none.ini"),
                       "--rootdir", str(folder), str(reference.FOLDER)]))
 """

@@ -8,7 +8,7 @@ from collections import defaultdict
 
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from attention_book.notebooks import book, reference
+from attention_book.notebooks import execution, reference
 from attention_book.notebooks.parameters import of_profile
 from attention_book.paths import NOTEBOOKS
 
@@ -38,7 +38,7 @@ class ReferencedNotebook(IPyNbFile):
         if len(self.passed) == len(self.code):
             for count, (cell, outputs) in enumerate(zip(self.code, self.passed), 1):
                 cell.outputs, cell.execution_count = outputs, count
-            reference.keep_executed(self.nb, book.KEPT, time.perf_counter() - self.began)
+            reference.keep_executed(self.nb, execution.KEPT, time.perf_counter() - self.began)
 
 
 class ReferencedCell(IPyNbCell):

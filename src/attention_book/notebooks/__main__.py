@@ -7,14 +7,31 @@ stored results or the pinned versions have changed.
 """
 
 import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
 import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+
+import nbformat
+from tqdm import tqdm
 
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 
+from .. import paths
 from ..experiments import PROFILES
-from ..paths import NOTEBOOKS
-from . import book, reference
+from ..pages import scorecard
+from ..render.markup import COMPARISON
+from ..store.provenance import environment
+from . import execution, reference
+from .behind import FIGURES, write_figures
+from .execution import execute
 from .parameters import of_profile
+
+SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 
 
 def main(arguments=None):
@@ -28,20 +45,20 @@ def main(arguments=None):
     parser.add_argument("--reference", action="store_true", help="smoke: keep what they say for `make test`, in git")
     options = parser.parse_args(arguments)
     try:
-        texts = sorted(NOTEBOOKS.glob("*.md"))
+        texts = sorted(paths.NOTEBOOKS.glob("*.md"))
         for name in options.names:
             check_choice("notebook", name, [text.stem for text in texts])
         texts = [text for text in texts if not options.names or text.stem in options.names]
         check_count("jobs", options.jobs)
         if options.reference:
             check_choice("profile", options.profile, ("smoke",))
-        kept = book.KEPT / options.profile
+        kept = execution.KEPT / options.profile
         values = {text: of_profile(text, options.profile) for text in texts}
-        book.execute_all(values, kept, options.force, options.jobs)
+        execute_all(values, kept, options.force, options.jobs)
         if options.reference:
             reference.write(kept / f"{text.stem}.ipynb" for text in texts)
         if not options.keep:
-            book.show(kept, options.profile, book.SHOWN)
+            show(kept, options.profile, SHOWN)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -49,6 +66,84 @@ def main(arguments=None):
         print(error, file=sys.stderr)
         return 1
     return 0
+
+
+def execute_all(values, kept, force, jobs):
+    """Execute `jobs` notebooks at a time; the first failure ends those that wait.
+
+    values: by text (a Path), the parameters that a profile sets.
+    """
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {
+            pool.submit(execute, text, kept, parameters, force=force): text.stem for text, parameters in values.items()
+        }
+        try:
+            with tqdm(as_completed(waiting), total=len(waiting), unit="notebook", file=sys.stderr, disable=None) as bar:
+                for done in bar:
+                    done.result()
+                    bar.set_postfix_str(waiting[done])
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def show(kept, profile, shown):
+    """Copy executed notebooks to the book, with what is behind their figures, the page of times and the scorecard."""
+    shutil.rmtree(shown, ignore_errors=True)
+    shown.mkdir(parents=True)
+    times, pages = {}, []
+    for path in sorted(kept.glob("*.ipynb")):
+        if path.stem.endswith(".failed"):
+            continue
+        shutil.copy(path, shown)
+        notebook = nbformat.read(path, 4)
+        write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
+        title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
+        times[title] = float((kept / f"{path.stem}.seconds").read_text())
+        pages.append(_page(path.stem, title, notebook))
+    (shown / "times.md").write_text(times_page(times, profile))
+    write_scorecard(pages, profile, shown)
+
+
+def times_page(times, profile):
+    """The page of seconds by notebook, with their sum."""
+    rows = [f"| {title} | {seconds:.1f} |" for title, seconds in times.items()]
+    machine = f"{environment()['cpu']}, {os.cpu_count()} cores"
+    page = [
+        "# Execution times",
+        f"Profile `{profile}`, in seconds, on the machine that built this book ({machine}). Notebooks",
+        "ran two at a time, unless `--jobs` said otherwise: all took about half of their sum.",
+        "",
+        "| notebook | seconds |",
+        "|---|--:|",
+        *rows,
+        f"| **sum** | {sum(times.values()):.1f} |",
+    ]
+    return "\n".join(page) + "\n"
+
+
+def _page(name, title, notebook):
+    """What the scorecard takes from an executed notebook: its comparisons, and where they stand."""
+    label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return {
+        "figure": label[1] if label else name,
+        "title": title,
+        "page": f"_executed/{name}.html",
+        "inputs": notebook.metadata["inputs"],
+        "tables": [output.metadata[COMPARISON] for output in outputs if COMPARISON in output.get("metadata", {})],
+    }
+
+
+def write_scorecard(pages, profile, shown):
+    """Put the scorecard where its page takes it from: as data, the picture of all differences, tables, sentences."""
+    frame = scorecard.gathered(pages)
+    data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
+    document = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
+    (shown / "scorecard.json").write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    scorecard.draw_differences(frame).savefig(shown / "scorecard.svg", metadata={"Date": None})
+    for name, text in scorecard.texts(frame).items():
+        (shown / f"scorecard_{name}.txt").write_text(text + "\n")
 
 
 if __name__ == "__main__":

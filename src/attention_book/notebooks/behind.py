@@ -1,4 +1,4 @@
-"""What is behind each figure of an executed notebook: its code, the data that it reads, and files to take away.
+"""What is behind each figure of an executed notebook: commands, data with their provenance, and files to take away.
 
 Everything is read off the executed notebook and the stored results, so that the notebooks say none of it themselves.
 """
@@ -13,13 +13,12 @@ from html import escape
 from importlib.metadata import version
 
 from .. import paths
-from ..experiments import grid
+from ..experiments import GRIDS, grid
 from ..experiments.results import folder_of
 from ..store.identity import canonical
 from ..store.parquet import load
 from ..store.provenance import environment
-from .needs import as_program, experiments, functions, needed
-from .parameters import declared, of_profile
+from .parameters import assignments, declared, of_profile
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
 AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
@@ -39,88 +38,83 @@ UNITS = "pure numbers, unless an axis names another unit"
 
 
 def write_figures(notebook, text, folder):
-    """Write FIGURE.svg, FIGURE.csv and FIGURE.json of each figure of an executed notebook.
+    """Write FIGURE.svg, FIGURE.csv and FIGURE.json of each figure of a notebook executed from a text (a Path).
 
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-    text : Path
-        The text that it was read from.
-    folder : Path
-
-    Returns
-    -------
-    dict
-        `svg`, `csv` and `json`: lists of paths. A figure that is not drawn to scale has no CSV.
+    Returns lists of paths by kind: `svg`, `csv` and `json`. A figure that is not drawn to scale has no CSV.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = {"svg": [], "csv": [], "json": []}
-    for found in behind(notebook, text):
-        contents = found.pop("contents")
-        contents["svg"] = _signed(contents["svg"], found)
-        found["files"] = {
-            f"{found['figure']}.{kind}": sha256(each.encode()).hexdigest() for kind, each in contents.items()
-        }
-        contents["json"] = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
-        for kind, content in contents.items():
-            path = folder / f"{found['figure']}.{kind}"
-            path.write_text(content)
-            written[kind].append(str(path))
+    for number, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", ()) if "figure" in cell.metadata.get("mystnb", {}) else ():
+            drawn = output.get("data", {})
+            if SVG not in drawn:
+                continue
+            about = _behind(notebook, number, text, CSV in drawn)
+            files = {f"{about['figure']}.svg": _signed(drawn[SVG], about)}
+            if CSV in drawn:
+                files[f"{about['figure']}.csv"] = drawn[CSV]
+            about["files"] = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
+            files[f"{about['figure']}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+            for name, content in files.items():
+                (folder / name).write_text(content)
+                written[name.rpartition(".")[2]].append(str(folder / name))
     return written
 
 
-def behind(notebook, text):
-    """What is behind each figure of an executed notebook.
-
-    Parameters
-    ----------
-    notebook, text
-        As for `write_figures`.
-
-    Returns
-    -------
-    list of dict
-        Names, caption, code, functions, commands, parameters, data with their provenance; under `contents` the picture
-        and what it draws.
-    """
-    drawing = [(number, output["data"]) for number, cell in enumerate(notebook.cells)
-               for output in cell.get("outputs", ()) if SVG in output.get("data", {})
-               and "figure" in cell.metadata.get("mystnb", {})]  # fmt: skip
-    return [_behind(notebook, number, data, *_parameters(notebook, text)) for number, data in drawing]
-
-
-def _behind(notebook, number, data, values, command):
-    options, cells = notebook.cells[number].metadata["mystnb"], needed(notebook.cells, number)
-    read, profile = experiments(cells, values), values["profile"]
+def _behind(notebook, number, text, to_scale):
+    """What is behind the figure that the cell of a number draws: everything but its files."""
+    metadata = notebook.cells[number].metadata
+    options, (values, command) = metadata["mystnb"], parameters(notebook, text)
+    profile, read = values["profile"], experiments(notebook.cells[: number + 1], values)
     again = [f"attention-phases sweep {name} --profile {profile} {AGAIN}" for name in read]
     return {
         "figure": options["figure"]["name"],
         "page": next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# ")),
         "caption": options["figure"]["caption"],
         "description": options.get("image", {}).get("alt"),
-        "explorer": notebook.cells[number].metadata.get("explorer"),  # a view of it, where one shows the same
-        "code": as_program(notebook.cells, cells),
-        "functions": functions(cells),
+        "explorer": metadata.get("explorer"),  # a view of it, where one shows the same
+        "notebook": f"notebooks/{text.name}",
         "commands": [command, *again],
         "parameters": values,
         "data": [_provenance(name, profile, json.dumps(changes)) for name, changes in read.items()],
         "drawn with": {**environment(), "matplotlib": version("matplotlib")},
-        "columns": COLUMNS if CSV in data else {},
+        "columns": COLUMNS if to_scale else {},
         "units": UNITS,
-        "contents": {kind: data[mime] for kind, mime in (("svg", SVG), ("csv", CSV)) if mime in data},
     }
 
 
-def _parameters(notebook, text):
+def parameters(notebook, text):
     """Values that a notebook was executed with, and the command that executes it so."""
-    values = {name: each.value for name, each in declared(text).items()}
+    values = declared(text)
     for cell in notebook.cells:
         if "injected-parameters" in cell.metadata.get("tags", ()):
-            values |= {node.targets[0].id: ast.literal_eval(node.value) for node in ast.parse(cell.source).body}
-    usual = {name: each.value for name, each in declared(text).items()} | of_profile(text, values["profile"])
-    name = next((name for name, path in paths.figure_texts().items() if path.stem == text.stem), text.stem)
-    changes = [f" --set '{each}={json.dumps(value)}'" for each, value in values.items() if value != usual[each]]
-    return values, f"attention-phases figure {name} --profile {values['profile']}{''.join(changes)}"
+            values |= assignments(cell.source)
+    usual = declared(text) | of_profile(text, values["profile"])
+    figure = next((name for name, path in paths.figure_texts().items() if path.stem == text.stem), text.stem)
+    changes = [f" --set '{name}={json.dumps(value)}'" for name, value in values.items() if value != usual[name]]
+    return values, f"attention-phases figure {figure} --profile {values['profile']}{''.join(changes)}"
+
+
+def experiments(cells, values):
+    """Experiments that cells read with `results.experiment`, by name, with the keyword arguments of each.
+
+    values: parameters of the notebook, by name.
+    """
+    read = {}
+    for cell in cells:
+        tree = ast.parse(cell.source if cell.cell_type == "code" else "")
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "results.experiment":
+                named = call.args[0] if isinstance(call.args[0], ast.Constant) else tree  # a loop over names
+                constants = [node.value for node in ast.walk(named) if isinstance(node, ast.Constant)]
+                changes = {keyword.arg: _value(keyword.value, values) for keyword in call.keywords}
+                changes.pop("quiet", None)
+                read |= {name: changes for name in constants if name in GRIDS}
+    return read
+
+
+def _value(node, values):
+    return values[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 @cache
@@ -136,6 +130,7 @@ def _provenance(name, profile, changes):
         return {"experiment": name, "cells": len(wanted)}
     rows = rows[rows["cell"].isin(wanted)]
     firsts = rows.drop_duplicates("cell")
+    versions = ("version", "commit", "python", "numpy", "torch", "cpu")
     return {
         "experiment": name,
         "file": path.relative_to(paths.ROOT).as_posix() if path.is_relative_to(paths.ROOT) else path.name,
@@ -143,9 +138,8 @@ def _provenance(name, profile, changes):
         "data sets of a point": _data_sets(cells) if hasattr(cells[0], "sentences") else None,
         "computing seconds": round(float(firsts["cell_seconds"].sum()), 1),
         "finished": max(map(str, firsts["finished"])),
-        **{column: sorted(map(str, firsts[column].dropna().unique()))
-           for column in ("version", "commit", "python", "numpy", "torch", "cpu")},
-    }  # fmt: skip
+        **{column: sorted(map(str, firsts[column].dropna().unique())) for column in versions},
+    }
 
 
 def _data_sets(cells):
@@ -154,12 +148,12 @@ def _data_sets(cells):
     return [min(counts), max(counts)]
 
 
-def _signed(svg, found):
+def _signed(svg, about):
     """A picture that says in its metadata which page it is of, and by which code it was drawn."""
-    said = {
-        "dc:title": f"{found['figure']}: {found['page']}",
-        "dc:source": found["commands"][0],
-        "dc:identifier": f"{found['figure']} {found['drawn with']['version']} {found['drawn with']['commit']}",
+    tags = {
+        "dc:title": f"{about['figure']}: {about['page']}",
+        "dc:source": about["commands"][0],
+        "dc:identifier": f"{about['figure']} {about['drawn with']['version']} {about['drawn with']['commit']}",
     }
-    lines = "".join(f"    <{tag}>{escape(text)}</{tag}>\n" for tag, text in said.items())
+    lines = "".join(f"    <{tag}>{escape(text)}</{tag}>\n" for tag, text in tags.items())
     return svg.replace("   <cc:Work>\n", f"   <cc:Work>\n{lines}", 1)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import tempfile
 import time
 from contextlib import contextmanager
@@ -12,11 +13,13 @@ import papermill
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from attention_phases.errors import NotebookError
+from attention_phases.errors import BadInput, NotebookError
 
 from .. import paths
 from .marks import marked
 from .parameters import checked
+
+KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 
 
 @contextmanager
@@ -30,35 +33,17 @@ def ipc_kernels():
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
-    """Execute a text notebook.
+    """Execute a text notebook (a Path to MyST Markdown); return whether it was, as nothing is done anew unchanged.
 
-    Parameters
-    ----------
-    text : Path
-        MyST Markdown.
-    folder : Path
-        Where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
-        fails is kept as "NAME.failed.ipynb".
-    values : dict
-        Parameters that a profile sets.
-    changes : dict, optional
-        Parameters that somebody sets. Where they differ from the text's own, the page is marked (`marks.marked`).
-    force : bool
-        Execute even if nothing has changed.
-    bar : bool
-        Progress by cell on stderr, where that is a terminal.
+    Args:
+        folder: where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
+            fails is kept as "NAME.failed.ipynb".
+        values: parameters that a profile sets.
+        changes: parameters that somebody sets. Where they differ from the text's own, the page is marked.
+        force: execute even if nothing has changed.
+        bar: progress by cell on stderr, where that is a terminal.
 
-    Returns
-    -------
-    bool
-        Whether it was executed.
-
-    Raises
-    ------
-    BadInput
-        A value has a name that the notebook's parameters cell has not, or is not in its range.
-    NotebookError
-        A cell failed.
+    A cell that fails raises `NotebookError`, or `BadInput` where a parameter has a value that it cannot use.
     """
     sizes, changes = checked(text, values), checked(text, changes or {})
     done, failed = folder / f"{text.stem}.ipynb", folder / f"{text.stem}.failed.ipynb"
@@ -85,17 +70,19 @@ def keep(notebook, done, inputs, seconds):
 
 def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, its kernel beside the text."""
+    quiet = ["--IPKernelApp.log_level=50"]  # the interrupt that ends a kernel is no error
+    progress = bar and {"desc": text.stem, "disable": None}
+    options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress, "extra_arguments": quiet}
     with ipc_kernels() as config:
         try:
-            return papermill.execute_notebook(
-                str(path), str(path), values, kernel_name="python3", cwd=str(text.parent),
-                progress_bar=bar and {"desc": text.stem, "disable": None}, config=config,
-                extra_arguments=["--IPKernelApp.log_level=50"],  # the interrupt that ends a kernel is no error
-            )  # fmt: skip
+            return papermill.execute_notebook(str(path), str(path), values, config=config, **options)
         except PapermillExecutionError as error:
+            message = " ".join(error.evalue.split())
+            refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
+            if error.ename == BadInput.__name__ and refused:
+                raise BadInput(*refused.groups()) from error
             raise NotebookError(
-                f"{text.name}, cell {error.exec_count}: {error.ename}: {' '.join(error.evalue.split())} "
-                f"(executed so far: {path})"
+                f"{text.name}, cell {error.exec_count}: {error.ename}: {message} (executed so far: {path})"
             ) from error
 
 

@@ -22,32 +22,15 @@ ALONE = ("offline", "behind", "themes")  # the book's extensions that a page out
 
 
 def run_figure(name, profile, settings, folder, quiet=True):
-    """Execute a figure's notebook and write what it shows.
+    """Execute the notebook of a figure or table of the paper, or one by its name, and write what it shows.
 
-    Parameters
-    ----------
-    name : str
-        A figure or table of the paper (`paths.figure_texts`), or the name of a notebook.
-    profile : {"paper", "laptop", "smoke"}
-    settings : sequence of str
-        Parameters, "name=value", that differ from those of the profile.
-    folder : Path
-        Where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv and FIGURE.json of each
-        picture go (`behind.write_figures`).
-    quiet : bool
-        No progress on stderr.
+    Args:
+        settings: parameters, "name=value", that differ from those of the profile.
+        folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv and FIGURE.json of
+            each picture go.
+        quiet: no progress on stderr.
 
-    Returns
-    -------
-    dict
-        `notebook`, `page`, `svg`, `csv`: paths; `parameters`: what was set.
-
-    Raises
-    ------
-    BadInput
-        A name or value is not allowed.
-    NotebookError
-        A cell failed, or the page could not be built, or a file could not be written.
+    Returns `notebook`, `page`, `svg`, `csv`: paths, and `parameters`: what was set.
     """
     texts = figure_texts() | {path.stem: path for path in sorted(NOTEBOOKS.glob("*.md"))}
     text = texts[check_choice("figure", name, tuple(texts))]
@@ -91,10 +74,10 @@ def build_page(done, folder, pictures=()):
 def _configuration():
     """The book's, with its own files named from anywhere."""
     whole = yaml.safe_load((ROOT / "_config.yml").read_text())
-    whole["bibtex_bibfiles"] = [str(ROOT / each) for each in whole["bibtex_bibfiles"]]
+    whole["bibtex_bibfiles"] = [str(ROOT / path) for path in whole["bibtex_bibfiles"]]
     extra = whole["sphinx"]
     extensions = extra["local_extensions"].items()
-    extra["local_extensions"] = {name: str(ROOT / each) for name, each in extensions if name in ALONE}
-    extra["config"]["html_static_path"] = [str(ROOT / each) for each in extra["config"]["html_static_path"]]
+    extra["local_extensions"] = {name: str(ROOT / path) for name, path in extensions if name in ALONE}
+    extra["config"]["html_static_path"] = [str(ROOT / path) for path in extra["config"]["html_static_path"]]
     extra["config"]["html_search_scorer"] = str(ROOT / extra["config"]["html_search_scorer"])
     return whole
