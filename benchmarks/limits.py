@@ -32,26 +32,26 @@ TABLE = ROOT / "book" / "limits.csv"
 def outcome(task, alpha, branch, points, scrambles=4):
     """What `solve` answers, in a word; an assertion fails where it is wrong without saying so."""
     try:
-        found = solve(task, alpha, branch, points, scrambles)
+        solution = solve(task, alpha, branch, points, scrambles)
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         return f"refused: {type(error).__name__}"
-    if not found.converged:
-        return SHORT.get(found.reason, found.reason)
-    present, absent = (getattr(found.overlaps, name) for name in BRANCHES[branch])
-    values = [*found.overlaps, found.train_loss, found.test_mse, found.gain, *found.stderr.values()]
+    if not solution.converged:
+        return SHORT.get(solution.reason, solution.reason)
+    present, absent = (getattr(solution.overlaps, name) for name in BRANCHES[branch])
+    values = [*solution.overlaps, solution.train_loss, solution.test_mse, solution.gain, *solution.stderr.values()]
     assert all(map(isfinite, values)), (task, alpha, branch, values)
-    assert present != 0 and absent == 0, (task, alpha, branch, found.overlaps)
-    assert found.overlaps.q > 0 and found.overlaps.V > 0 and found.test_mse >= 0
-    assert found.overlaps.theta**2 <= found.overlaps.q * task.sigma**2 * (1 + 1e-9)
-    return "minimum" if found.gain <= 1 else "saddle"
+    assert present != 0 and absent == 0, (task, alpha, branch, solution.overlaps)
+    assert solution.overlaps.q > 0 and solution.overlaps.V > 0 and solution.test_mse >= 0
+    assert solution.overlaps.theta**2 <= solution.overlaps.q * task.sigma**2 * (1 + 1e-9)
+    return "minimum" if solution.gain <= 1 else "saddle"
 
 
 def main(points=2**10):
     """Write the table, and print how often each answer came."""
     rows = []
     for (name, changes), branch in product(TASKS.items(), BRANCHES):
-        said = {f"α = {alpha:g}": outcome(Task(**changes), alpha, branch, points, 8) for alpha in ALPHAS}
-        rows.append({"task": name, "branch": branch, **said})
+        answers = {f"α = {alpha:g}": outcome(Task(**changes), alpha, branch, points, 8) for alpha in ALPHAS}
+        rows.append({"task": name, "branch": branch, **answers})
         print(*rows[-1].values(), sep=" | ", flush=True)
     table = pd.DataFrame(rows)
     table.to_csv(TABLE, index=False)

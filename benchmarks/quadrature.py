@@ -39,8 +39,8 @@ def main():
             spread = {}
             for rule in (plain, sobol, pairs):
                 points = np.stack([rule(size, np.random.default_rng(seed)) for seed in range(SAMPLES)])
-                found = average(task, overlaps, points)
-                spread[rule.__name__] = np.array([found.student_noise.std(ddof=1), found.moreau.std(ddof=1)])
+                averages = average(task, overlaps, points)
+                spread[rule.__name__] = np.array([averages.student_noise.std(ddof=1), averages.moreau.std(ddof=1)])
             for rule, value in spread.items():
                 first, second = value / spread["plain"]
                 print(f"{branch:10}  {size:6}  {rule:6}  {first:7.3f}  {second:9.3f}")

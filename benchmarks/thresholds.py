@@ -15,8 +15,8 @@ from attention_phases.theory.thresholds import NONE
 def timed(*arguments, **options):
     """A threshold and the seconds it took."""
     start = time.perf_counter()
-    found = threshold(*arguments, **options)
-    return found, time.perf_counter() - start
+    place = threshold(*arguments, **options)
+    return place, time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ def general(architecture, branch):
     return lambda: loss(solve(TASK, 2.0, branch, 2**9, architecture=architecture))
 
 
-def loss(found):
-    return found.train_loss, found.stderr["train_loss"]
+def loss(solution):
+    return solution.train_loss, solution.stderr["train_loss"]
 
 
 def crossing(kind):
@@ -52,8 +52,8 @@ CASES = {
 
 def timed(case):
     start = time.perf_counter()
-    found = case()
-    return found, time.perf_counter() - start
+    solution = case()
+    return solution, time.perf_counter() - start
 
 
 def main(repeats):

@@ -10,18 +10,17 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import browser
 import pyarrow.parquet as pq
 import pytest
-from toy_sweep import Cell, grid, table, work
+from toy_sweep import Cell, grid, work
 
 from attention_book import cli, experiments
 from attention_book.experiments import cells, results
 from attention_book.store import provenance, running
 from attention_book.store.database import Store
-from attention_book.store.parquet import export, load
+from attention_book.store.parquet import export
 from attention_phases.errors import StoreError
 from attention_phases.task import Task
 
@@ -60,7 +59,7 @@ def limited(kind, size):
         (("simulate", "--alpha", 1, "--d", 50, "--init", "semantic", "--seeds", 1), 0),
         (("simulate", "--alpha", 2, "--d", 12000, "--init", "semantic", "--seeds", 1), 1),
     ],
-    ids=lambda each: " ".join(map(str, each)) if isinstance(each, tuple) else None,
+    ids=["theory", "simulate", "too large"],
 )
 def test_with_six_gibibytes_a_command_succeeds_or_says_what_is_too_large(arguments, code):
     done = process(*arguments, "--json", before=limited(resource.RLIMIT_AS, 6 * GIB))
@@ -127,7 +126,8 @@ def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, below, option, mo
     places = {"--store": tmp_path / "s.sqlite", "--data": tmp_path / "data"}
     places[option] = nowhere / ("s.sqlite" if option == "--store" else "data")
     monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
-    arguments = ["sweep", "fig02", "--profile", "smoke", *(str(each) for pair in places.items() for each in pair)]
+    options = [str(word) for pair in places.items() for word in pair]
+    arguments = ["sweep", "fig02", "--profile", "smoke", *options]
     assert cli.main(arguments) == 1
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and str(nowhere) in err
@@ -148,29 +148,17 @@ def test_two_sweeps_on_one_store(tmp_path, capsys):
         assert len(after.keys()) == 1
 
 
-def test_a_clock_that_jumps_changes_no_result(tmp_path, monkeypatch):
-    """Times are written down; they decide nothing."""
-    frames = []
-    for name, jump in (("a", 0), ("b", -3e8)):
-        monkeypatch.setattr(running.time, "perf_counter", partial(next, iter([jump, -jump] * 1000)))
-        (tmp_path / name).mkdir()
-        with Store(tmp_path / name / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-            assert running.run(grid()[:6], work, results, executor, quiet=True).done == 6
-            frames.append(load(export(results, tmp_path / name)[0]))
-    assert table(frames[0]).equals(table(frames[1]))
-
-
 # Readers and browsers
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
 def test_a_closed_pipe_ends_quietly(form):
-    there, here = os.pipe()
-    os.close(there)
+    reader, writer = os.pipe()
+    os.close(reader)
     try:
-        done = process("figures", "--list", *form, stdout=here)
+        done = process("figures", "--list", *form, stdout=writer)
     finally:
-        os.close(here)
+        os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -187,13 +175,13 @@ def test_without_a_browser_playwright_is_asked_and_then_one_line_says_what_to_do
     with pytest.raises(SystemExit, match=r"no Chromium .* install") as ended:
         browser.main()
     assert "\n" not in str(ended.value)
-    assert any("playwright install chromium" in each for each in asked)
+    assert any("playwright install chromium" in command for command in asked)
 
 
 def test_the_browser_that_playwright_has_is_found(monkeypatch, tmp_path):
     (tmp_path / "chrome").touch()
-    said = subprocess.CompletedProcess([], 0, stdout=f"{tmp_path}/chrome\n")
+    answer = subprocess.CompletedProcess([], 0, stdout=f"{tmp_path}/chrome\n")
     monkeypatch.delenv("CHROMIUM", raising=False)
     monkeypatch.setattr(browser.shutil, "which", lambda name: None)
-    monkeypatch.setattr(browser.subprocess, "run", lambda *_, **__: said)
+    monkeypatch.setattr(browser.subprocess, "run", lambda *_, **__: answer)
     assert browser.find() == f"{tmp_path}/chrome"

@@ -30,8 +30,8 @@ def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
     cell = StudentCell("test", Task(), alpha=1.5, d=20, seed=0, optimizer="lbfgs")
     for row in train_students(cell):
         teacher = seen[0].teacher.double()
-        here, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())
-        assert row["test_mse"] == pytest.approx(here, rel=1e-9) != limit
+        at_d, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())
+        assert row["test_mse"] == pytest.approx(at_d, rel=1e-9) != limit
 
 
 def test_stored_test_errors_are_those_of_their_dimension():
@@ -39,8 +39,8 @@ def test_stored_test_errors_are_those_of_their_dimension():
     table = pd.read_parquet(DATA / "fig07.parquet")
     table = table[(table["d"] == 10) & (table["start"] == "positional") & (table["optimizer"] == "gd")][:20]
     both = np.array([errors(Task(), row, 10) for row in table.to_dict("records")])
-    here, limit = np.abs(table["test_mse"].mean() - both.mean(0))
-    assert here < 0.3 * limit
+    at_d, limit = np.abs(table["test_mse"].mean() - both.mean(0))
+    assert at_d < 0.3 * limit
 
 
 def curve(loss, alphas):
@@ -56,8 +56,8 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     means, gaps = {"lbfgs": instances.instance_means(table)}, {"lbfgs": instances.training_gap(table)}
     thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
     top = draw_slice(theory, 0.5, means, gaps, thresholds, 0.5, 0.5).axes[0]
-    (line,) = [each for each in top.lines if each.get_label() == "theory"]
+    (line,) = [line for line in top.lines if line.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
-    (points,) = [each for each in top.containers if len(each.get_children())]
+    (points,) = [container for container in top.containers if len(container.get_children())]
     at, gap = points[0].get_data()
     assert dict(zip(at, gap))[2.0] == pytest.approx(-2.0) and dict(zip(at, gap))[0.5] == pytest.approx(1.0)

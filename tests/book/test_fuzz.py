@@ -17,10 +17,9 @@ from attention_phases.model.architectures import SCORES, Architecture
 from attention_phases.task import Task
 
 SLICE = NOTEBOOKS / "fig02_slice.md"
-ANYTHING = st.one_of(
-    st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans(), st.lists(st.floats(), max_size=3),
-    st.lists(st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3), max_size=3),
-)  # fmt: skip
+ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
+SCALARS = st.one_of(st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans())
+ANYTHING = st.one_of(SCALARS, st.lists(st.floats(), max_size=3), st.lists(ROWS, max_size=3))
 # Numbers as people type them, and what nobody should.
 NUMBERS = st.one_of(
     st.floats().map(repr), st.integers().map(str), st.text(max_size=6), st.sampled_from(["1e-400", "0x1"])
@@ -31,7 +30,7 @@ FIXED = settings(
 
 
 def one_line(error):
-    assert "\n" not in str(error) or any("\n" in str(each) for each in error.args[:2])
+    assert "\n" not in str(error) or any("\n" in str(given) for given in error.args[:2])
     assert "must be" in str(error)
 
 
@@ -48,7 +47,7 @@ def test_a_task_is_whole_or_refused(omega, sigma, lam, matrix):
         one_line(error)
         return
     assert 0 <= task.omega <= 1 and 0 < task.sigma < math.inf and 0 < task.lam < math.inf
-    assert all(type(each) is float and math.isfinite(each) for row in task.matrix for each in row)
+    assert all(type(entry) is float and math.isfinite(entry) for row in task.matrix for entry in row)
     assert hash(task) == hash(Task(**vars(task)))
 
 
@@ -58,11 +57,15 @@ def test_a_task_is_whole_or_refused(omega, sigma, lam, matrix):
 @example("tied", 3, -0.49)
 def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
     try:
-        found = Architecture(form, tokens, correlation)
+        architecture = Architecture(form, tokens, correlation)
     except BadInput as error:
         one_line(error)
         return
-    assert found.form in SCORES and found.tokens >= 2 and -1 / (found.tokens - 1) < found.correlation < 1
+    assert (
+        architecture.form in SCORES
+        and architecture.tokens >= 2
+        and -1 / (architecture.tokens - 1) < architecture.correlation < 1
+    )
 
 
 @pytest.mark.slow

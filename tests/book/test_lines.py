@@ -45,16 +45,16 @@ def rows():
 @pytest.mark.slow
 def test_a_branch_is_followed_to_what_a_search_finds():
     for branch in ("semantic", "positional"):
-        for alpha, found in follow(TASK, branch, ALPHAS[1:], **FEW).items():
+        for alpha, solution in follow(TASK, branch, ALPHAS[1:], **FEW).items():
             alone = solve(TASK, alpha, branch, **FEW)
-            for name, value in found.overlaps._asdict().items():
-                assert value == pytest.approx(getattr(alone.overlaps, name), abs=found.stderr[name] + 1e-12)
+            for name, value in solution.overlaps._asdict().items():
+                assert value == pytest.approx(getattr(alone.overlaps, name), abs=solution.stderr[name] + 1e-12)
 
 
 def test_a_branch_may_exist_in_the_middle_only():
     # A weakly positional teacher: too few data on one side, too many on the other.
-    found = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
-    assert list(found) == [0.3, 0.4, 0.5] and found.stopped == {0.02: ENDED, 2.0: ENDED}
+    branch = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
+    assert list(branch) == [0.3, 0.4, 0.5] and branch.stopped == {0.02: ENDED, 2.0: ENDED}
 
 
 def test_the_table_of_a_branch_has_its_errors():
@@ -103,22 +103,33 @@ def test_near_its_start_the_semantic_solution_is_a_saddle():
     limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
     assert 0.7 < limit < 0.95 and 0 < error < 0.05
     for alpha, saddle in ((limit - 0.06, True), (limit + 0.1, False)):
-        found = solve(TASK, alpha, "semantic", 2**12, 16, seed=3)
-        assert (found.gain > 1) == saddle and abs(found.gain - 1) > 3 * found.stderr["gain"]
+        solution = solve(TASK, alpha, "semantic", 2**12, 16, seed=3)
+        assert (solution.gain > 1) == saddle and abs(solution.gain - 1) > 3 * solution.stderr["gain"]
+
+
+def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
+    """The gain of the semantic branch falls with alpha: a slope kept with its sign would make the error negative."""
+    points = 128
+    branch = as_table(TASK, follow(TASK, "semantic", [0.72, 0.78, 0.84, 0.9, 0.96], points=points))
+    limit, error = stability_limit(TASK, "semantic", branch, points=points)
+    below, at_limit, above = (solve(TASK, limit + away, "semantic", points) for away in (-0.03, 0.0, 0.03))
+    slope = (above.gain - below.gain) / 0.06
+    assert slope < 0 and abs(at_limit.gain - 1) < 3 * at_limit.stderr["gain"]
+    assert error == pytest.approx(at_limit.stderr["gain"] / -slope, rel=0.5)
 
 
 @pytest.mark.parametrize(("branch", "held"), [("semantic", "m"), ("positional", "theta")])
 def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
-    found = solve(TASK, 1.0, branch, 2**11, 8)
-    scale = (TASK.sigma**2 * found.overlaps.q) ** 0.5 if held == "theta" else found.overlaps.q**0.5
+    solution = solve(TASK, 1.0, branch, 2**11, 8)
+    scale = (TASK.sigma**2 * solution.overlaps.q) ** 0.5 if held == "theta" else solution.overlaps.q**0.5
     nets = gaussian_points(2**12, 8, 9)
     images = []
     for side in (0.1, -0.1):
-        kicked = found.overlaps._replace(**{held: side * scale})
+        kicked = solution.overlaps._replace(**{held: side * scale})
         new = update(TASK, conjugates(TASK, 1.0, kicked, average(TASK, kicked, nets)))
         images.append(getattr(new, held))
     gains = (images[0] - images[1]) / (0.2 * scale)
-    assert abs(found.gain - gains.mean()) < 4 * np.hypot(found.stderr["gain"], gains.std(ddof=1) / 8**0.5)
+    assert abs(solution.gain - gains.mean()) < 4 * np.hypot(solution.stderr["gain"], gains.std(ddof=1) / 8**0.5)
 
 
 @pytest.mark.slow
@@ -139,9 +150,9 @@ def ends_of(rows):
 
 def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
     """The scrambles serve both branches: their errors in quadrature would be far too large."""
-    found = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
-    gap = loss_gap(found["semantic"], {alpha: found["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
-    semantic, positional = (found[branch][2.0] for branch in ("semantic", "positional"))
+    branches = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
+    gap = loss_gap(branches["semantic"], {alpha: branches["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
+    semantic, positional = (branches[branch][2.0] for branch in ("semantic", "positional"))
     assert gap.index.tolist() == [2.0] and gap.loc[2.0, "gain"] == semantic.gain
     assert gap.loc[2.0, "train_loss"] == pytest.approx(semantic.train_loss - positional.train_loss, rel=1e-4)
     apart = semantic.spread["train_loss"] - positional.spread["train_loss"]
@@ -152,7 +163,7 @@ def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
 
 
 def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
-    by = {what: set(each["alpha"]) for what, each in rows.groupby("what")}
+    by = {what: set(part["alpha"]) for what, part in rows.groupby("what")}
     assert by["positional"] == set(ALPHAS)
     assert by["semantic"] == set(ALPHAS[1:]) and by["symmetric"] == {0.3}
     assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
@@ -177,20 +188,20 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 @pytest.mark.slow
 def test_a_line_without_alphas_has_the_thresholds_alone():
     rows = standard_line(cells.LineCell("line", TASK, (), 2**6, 8))
-    found = [each["what"] for each in rows]
-    assert found == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
+    parts = [row["what"] for row in rows]
+    assert parts == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
     rows = standard_line(cells.LineCell("line", task, (0.5, 1.0), 2**6, 8))
-    assert "critical" not in {each["what"] for each in rows}
+    assert "critical" not in {row["what"] for row in rows}
 
 
 def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch):
     asked = {}
 
-    def found(name, alpha):
+    def answer(name, alpha):
         def call(*_, **quadrature):
             asked[name] = quadrature
             return Measured(alpha, 0.01)
@@ -198,8 +209,8 @@ def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch)
         return call
 
     monkeypatch.setattr(lines, "threshold", lambda *_, **__: NONE)
-    monkeypatch.setattr(lines, "branch_end", found("end", 0.75))
-    monkeypatch.setattr(lines, "border", found("border", 0.8))
+    monkeypatch.setattr(lines, "branch_end", answer("end", 0.75))
+    monkeypatch.setattr(lines, "border", answer("border", 0.8))
     line = cells.LineCell("line", TASK, (0.3, 0.9), 2**6, 4)
     rows = [row for row in standard_line(line) if row["what"].startswith("semantic ")]
     assert rows == [
@@ -247,8 +258,8 @@ def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
     at = changed.index[changed["what"] == "critical"][0]
     changed.loc[at, "alpha"] *= 1.01
     monkeypatch.setattr(verification, "load", lambda path: changed)
-    count, (found,), *_ = verification.check(5)
-    assert count == 1 and found.column == "alpha"
+    count, (mismatch,), *_ = verification.check(5)
+    assert count == 1 and mismatch.column == "alpha"
 
 
 # Maps
@@ -257,45 +268,40 @@ def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
 def test_the_map_of_theory_takes_the_symmetric_solution_where_a_minimum_is_missing(rows):
     lines = rows.assign(omega=0.3)
     gap = read.theory_map(lines, read.loss_gap)
-    at = {what: each.set_index("alpha")["train_loss"] for what, each in rows.groupby("what")}
+    at = {what: part.set_index("alpha")["train_loss"] for what, part in rows.groupby("what")}
     assert gap.loc[0.3, 0.3] == at["symmetric"][0.3] - at["positional"][0.3]
     assert gap.loc[2.0, 0.3] == at["semantic"][2.0] - at["positional"][2.0] < 0
     advantage = read.theory_map(lines, read.theory_advantage)
     assert advantage.loc[2.0, 0.3] > 0 > advantage.loc[0.9, 0.3]
 
 
-def trained(omega, seed, semantic, positional, optimizer="lbfgs"):
-    """Rows of one instance at alpha = 1, losses given."""
-    values = {"semantic": semantic, "positional": positional}
-    return [
-        {"optimizer": optimizer, "start": start, "omega": omega, "alpha": 1.0, "d": 5, "seed": seed, "q": 1.0, "m": 0.0,
-         "theta": 0.0, "train_loss": loss, "test_mse": 2 * loss, "linear_mse": 5.0}
-        for start, loss in values.items()
-    ]  # fmt: skip
+def trained(*instances, omega=0.1, optimizer="lbfgs"):
+    """Rows at alpha = 1 of instances (seed, semantic loss, positional loss)."""
+    same = {"omega": omega, "optimizer": optimizer, "alpha": 1.0, "d": 5, "q": 1.0, "m": 0.0, "theta": 0.0}
+    rows = pd.DataFrame(instances, columns=["seed", "semantic", "positional"])
+    rows = rows.melt("seed", var_name="start", value_name="train_loss").assign(**same, linear_mse=5.0)
+    return rows.assign(test_mse=2 * rows["train_loss"])
 
 
 def test_the_map_of_trained_students_is_the_mean_over_instances():
-    table = pd.DataFrame(trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.2, 0, 1.0, 5.0))
+    table = pd.concat([trained((0, 1.0, 2.0), (1, 3.0, 2.5)), trained((0, 1.0, 5.0), omega=0.2)])
     assert st.gap_map(table, st.training_gap).loc[1.0].to_dict() == {0.1: -0.25, 0.2: -4.0}
     assert st.gap_map(table, st.advantage).loc[1.0].to_dict() == {0.1: (3.0 + 0.0) / 2, 0.2: 3.0}
 
 
 def test_optimizers_are_compared_on_the_same_data_only():
-    table = pd.DataFrame(
-        trained(0.1, 0, 1.0, 2.0) + trained(0.1, 1, 3.0, 2.5) + trained(0.1, 2, 9.0, 9.0)
-        + trained(0.1, 0, 1.5, 2.0, "gd") + trained(0.1, 1, 3.1, 2.5, "gd")
-    )  # fmt: skip
-    found = optimizers.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
-    assert found["cells"] == 2
-    assert found["difference"] == pytest.approx(0.3) and found["difference_error"] == pytest.approx(0.2)
-    assert found["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
+    by_lbfgs = trained((0, 1.0, 2.0), (1, 3.0, 2.5), (2, 9.0, 9.0))
+    table = pd.concat([by_lbfgs, trained((0, 1.5, 2.0), (1, 3.1, 2.5), optimizer="gd")])
+    row = optimizers.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
+    assert row["cells"] == 2
+    assert row["difference"] == pytest.approx(0.3) and row["difference_error"] == pytest.approx(0.2)
+    assert row["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
 
 
 def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
-    table = pd.DataFrame(
-        trained(0.1, 0, 1.0, 1.0005) + trained(0.1, 1, 1.0, 1.2) + trained(0.1, 2, 1.0, 1.0) + trained(0.1, 3, 1.0, 1.0)
-        + trained(0.1, 0, 1.0, 1.1, "gd") + trained(0.1, 1, 1.0, 1.3, "gd") + trained(0.1, 2, 1.0, 1.04, "gd")
-    )  # fmt: skip
+    by_lbfgs = trained((0, 1.0, 1.0005), (1, 1.0, 1.2), (2, 1.0, 1.0), (3, 1.0, 1.0))
+    by_descent = trained((0, 1.0, 1.1), (1, 1.0, 1.3), (2, 1.0, 1.04), optimizer="gd")
+    table = pd.concat([by_lbfgs, by_descent])
     assert optimizers.crossed_over(table, "positional") == (2, 0.5)
     count, share = optimizers.crossed_over(table, "semantic")
     assert count == 0 and np.isnan(share)

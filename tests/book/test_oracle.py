@@ -83,11 +83,11 @@ def test_stored_minima_solve_the_equations_of_one_step(name):
         averages = pool(equations.average(task, valley, nets))
         hats = equations.conjugates(task, row["alpha"], valley, averages)
         after = equations.update(task, row["y"], hats)._asdict()
-        found = {name: after[name] for name in ("q0", "m", "theta", "V")} | {"q1": after["q0"] + after["gap"]}
-        found["phi"] = equations.potential(task, row["alpha"], valley, hats, averages.free)
-        found["energy"] = equations.energy(task, row["alpha"], valley, averages)
-        found["complexity"] = row["y"] * (found["energy"] - found["phi"])
-        for key, value in found.items():
+        recomputed = {name: after[name] for name in ("q0", "m", "theta", "V")} | {"q1": after["q0"] + after["gap"]}
+        recomputed["phi"] = equations.potential(task, row["alpha"], valley, hats, averages.free)
+        recomputed["energy"] = equations.energy(task, row["alpha"], valley, averages)
+        recomputed["complexity"] = row["y"] * (recomputed["energy"] - recomputed["phi"])
+        for key, value in recomputed.items():
             relative, absolute = tolerances[key]
             assert row[key] == pytest.approx(value, rel=relative, abs=absolute), (row["what"], key)
 
@@ -98,5 +98,5 @@ def test_a_student_and_its_mirror_image_are_no_distance_apart():
     data = limiting(task, sample(task, 2.0, 60, rng))
     first = data.teacher.numpy() + 0.1 * rng.standard_normal(60)
     starts = [start_state(task, data, sign * first) for sign in (1, -1)]
-    found = convergence.copies(task, data, starts, 0.5, 0.0, 2, 2)
-    assert found["apart"] < 1e-6 < found["q"]
+    distances = convergence.copies(task, data, starts, 0.5, 0.0, 2, 2)
+    assert distances["apart"] < 1e-6 < distances["q"]

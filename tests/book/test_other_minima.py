@@ -44,7 +44,7 @@ def stored(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def honest():
     """Rows of the cells as they should be."""
-    return {each: simulation.train_students(each) for each in ONE_END}
+    return {cell: simulation.train_students(cell) for cell in ONE_END}
 
 
 @pytest.fixture(scope="module")
@@ -141,11 +141,11 @@ def test_many_starts_in_one_valley_are_each_others_ends(stored):
 def test_expected_cells_and_their_chance(monkeypatch):
     monkeypatch.setattr(verification, "MEASURED", {"lbfgs": (20_000, 10**6), "value": (5 * 10**5, 10**6)})
     cells = [("lbfgs", 2)] * 50 + [("value", 1)] * 4
-    found = verification.expected_cells(cells, 5)
+    expected = verification.expected_cells(cells, 5)
     share = 1 - 0.98**2
-    assert found.cells == pytest.approx(50 * share + 2, abs=0.06)
-    assert found.error == pytest.approx((50 * share * (1 - share) + 1) ** 0.5, rel=0.03)
+    assert expected.cells == pytest.approx(50 * share + 2, abs=0.06)
+    assert expected.error == pytest.approx((50 * share * (1 - share) + 1) ** 0.5, rel=0.03)
     both = np.convolve(binom.pmf(range(51), 50, share), binom.pmf(range(5), 4, 0.5))
-    assert found.chance == pytest.approx(both[5:].sum(), abs=4 * 0.005)
+    assert expected.chance == pytest.approx(both[5:].sum(), abs=4 * 0.005)
     monkeypatch.setattr(verification, "MEASURED", {"lbfgs": (2, 100)})
     assert verification.expected_cells(cells[:50], 0).error > 1.5 * (50 * share) ** 0.5  # the share itself is uncertain

@@ -42,7 +42,7 @@ def test_published_theory_and_experiment_describe_one_minimum():
 
 def test_finite_size_runs_approach_their_limit_from_one_side():
     for name, sign in {"theta/sigma^2": 1, "m/sigma^2": 1, "test_mse": -1}.items():
-        values = [sign * each.value for each in paper.SCALING[name].values()]
+        values = [sign * number.value for number in paper.SCALING[name].values()]
         assert values == sorted(values)
 
 
@@ -111,11 +111,11 @@ counting positional.start_to_trained 158.9 4.4 | counting positional.accuracy 0.
 def all_numbers():
     """Every published number as words: table, key, text, and the text of the spread."""
     for name, known in (("alpha_c", paper.CRITICAL_ALPHA), ("alpha_l", paper.LINEAR_ALPHA)):
-        yield from ((name, f"{omega:g}", each.text) for omega, each in known.items())
+        yield from ((name, f"{omega:g}", number.text) for omega, number in known.items())
     nested = {"theory": paper.THEORY, "experiment": paper.EXPERIMENT, "scaling": paper.SCALING}
     for name, known in nested.items():
         for outer, rows in known.items():
-            yield from ((name, f"{outer}.{inner}", each.text) for inner, each in rows.items())
+            yield from ((name, f"{outer}.{inner}", number.text) for inner, number in rows.items())
     for variant, rows in paper.HISTOGRAM.items():
         for name, (mean, spread) in rows.items():
             yield "counting", f"{variant}.{name.replace(' ', '_')}", mean.text, spread.text
@@ -123,15 +123,15 @@ def all_numbers():
 
 def test_a_second_transcription_is_the_same():
     again = {tuple(entry.split()) for line in AGAIN.strip().splitlines() for entry in line.split("|")}
-    found = list(all_numbers())
-    assert len(found) == len(set(found)) == 70
-    assert set(found) == again
+    numbers = list(all_numbers())
+    assert len(numbers) == len(set(numbers)) == 70
+    assert set(numbers) == again
 
 
 def test_published_means_say_over_how_many_runs():
-    assert {each.n for rows in paper.EXPERIMENT.values() for each in rows.values()} == {24}
-    assert {each.n for rows in paper.SCALING.values() for each in rows.values()} == {30}
-    assert {each.n for each in (*paper.CRITICAL_ALPHA.values(), *paper.LINEAR_ALPHA.values())} == {None}
+    assert {number.n for rows in paper.EXPERIMENT.values() for number in rows.values()} == {24}
+    assert {number.n for rows in paper.SCALING.values() for number in rows.values()} == {30}
+    assert {number.n for number in (*paper.CRITICAL_ALPHA.values(), *paper.LINEAR_ALPHA.values())} == {None}
     mean, spread = paper.HISTOGRAM["semantic"]["start to trained"]
     assert mean.n == spread.n == 10
     assert mean.stderr == pytest.approx(8.9 / 10**0.5) and spread.stderr == pytest.approx(8.9 / 18**0.5)

@@ -364,7 +364,7 @@ def test_sweep_goes_on_from_a_table_alone(tmp_path, results, undisturbed):
 def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
     """Mismatches of all cells."""
     by_cell = rows.groupby("cell", observed=True)
-    return [each for _, some in by_cell for each in verification.recompute(cell_type, some, work, tolerances)]
+    return [mismatch for _, some in by_cell for mismatch in verification.recompute(cell_type, some, work, tolerances)]
 
 
 def test_what_the_sweep_stored_is_found_again(undisturbed):
@@ -384,10 +384,10 @@ def test_what_the_sweep_stored_is_found_again(undisturbed):
 def test_an_altered_row_is_caught(undisturbed, column, change):
     altered = undisturbed.copy()
     altered.loc[54, column] = change(altered.loc[54, column])
-    (found,) = recomputed(altered)
-    assert found.column == column and found.cell == canonical(Cell(0.2, seed=7))
-    assert found.recomputed == undisturbed.loc[54, column]
-    assert found.tolerance == TOLERANCES.get(column, (0, 0))
+    (mismatch,) = recomputed(altered)
+    assert mismatch.column == column and mismatch.cell == canonical(Cell(0.2, seed=7))
+    assert mismatch.recomputed == undisturbed.loc[54, column]
+    assert mismatch.tolerance == TOLERANCES.get(column, (0, 0))
 
 
 def test_what_is_within_the_tolerance_passes(undisturbed):
@@ -399,7 +399,7 @@ def test_what_is_within_the_tolerance_passes(undisturbed):
 def test_lost_and_failing_results_are_reported(undisturbed):
     lost = recomputed(undisturbed.drop(index=54))
     assert (lost[0].column, lost[0].stored, lost[0].recomputed) == ("rows", 1, 2)
-    assert [found.column for found in recomputed(undisturbed.drop(columns="q"))] == ["q"] * 120
+    assert [mismatch.column for mismatch in recomputed(undisturbed.drop(columns="q"))] == ["q"] * 120
     one = undisturbed.head(2)
     older = dataclasses.make_dataclass("Older", ["alpha", "seed"], frozen=True)
     (unknown,) = recomputed(one, cell_type=older)
