@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from attention_book.analysis import basins
+from attention_book.analysis.means import wilson
+from attention_book.pages import random_starts as basins
 
 SPREAD = 0.01
 
@@ -54,7 +55,7 @@ def test_a_basin_that_its_own_starts_leave_does_not_exist(minima):
 @pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 20), (10, 10), (70, 140)])
 def test_the_interval_is_wilsons(hits, count):
     known = stats.binomtest(hits, count).proportion_ci(0.95, "wilson")
-    found = basins.wilson(hits / count, count, stats.norm.ppf(0.975))
+    found = wilson(hits / count, count, stats.norm.ppf(0.975))
     assert found == pytest.approx((known.low, known.high), abs=1e-12)
 
 
@@ -72,8 +73,8 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
         assert low < share < high
         widths.append(high - low)
         assert table.loc["neither", "fraction"] == 0
-        assert table.loc["neither", "high"] == pytest.approx(basins.wilson(0.0, 30)[1])  # as many as data sets
-    low, high = basins.wilson(1 / 3, 30)
+        assert table.loc["neither", "high"] == pytest.approx(wilson(0.0, 30)[1])  # as many as data sets
+    low, high = wilson(1 / 3, 30)
     assert widths[0] == pytest.approx(high - low, rel=1e-6)
     assert widths[1] < 0.7 * widths[0]
 
@@ -81,7 +82,7 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
 def test_runs_on_a_single_data_set_count_as_one():
     runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
     low, high = basins.fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
-    assert (low, high) == pytest.approx(basins.wilson(0.5, 1))
+    assert (low, high) == pytest.approx(wilson(0.5, 1))
 
 
 def test_basins_side_by_side():

@@ -9,10 +9,11 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from attention_book import published
-from attention_book.analysis import basins, instances, optimizers, starts, thresholds
 from attention_book.analysis import counting as summary
+from attention_book.analysis import instances, thresholds
 from attention_book.analysis.means import in_errors
 from attention_book.experiments.grids import ALPHAS
+from attention_book.pages import minima, random_starts, variant_maps, variants
 from attention_book.pages.counting import as_published, lost
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -40,7 +41,7 @@ def where_descent_stops():
     table = load("fig03")
     found = set()
     for start, side in (("semantic", -1), ("positional", 1)):
-        higher = optimizers.optimizer_map(table, start).stack()
+        higher = instances.optimizer_map(table, start).stack()
         far, border = higher[higher > 5].index, line_of("fig03_theory", f"{start} border")
         beyond = [side * (alpha - border[omega]) > 0 for alpha, omega in far]
         assert np.mean(beyond) > (0.95 if start == "semantic" else 0.999)
@@ -243,7 +244,7 @@ def correlated_off():
 
 def above_the_lowest(start):
     table = load("fig11", optimizer="lbfgs")
-    shares = starts.between(table).set_index("alpha")
+    shares = variants.between(table).set_index("alpha")
     return shares.loc[0.5:1.1, f"{start}_above"] / table["seed"].nunique()
 
 
@@ -257,11 +258,11 @@ def rise_with_full_value():
 @cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
-    return basins.classify(load("fig15_fractions"))
+    return random_starts.classify(load("fig15_fractions"))
 
 
 def found(basin, optimizer, *dimensions, alpha=4):
-    shares = basins.fractions(random_runs())
+    shares = random_starts.fractions(random_runs())
     return shares.query("alpha == @alpha and optimizer == @optimizer and basin == @basin and d in @dimensions")[
         "fraction"
     ]
@@ -287,7 +288,7 @@ def descent_higher(query):
 
 def positional_share(query):
     """Lower ends of the 95 % intervals of the shares of runs that find the positional minimum."""
-    shares = basins.fractions(random_runs()).query("basin == 'positional'").query(query)
+    shares = random_starts.fractions(random_runs()).query("basin == 'positional'").query(query)
     return shares["low"]
 
 
@@ -430,7 +431,7 @@ CLAIMS = {
         ),
         r"and L-BFGS takes them to the positional side": lambda: left_on_the_positional_side() > 0.99,
         r"there L-BFGS has gone on into the semantic minimum": lambda: (
-            optimizers.crossed_over(load("fig03"), "positional")[1] == 1
+            instances.crossed_over(load("fig03"), "positional")[1] == 1
         ),
         r"at $\omega = 0.1$ and $\alpha = 2$, far beyond it, nearly all of those": lambda: (
             (overlap_with_the_positions() > 0.3).mean() > 0.9
@@ -518,8 +519,8 @@ CLAIMS = {
     "fig11_rank2": {
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
-                (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[0.75:].sum() == 1
-                and (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[:0.75].mean() > 0.2
+                (semantic_and_mixed()["apart"] > minima.SAME_LOSS).loc[0.75:].sum() == 1
+                and (semantic_and_mixed()["apart"] > minima.SAME_LOSS).loc[:0.75].mean() > 0.2
                 and round(100 * semantic_and_mixed()["share"].max()) == 1
             )
         ),
@@ -541,8 +542,8 @@ CLAIMS = {
             abs(rank_two_later(2)) < thresholds.CLEARLY and abs(rank_two_later(1)) < thresholds.CLEARLY
         ),
         r"So nearly always it is not another minimum": lambda: (
-            starts.unfinished(load("fig14_random"))["gd_above"].sum()
-            > 10 * starts.unfinished(load("fig14_random"))["lbfgs_above"].sum()
+            variant_maps.unfinished(load("fig14_random"))["gd_above"].sum()
+            > 10 * variant_maps.unfinished(load("fig14_random"))["lbfgs_above"].sum()
         ),
     },
     "fig13_value": {

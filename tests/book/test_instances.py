@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from frames import lines, students
 
-from attention_book.analysis import instances, optimizers
-from attention_book.analysis.lines import curve, loss_gap, theory_advantage, theory_map
+from attention_book.analysis import instances
+from attention_book.analysis.lines import curve
 from attention_book.analysis.means import in_errors
+from attention_book.pages.phase_diagram import loss_gap, theory_advantage, theory_map
 
 
 def test_means_and_paired_differences():
@@ -93,7 +94,7 @@ def test_between_optimizers_on_the_cells_of_both():
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["optimizer", "alpha", "seed", "theta"])
     table = table.assign(start="semantic", omega=0.3, train_loss=0.0, m=0.0)
-    found = optimizers.between_optimizers(table).set_index("quantity").loc["theta"]
+    found = instances.between_optimizers(table).set_index("quantity").loc["theta"]
     assert (
         list(found.index[:2]) == ["start", "cells"]
         and found["cells"] == 2
@@ -110,4 +111,4 @@ def test_the_map_of_optimizers_is_relative_and_paired():
         for name, losses in (("lbfgs", (1.0, 2.0, 9.0)), ("gd", (1.1, 2.4)))
         for seed, loss in enumerate(losses)
     ]
-    assert optimizers.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)
+    assert instances.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)

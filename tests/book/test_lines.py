@@ -8,11 +8,10 @@ import pytest
 
 from attention_book import experiments
 from attention_book.analysis import instances as st
-from attention_book.analysis import lines as read
-from attention_book.analysis import optimizers
 from attention_book.experiments import cells, results, verification
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
+from attention_book.pages import phase_diagram as maps
 from attention_book.paths import ROOT
 from attention_book.store import provenance
 from attention_book.store.database import Store
@@ -267,11 +266,11 @@ def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
 
 def test_the_map_of_theory_takes_the_symmetric_solution_where_a_minimum_is_missing(rows):
     lines = rows.assign(omega=0.3)
-    gap = read.theory_map(lines, read.loss_gap)
+    gap = maps.theory_map(lines, maps.loss_gap)
     at = {what: part.set_index("alpha")["train_loss"] for what, part in rows.groupby("what")}
     assert gap.loc[0.3, 0.3] == at["symmetric"][0.3] - at["positional"][0.3]
     assert gap.loc[2.0, 0.3] == at["semantic"][2.0] - at["positional"][2.0] < 0
-    advantage = read.theory_map(lines, read.theory_advantage)
+    advantage = maps.theory_map(lines, maps.theory_advantage)
     assert advantage.loc[2.0, 0.3] > 0 > advantage.loc[0.9, 0.3]
 
 
@@ -292,7 +291,7 @@ def test_the_map_of_trained_students_is_the_mean_over_instances():
 def test_optimizers_are_compared_on_the_same_data_only():
     by_lbfgs = trained((0, 1.0, 2.0), (1, 3.0, 2.5), (2, 9.0, 9.0))
     table = pd.concat([by_lbfgs, trained((0, 1.5, 2.0), (1, 3.1, 2.5), optimizer="gd")])
-    row = optimizers.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
+    row = st.between_optimizers(table).set_index(["start", "quantity"]).loc[("semantic", "train_loss")]
     assert row["cells"] == 2
     assert row["difference"] == pytest.approx(0.3) and row["difference_error"] == pytest.approx(0.2)
     assert row["spread"] == pytest.approx(np.std([1, 3, 9], ddof=1))
@@ -302,8 +301,8 @@ def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
     by_lbfgs = trained((0, 1.0, 1.0005), (1, 1.0, 1.2), (2, 1.0, 1.0), (3, 1.0, 1.0))
     by_descent = trained((0, 1.0, 1.1), (1, 1.0, 1.3), (2, 1.0, 1.04), optimizer="gd")
     table = pd.concat([by_lbfgs, by_descent])
-    assert optimizers.crossed_over(table, "positional") == (2, 0.5)
-    count, share = optimizers.crossed_over(table, "semantic")
+    assert st.crossed_over(table, "positional") == (2, 0.5)
+    count, share = st.crossed_over(table, "semantic")
     assert count == 0 and np.isnan(share)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.analysis import starts
+from attention_book.pages import minima, parameters, variant_maps, variants
 
 
 def test_minima_are_counted_for_each_data_set():
@@ -16,7 +16,7 @@ def test_minima_are_counted_for_each_data_set():
         for seed, values in losses.items()
         for start, loss in zip(["semantic", "near_semantic", "near_semantic"], values)
     ]
-    (found,) = starts.scatter(pd.DataFrame(rows)).to_dict("records")
+    (found,) = minima.scatter(pd.DataFrame(rows)).to_dict("records")
     assert (found["omega"], found["alpha"], found["valley"]) == (0.3, 1.0, "semantic")
     assert [found[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
     assert found["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
@@ -29,7 +29,7 @@ def test_the_error_of_a_scatter():
         for seed, values in losses.items()
         for start, loss in zip(["semantic", "near_semantic"], values)
     ]
-    found = starts.scatter(pd.DataFrame(rows)).iloc[0]
+    found = minima.scatter(pd.DataFrame(rows)).iloc[0]
     assert found["scatter"] == pytest.approx(5e-8**0.5)  # variances 2e-8 and 8e-8
     assert found["scatter_error"] == pytest.approx(3e-8 / (2 * 5e-8**0.5))
 
@@ -41,7 +41,7 @@ def test_no_scatter_where_all_starts_meet():
         for omega, sets in losses.items() for seed, values in sets.items()
         for start, loss in zip(["semantic", "near_semantic"], values)
     ]  # fmt: skip
-    divided, single = starts.scatter(pd.DataFrame(rows)).to_dict("records")
+    divided, single = minima.scatter(pd.DataFrame(rows)).to_dict("records")
     assert divided["scatter"] == pytest.approx(5e-8**0.5) and divided["minima"] == 2
     assert np.isnan(single["scatter"]) and np.isnan(single["scatter_error"]) and single["minima"] == 1
 
@@ -56,7 +56,7 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     ]  # fmt: skip
     theory = pd.DataFrame({"what": ["symmetric", "symmetric", "semantic"], "alpha": [0.5, 0.6, 0.5],
                            "train_loss": [0.9, 5.0, 5.0], "train_loss_error": [0.01, 1.0, 1.0]})  # fmt: skip
-    found = starts.memory(pd.DataFrame(rows), theory).set_index("start")
+    found = parameters.memory(pd.DataFrame(rows), theory).set_index("start")
     assert found.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
     assert found.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))
     # Starts on one data set are one instance: squares 0.05 and 0.01.
@@ -65,7 +65,7 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     assert found.loc["random", "train_loss"] == 2.0 and found.loc["random", "train_loss_error"] == pytest.approx(0.5)
     assert found.loc["any", ["theta_rms", "m_rms", "train_loss", "train_loss_error"]].to_list() == [0, 0, 0.9, 0.01]
     assert np.isnan(found.loc["any", "dimension"]) and found.loc["random", "dimension"] == 100
-    assert "any" not in set(starts.memory(pd.DataFrame(rows), theory[:0])["start"])
+    assert "any" not in set(parameters.memory(pd.DataFrame(rows), theory[:0])["start"])
 
 
 def ends():
@@ -78,22 +78,22 @@ def ends():
 
 
 def test_minima_of_a_valley():
-    (row,) = starts.valleys(ends()).to_dict("records")
+    (row,) = minima.valleys(ends()).to_dict("records")
     assert (row["starts"], row["minima"], row["minima_low"], row["minima_high"]) == (3, 2.0, 1, 3)
     assert row["relative_scatter"] == pytest.approx((0.1 + 0) / 2)  # standard deviation over the lowest, on average
     assert row["aligned"] == pytest.approx(0.8) and row["aligned_std"] == pytest.approx((0.26 / 5) ** 0.5)
-    (row,) = starts.valleys(ends().assign(train_loss=1.0)).to_dict("records")
+    (row,) = minima.valleys(ends().assign(train_loss=1.0)).to_dict("records")
     assert np.isnan(row["relative_scatter"])
 
 
 def test_nearest_other_ends():
-    found = starts.neighbours(ends(), edges=(0, 1e-3, 1e-2, 2))
+    found = minima.neighbours(ends(), edges=(0, 1e-3, 1e-2, 2))
     assert found.to_numpy().tolist() == [[0, 1e-3, 2], [1e-3, 1e-2, 1], [1e-2, 2, 3]]
 
 
 def test_losses_of_the_ends_beside_theory():
     limit = SimpleNamespace(train_loss=1.4, stderr={"train_loss": 0.01})
-    (row,) = starts.levels(ends(), {(0.3, 1.5, "positional"): limit}).to_dict("records")
+    (row,) = minima.levels(ends(), {(0.3, 1.5, "positional"): limit}).to_dict("records")
     assert (row["lowest_loss"], row["lowest_loss_error"]) == pytest.approx((1.5, 0.5))
     assert (row["mean_loss"], row["mean_loss_error"]) == pytest.approx((1.55, 0.45))
     assert (row["theory_loss"], row["theory_loss_error"]) == (1.4, 0.01)
@@ -105,7 +105,7 @@ def test_starts_above_the_lowest_loss():
         {"alpha": 1.0, "seed": seed, "start": start, "train_loss": loss}
         for start, values in losses.items() for seed, loss in enumerate(values)
     ]  # fmt: skip
-    (row,) = starts.between(pd.DataFrame(rows)).to_dict("records")
+    (row,) = variants.between(pd.DataFrame(rows)).to_dict("records")
     assert (row["alpha"], row["semantic_above"], row["positional_above"]) == (1.0, 1, 1)  # by more than 0.1
     assert row["apart"] == pytest.approx(0.2) and row["loss_spread"] == pytest.approx(1.0)
 
@@ -121,7 +121,7 @@ def test_random_starts_beside_the_best_informed_ones():
         {"alpha": alpha, "seed": seed, "train_loss": 1.3 + seed, "theta": 0.4 - 0.1 * seed, "test_mse": 2.5}
         for alpha in alphas for seed in (0, 1)
     ])  # fmt: skip
-    (row,) = starts.against_informed(informed, random).to_dict("records")
+    (row,) = variants.against_informed(informed, random).to_dict("records")
     assert row["alpha"] == 0.5  # the fifth
     assert row["train_loss_share"] == pytest.approx(0.3 / 1.5) and row["train_loss_share_error"] == pytest.approx(0)
     assert row["theta_share"] == pytest.approx(-0.3) and row["theta_share_error"] == pytest.approx(0.1)
@@ -139,6 +139,6 @@ def test_students_that_the_steps_do_not_suffice_for():
             ("lbfgs", "semantic", 1.0), ("lbfgs", "positional", 1.3),
         )
     ]  # fmt: skip
-    early, late = starts.unfinished(pd.DataFrame(rows)).to_dict("records")
+    early, late = variant_maps.unfinished(pd.DataFrame(rows)).to_dict("records")
     assert early == {"alpha": 1.0, "students": 3, "gd_above": 2, "lbfgs_above": 1, "gd_gradient": pytest.approx(0.02)}
     assert (late["students"], late["gd_above"], late["lbfgs_above"]) == (3, 0, 0) and np.isnan(late["gd_gradient"])

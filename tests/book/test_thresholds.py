@@ -18,7 +18,7 @@ from attention_book.analysis.thresholds import (
     shift,
     shifts,
 )
-from attention_book.pages import parameters, phase_diagram, slice
+from attention_book.pages import parameters, phase_diagram
 from attention_book.pages import thresholds as page
 from attention_phases.measured import Measured
 
@@ -163,7 +163,7 @@ def test_thresholds_of_theory_beside_the_published_ones(monkeypatch):
         [("critical", 0.1, 0.750, 0.002), ("critical", 0.3, 1.243, 0.001), ("critical", 0.12, 0.8, 0.1),
          ("linear", 0.3, 1.490, 0.001), ("semantic", 0.3, 1.0, np.nan)], scrambles=16,
     )  # fmt: skip
-    found = phase_diagram.theory_beside_published(theory)
+    found = page.theory_beside_published(theory)
     assert [(row.quantity, row.parameters, row.published) for row in found.itertuples()] == [
         ("critical", {"omega": 0.1}, "0.707"), ("critical", {"omega": 0.3}, "1.241"),
         ("linear", {"omega": 0.3}, "1.451"),
@@ -211,7 +211,7 @@ def quadrature(value, error, other, other_error):
 def test_thresholds_of_a_slice_by_optimizer():
     table = pd.concat([students(0.3, 1.2, 1.5), students(0.3, 1.3, 9.0, optimizer="gd")])
     theory = {"critical": Measured(1.25, 0.001), "linear": Measured(1.49, 0.002)}
-    found = slice.thresholds_by_optimizer(theory, table, RNG(0))
+    found = page.of_slice(theory, table, RNG(0))
     assert list(zip(found["threshold"], found["optimizer"])) == [
         ("critical", "gd"), ("critical", "lbfgs"), ("linear", "lbfgs"),
     ]  # fmt: skip
@@ -244,7 +244,7 @@ def test_thresholds_by_task():
 def test_thresholds_by_size_end_with_theory():
     table = pd.concat([students(0.1, 0.7, 0.9, d=100), students(0.1, 0.71, 9.0, d=200)])
     theory = lines([("critical", 0.1, 0.75, 0.001), ("critical", 0.3, 1.25, 0.001), ("linear", 0.1, 0.89, 0.002)])
-    found = phase_diagram.thresholds_by_size(table, theory, RNG(0))
+    found = page.by_size(table, theory, RNG(0))
     assert found["dimension"].to_list() == pytest.approx([100, 200, np.nan], nan_ok=True)
     assert found["critical"].to_list() == pytest.approx([0.7, 0.71, 0.75])
     assert found["linear"].to_list() == pytest.approx([0.9, np.nan, 0.89], nan_ok=True)
@@ -273,14 +273,12 @@ def test_agreement_over_a_range(monkeypatch):
         {"alpha": [0.72, 1.21, 1.54, 1.7, 1.9], "alpha_error": [0.006, 0.012, 0.012, 0.0, np.nan]},
         [0.1, 0.3, 0.4, 0.45, 0.5],
     )  # one crossing with no spread, which has no known error, and one that is missing
-    monkeypatch.setattr(phase_diagram, "crossings", lambda table, gap, rng: trained)
-    monkeypatch.setattr(phase_diagram, "GAPS", {"critical": None})
+    monkeypatch.setattr(page, "crossings", lambda table, gap, rng: trained)
+    monkeypatch.setattr(page, "GAPS", {"critical": None})
     theory = lines([("critical", 0.1, 0.75, 0.008), ("critical", 0.3, 1.2, 0.016), ("critical", 0.4, 1.5, 0.016),
                     ("critical", 0.45, 1.6, 0.02), ("critical", 0.5, 1.9, 0.02)])  # fmt: skip
     table = pd.DataFrame({"optimizer": ["lbfgs"]})
-    small, large = phase_diagram.agreement(table, theory, RNG(0), {"small": (0, 0.2), "large": (0.2, 0.6)}).to_dict(
-        "records"
-    )
+    small, large = page.agreement(table, theory, RNG(0), {"small": (0, 0.2), "large": (0.2, 0.6)}).to_dict("records")
     assert (small["threshold"], small["optimizer"], large["range"]) == ("critical", "lbfgs", "large")
     assert (small["count"], small["largest_at"], large["count"], large["largest_at"]) == (1, 0.1, 2, 0.4)
     assert (small["mean"], small["mean_error"], small["rms"]) == pytest.approx((-0.03, 0.01, 3.0))

@@ -13,8 +13,8 @@ from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
 from attention_book.experiments.simulation import teacher_length
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA, MAPPED
-from attention_book.pages import architectures_compared, variant_maps, variants
-from attention_book.pages.architectures_compared import ONE, TWO, extrapolate
+from attention_book.pages import variant_maps, variants
+from attention_book.pages.variants import ONE, TWO, extrapolate
 from attention_phases import BadInput, Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model import students
@@ -83,10 +83,10 @@ def test_theory_against_students_of_every_architecture(monkeypatch):
     table = table.assign(**dict.fromkeys(ONE, 0.5 + 3 / sizes["d"] + sizes["away"]))
     theory = {name: 0.49 for name in ONE} | {f"{name}_error": 0.03 for name in ONE}
     theory |= {"m": -0.49, "q_error": 0.0, "what": "semantic", "alpha": 3.0}
-    monkeypatch.setattr(architectures_compared, "COMPARED", {"correlated": correlated})
-    monkeypatch.setattr(architectures_compared, "restore", lambda kind, text: text)
-    monkeypatch.setattr(architectures_compared, "teacher_length", lambda text: 1.1 if text == "1000.0" else 1.0)
-    rows = architectures_compared.compared(table, pd.DataFrame([theory | vars(correlated)])).set_index("quantity")
+    monkeypatch.setattr(variants, "COMPARED", {"correlated": correlated})
+    monkeypatch.setattr(variants, "restore", lambda kind, text: text)
+    monkeypatch.setattr(variants, "teacher_length", lambda text: 1.1 if text == "1000.0" else 1.0)
+    rows = variants.compared(table, pd.DataFrame([theory | vars(correlated)])).set_index("quantity")
     assert list(rows.index) == ["m", "theta", "train_loss", "test_mse"]  # q has no error: held by the branch
     assert set(rows["architecture"]) == {"correlated tokens"} and set(rows["alpha"]) == {3.0}
     assert rows.loc["m", "theory"] == 0.49  # a student and its mirror image are one

@@ -1,4 +1,4 @@
-"""Means over data sets of trained students, and what they differ by on the same data."""
+"""Means over data sets of trained students, and what two starts or two optimisers differ by on the same data."""
 
 import pandas as pd
 
@@ -29,24 +29,19 @@ def absolute_means(table, sigma, along="alpha"):
     return means
 
 
-def paired(table, difference):
-    """A difference within each data set: alpha by seed.
-
-    difference: takes the rows of the starts "semantic" and "positional", by alpha and seed, and gives a series.
-    """
-    starts = [table[table["start"] == start].set_index(["alpha", "seed"]) for start in ("semantic", "positional")]
-    return difference(*starts).unstack("seed").sort_index()
+def by_data_set(table, start, quantity):
+    """A quantity of the students of one start, by one optimiser: alpha by seed."""
+    return table[table["start"] == start].pivot(index="alpha", columns="seed", values=quantity)
 
 
 def training_gap(table):
     """Semantic minus positional training loss on each data set: alpha by seed."""
-    return paired(table, lambda semantic, positional: semantic["train_loss"] - positional["train_loss"])
+    return by_data_set(table, "semantic", "train_loss") - by_data_set(table, "positional", "train_loss")
 
 
 def test_gap(table, start="semantic"):
     """Test error of one start minus that of the linear fit on the same data: alpha by seed."""
-    rows = table[table["start"] == start].set_index(["alpha", "seed"])
-    return (rows["test_mse"] - rows["linear_mse"]).unstack("seed").sort_index()
+    return by_data_set(table, start, "test_mse") - by_data_set(table, start, "linear_mse")
 
 
 GAPS = {"critical": training_gap, "linear": test_gap}  # what falls through zero at each threshold
@@ -54,14 +49,56 @@ GAPS = {"critical": training_gap, "linear": test_gap}  # what falls through zero
 
 def advantage(table):
     """Test error of the linear fit minus that of the start with the lower training loss: alpha by seed."""
-
-    def difference(semantic, positional):
-        lower = semantic["train_loss"] <= positional["train_loss"]
-        return semantic["linear_mse"] - semantic["test_mse"].where(lower, positional["test_mse"])
-
-    return paired(table, difference)
+    semantic, positional = (by_data_set(table, start, "test_mse") for start in ("semantic", "positional"))
+    return by_data_set(table, "semantic", "linear_mse") - semantic.where(training_gap(table) <= 0, positional)
 
 
 def gap_map(table, gap):
     """Means over data sets of a gap, such as `training_gap`, of one optimiser: alpha (rows) by omega (columns)."""
     return pd.DataFrame({omega: gap(rows).mean(axis=1) for omega, rows in table.groupby("omega")})
+
+
+def optimizer_map(table, start):
+    """By how much the training loss of one start is higher by gradient descent, in per cent of that by L-BFGS.
+
+    Alpha (rows) by omega, mean over the data sets that both have seen.
+    """
+    rows = table[table["start"] == start]
+    losses = rows.pivot(index=["alpha", "omega", "seed"], columns="optimizer", values="train_loss")
+    higher = 100 * (losses["gd"] / losses["lbfgs"] - 1)
+    return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
+
+
+def crossed_over(table, start, above=0.05, same=1e-3):
+    """Where gradient descent stops well above L-BFGS: has L-BFGS gone on into the minimum of the other start?
+
+    Gives the number of students from `start` that gradient descent leaves so far above L-BFGS on the same data, and the
+    share of them that L-BFGS has brought to the training loss of its student from the other start.
+
+    above: by which share of the loss by L-BFGS that of gradient descent has to be higher.
+    same: within which share of itself two training losses are of one minimum.
+    """
+    losses = table.pivot(index=["alpha", "omega", "seed"], columns=["optimizer", "start"], values="train_loss").dropna()
+    other = "positional" if start == "semantic" else "semantic"
+    stopped = losses["gd", start] > (1 + above) * losses["lbfgs", start]
+    alike = (losses["lbfgs", start] / losses["lbfgs", other] - 1).abs() < same
+    return int(stopped.sum()), float(alike[stopped].mean())
+
+
+def between_optimizers(table):
+    """What gradient descent and L-BFGS leave between them on the cells that both have done.
+
+    By `start` and `quantity`: number of `cells`; `difference` (gradient descent minus L-BFGS) with its error;
+    `rms_difference`; `spread`, the standard deviation of the L-BFGS values between data sets, of one alpha and omega.
+    """
+    where, quantities = ["start", "omega", "alpha", "seed"], ["train_loss", "theta", "m"]
+    by_gd, by_lbfgs = (table[table["optimizer"] == name].set_index(where)[quantities] for name in ("gd", "lbfgs"))
+    differences = (by_gd - by_lbfgs).dropna().rename_axis(columns="quantity").stack().rename("difference")
+    groups = differences.groupby(["start", "quantity"], observed=True, sort=False)
+    variances = by_lbfgs.groupby(where[:3], observed=True).var().groupby("start", observed=True).mean()
+    summary = with_errors(groups).assign(
+        rms_difference=(differences**2).groupby(["start", "quantity"], observed=True, sort=False).mean() ** 0.5,
+        spread=variances.rename_axis(columns="quantity").stack() ** 0.5,
+    )
+    summary.insert(0, "cells", groups.size())
+    return summary.reset_index()

@@ -1,4 +1,4 @@
-"""Means over data sets with their errors, as columns `x` and `x_error`, and differences in errors."""
+"""Means over data sets with their errors, as columns `x` and `x_error`; differences in errors; shares of runs."""
 
 import numpy as np
 import pandas as pd
@@ -24,3 +24,10 @@ def root_mean_squares(squares):
 def in_errors(difference, *errors):
     """Difference of two numbers over the errors of both, added in quadrature; at least one of these is > 0."""
     return difference / np.sqrt(sum(np.square(error) for error in errors))
+
+
+def wilson(share, count, z=1.96):
+    """Wilson's interval of a share among `count` independent runs."""
+    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounding at shares 0 and 1

@@ -97,8 +97,13 @@ def shifts(table, control, along="omega"):
 
 
 def mean_shift(moved):
-    """Mean of one of the frames of `shifts`, which are of independent data sets; NaN of none."""
-    return Measured(moved["alpha"].mean(), np.linalg.norm(moved["alpha_error"]) / len(moved)) if len(moved) else UNKNOWN
+    """Mean of one of the frames of `shifts`; NaN of none."""
+    return _mean(moved["alpha"], moved["alpha_error"])
+
+
+def _mean(values, errors):
+    """Mean of numbers from independent data sets; NaN of none."""
+    return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else UNKNOWN
 
 
 def later(table, control):
@@ -107,13 +112,14 @@ def later(table, control):
     `omega_or_mean`, `critical_later` and `linear_later` with errors: by omega, where the control has a threshold, and
     last the mean over these (NaN), where there are several.
     """
-    moved = {f"{kind}_later": frame for kind, frame in shifts(table, control).items()}
-    means = {name: by_name({np.nan: mean_shift(frame)}, None) for name, frame in moved.items() if len(frame) > 1}
-    omegas = sorted({omega for frame in moved.values() for omega in frame.index})
-    rows = side_by_side(moved, omegas)
-    if means:
-        rows = pd.concat([rows, side_by_side(means, [np.nan])])
-    return rows.rename_axis("omega_or_mean").reset_index()
+    moved = {f"{kind}_later": _with_mean(frame) for kind, frame in shifts(table, control).items()}
+    omegas = pd.concat(moved.values()).index.unique().sort_values()
+    return side_by_side(moved, omegas).rename_axis("omega_or_mean").reset_index()
+
+
+def _with_mean(moved):
+    """A frame of `shifts`, and last, at NaN, the mean of several."""
+    return pd.concat([moved, by_name({np.nan: mean_shift(moved)}, moved.index.name)]) if len(moved) > 1 else moved
 
 
 def side_by_side(thresholds, index):
@@ -143,10 +149,6 @@ def against_theory(trained, theory, only=None):
 
 
 def mean_later(compared):
-    """By how much students cross later than theory in the mean over the rows of `against_theory`; NaN if none.
-
-    The rows are of independent data sets.
-    """
-    variance = compared["trained_error"] ** 2 + compared["theory_error"] ** 2
-    away = compared["trained"] - compared["theory"]
-    return Measured(away.mean(), (variance / len(compared)).mean() ** 0.5)
+    """By how much students cross later than theory in the mean over the rows of `against_theory`; NaN if none."""
+    errors = np.hypot(compared["trained_error"], compared["theory_error"])
+    return _mean(compared["trained"] - compared["theory"], errors)

@@ -1,10 +1,89 @@
-"""The minima that many starts in one valley lead to: distributions of their losses and mutual overlaps."""
+"""The minima that many starts in one valley lead to: how many there are, their losses and mutual overlaps."""
+
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 
+from ..analysis.means import root_mean_squares, with_errors
 from ..render.style import COLOURS, panels, styled
 
+WHERE = ["omega", "alpha", "valley", "noise"]
+SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 SHOWN = ((0.3, 0.1), (0.3, 0.3), (0.1, 0.1), (0.1, 1.0))  # omega and noise of the starts
+
+
+def scatter(table):
+    """How many minima the starts around one valley lead to, told apart by their losses.
+
+    By `omega`, `alpha` and `valley`: `starts`; `minima`, their mean number over data sets, the `fewest` and the `most`;
+    `scatter`, standard deviation of the training loss between the starts, root mean square over data sets, with its
+    error, NaN where all starts end at the same loss.
+
+    table: starts "semantic", "near_semantic" (several) and so on, from the same data.
+    """
+    where = ["omega", "alpha", "valley"]
+    valley = table["start"].astype(str).str.removeprefix("near_")
+    losses = table.assign(valley=valley).groupby([*where, "seed"])["train_loss"]
+    minima = losses.agg(lambda ends: 1 + (np.diff(np.sort(ends)) > SAME_LOSS).sum()).groupby(where)
+    spread = root_mean_squares(losses.var().to_frame("scatter").groupby(where))
+    spread = spread.set_axis(["scatter", "scatter_error"], axis=1)
+    counts = {
+        "starts": losses.size().groupby(where).max(),
+        "minima": minima.mean(),
+        "fewest": minima.min().astype(int),
+        "most": minima.max().astype(int),
+    }
+    return pd.DataFrame(counts).join(spread.where(spread["scatter"] > SAME_LOSS)).reset_index()
+
+
+def valleys(table):
+    """How many minima the starts in one valley lead to, and how they differ.
+
+    By `omega`, `alpha`, `valley` and `noise`: `starts` on a data set; `minima`, their mean number over data sets,
+    and the least and the greatest as a range; `relative_scatter` of the training loss, standard deviation over the
+    lowest, mean over data sets (NaN: below 1e-6); `aligned`, cosine of two ends, with its standard deviation.
+
+    table: the experiment "landscape".
+    """
+    groups = table.groupby(WHERE, observed=True)
+    per_set = table.groupby([*WHERE, "seed"], observed=True)
+    minima = per_set["minimum"].nunique().groupby(WHERE, observed=True)
+    losses = per_set["train_loss"]
+    relative = (losses.std() / losses.min()).groupby(WHERE, observed=True).mean()
+    columns = {
+        "starts": groups.size() // groups["seed"].nunique(),
+        "minima": minima.mean(),
+        "minima_low": minima.min(),
+        "minima_high": minima.max(),
+        "relative_scatter": relative.where(relative > 1e-6),
+        "aligned": groups["aligned"].mean(),
+        "aligned_std": groups["aligned"].std(),
+    }
+    return pd.DataFrame(columns).reset_index()
+
+
+def neighbours(table, edges=(0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 2)):
+    """How many ends have their nearest other end between which distances, over their size."""
+    low, high = zip(*pairwise(edges))
+    return pd.DataFrame({"nearest": low, "farthest": high, "ends": np.histogram(table["nearest"], edges)[0]})
+
+
+def levels(table, limits):
+    """Losses of the ends beside the replica-symmetric one.
+
+    By `omega`, `valley` and `noise`: `lowest_loss` and `mean_loss` on a data set, means over data sets, and
+    `theory_loss`, with errors.
+
+    table: the experiment "landscape".
+    limits: `theory.Solution` by (omega, alpha, valley).
+    """
+    losses = table.groupby([*WHERE, "seed"], observed=True)["train_loss"].agg(lowest_loss="min", mean_loss="mean")
+    rows = with_errors(losses.groupby(WHERE, observed=True)).reset_index()
+    solutions = [limits[tuple(key)] for key in rows[["omega", "alpha", "valley"]].itertuples(index=False)]
+    rows["theory_loss"] = [solution.train_loss for solution in solutions]
+    rows["theory_loss_error"] = [solution.stderr["train_loss"] for solution in solutions]
+    return rows.drop(columns="alpha")
 
 
 @styled

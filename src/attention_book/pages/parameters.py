@@ -2,11 +2,13 @@
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from ..analysis.instances import GAPS, instance_means, test_gap
+from ..analysis.means import root_mean_squares, with_errors
 from ..analysis.thresholds import crossings, shifts, side_by_side
 from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, panels, styled
 
@@ -28,6 +30,28 @@ def thresholds_by_task(table, lines, rng):
     columns |= {f"linear_{name}": crossings(rows, test_gap, rng, along=TASK) for name, rows in by.items()}
     columns["moved"] = shifts(by["gd"], by["lbfgs"], along=TASK)["linear"]
     return side_by_side(columns, lines.groupby(TASK).size().index).reset_index()
+
+
+def memory(table, lines):
+    """Root mean squares of the overlaps of students from several starts, and their losses, beside theory.
+
+    `start`, `dimension` (NaN: theory); `theta_rms`, `m_rms` and `train_loss` with errors.
+
+    table: the experiment "memory" for one task.
+    lines: theory of the same task; its solution without overlaps is shown.
+    """
+    # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
+    squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
+    per_set = squared.groupby(["start", "d", "seed"], observed=True)[["theta", "m", "train_loss"]].mean()
+    groups = per_set.groupby(["start", "d"], observed=True)
+    students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups["train_loss"])).reset_index()
+    students = students.rename(columns={"d": "dimension"}).astype({"start": object, "dimension": float})
+    symmetric = lines[(lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])]
+    if symmetric.empty:
+        return students
+    zero = dict.fromkeys(("theta_rms", "theta_rms_error", "m_rms", "m_rms_error"), 0.0)
+    theory = symmetric.assign(start="any", dimension=np.nan, **zero)
+    return pd.concat([students, theory[students.columns]], ignore_index=True)
 
 
 def changed(table, lines, values):

@@ -1,16 +1,15 @@
-"""Figures 3 and 9: maps over alpha and omega, and how trained students agree with theory on them."""
+"""Figures 3 and 9: maps over alpha and omega, of trained students and of theory."""
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from attention_phases.measured import Measured
-from attention_phases.theory.branches import OWN
+from attention_phases.theory.branches import MINIMA, OWN
 
 from .. import published
-from ..analysis.instances import GAPS, advantage, gap_map, training_gap
-from ..analysis.lines import curve, loss_gap, theory_advantage, theory_map
-from ..analysis.thresholds import against_theory, by_name, crossings, mean_later
+from ..analysis.instances import advantage, gap_map, training_gap
+from ..analysis.lines import curve
+from ..analysis.thresholds import by_name
 from ..render.style import (
     ALPHA,
     ATTENTION,
@@ -29,8 +28,6 @@ from ..render.style import (
     panels,
     styled,
 )
-from ..render.verdicts import compare
-from .thresholds import theory_comparison
 
 OPTIMIZERS = {"gd": "Students: gradient descent, as published", "lbfgs": "Students: L-BFGS, to a minimum"}
 STARTS = {"semantic": "From the teacher", "positional": "From the positional encoding"}
@@ -42,62 +39,37 @@ CURVES = {
 }
 
 
-def theory_beside_published(lines):
-    """All published thresholds beside those of theory of the standard task, as from `verdicts.compare`."""
-    nets = lines.groupby("omega")["scrambles"].first()
-    comparisons = []
-    for kind, known in published.THRESHOLDS.items():
-        ours = curve(lines, kind)
-        for omega in ours.index.intersection(list(known)):
-            comparisons.append(theory_comparison(kind, omega, Measured(*ours.loc[omega]), int(nets[omega])))
-    return compare(comparisons)
+def theory_map(lines, gap):
+    """A gap of theory: alpha (rows) by omega (columns).
 
+    Where a minimum is missing, the student with m = theta = 0 that takes its place stands for it.
 
-def agreement(table, lines, rng, ranges):
-    """How trained students differ from theory in both thresholds, over all omega of a map.
-
-    By `threshold`, `optimizer` and `range`: `count` of omega, `mean` of students minus theory with its error, `rms` and
-    `largest` of the differences over their errors, and the omega of the largest.
-
-    table, lines: students over alpha and omega, and theory.
-    rng: for the bootstrap.
-    ranges: title to a range (from, to) of omega, both included.
+    gap: `loss_gap` or `theory_advantage`; takes tables of both minima by alpha and the test error of the linear model.
     """
-    rows = []
-    for kind, gap in GAPS.items():
-        theory = curve(lines, kind)
-        for optimizer, students in table.groupby("optimizer", observed=True):
-            compared = against_theory(crossings(students, gap, rng), theory)
-            for title, (first, last) in ranges.items():
-                inside = compared[compared["omega"].between(first, last)]
-                if len(inside):
-                    rows.append({"threshold": kind, "optimizer": optimizer, "range": title, **_agreement(inside)})
-    return pd.DataFrame(rows)
-
-
-def _agreement(compared):
-    mean, off = mean_later(compared), compared["sigma_off"]
-    farthest = off.abs().idxmax()
-    return {
-        "count": len(compared),
-        "mean": mean.value,
-        "mean_error": mean.error,
-        "rms": (off**2).mean() ** 0.5,
-        "largest": off[farthest],
-        "largest_at": compared.loc[farthest, "omega"],
-    }
-
-
-def thresholds_by_size(table, lines, rng):
-    """Both thresholds of trained students at one omega by `dimension`, and of theory (NaN, last), with errors."""
-    omega = table["omega"].iloc[0]
     columns = {}
-    for kind, gap in GAPS.items():
-        theory = curve(lines, kind)
-        theory = theory[theory.index == omega].rename(index={omega: np.nan})
-        rows = pd.concat([crossings(table, gap, rng, along="d"), theory])
-        columns[kind], columns[f"{kind}_error"] = rows["alpha"], rows["alpha_error"]
-    return pd.DataFrame(columns).rename_axis("dimension").reset_index()
+    for omega, line in lines.groupby("omega"):
+        tables = {what: rows.set_index("alpha") for what, rows in line.groupby("what", observed=True)}
+        if "symmetric" in tables or "semantic" in tables:
+            semantic, positional = (_filled(tables, branch) for branch in MINIMA)
+            columns[omega] = gap(semantic, positional, tables["baseline"]["test_mse"].iloc[0])
+    return pd.DataFrame(columns).sort_index()
+
+
+def _filled(tables, branch):
+    """The losses of a minimum, and where it is missing those of the student with m = theta = 0."""
+    losses = [tables[what][["train_loss", "test_mse"]] for what in (branch, "symmetric") if what in tables]
+    return losses[0] if len(losses) == 1 else losses[0].combine_first(losses[1])
+
+
+def loss_gap(semantic, positional, baseline):
+    """Semantic minus positional training loss."""
+    return semantic["train_loss"] - positional["train_loss"]
+
+
+def theory_advantage(semantic, positional, baseline):
+    """Test error of the linear model minus that of the minimum with the lower training loss."""
+    lower = semantic["train_loss"] <= positional["train_loss"]
+    return baseline - semantic["test_mse"].where(lower, positional["test_mse"])
 
 
 @styled

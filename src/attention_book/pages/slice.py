@@ -6,8 +6,7 @@ from attention_phases.theory.branches import MINIMA, OWN
 from attention_phases.theory.quadrature import SCRAMBLES
 
 from .. import published
-from ..analysis.instances import GAPS, absolute_means
-from ..analysis.thresholds import against_theory, by_name, crossing
+from ..analysis.instances import absolute_means
 from ..render.style import (
     BASELINE,
     COLOURS,
@@ -29,6 +28,13 @@ from .thresholds import theory_comparison
 OF_SOLUTION = {"train_loss": "losses", "test_mse": "unknown"}
 MARKS = {"lbfgs": {"marker": "o"}, "gd": {"marker": "s", "fillstyle": "none"}}
 LABELS = {"lbfgs": "L-BFGS", "gd": "gradient descent"}
+
+
+def branches(line):
+    """Rows of each branch and each gap by name, by ascending alpha; the two minima also at alpha_c."""
+    names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
+    names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
+    return {name: line[line["what"].isin(some)].sort_values("alpha") for name, some in names.items()}
 
 
 def theory_beside_published(task, solutions, thresholds):
@@ -82,22 +88,6 @@ def students_beside_published(task, table):
             reason = "instances" if same else "definition"
             comparisons.append(Comparison(name, where, known, ours, "students", count, reason, same))
     return compare(comparisons)
-
-
-def thresholds_by_optimizer(thresholds, table, rng):
-    """Thresholds of the trained students of a slice beside those of theory, as from `thresholds.against_theory`.
-
-    thresholds: `Measured` alpha of "critical" and "linear".
-    table: the experiment "fig02".
-    rng: for the bootstrap.
-    """
-    trained, theory = {}, {}
-    for kind, alpha in thresholds.items():
-        for optimizer, rows in table.groupby("optimizer", observed=True):
-            trained[kind, optimizer] = crossing(GAPS[kind](rows), rng)
-            theory[kind, optimizer] = alpha
-    names = ["threshold", "optimizer"]
-    return against_theory(by_name(trained, names), by_name(theory, names))
 
 
 @styled

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pandas as pd
 
 from attention_phases.measured import UNKNOWN, Measured
@@ -10,7 +11,7 @@ from attention_phases.task import Task
 from .. import published
 from ..analysis.instances import GAPS
 from ..analysis.lines import curve
-from ..analysis.thresholds import crossings, shifts, side_by_side
+from ..analysis.thresholds import against_theory, by_name, crossing, crossings, mean_later, shifts, side_by_side
 from ..paths import DATA
 from ..render.verdicts import OF_THRESHOLD, Comparison, compare
 from ..store.parquet import flat, load
@@ -40,6 +41,17 @@ def _breaking_shifts(kind):
     return rows.loc[rows["shift_error"].notna(), ["shift", "shift_error"]]
 
 
+def theory_beside_published(lines):
+    """All published thresholds beside those of theory of the standard task, as from `verdicts.compare`."""
+    nets = lines.groupby("omega")["scrambles"].first()
+    comparisons = []
+    for kind, known in published.THRESHOLDS.items():
+        ours = curve(lines, kind)
+        for omega in ours.index.intersection(list(known)):
+            comparisons.append(theory_comparison(kind, omega, Measured(*ours.loc[omega]), int(nets[omega])))
+    return compare(comparisons)
+
+
 def students_beside_published(table, rng):
     """Published thresholds, which are theory, beside those of trained students, as from `verdicts.compare`.
 
@@ -58,6 +70,57 @@ def students_beside_published(table, rng):
                 reason = "many minima" if omega < MANY_MINIMA else OF_THRESHOLD[kind]
                 comparisons.append(Comparison(kind, where, known[omega], Measured(*ours), "students", seeds, reason))
     return compare(comparisons)
+
+
+def of_slice(thresholds, table, rng):
+    """Thresholds of the trained students of a slice beside those of theory, as from `thresholds.against_theory`.
+
+    thresholds: `Measured` alpha of "critical" and "linear".
+    table: the experiment "fig02".
+    rng: for the bootstrap.
+    """
+    trained, theory = {}, {}
+    for kind, alpha in thresholds.items():
+        for optimizer, rows in table.groupby("optimizer", observed=True):
+            trained[kind, optimizer] = crossing(GAPS[kind](rows), rng)
+            theory[kind, optimizer] = alpha
+    names = ["threshold", "optimizer"]
+    return against_theory(by_name(trained, names), by_name(theory, names))
+
+
+def agreement(table, lines, rng, ranges):
+    """How trained students differ from theory in both thresholds, over all omega of a map.
+
+    By `threshold`, `optimizer` and `range`: `count` of omega, `mean` of students minus theory with its error, `rms` and
+    `largest` of the differences over their errors, and the omega of the largest.
+
+    table, lines: students over alpha and omega, and theory.
+    rng: for the bootstrap.
+    ranges: title to a range (from, to) of omega, both included.
+    """
+    rows = []
+    for kind, gap in GAPS.items():
+        theory = curve(lines, kind)
+        for optimizer, students in table.groupby("optimizer", observed=True):
+            compared = against_theory(crossings(students, gap, rng), theory)
+            for title, (first, last) in ranges.items():
+                inside = compared[compared["omega"].between(first, last)]
+                if len(inside):
+                    rows.append({"threshold": kind, "optimizer": optimizer, "range": title, **_agreement(inside)})
+    return pd.DataFrame(rows)
+
+
+def _agreement(compared):
+    mean, off = mean_later(compared), compared["sigma_off"]
+    farthest = off.abs().idxmax()
+    return {
+        "count": len(compared),
+        "mean": mean.value,
+        "mean_error": mean.error,
+        "rms": (off**2).mean() ** 0.5,
+        "largest": off[farthest],
+        "largest_at": compared.loc[farthest, "omega"],
+    }
 
 
 def by_optimizer(table, lines, rng):
@@ -85,6 +148,18 @@ def by_optimizer(table, lines, rng):
         part.insert(0, "threshold", kind)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
+
+
+def by_size(table, lines, rng):
+    """Both thresholds of trained students at one omega by `dimension`, and of theory (NaN, last), with errors."""
+    omega = table["omega"].iloc[0]
+    columns = {}
+    for kind, gap in GAPS.items():
+        theory = curve(lines, kind)
+        theory = theory[theory.index == omega].rename(index={omega: np.nan})
+        rows = pd.concat([crossings(table, gap, rng, along="d"), theory])
+        columns[kind], columns[f"{kind}_error"] = rows["alpha"], rows["alpha_error"]
+    return pd.DataFrame(columns).rename_axis("dimension").reset_index()
 
 
 def on_144_points(table, lines):

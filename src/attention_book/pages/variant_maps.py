@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from ..analysis.instances import GAPS, advantage, gap_map, test_gap
+from ..analysis.instances import GAPS, advantage, gap_map, optimizer_map, test_gap
 from ..analysis.lines import curve
-from ..analysis.optimizers import optimizer_map
 from ..analysis.thresholds import against_theory, by_name, crossing, crossings, last_fall, side_by_side
 from ..experiments.variant_grids import MAPPED
 from ..render.style import ATTENTION, HIGHER, LINEAR, LOWER
@@ -66,6 +65,30 @@ def _last_falls(gaps):
     single = np.nan_to_num(single, nan=alphas[-1])
     mean = last_fall(alphas, gaps.mean(axis=1).to_numpy())
     return {"random_gd": mean, "random_gd_low": single.min(), "random_gd_high": single.max()}
+
+
+def unfinished(table, above=0.05):
+    """How many students from random starts stop well above the lowest training loss that is known on their data.
+
+    `alpha`; `students` by each optimiser; `gd_above` and `lbfgs_above`, how many of them are so far above;
+    `gd_gradient`, the median norm of the gradient of the former (NaN: there are none).
+
+    table: gradient descent from random starts over alpha and omega, and L-BFGS from these and others.
+    above: by which share of the lowest loss, which L-BFGS reaches from any of its starts, theirs has to be higher.
+    """
+    where = ["alpha", "omega", "seed"]
+    lowest = table[table["optimizer"] == "lbfgs"].groupby(where)["train_loss"].min()
+    random = table[table["start"] == "random"].set_index(where)
+    random = random.assign(stopped=random["train_loss"] > (1 + above) * lowest.loc[random.index])
+    by_gd, by_lbfgs = (random[random["optimizer"] == name] for name in ("gd", "lbfgs"))
+    return pd.DataFrame(
+        {
+            "students": by_gd.groupby("alpha").size(),
+            "gd_above": by_gd.groupby("alpha")["stopped"].sum(),
+            "lbfgs_above": by_lbfgs.groupby("alpha")["stopped"].sum(),
+            "gd_gradient": by_gd[by_gd["stopped"]].groupby("alpha")["grad_norm"].median(),
+        }
+    ).reset_index()
 
 
 def threshold_curves(lines, style="-", whose=""):

@@ -1,16 +1,20 @@
-"""Figures 10 to 13: slices of other architectures over alpha at one omega, beside theory and the standard student."""
+"""Other architectures: slices over alpha at one omega (Figures 10 to 13), and theory beside students of infinite d."""
 
 import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicSpline
 
-from attention_phases.measured import UNKNOWN
+from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
 from ..analysis.instances import GAPS, instance_means, training_gap
 from ..analysis.lines import mark
+from ..analysis.means import in_errors, with_errors
 from ..analysis.thresholds import against_theory, by_name, crossing, last_fall
+from ..experiments.cells import ArchitectureCell
+from ..experiments.simulation import teacher_length
+from ..experiments.variant_grids import COMPARED, MAPPED
 from ..render.style import (
     BASELINE,
     COLOURS,
@@ -23,6 +27,7 @@ from ..render.style import (
     slice_panels,
     styled,
 )
+from ..store.identity import restore
 from .free_energy import theory_lines
 
 TITLES = {
@@ -33,6 +38,8 @@ TITLES = {
     "four tokens": "four tokens",
 }
 TIED = "#999999"
+ONE = ("q", "m", "theta", "train_loss", "test_mse")
+TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
 STARTS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}
 
 
@@ -126,6 +133,101 @@ def interpolated(lines, kind, alphas):
         return np.nan
     inside = alphas[(alphas >= gap.index.min()) & (alphas <= gap.index.max())]
     return last_fall(inside, CubicSpline(gap.index, gap)(inside))
+
+
+def between(table):
+    """How often each start ends above the lowest training loss on its data set.
+
+    Above means: by more than a tenth of the spread of the lowest loss between data sets. `alpha`; `semantic_above` and
+    so on, numbers of data sets; `apart`, median of the highest loss minus the lowest; `loss_spread`, standard deviation
+    of the lowest loss between data sets.
+
+    table: several starts over alpha.
+    """
+    losses = table.pivot_table(index=["alpha", "seed"], columns="start", values="train_loss", observed=True)
+    lowest = losses.min(axis=1)
+    spread = lowest.groupby("alpha").std()
+    above = losses.sub(lowest, axis=0).gt(spread / 10, axis=0, level="alpha").groupby("alpha").sum()
+    apart = (losses.max(axis=1) - lowest).groupby("alpha").median()
+    return above.add_suffix("_above").assign(apart=apart, loss_spread=spread).rename_axis(columns=None).reset_index()
+
+
+def against_informed(informed, random):
+    """Students of rank 2 from random starts beside the informed ones with the lowest loss.
+
+    At every fifth `alpha`: random minus informed on the same data, over the informed mean, of training loss, overlap
+    with the teacher and test error (`train_loss_share` and so on), with errors.
+
+    informed: several informed starts by L-BFGS.
+    random: the start "random" by gradient descent on some of the data sets.
+    """
+    where, quantities = ["alpha", "seed"], ["train_loss", "theta", "test_mse"]
+    best = informed.loc[informed.groupby(where)["train_loss"].idxmin()].set_index(where)[quantities]
+    other = random.set_index(where)[quantities]
+    best = best.loc[other.index]
+    shares = ((other - best) / best.groupby("alpha").mean()).add_suffix("_share")
+    return with_errors(shares.groupby("alpha")).iloc[4::5].reset_index()
+
+
+def compared(table, lines):
+    """Theory beside students, for every architecture that theory covers.
+
+    `architecture`, `alpha`, `quantity`; `theory`, `limit` (students at infinite d) and `at_size` (at the largest d)
+    with their errors; `sigma_off`: students minus theory at infinite d, over both errors in quadrature.
+
+    table, lines: the experiments "variants_size" and "variants_theory".
+    """
+    cells = table["cell"].astype(str)
+    lengths = {text: teacher_length(restore(ArchitectureCell, text)) for text in cells.unique()}
+    table = table.assign(length=cells.map(lengths))
+    rows = []
+    for name, architecture in COMPARED.items():
+        students, theory = select(table, architecture), select(lines, architecture)
+        theory = theory[theory["what"] == "semantic"].iloc[0]
+        for quantity in TWO if architecture.rank == 2 else ONE:
+            if theory[f"{quantity}_error"] > 0:  # the branch holds the others at zero
+                where = {"architecture": TITLES[name], "alpha": theory["alpha"], "quantity": quantity}
+                rows.append(where | _beside_theory(students, theory, quantity))
+    return pd.DataFrame(rows)
+
+
+def _beside_theory(students, theory, quantity):
+    exact, error = theory[quantity], theory[f"{quantity}_error"]
+    if quantity.startswith("m"):
+        exact = abs(exact)  # a student and its mirror image are one
+    limit = extrapolate(students, quantity)
+    largest = students.loc[students["d"] == students["d"].max(), quantity]
+    return {
+        "theory": exact,
+        "theory_error": error,
+        "limit": limit.value,
+        "limit_error": limit.error,
+        "sigma_off": in_errors(limit.value - exact, limit.error, error),
+        "at_size": largest.mean(),
+        "at_size_error": largest.sem(),
+    }
+
+
+def extrapolate(table, quantity):
+    """`Measured` value at infinite d of a quantity that falls or grows as 1/d, for a teacher of length 1.
+
+    Most of the spread between data sets comes from the teacher's length. It is known, and 1 in the limit. Fitted to
+    all data sets is ``value + slope/d + response (length - 1)``, with variances in proportion to 1/d.
+
+    table: students in several dimensions d, with the teacher's `length`.
+    """
+    weight = np.sqrt(table["d"].to_numpy())
+    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"] - 1], axis=1) * weight[:, None]
+    target = table[quantity].to_numpy() * weight
+    covariance = np.linalg.inv(design.T @ design)
+    coefficients = covariance @ design.T @ target
+    variance = ((target - design @ coefficients) ** 2).sum() / (len(table) - 3)
+    return Measured(coefficients[0], (covariance[0, 0] * variance) ** 0.5)
+
+
+def thresholds_by_title(lines):
+    """`variants.theory_thresholds` of each architecture on the experiment "fig10_theory", by its title."""
+    return {TITLES[name]: theory_thresholds(select(lines, architecture)) for name, architecture in MAPPED.items()}
 
 
 @styled
