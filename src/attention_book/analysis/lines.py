@@ -28,3 +28,10 @@ def is_minimum(borders, branch, omega, alpha):
     if border is None:
         return np.isfinite(alpha)
     return alpha >= border if branch == "semantic" else alpha <= border
+
+
+def branches(line):
+    """Rows of each branch and each gap by name, by ascending alpha; the two minima also at alpha_c."""
+    names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
+    names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
+    return {name: line[line["what"].isin(some)].sort_values("alpha") for name, some in names.items()}

@@ -30,13 +30,6 @@ MARKS = {"lbfgs": {"marker": "o"}, "gd": {"marker": "s", "fillstyle": "none"}}
 LABELS = {"lbfgs": "L-BFGS", "gd": "gradient descent"}
 
 
-def branches(line):
-    """Rows of each branch and each gap by name, by ascending alpha; the two minima also at alpha_c."""
-    names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
-    names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
-    return {name: line[line["what"].isin(some)].sort_values("alpha") for name, some in names.items()}
-
-
 def theory_beside_published(task, solutions, thresholds):
     """Published thresholds, and order parameters at alpha = 2, beside ours, as from `verdicts.compare`.
 
