@@ -196,9 +196,8 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     rows = runs.train_and_measure(CELL)
     assert list(tmp_path.iterdir()) == []
     by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
-    assert {what: len(each) for what, each in by.items()} == {
-        "epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2,
-    }  # fmt: skip
+    sizes = {"epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2}
+    assert {what: len(some) for what, some in by.items()} == sizes
     assert runs.train_beginning(CELL) == rows[: runs.BEGINNING] and runs.BEGINNING == 2
     kept, _ = runs.train(CELL)
     assert (decode(by["weights"][1]["weights"]) == kept["final"]).all()

@@ -229,12 +229,10 @@ def test_the_surface_has_its_minima_where_training_ends():
 
 def test_a_rate_is_compared_over_the_same_iterations():
     sizes = contraction(0.25, 0.7, 30)
-    rows = [
-        {"what": "contraction", "omega": 0.3, "alpha": 2.0, "seed": seed, "iteration": t, "distance": size * (1 + seed)}
-        for seed in range(3) for t, size in enumerate(sizes)
-    ]  # fmt: skip
+    run = pd.DataFrame({"what": "contraction", "omega": 0.3, "alpha": 2.0, "iteration": range(31), "distance": sizes})
+    rows = pd.concat([run.assign(seed=seed, distance=sizes * (1 + seed)) for seed in range(3)], ignore_index=True)
     replicons = {(0.3, 2.0): {"replicon": 0.25, "replicon_error": 0.01, "index": 9.0, "index_error": 0.5}}
-    (row,) = stability.rates(pd.DataFrame(rows), replicons, 0.7).itertuples()
+    (row,) = stability.rates(rows, replicons, 0.7).itertuples()
     assert row.measured == pytest.approx(row.predicted) and row.measured_error < 1e-12 < row.predicted_error
 
 

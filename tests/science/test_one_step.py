@@ -14,17 +14,19 @@ from attention_phases.measured import Measured, standard_error
 from attention_phases.theory import Threshold, solve
 from attention_phases.theory import standard as state_evolution
 from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.one_step import roots, solution, threshold
+from attention_phases.theory.one_step import equations, solution, threshold
 from attention_phases.theory.one_step.equations import (
+    BrokenBranch,
     Valley,
     average,
     conjugates,
     energy,
+    find_root,
     inner_points,
+    nested_nets,
     potential,
     update,
 )
-from attention_phases.theory.one_step.roots import BrokenBranch, find_root, nested_nets
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
@@ -172,13 +174,13 @@ def test_inner_points_average_over_the_normal_law(broken):
 
 def test_misleading_derivatives_are_taken_again_on_more_points(broken, monkeypatch):
     """As where a gap closes: there the few points can have the slope of the gap's equation with the wrong sign."""
-    asked, found = [], roots.derivatives
+    asked, found = [], equations.derivatives
 
     def misleading(of, x):
         asked.append(found(of, x))
         return asked[-1] if len(asked) > 1 else asked[-1] * np.array([1, 1, 1, -1])
 
-    monkeypatch.setattr(roots, "derivatives", misleading)
+    monkeypatch.setattr(equations, "derivatives", misleading)
     nets, near = nested_nets(gaussian_points(1024, 4, 0, dimensions=6)), broken.x + 0.1
     again = find_root(broken.model, near, nets)
     assert again.settled and len(asked) == 2 and (asked[0] != asked[1]).any()
@@ -257,8 +259,22 @@ def test_no_ground_state_without_a_fall_of_phi_on_both_sides(away, unsettled, la
 
 # The command
 
-COMMAND = ("theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional", "--breaking", "1",
-           "--points", "64", "--scrambles", "4", "--json")  # fmt: skip
+COMMAND = [
+    "theory",
+    "--alpha",
+    ".75",
+    "--omega",
+    ".1",
+    "--branch",
+    "positional",
+    "--breaking",
+    "1",
+    "--points",
+    "64",
+    "--scrambles",
+    "4",
+    "--json",
+]
 
 
 def run(capsys, *arguments):

@@ -25,6 +25,11 @@ QUADRATURE = {"points": 2**11, "scrambles": 16}
 MINIMA = ("semantic", "positional")
 
 
+def value(solution, name):
+    """An overlap or an observable of a solution."""
+    return getattr(solution.overlaps, name) if name in Overlaps._fields else getattr(solution, name)
+
+
 @pytest.fixture(scope="module")
 def solutions():
     return {branch: solve(TASK, ALPHA, branch, **QUADRATURE) for branch in MINIMA}
@@ -33,8 +38,8 @@ def solutions():
 # A fixed point
 
 
-@pytest.mark.parametrize("branch", MINIMA)
-def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch):
+@pytest.mark.parametrize("branch, digits", [("semantic", 1e-9), ("positional", 1e-6)])
+def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
     found = solutions[branch]
     q, m, theta, V = found.overlaps
     assert found.converged and q > 0 and V > 0
@@ -45,13 +50,8 @@ def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch):
     assert image == pytest.approx(found.overlaps, rel=2 * found.residual + 1e-12, abs=1e-15)
     assert found.residual < 1e-6
     point = {**found.overlaps._asdict(), "rho": TASK.sigma**2, "m_teacher": 0.0}
-    value, stderr = exact(TASK, point)
-    assert abs(value - found.test_mse) < 4 * np.hypot(stderr, found.stderr["test_mse"])
-
-
-@pytest.mark.parametrize("branch, digits", [("semantic", 1e-9), ("positional", 1e-6)])
-def test_free_energy_is_the_training_loss(solutions, branch, digits):
-    found = solutions[branch]
+    test_mse, stderr = exact(TASK, point)
+    assert abs(test_mse - found.test_mse) < 4 * np.hypot(stderr, found.stderr["test_mse"])
     assert found.free_energy == pytest.approx(found.train_loss, rel=digits)  # they differ by the residual
 
 
@@ -115,7 +115,7 @@ def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
         assert last.converged
         found.append(last)
     for name in ("q", own, "V", "train_loss", "test_mse"):
-        values = [getattr(each.overlaps, name, None) or getattr(each, name) for each in found]
+        values = [value(solution, name) for solution in found]
         variances = [each.stderr[name] ** 2 for each in found]
         low, high = f_distribution.ppf([1e-4, 1 - 1e-4], 7, 8 * 15)
         assert low < np.var(values, ddof=1) / np.mean(variances) < high, name
@@ -125,8 +125,9 @@ def test_more_points_agree_within_error(solutions):
     for branch, coarse in solutions.items():
         fine = solve(TASK, ALPHA, branch, 2**13, 8, seed=5, start=coarse.overlaps)
         for name in ("q", "V", "train_loss", "test_mse", "theta" if branch == "semantic" else "m"):
-            pair = [getattr(each.overlaps, name, None) or getattr(each, name) for each in (fine, coarse)]
-            assert abs(pair[0] - pair[1]) < 4 * np.hypot(fine.stderr[name], coarse.stderr[name]), name
+            assert abs(value(fine, name) - value(coarse, name)) < 4 * np.hypot(
+                fine.stderr[name], coarse.stderr[name]
+            ), name
 
 
 # Where a branch ends, and limits
@@ -180,12 +181,9 @@ def test_a_branch_along_alpha_has_the_rows_that_exist():
     assert table["alpha"].tolist() == [1.5, 2.0]
     for row in table.itertuples():
         alone = solve(TASK, row.alpha, "semantic", 2**10, 8, seed=4)
-        for name in ("q", "theta", "V"):
+        for name in ("q", "theta", "V", "train_loss", "test_mse"):
             error = np.hypot(getattr(row, f"{name}_error"), alone.stderr[name])
-            assert abs(getattr(row, name) - getattr(alone.overlaps, name)) < 4 * error
-        for name in ("train_loss", "test_mse"):
-            error = np.hypot(getattr(row, f"{name}_error"), alone.stderr[name])
-            assert abs(getattr(row, name) - getattr(alone, name)) < 4 * error
+            assert abs(getattr(row, name) - value(alone, name)) < 4 * error
     assert (table[["m", "m_error"]] == 0).all(axis=None)
     assert not theory.follow(Task(omega=1), "semantic", [1.5], 2**8, 4)
 
@@ -225,12 +223,12 @@ def test_linear_baseline():
     task = Task(omega=0.25, sigma=0.6, matrix=((0.3, 0.7), (0.8, 0.2)))
     Y = teacher(task, y)
     losses = task.sigma**2 / 2 * ((Y - Y.mean(0)) ** 2).sum((1, 2))
-    value = linear_baseline(task)
-    assert abs(value - losses.mean()) < 4 * losses.std() / len(losses) ** 0.5 < 0.02 * value
-    assert linear_baseline(replace(task, matrix=((1, 2), (3, 4)))) == pytest.approx(value, rel=1e-12)
-    assert linear_baseline(replace(task, omega=0.0)) * 0.75**2 == pytest.approx(value, rel=1e-12)
+    baseline = linear_baseline(task)
+    assert abs(baseline - losses.mean()) < 4 * losses.std() / len(losses) ** 0.5 < 0.02 * baseline
+    assert linear_baseline(replace(task, matrix=((1, 2), (3, 4)))) == pytest.approx(baseline, rel=1e-12)
+    assert linear_baseline(replace(task, omega=0.0)) * 0.75**2 == pytest.approx(baseline, rel=1e-12)
     assert linear_baseline(replace(task, omega=1.0)) == pytest.approx(0, abs=1e-30)
-    assert linear_baseline(task, nodes=40) == pytest.approx(value, rel=1e-10)
+    assert linear_baseline(task, nodes=40) == pytest.approx(baseline, rel=1e-10)
 
 
 # Thresholds
@@ -337,7 +335,7 @@ def test_trained_students_come_to_the_theory(solutions):
             limit = (4 * large.mean() - small.mean()) / 3
             variance = 16 / 9 * large.var(ddof=1) / len(large) + small.var(ddof=1) / 9 / len(small)
             error = np.hypot(variance**0.5, found.stderr[name])
-            expected = getattr(found.overlaps, name, None) or getattr(found, name)
+            expected = value(found, name)
             assert error < 0.04 * expected, (branch, name)
             # Student's t with some 8 degrees of freedom is beyond 5 once in 10^3.
             assert abs(limit - expected) < 5 * error, (branch, name)

@@ -68,14 +68,14 @@ def explained(values: np.ndarray, groups: np.ndarray) -> float:
 
 
 def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
-    """For each count: positions with it, and how many of them are told right, as dicts `count`, `places`, `right`."""
+    """For each count: positions with it, and how many of them are right, as dicts `count`, `places`, `right`."""
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
     right = np.bincount(sequences.counts[_counted(flat, sequences) == sequences.counts], minlength=LENGTH + 1)
     return [{"count": count, "places": places[count], "right": right[count]} for count in range(1, LENGTH + 1)]
 
 
 def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
-    """Share of the positions told wrong where each letter stands, (15,)."""
+    """Share of the positions counted wrong where each letter stands, (15,)."""
     wrong = _counted(flat, sequences) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places

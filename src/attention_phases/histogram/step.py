@@ -85,11 +85,25 @@ def workspace(rows, w):
     table, square, by_kind = (kinds, width), (kinds, kinds), (rows, kinds)
     wide, hidden = (rows, width), (rows, len(w.hidden))
     return Space(
-        np.empty(table, f), np.empty(table, f), np.empty(table, f), np.empty(table, f), np.empty(table, f),
-        np.empty(table, f), np.empty(square, f), np.empty(square, f), np.empty((rows, len(w.position)), f),
-        np.empty(by_kind, f), np.empty(by_kind, f), np.empty(wide, f), np.empty(wide, f), np.empty(wide, f),
-        np.empty(rows, f), np.empty(hidden, f), np.empty(hidden, f), np.empty((rows, len(w.output)), f),
-    )  # fmt: skip
+        np.empty(table, f),
+        np.empty(table, f),
+        np.empty(table, f),
+        np.empty(table, f),
+        np.empty(table, f),
+        np.empty(table, f),
+        np.empty(square, f),
+        np.empty(square, f),
+        np.empty((rows, len(w.position)), f),
+        np.empty(by_kind, f),
+        np.empty(by_kind, f),
+        np.empty(wide, f),
+        np.empty(wide, f),
+        np.empty(wide, f),
+        np.empty(rows, f),
+        np.empty(hidden, f),
+        np.empty(hidden, f),
+        np.empty((rows, len(w.output)), f),
+    )
 
 
 @njit(**COMPILED)
@@ -196,7 +210,7 @@ def rectify_back(hidden, dhidden, dbias):
 
 @njit(**COMPILED)
 def compare(logits, bias, counts, chosen):
-    """Softmax of the logits, in place; sum of the cross-entropy, and the positions told right."""
+    """Softmax of the logits, in place; sum of the cross-entropy, and the positions counted right."""
     length = counts.shape[1]
     loss, right = 0.0, 0
     for r in range(len(logits)):
@@ -233,7 +247,7 @@ def compare_back(logits, dbias, counts, chosen):
 
 @njit(**COMPILED)
 def forward(w, sequences, chosen, space):
-    """Sum of the cross-entropy over the sequences `chosen`, and the positions told right; fills `space`."""
+    """Sum of the cross-entropy over the sequences `chosen`, and the positions counted right; fills `space`."""
     known, rows = len(w.token), len(chosen) * len(w.position)
     s, tokens, counts = space, sequences.tokens, sequences.counts
     s.inputs[:known] = w.token
@@ -327,12 +341,12 @@ def train_epoch(model, sequences, order, batch, rule, step=0):
 
 @njit(**COMPILED)
 def evaluate(w, sequences, batch):
-    """Mean cross-entropy over all positions, and the share of them told right."""
+    """Mean cross-entropy over all positions, and the share of them counted right."""
     space = workspace(batch * len(w.position), w)
     every = np.arange(len(sequences.tokens))
     loss, right = 0.0, 0
     for begin in range(0, len(every), batch):
-        more, told = forward(w, sequences, every[begin : begin + batch], space)
-        loss += more
-        right += told
+        part, correct = forward(w, sequences, every[begin : begin + batch], space)
+        loss += part
+        right += correct
     return loss / sequences.tokens.size, right / sequences.tokens.size

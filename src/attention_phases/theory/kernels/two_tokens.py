@@ -128,11 +128,11 @@ def search(w1, w2, t1, t2, V, variance):
     other = NONE
     best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
     for h1, h2 in starts(w1, w2, t1, t2):
-        found = descend(h1, h2, best, w1, w2, t1, t2, V, variance)
-        if found[2] < best[2]:
-            best, other = found, best
-        elif best[2] < found[2] < other[2]:
-            other = found
+        minimum = descend(h1, h2, best, w1, w2, t1, t2, V, variance)
+        if minimum[2] < best[2]:
+            best, other = minimum, best
+        elif best[2] < minimum[2] < other[2]:
+            other = minimum
     return best, other
 
 

@@ -19,8 +19,17 @@ from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
 from ..standard import Overlaps
 from ..warm import powell
-from .equations import Valley, average, conjugates, update
-from .roots import BrokenBranch, Root, SplitBranch, find_root, nested_nets
+from .equations import (
+    BrokenBranch,
+    Root,
+    SplitBranch,
+    Valley,
+    average,
+    conjugates,
+    find_root,
+    nested_nets,
+    update,
+)
 
 # Why a solution failed, beside the reasons of `solution`.
 NO_MAXIMUM = "no maximum of Phi found"
