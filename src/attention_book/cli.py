@@ -1,6 +1,6 @@
 """The book's work from a shell: `attention-phases COMMAND --help`.
 
-Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input, told in one line on stderr.
+Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input; one line on stderr says why.
 """
 
 import argparse
@@ -36,22 +36,17 @@ def main(arguments=None):
         problem = result.pop("problem", None)
         text = _text(result, options.json, problem)
     except BadInput as error:
-        print(_line(error), file=sys.stderr)
-        return 2
+        return _complain(error, 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
-        print(_line(error), file=sys.stderr)
-        return 1
+        return _complain(error)
     except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
-        print(_line(f"no result at these parameters: {type(error).__name__}: {error}"), file=sys.stderr)
-        return 1
+        return _complain(f"no result at these parameters: {type(error).__name__}: {error}")
     except (RuntimeError, ValueError) as error:
         if not any(words in str(error) for words in TOO_LARGE):
             raise
-        print(_line(f"no result at these parameters: {error}"), file=sys.stderr)
-        return 1
+        return _complain(f"no result at these parameters: {error}")
     except KeyboardInterrupt:
-        print("stopped; a sweep goes on from its store", file=sys.stderr)
-        return 1
+        return _complain("stopped; a sweep goes on from its store")
     try:
         print(text, flush=True)
     except BrokenPipeError:  # whoever reads, such as `head`, has enough
@@ -80,6 +75,12 @@ def _text(result, as_json, problem):
 def _line(message):
     """On one line, whatever a value contains."""
     return " ".join(str(message).split())
+
+
+def _complain(message, code=1):
+    """Say in one line what is wrong, and return the exit code."""
+    print(_line(message), file=sys.stderr)
+    return code
 
 
 def _parser():

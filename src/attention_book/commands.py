@@ -110,13 +110,13 @@ def simulate(options):
     runs = []
     pool = process_pool(workers) if workers > 1 else nullcontext()
     with pool as executor, progress(seeds, "data set", options.quiet) as bar:
-        for cell, rows in zip(cells, executor.map(work, cells) if executor else map(work, cells)):
-            runs += [{"seed": cell.seed, **row} for row in rows]  # one row, as there is one start
+        for cell, (row,) in zip(cells, executor.map(work, cells) if executor else map(work, cells)):
+            del row["start"]  # the only one
+            runs.append({"seed": cell.seed, **row})
             bar.update()
-    measured = [name for name in runs[0] if name not in ("seed", "start")]
-    columns = {name: [run[name] for run in runs] for name in measured}
+    columns = {name: [run[name] for run in runs] for name in runs[0] if name != "seed"}
     return {
-        "runs": [{name: run[name] for name in ("seed", *measured)} for run in runs],
+        "runs": runs,
         "mean": {name: sum(values) / seeds for name, values in columns.items()},
         "stderr": {name: standard_error(values) if seeds > 1 else None for name, values in columns.items()},
     }

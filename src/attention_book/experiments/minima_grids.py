@@ -59,10 +59,7 @@ def searched(dimensions, seeds, count, temperatures):
 
 # omega, alpha, valley, and noise of the starts, which around the teacher is of the size of Q*.
 VALLEYS = (
-    (0.3, 1.5, "positional", 0.01),
-    (0.3, 1.5, "positional", 0.03),
-    (0.3, 1.5, "positional", 0.1),
-    (0.3, 1.5, "positional", 0.3),
+    *((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)),
     (0.3, 1.5, "semantic", 1.0),
     (0.1, 0.75, "positional", 0.1),
     (0.1, 0.75, "semantic", 1.0),
@@ -77,22 +74,10 @@ def landscape(seeds, d, count):
     return cells("landscape", ValleyCell, axes, d=d, count=count)
 
 
-# omega, alpha, start: the semantic branch far above the transition and close to it, and the positional one.
-PASSED = (
-    (0.3, 2.0, "semantic"),
-    (0.3, 1.5, "semantic"),
-    (0.3, 1.25, "semantic"),
-    (0.2, 1.5, "semantic"),
-    (0.2, 0.95, "semantic"),
-    (0.1, 1.5, "semantic"),
-    (0.1, 0.75, "semantic"),
-    (0.02, 1.5, "semantic"),
-    (0.02, 0.64, "semantic"),
-    (0.4, 2.0, "semantic"),
-    (0.5, 2.0, "semantic"),
-    (0.3, 1.5, "positional"),
-    (0.1, 0.75, "positional"),
-)
+# Alphas by omega on the semantic branch, far above the transition and close to it; two points on the positional one.
+SEMANTIC = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
+PASSED = [(omega, alpha, "semantic") for omega, alphas in SEMANTIC.items() for alpha in alphas]
+PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
 
 
 @sizes(paper=(4, 1000, PASSED), laptop=(2, 250, PASSED), smoke=(2, 60, PASSED[::6]))
