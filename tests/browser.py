@@ -7,9 +7,14 @@ import sys
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = [  # no sandbox: containers run as root; the rest keeps Chromium from calling its maker
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 def find():
@@ -19,8 +24,8 @@ def find():
 
 def _playwrights():
     ask = "from playwright.sync_api import sync_playwright as s\nwith s() as p: print(p.chromium.executable_path)"
-    said = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)  # it may be running here already
-    path = said.stdout.strip()
+    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)  # it may run in this process
+    path = answer.stdout.strip()
     return path if os.path.exists(path) else None
 
 

@@ -10,8 +10,8 @@ from sphinx import addnodes
 GLOSSARY = "book/glossary"
 SCRIPT = "glossary-terms.js"
 # Where no word becomes a link: it would be one already, a heading, code, or a cell of a table, which may be narrow.
-NOT_IN = (nodes.reference, nodes.title, nodes.literal, nodes.literal_block, nodes.table, nodes.raw, nodes.math,
-          nodes.citation, addnodes.desc, nodes.topic, nodes.rubric)  # fmt: skip
+CODE = (nodes.literal, nodes.literal_block, nodes.raw, addnodes.desc)
+NOT_IN = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
 
 
 def setup(app):
@@ -26,8 +26,8 @@ def link(app, tree, page):
     if app.builder.name != "html" or page == GLOSSARY or page.startswith("book/api"):
         return
     address, left = app.builder.get_relative_uri(page, GLOSSARY), anchors(app)
-    for node in list(tree.findall(lambda each: isinstance(each, (nodes.Text, nodes.math)))):
-        if inside(node.parent, NOT_IN) or (isinstance(node, nodes.Text) and isinstance(node.parent, nodes.math)):
+    for node in [*tree.findall(nodes.Text), *tree.findall(nodes.math)]:
+        if inside(node.parent, NOT_IN):
             continue
         for replaced in first_uses(node, left):
             if isinstance(replaced, nodes.reference):
@@ -36,8 +36,8 @@ def link(app, tree, page):
 
 def anchors(app):
     """The place of each word of the glossary, by what is looked for: a word, or a formula."""
-    found = app.env.get_domain("std").objects
-    return {name: anchor for (kind, name), (page, anchor) in found.items() if kind == "term" and page == GLOSSARY}
+    objects = app.env.get_domain("std").objects
+    return {name: anchor for (kind, name), (page, anchor) in objects.items() if kind == "term" and page == GLOSSARY}
 
 
 def first_uses(node, left):
@@ -47,17 +47,17 @@ def first_uses(node, left):
         new = [refer(left.pop(name), node.deepcopy())] if name in left else []
     else:
         new = split(node.astext(), left)
-    if any(isinstance(each, nodes.reference) for each in new):
+    if any(isinstance(part, nodes.reference) for part in new):
         node.parent.replace(node, new)
     return new
 
 
 def split(text, left):
     """A text as nodes, with a reference for each word that is used for the first time; the longest names first."""
-    for name in sorted((each for each in left if "\\" not in each), key=len, reverse=True):
-        if found := re.search(rf"(?<![\w-]){re.escape(name)}(?:s|es)?(?![\w-])", text, re.IGNORECASE):
-            made = refer(left.pop(name), nodes.Text(found[0]))
-            return [*split(text[: found.start()], left), made, *split(text[found.end() :], left)]
+    for name in sorted((name for name in left if "\\" not in name), key=len, reverse=True):
+        if match := re.search(rf"(?<![\w-]){re.escape(name)}(?:s|es)?(?![\w-])", text, re.IGNORECASE):
+            made = refer(left.pop(name), nodes.Text(match[0]))
+            return [*split(text[: match.start()], left), made, *split(text[match.end() :], left)]
     return [nodes.Text(text)] if text else []
 
 
@@ -83,9 +83,9 @@ def write(app, error):
     """The meanings, as the glossary's page has them, in a script: pages on a disk cannot be fetched."""
     if error is None and app.builder.name == "html":
         tree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
-        said = {}
+        meanings = {}
         for item in tree.findall(nodes.definition_list_item):
             for term in item.findall(nodes.term):
-                said[term["ids"][0]] = app.builder.render_partial(item.children[-1])["fragment"]
-        script = f"const TERMS = {json.dumps(said, ensure_ascii=False)};\n"
+                meanings[term["ids"][0]] = app.builder.render_partial(item.children[-1])["fragment"]
+        script = f"const TERMS = {json.dumps(meanings, ensure_ascii=False)};\n"
         Path(app.outdir, "_static", SCRIPT).write_text(script)

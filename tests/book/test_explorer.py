@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from built import DESK, HERE, HTML, PHONE
 from scipy.optimize import minimize
 from scipy.special import expit
+from test_pages import WCAG, serious
 
 from attention_book.analysis.lines import borders_of
 from attention_book.experiments.results import experiment
@@ -20,7 +20,6 @@ from attention_phases import Task
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN
 
-RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "preload": False}  # to preload, axe would fetch
 PAGE = HTML / "book/index.html"
 STATIC = HTML / "_static"
 NUMBERS = """() => Object.fromEntries(Array.from(document.querySelectorAll(".explorer-numbers [data-name]"), cell =>
@@ -83,8 +82,7 @@ def test_nodes_are_the_stored_theory_with_the_ends_of_the_branches(branches):
             line = lines[np.isclose(lines["omega"], nodes.omega)]
             assert (np.diff(nodes.alpha) > 0).all()
             stored = line[line["what"] == branch].set_index("alpha")
-            ends = {line.loc[line["what"] == f"{branch} {end}", "alpha"].squeeze() for end in ("start", "stop")
-                    if (line["what"] == f"{branch} {end}").any()}  # fmt: skip
+            ends = set(line.loc[line["what"].isin([f"{branch} start", f"{branch} stop"]), "alpha"])
             for alpha, values in zip(nodes.alpha, nodes.values):
                 if alpha in ends:
                     assert values[3] == 0
@@ -103,9 +101,8 @@ def test_the_loss_is_continuous_where_a_branch_ends(branches):
             for end, inner in ((0, slice(1, 5)), (-1, slice(-5, -1))):
                 if line.values[end, 3] == 0:
                     onward = polynomial(line.alpha[inner], line.values[inner, 0], line.alpha[end])
-                    assert onward == pytest.approx(
-                        line.values[end, 0], rel=0.1
-                    )  # the next node's is often twice as large
+                    # The next node's is often twice as large.
+                    assert onward == pytest.approx(line.values[end, 0], rel=0.1)
 
 
 # In the browser ------------------------------------------------------------------------------------------------------
@@ -134,13 +131,14 @@ def views(rng, count):
 @pytest.mark.slow
 def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     _, go = explorer
+    with_errors = {name: with_interpolation(nodes) for name, nodes in branches.items()}
     compared = 0
     for view in views(np.random.default_rng(3), 25):
         shown = go(**view).evaluate(NUMBERS)
         for branch, own in OWN.items():
             if f"{branch} train_loss" not in shown:
                 continue
-            nodes = with_interpolation(branches[view["matrix"], branch])
+            nodes = with_errors[view["matrix"], branch]
             loss, test, _, square = interpolate(nodes, view["omega"], view["alpha"])
             expected = {"train_loss": loss, "test_mse": test, own: np.sqrt(max(square, 0)) / Task().sigma ** 2}
             for name, value in expected.items():
@@ -158,15 +156,15 @@ def test_the_browser_interpolates_as_the_library_does(explorer, branches):
 def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega, alpha, matrix):
     _, go = explorer
     shown = go(omega=omega, alpha=alpha, matrix=matrix).evaluate(NUMBERS)
-    there = [branch for branch in OWN if f"{branch} train_loss" in shown]
-    assert there == (["semantic"] if matrix == "alternative" else ["semantic", "positional"])
-    for branch in there:
-        found = solve(Task(omega=omega, matrix=matrix), alpha, branch, points=2**10, seed=1)
+    minima = [branch for branch in OWN if f"{branch} train_loss" in shown]
+    assert minima == (["semantic"] if matrix == "alternative" else ["semantic", "positional"])
+    for branch in minima:
+        solution = solve(Task(omega=omega, matrix=matrix), alpha, branch, points=2**10, seed=1)
         own, variance = OWN[branch], Task().sigma ** 2
         expected = {
-            "train_loss": (found.train_loss, found.stderr["train_loss"]),
-            "test_mse": (found.test_mse, found.stderr["test_mse"]),
-            own: (getattr(found.overlaps, own) / variance, found.stderr[own] / variance),
+            "train_loss": (solution.train_loss, solution.stderr["train_loss"]),
+            "test_mse": (solution.test_mse, solution.stderr["test_mse"]),
+            own: (getattr(solution.overlaps, own) / variance, solution.stderr[own] / variance),
         }
         for name, (value, error) in expected.items():
             ours, stated = shown[f"{branch} {name}"]
@@ -318,6 +316,7 @@ def test_scripts_and_data_stay_small_and_carry_their_licences():
     names = re.findall(r"_static/((?:d3-)?explorer[a-z-]*\.js)", PAGE.read_text())
     assert names == ["explorer-data.js", "d3-explorer.js", "explorer-theory.js", "explorer.js"]
     assert sum((STATIC / name).stat().st_size for name in names) < 400_000
+    assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text())  # on this page alone
     bundle = (STATIC / "d3-explorer.js").read_text()
     locked = json.loads((HERE / "book/d3/package-lock.json").read_text())["packages"]
     asked = json.loads((HERE / "book/d3/package.json").read_text())["devDependencies"]
@@ -325,12 +324,6 @@ def test_scripts_and_data_stay_small_and_carry_their_licences():
     for name, version in asked.items():
         assert locked[f"node_modules/{name}"]["version"] == version
         assert name == "esbuild" or f"\n{name} {version}\n" in bundle
-
-
-@pytest.mark.slow
-def test_no_other_page_carries_the_explorer():
-    assert "explorer.js" in (HTML / "book/index.html").read_text()
-    assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text())
 
 
 @pytest.mark.slow
@@ -342,13 +335,7 @@ def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     page.locator(".explorer summary").click()
     page.wait_for_timeout(300)  # colours change slowly
-    found = Axe().run(page, ".bd-article", RULES).response["violations"]
-    serious = [
-        (each["id"], [node["html"] for node in each["nodes"]])
-        for each in found
-        if each["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious(page, WCAG, ".bd-article") == []
 
 
 # Prices --------------------------------------------------------------------------------------------------------------

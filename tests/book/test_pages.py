@@ -131,11 +131,12 @@ def test_what_scrolls_is_reached_by_keyboard_and_no_equation_is_cut_on_a_desk(pa
 
 def serious(page, rules, place=None):
     """Rules that a page breaks seriously or critically, and where."""
-    found = Axe().run(
-        page, place, {"runOnly": rules, "preload": False, "resultTypes": ["violations"]}
-    )  # to preload, axe would fetch
-    return [(each["id"], [node["html"] for node in each["nodes"]])
-            for each in found.response["violations"] if each["impact"] in ("serious", "critical")]  # fmt: skip
+    options = {"runOnly": rules, "preload": False, "resultTypes": ["violations"]}  # to preload, axe would fetch
+    return [
+        (rule["id"], [node["html"] for node in rule["nodes"]])
+        for rule in Axe().run(page, place, options).response["violations"]
+        if rule["impact"] in ("serious", "critical")
+    ]
 
 
 def look(page, theme, size):

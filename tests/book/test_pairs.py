@@ -36,11 +36,6 @@ def saved(path):
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
-def test_text_to_ipynb_to_text_is_the_identity(text, pair):
-    assert saved(pair(text)) == text.read_text()
-
-
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, pair):
     path = pair(text)
     notebook = nbformat.read(path, 4)

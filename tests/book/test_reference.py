@@ -59,13 +59,13 @@ def outputs(html="<td>1.25</td>", rows=200):
 
 
 def test_a_reference_is_short_and_agrees_with_what_it_was_made_from():
-    texts = reference.said(outputs())
+    texts = reference.lines_of(outputs())
     assert texts["1 text/html"] == ["1.25"] and texts["stdout"] == ["said 3"]
     assert texts["0 text/csv"][:3] == ["# about", "x,y", "200 rows"] and len(texts["0 text/csv"]) <= 3 + reference.ROWS
     kept = [new_output("display_data", {name: "\n".join(lines) for name, lines in texts.items()})]
     assert reference.differences(kept, outputs()) == []
-    (told,) = reference.differences(kept, outputs("<td>1.29</td>"))
-    assert "'1.25', now '1.29'" in told
+    (difference,) = reference.differences(kept, outputs("<td>1.29</td>"))
+    assert "'1.25', now '1.29'" in difference
     assert "199 rows" in reference.differences(kept, outputs(rows=199))[0]
     assert "now there is nothing" in reference.differences(kept, [])[0]
     assert "the reference has nothing" in reference.differences([], outputs())[0]

@@ -53,10 +53,8 @@ def build(tmp_path, monkeypatch):
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         html = tmp_path / "html"
-        app = Sphinx(
-            source, source, html, tmp_path / "trees", "html", status=None, warningiserror=False, freshenv=True,
-            confoverrides={"exclude_patterns": ["notebooks"]},
-        )  # fmt: skip
+        options = {"status": None, "freshenv": True, "confoverrides": {"exclude_patterns": ["notebooks"]}}
+        app = Sphinx(source, source, html, tmp_path / "trees", "html", **options)
         app.build()
         return {
             page: set(re.findall(r'href="(https://(?:github|mybinder)[^"]+)"', (html / f"{page}.html").read_text()))

@@ -38,8 +38,8 @@ OPEN = "~"  # a number that rounding decides
 NUMBER = re.compile(r"~|(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
-def said(outputs):
-    """What a cell's outputs say, as lines by number and kind; a picture says only that it is there."""
+def lines_of(outputs):
+    """What a cell's outputs say, as lines by number and kind; a picture says only that it exists."""
     printed, shown = {}, []
     for output in outputs:
         if output["output_type"] == "stream":  # which may come in several pieces
@@ -47,10 +47,10 @@ def said(outputs):
         else:
             shown.append(output.get("data") or {"error": output.get("evalue")})
     texts = {f"{number} {kind}": data[kind] for number, data in enumerate(shown) for kind in sorted(data)} | printed
-    return {name: _said(name.rpartition(" ")[2], str(text)) for name, text in texts.items()}
+    return {name: _lines(name.rpartition(" ")[2], str(text)) for name, text in texts.items()}
 
 
-def _said(kind, text):
+def _lines(kind, text):
     if kind == "image/svg+xml":
         return ["a picture"]
     if kind == "text/html":
@@ -69,7 +69,7 @@ def write(executed):
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / MADE_ON).write_text(processor() + "\n")
     for path in executed:
-        cells = [said(cell.outputs) for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
+        cells = [lines_of(cell.outputs) for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         kept = FOLDER / f"{path.stem}.json"
         known = json.loads(kept.read_text()) if kept.exists() else []
         for texts, before in zip(cells, known):
@@ -123,8 +123,9 @@ def processor():
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         lines = []
-    told = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
-    return " ".join(told[name] for name in ("vendor_id", "cpu family", "model") if name in told) or platform.machine()
+    fields = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
+    names = [name for name in ("vendor_id", "cpu family", "model") if name in fields]
+    return " ".join(fields[name] for name in names) or platform.machine()
 
 
 def strays_allowed(notebook):
@@ -134,8 +135,9 @@ def strays_allowed(notebook):
     """
     if (FOLDER / MADE_ON).read_text().strip() == processor():
         return 0
-    texts = [text for cell in notebook.cells for each in cell.get("outputs", ()) for text in each["data"].values()]
-    return max(STRAYS, sum(OPEN in line for text in texts for line in text.splitlines()))
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    lines = [line for output in outputs for text in output["data"].values() for line in text.splitlines()]
+    return max(STRAYS, sum(OPEN in line for line in lines))
 
 
 def differences(reference, outputs):
@@ -144,13 +146,13 @@ def differences(reference, outputs):
     `reference` is the one output, from `prepare`, that has all texts of the cell by number and kind.
     """
     expected = {name: text.splitlines() for name, text in reference[0]["data"].items()} if reference else {}
-    found = said(outputs)
-    if expected.keys() != found.keys():
-        return [f"the reference has {', '.join(expected) or 'nothing'}; now there is {', '.join(found) or 'nothing'}"]
+    actual = lines_of(outputs)
+    if expected.keys() != actual.keys():
+        return [f"the reference has {', '.join(expected) or 'nothing'}; now there is {', '.join(actual) or 'nothing'}"]
     return [
         f"{name}: reference {before!r}, now {after!r}"
         for name, old in expected.items()
-        for before, after in zip_longest(old, found[name], fillvalue="nothing")
+        for before, after in zip_longest(old, actual[name], fillvalue="nothing")
         if not agree(before, after)
     ]
 
