@@ -31,6 +31,10 @@ PREPARE = """() => {
         if (wide > width) each.style.zoom = width / wide;
     }
 }"""
+CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingClientRect().right + 1;
+    return Array.from(document.querySelectorAll(".bd-article :is(table, img, svg)"))
+        .filter(each => each.getBoundingClientRect().right > edge)
+        .map(each => each.tagName + " " + (each.caption?.textContent ?? each.parentNode.outerHTML.slice(0, 80))); }"""
 FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; color: #555">
     <span class="pageNumber"></span> / <span class="totalPages"></span></div>"""
 # Chromium says the title of a heading twice that begins a sheet. Blanks keep the places of what follows.
@@ -45,11 +49,14 @@ def main(folder, target):
     margin = {"top": "16mm", "bottom": "16mm", "left": "15mm", "right": "15mm"}
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
-        printed = prepared(running, page).pdf(
-            format="A4", margin=margin, scale=SCALE, outline=True, tagged=True, print_background=True,
-            display_header_footer=True, header_template="<span></span>", footer_template=FOOT)  # fmt: skip
+        opened = prepared(running, page)
+        if cut := opened.evaluate(CUT):
+            sys.exit(f"wider than the paper: {', '.join(cut)}")
+        head_and_foot = {"header_template": "<span></span>", "footer_template": FOOT, "display_header_footer": True}
+        options = {"outline": True, "tagged": True, "print_background": True, **head_and_foot}
+        printed = opened.pdf(format="A4", margin=margin, scale=SCALE, **options)
         running.close()
-    target.write_bytes(TWICE.sub(lambda found: b"/Title (%b%b)" % (found[1], b" " * len(found[1])), printed))
+    target.write_bytes(TWICE.sub(lambda match: b"/Title (%b%b)" % (match[1], b" " * len(match[1])), printed))
     landing = target.parent / "book" / "index.html"
     text, link = landing.read_text(), LINK.format(name=target.name)
     if link not in text:

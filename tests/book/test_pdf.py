@@ -1,22 +1,14 @@
-"""The book as one PDF: all pages, an outline, mathematics that is typeset, nothing cut at the edge."""
+"""The book as one PDF: all pages, an outline, mathematics that is typeset; what prints it refuses what is cut."""
 
-import importlib.util
 import re
 from html import unescape
 
-import browser
 import pypdfium2
 import pytest
-from built import HERE, HTML
-from playwright.sync_api import sync_playwright
+from built import HTML
 
 pytestmark = pytest.mark.slow  # of the built book
 PDF = HTML / "positional-or-semantic.pdf"
-WHOLE = HTML.parent / "singlehtml" / "whole.html"
-CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingClientRect().right + 1;
-    return Array.from(document.querySelectorAll(".bd-article :is(table, img, svg)"))
-        .filter(each => each.getBoundingClientRect().right > edge)
-        .map(each => each.tagName + " " + (each.caption?.textContent ?? each.parentNode.outerHTML.slice(0, 80))); }"""
 
 
 @pytest.fixture(scope="module")
@@ -50,15 +42,3 @@ def test_mathematics_is_typeset_and_sheets_are_full(texts):
 
 def test_the_landing_page_links_to_it(pdf):
     assert f'href="../{PDF.name}"' in (HTML / "book" / "index.html").read_text()
-
-
-def test_nothing_is_wider_than_the_paper():
-    specification = importlib.util.spec_from_file_location("pdf", HERE / "book" / "pdf.py")
-    printer = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(printer)
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
-        page = printer.prepared(running, WHOLE)
-        cut = page.evaluate(CUT)
-        running.close()
-    assert cut == []

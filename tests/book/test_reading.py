@@ -46,7 +46,7 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
     line.locator("summary").focus()
     page.keyboard.press("Enter")
     assert line.locator("dl").is_visible()
-    assert "data/fig02" in line.locator("dl").inner_text() or "fig02.parquet" in line.locator("dl").inner_text()
+    assert "fig02.parquet" in line.locator("dl").inner_text()
     assert "attention-phases figure fig02" in line.locator(".highlight-bash").inner_text()
     code = line.get_by_role("link", name="this page as a notebook").get_attribute("href")
     assert "cells" in json.loads((EXECUTED / code).resolve().read_text())
