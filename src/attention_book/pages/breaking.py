@@ -10,7 +10,8 @@ from attention_phases.theory.branches import MINIMA
 
 from .. import published
 from ..analysis import controlled, lowest
-from ..render.style import BASELINE, COLOURS, NEUTRAL, draw_line, styled
+from ..analysis.means import in_errors, with_errors
+from ..render.style import BASELINE, COLOURS, NEUTRAL, draw_line, draw_means, draw_points, panels, styled
 
 DEGREE = 3  # of the polynomial in log y through Phi
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
@@ -42,31 +43,32 @@ def complexity(rows, points=60):
 
     y, `above` (loss less that of the lowest), `complexity` with its error; empty where Phi has no maximum.
 
-    rows: of the experiment "one_step_valleys": one branch at one omega and alpha, with at least five solutions that
-        converged.
+    rows: of the experiment "one_step_valleys": one branch at one omega and alpha.
     """
     nothing = pd.DataFrame(columns=["y", "above", "complexity", "complexity_error"], dtype=float)
-    known = rows[(rows["q1"] > rows["q0"]) & (rows["reason"].astype(str) == "")].astype({"shift": float})
-    if len(known) < DEGREE + 1:
+    minima = rows[_is_broken(rows)].astype({"shift": float, "shift_error": float})
+    if len(minima) < DEGREE + 1:
         return nothing
-    x = np.log(known["y"].to_numpy(float))
-    weights = 1 / known["shift_error"].to_numpy(float)
-    fit = np.vander(x, DEGREE + 1)
-    covariance = np.linalg.inv((fit * weights[:, None] ** 2).T @ fit)
-    phi = np.poly1d(covariance @ (fit * weights[:, None] ** 2).T @ known["shift"].to_numpy())
+    x = np.log(minima["y"].to_numpy(float))
+    coefficients, covariance = np.polyfit(x, minima["shift"], DEGREE, w=1 / minima["shift_error"], cov="unscaled")
+    phi = np.poly1d(coefficients)
     slope = phi.deriv()
-    tops = [root.real for root in slope.roots if abs(root.imag) < 1e-9 and slope.deriv()(root.real) < 0]
-    tops = [root for root in tops if x.min() < root < x.max()]
-    if not tops:
+    maxima = [root.real for root in slope.roots if abs(root.imag) < 1e-9 and slope.deriv()(root.real) < 0]
+    maxima = [root for root in maxima if x.min() < root < x.max()]
+    if not maxima:
         return nothing
-    grid = np.linspace(tops[0], x.min(), points)
-    powers = np.stack([k * grid ** max(k - 1, 0) for k in range(DEGREE, -1, -1)], axis=1)
+    log_y = np.linspace(maxima[0], x.min(), points)
+    powers = np.stack([k * log_y ** max(k - 1, 0) for k in range(DEGREE, -1, -1)], axis=1)
     errors = np.sqrt(np.einsum("ai,ij,aj->a", powers, covariance, powers))
-    found = pd.DataFrame({
-        "y": np.exp(grid), "above": phi(grid) + slope(grid) - phi(tops[0]),
-        "complexity": np.exp(grid) * slope(grid), "complexity_error": np.exp(grid) * errors,
-    })  # fmt: skip
-    return found.iloc[: int(found["above"].argmax()) + 1]
+    above = phi(log_y) + slope(log_y) - phi(maxima[0])
+    y = np.exp(log_y)
+    curve = pd.DataFrame({"y": y, "above": above, "complexity": y * slope(log_y), "complexity_error": y * errors})
+    return curve.iloc[: int(above.argmax()) + 1]
+
+
+def _is_broken(rows):
+    """Whether a solution has converged, and its minima differ."""
+    return (rows["q1"] > rows["q0"]) & (rows["reason"].astype(str) == "")
 
 
 def ground_states(table):
@@ -92,18 +94,16 @@ def students(table, searches):
     """
     crossings, limits = controlled.by_dimension(table)
     slopes = crossings["slope"].groupby("omega").last().to_dict()  # in the largest d
-    moved = lowest.later(lowest.searched(searches)[["hop"]], slopes)
-    later = {
-        omega: controlled.limit({row.d: Measured(row.later, row.later_error) for row in rows.itertuples()}).row("later")
-        for omega, rows in moved.reset_index("d").groupby("omega")
-    }
-    moved = pd.DataFrame.from_dict(later, orient="index")[["later", "later_error"]]
+    by_size = lowest.later(lowest.searched(searches)[["hop"]], slopes).reset_index("d")
+    later = {}
+    for omega, rows in by_size.groupby("omega"):
+        shifts = {row.d: Measured(row.later, row.later_error) for row in rows.itertuples()}
+        later[omega] = controlled.limit(shifts).row("later")
+    later = pd.DataFrame.from_dict(later, orient="index")[["later", "later_error"]]
     informed = limits[["alpha", "alpha_error", "chance"]].set_axis(["informed", "informed_error", "chance"], axis=1)
-    found = informed.join(moved)
-    return found.assign(
-        searched=found["informed"] + found["later"],
-        searched_error=np.hypot(found["informed_error"], found["later_error"]),
-    )
+    both = informed.join(later)
+    error = np.hypot(both["informed_error"], both["later_error"])
+    return both.assign(searched=both["informed"] + both["later"], searched_error=error)
 
 
 def three_ways(theory, trained):
@@ -115,11 +115,13 @@ def three_ways(theory, trained):
     theory: from `moved`.
     trained: from `students`.
     """
-    both = trained.join(theory, how="inner")
-    known = [published.CRITICAL_ALPHA[omega].text if omega in published.CRITICAL_ALPHA else "" for omega in both.index]
-    away = {name: both[name] - both["alpha"] for name in ("informed", "searched")}
-    errors = {name: np.hypot(both[f"{name}_error"], both["alpha_error"]) for name in away}
-    return both.assign(published=known, **{f"{name}_off": away[name] / errors[name] for name in away})
+    rows = trained.join(theory, how="inner")
+    known = {omega: value.text for omega, value in published.CRITICAL_ALPHA.items()}
+    rows["published"] = [known.get(omega, "") for omega in rows.index]
+    for name in ("informed", "searched"):
+        difference = rows[name] - rows["alpha"]
+        rows[f"{name}_off"] = in_errors(difference, rows[f"{name}_error"], rows["alpha_error"])
+    return rows
 
 
 def against_theory(losses, theory):
@@ -130,15 +132,13 @@ def against_theory(losses, theory):
     losses: from `controlled.losses`.
     theory: (omega, alpha, start) to (loss, error) of the replica-symmetric solution.
     """
-    rows = []
-    for (omega, alpha, start), (loss, error) in theory.items():
-        ours = losses.loc[(omega, alpha, start)]
-        rows.append({
-            "omega": omega, "alpha": alpha, "branch": start,
-            "trained": ours["loss"], "trained_error": ours["loss_error"], "theory": loss, "theory_error": error,
-            "above": ours["loss"] / loss - 1, "above_error": np.hypot(ours["loss_error"], error) / loss,
-        })  # fmt: skip
-    return pd.DataFrame(rows)
+    where = pd.MultiIndex.from_tuples(theory, names=["omega", "alpha", "branch"])
+    predicted = pd.DataFrame(list(theory.values()), where, ["theory", "theory_error"])
+    trained = losses[["loss", "loss_error"]].set_axis(["trained", "trained_error"], axis=1)
+    rows = predicted.join(trained.rename_axis(where.names))
+    above = rows["trained"] / rows["theory"] - 1
+    error = np.hypot(rows["trained_error"], rows["theory_error"]) / rows["theory"]
+    return rows.assign(above=above, above_error=error).reset_index()
 
 
 def searches(table, starts):
@@ -153,21 +153,15 @@ def searches(table, starts):
     """
     where = ["omega", "valley", "d"]
     gained = lowest.searched(table)
+    annealed = {name: f"annealed_{name:g}" for name in gained if not isinstance(name, str)}
+    groups = gained.rename(columns=annealed).groupby(where, observed=True)
     informed = table[(table["search"] == "descent") & (table["number"] == 0)].groupby(where, observed=True)
-    groups = gained.groupby(where, observed=True)
     many = lowest.excess(starts, (int(starts["count"].max()) - 1,)).iloc[:, 0]
-    ahead = (gained["hop"] - many).dropna().groupby(where, observed=True)
-    found = pd.DataFrame({
-        "data_sets": groups.size(),
-        "hop": groups["hop"].mean(), "hop_error": groups["hop"].sem(),
-        "hop_share": groups["hop"].mean() / informed["train_loss"].mean(),
-        "same": groups["same"].mean(),
-    })  # fmt: skip
-    found = found.join(pd.DataFrame({"ahead": ahead.mean(), "ahead_error": ahead.sem()}))
-    for temperature in [name for name in gained if not isinstance(name, str)]:
-        found[f"annealed_{temperature:g}"] = groups[temperature].mean()
-        found[f"annealed_{temperature:g}_error"] = groups[temperature].sem()
-    return found.rename_axis(["omega", "branch", "d"]).reset_index()
+    ahead = (gained["hop"] - many).dropna().rename("ahead").groupby(where, observed=True)
+    means = with_errors(groups[["hop", *annealed.values()]]).join(with_errors(ahead))
+    share = means["hop"] / informed["train_loss"].mean()
+    means = means.assign(data_sets=groups.size(), hop_share=share, same=groups["same"].mean())
+    return means.rename_axis(["omega", "branch", "d"]).reset_index()
 
 
 def sizes(trained, searches, lines):
@@ -179,26 +173,28 @@ def sizes(trained, searches, lines):
 
     trained, searches, lines: the experiments "crossing", "searched" and "fig03_theory".
     """
-    rows = []
-    largest = searches[(searches["d"] == searches["d"].max()) & (searches["search"] != "anneal")]
-    largest = largest.astype({"search": str})
-    for (omega, branch), each in trained.astype({"start": str}).groupby(["omega", "start"]):
+    where = ["omega", "branch"]
+    limits = {}
+    for (omega, branch), rows in trained.astype({"start": str}).groupby(["omega", "start"]):
         line = lines[(lines["omega"] == omega) & (lines["what"] == branch)].sort_values("alpha")
-        ratios = each["q"] / np.interp(each["alpha"], line["alpha"], line["q"]) if len(line) else np.nan * each["q"]
-        groups = ratios.groupby(each["d"])
-        far = controlled.limit({d: Measured.mean(some) for d, some in groups}).value
-        here = largest[(largest["omega"] == omega) & (largest["valley"] == branch)].sort_values(["search", "number"])
-        grown = here.groupby("seed").apply(_grown, include_groups=False)
-        rows.append({
-            "omega": omega, "branch": branch, "smaller": far.value - 1, "smaller_error": far.error,
-            "grows": grown.mean(), "grows_error": grown.sem(),
-        })  # fmt: skip
-    return pd.DataFrame(rows)
+        theory = np.interp(rows["alpha"], line["alpha"], line["q"]) if len(line) else np.nan
+        ratios = (rows["q"] / theory).groupby(rows["d"])
+        limits[omega, branch] = controlled.limit({d: Measured.mean(values) for d, values in ratios}).value
+    index = pd.MultiIndex.from_tuples(limits, names=where)
+    smaller = pd.DataFrame(list(limits.values()), index, ["smaller", "smaller_error"])
+    smaller["smaller"] -= 1
+    return smaller.join(_growth(searches).rename_axis(where)).reset_index()
 
 
-def _grown(ends):
-    """q of the lowest of some ends over that of the first, less 1."""
-    return ends["q"].to_numpy()[ends["train_loss"].to_numpy().argmin()] / ends["q"].iloc[0] - 1
+def _growth(searches):
+    """`grows` of `sizes`, by omega and valley."""
+    rows = searches[(searches["d"] == searches["d"].max()) & (searches["search"] != "anneal")]
+    rows = rows.astype({"search": str, "valley": str}).sort_values(["search", "number"], ignore_index=True)
+    data_set = ["omega", "valley", "seed"]
+    ends = rows.groupby(data_set)  # the first end of a data set is that of informed descent
+    deepest = rows.loc[ends["train_loss"].idxmin()].set_index(data_set)["q"]
+    growth = (deepest / ends["q"].first() - 1).rename("grows")
+    return with_errors(growth.groupby(["omega", "valley"]))
 
 
 def loops(table, sigma):
@@ -210,18 +206,14 @@ def loops(table, sigma):
     table: the experiment "hysteresis".
     sigma: of its task.
     """
-    squares = pd.DataFrame({
-        "semantic": table["theta"] ** 2 / (sigma**2 * table["q"]),
-        "positional": sigma**2 * table["m"] ** 2 / table["q"],
-    })  # fmt: skip
-    rows = table[["omega", "way", "at", "excess"]].astype({"way": str}).join(squares)
-    groups = rows.groupby(["omega", "way", "at"])
-    means, errors = groups.mean(), groups.sem()
-    found = means[["excess"]].copy()
-    for name in squares:
-        found[name] = np.sqrt(means[name])
-        found[f"{name}_error"] = errors[name] / (2 * found[name])
-    return found
+    semantic = table["theta"] ** 2 / (sigma**2 * table["q"])
+    positional = sigma**2 * table["m"] ** 2 / table["q"]
+    rows = table.astype({"way": str}).assign(semantic=semantic, positional=positional)
+    means = with_errors(rows.groupby(["omega", "way", "at"])[["excess", "semantic", "positional"]])
+    for name in COLOURS:  # from means of squares to their roots
+        means[name] = np.sqrt(means[name])
+        means[f"{name}_error"] /= 2 * means[name]
+    return means
 
 
 def turned(table, sigma):
@@ -231,17 +223,14 @@ def turned(table, sigma):
 
     table, sigma: as for `loops`.
     """
+    where = ["omega", "way"]
     rows = table.astype({"way": str})
-    semantic = rows["theta"].abs() / sigma**2 > rows["m"].abs()
-    rows = rows.assign(over=np.where(rows["way"] == "up", semantic, ~semantic))
-    found = {}
-    for (omega, way), each in rows.groupby(["omega", "way"]):
-        over = each[each["over"]].groupby("seed")["at"]
-        ends = over.min() if way == "up" else over.max()
-        found[omega, way] = {
-            "data_sets": each["seed"].nunique(), "turned": len(ends), "first": ends.min(), "last": ends.max(),
-        }  # fmt: skip
-    return pd.DataFrame.from_dict(found, orient="index").rename_axis(["omega", "way"])
+    is_semantic = rows["theta"].abs() / sigma**2 > rows["m"].abs()
+    is_up = rows["way"] == "up"
+    alphas = rows[is_semantic == is_up].groupby([*where, "seed"])["at"].agg(["min", "max"]).reset_index()
+    alphas["first"] = alphas["min"].where(alphas["way"] == "up", alphas["max"])  # on its way
+    ends = alphas.groupby(where)["first"].agg(turned="size", first="min", last="max")
+    return rows.groupby(where).agg(data_sets=("seed", "nunique")).join(ends).fillna({"turned": 0})
 
 
 @styled
@@ -254,14 +243,12 @@ def draw_minima_by_loss(tables, curves):
     figure, rows = plt.subplots(len(tables), 2, figsize=(9.5, 3.6 * len(tables)), squeeze=False)
     for (title, table), (left, right) in zip(tables.items(), rows):
         for branch, colour in COLOURS.items():
-            here = table[(table["branch"] == branch) & (table["q1"] > table["q0"]) & (table["reason"] == "")]
-            if here.empty:
+            broken = table[(table["branch"] == branch) & _is_broken(table)]
+            if broken.empty:
                 continue
-            line = here[here["what"] == "solution"].sort_values("y")
-            ground = here[here["what"] == "ground state"]
-            left.errorbar(
-                line["y"], 1e6 * line["shift"], 1e6 * line["shift_error"], fmt="o-", color=colour, label=branch
-            )
+            line = broken[broken["what"] == "solution"].sort_values("y")
+            ground = broken[broken["what"] == "ground state"]
+            draw_points(left, line["y"], 1e6 * line["shift"], 1e6 * line["shift_error"], colour, "o-", label=branch)
             left.plot(ground["y"], 1e6 * ground["shift"], "*", color=colour, markersize=13)
             curve = curves[title, branch]
             draw_line(right, 1e6 * curve["above"], 1e3 * curve["complexity"], 1e3 * curve["complexity_error"], colour)
@@ -282,25 +269,20 @@ def draw_thresholds(theory, trained, published):
     published: omega to the published value.
     """
     figure, axes = plt.subplots(figsize=(7.4, 4.8))
-    axes.fill_between(
-        theory.index, -theory["symmetric_error"], theory["symmetric_error"], color=NEUTRAL, alpha=0.25, linewidth=0
-    )
+    symmetric, error = theory["symmetric"], theory["symmetric_error"]
+    axes.fill_between(theory.index, -error, error, color=NEUTRAL, alpha=0.25, linewidth=0)
     axes.axhline(0, color=NEUTRAL, linewidth=1, label="replica symmetric, with its quadrature error")
-    axes.errorbar(
-        theory.index, theory["shift"], theory["shift_error"], fmt="s-", color=BASELINE, label="one step of breaking"
-    )
-    reference = theory["symmetric"]
-    shown = [omega for omega in trained.index if omega in reference.index]
+    breaking = {"label": "one step of breaking"}
+    draw_points(axes, theory.index, theory["shift"], theory["shift_error"], BASELINE, "s-", **breaking)
+    compared = trained[trained.index.isin(theory.index)]
     for name, marker, colour, label, aside in (
         ("informed", "o", "black", "students, informed descent, $d\\to\\infty$", -ASIDE),
         ("searched", "D", "#8a6fb0", "students, lowest minima found, $d\\to\\infty$", ASIDE),
     ):
-        away = trained.loc[shown, name] - reference[shown]
-        at = [omega + aside for omega in shown]
-        axes.errorbar(
-            at, away, trained.loc[shown, f"{name}_error"], fmt=marker, color=colour, label=label, markersize=7
-        )
-    known = {omega: float(each.text) - reference[omega] for omega, each in published.items() if omega in reference}
+        shift = compared[name] - symmetric[compared.index]
+        style = {"label": label, "markersize": 7}
+        draw_points(axes, compared.index + aside, shift, compared[f"{name}_error"], colour, marker, **style)
+    known = {omega: value.value - symmetric[omega] for omega, value in published.items() if omega in theory.index}
     axes.plot(list(known), list(known.values()), "x", color=NEUTRAL, markersize=8, label="published theory")
     axes.set(xlabel=r"$\omega$", ylabel=r"$\alpha_c$ less the replica-symmetric one")
     figure.legend(loc="outside upper center", ncols=2, fontsize=11)
@@ -308,39 +290,32 @@ def draw_thresholds(theory, trained, published):
 
 
 @styled
-def draw_loops(found, lines, borders):
+def draw_loops(cosines, lines, borders):
     """``|Cosine|`` of followed students with the teacher and with the positions, for each omega.
 
-    found: from `loops`.
+    cosines: from `loops`.
     lines: omega and branch to a table of theory with alpha and `own`, the branch's own cosine.
     borders: omega to a dict of branch to the `Measured` alpha at which theory has the minimum begin or stop.
     """
-    omegas = list(found.index.unique("omega"))
-    figure, rows = plt.subplots(len(omegas), 1, figsize=(7.4, 3.3 * len(omegas)), sharex=True, squeeze=False)
-    for omega, axes in zip(omegas, rows[:, 0]):
+    omegas = list(cosines.index.unique("omega"))
+    figure, rows = panels(len(omegas), 3.3, 7.4, sharex=True)
+    for omega, axes in zip(omegas, rows):
         for branch, colour in COLOURS.items():
-            line = lines.get((omega, branch))
-            if line is not None:
+            if (omega, branch) in lines:
+                line = lines[omega, branch]
                 axes.plot(line["alpha"], line["own"], color=colour, linewidth=1.2)
             if branch in borders.get(omega, {}):
                 axes.axvline(borders[omega][branch].value, color=colour, linestyle="--", linewidth=1)
             for way, (marker, _) in WAYS.items():
-                each = found.loc[(omega, way)]
-                own = (way == "up") == (branch == "positional")
-                axes.errorbar(
-                    each.index, each[branch], each[f"{branch}_error"], fmt=marker, color=colour, markersize=5,
-                    markerfacecolor=colour if own else "white", elinewidth=0.8,
-                )  # fmt: skip
+                began_with = "positional" if way == "up" else "semantic"
+                style = {"markersize": 5, "markerfacecolor": colour if branch == began_with else "white"}
+                draw_means(axes, cosines.loc[(omega, way)], branch, colour, marker=marker, **style)
         axes.set(ylabel="|cosine|", title=rf"$\omega = {omega:g}$", ylim=(0, None))
-    rows[-1, 0].set_xlabel(r"$\alpha$")
-    marks = [
-        plt.Line2D([], [], color=NEUTRAL, marker=marker, linestyle="", label=label) for marker, label in WAYS.values()
-    ]
-    marks += [
-        plt.Line2D([], [], color=colour, label=f"{name}: with the {of}")
-        for (name, colour), of in zip(COLOURS.items(), ("teacher", "positions"))
-    ]
-    figure.legend(handles=marks, loc="outside upper center", ncols=2, fontsize=11)
+    rows[-1].set_xlabel(r"$\alpha$")
+    ways = [axes.plot([], [], marker, color=NEUTRAL, label=label)[0] for marker, label in WAYS.values()]
+    cosine = {"semantic": "with the teacher", "positional": "with the positions"}
+    branches = [axes.plot([], [], color=COLOURS[name], label=f"{name}: {text}")[0] for name, text in cosine.items()]
+    figure.legend(handles=[*ways, *branches], loc="outside upper center", ncols=2, fontsize=11)
     return figure
 
 
@@ -351,25 +326,25 @@ def draw_gained(many, hopped):
     many, hopped: from `analysis.lowest.later`, by omega, d and search: of `excess`, and the column "hop" of `searched`.
     """
     omegas = list(hopped.index.unique("omega"))
-    styles = dict(zip(sorted(hopped.index.unique("d")), ("v:", "o-.", "s-", "D--")))
+    markers = dict(zip(sorted(hopped.index.unique("d")), ("v:", "o-.", "s-", "D--")))
     counts = sorted(many.index.unique("search"))
-    beyond = dict(zip(styles, counts[-1] * 1.5 ** np.arange(1.5, 1.5 + len(styles))))
-    figure, panels = plt.subplots(1, len(omegas), figsize=(3.4 * len(omegas) + 0.6, 4.4), sharey=True, squeeze=False)
-    for omega, axes in zip(omegas, panels[0]):
-        for d, style in styles.items():
+    beyond = dict(zip(markers, counts[-1] * 1.5 ** np.arange(1.5, 1.5 + len(markers))))
+    width = 3.4 * len(omegas) + 0.6
+    figure, ((*columns,),) = plt.subplots(1, len(omegas), figsize=(width, 4.4), sharey=True, squeeze=False)
+    for omega, axes in zip(omegas, columns):
+        for d, marker in markers.items():
+            hops = hopped.loc[omega, d].set_axis([beyond[d]])
             for branch, colour in COLOURS.items():
-                bars = {"fmt": style, "color": colour, "markersize": 5}
-                label = rf"{branch}, $d={d}$"
                 if (omega, d) in many.index:
-                    each = many.loc[omega, d]
-                    axes.errorbar(each.index.astype(float), 1e6 * each[branch], 1e6 * each[f"{branch}_error"], **bars)
-                found = hopped.loc[omega, d].iloc[0]
-                axes.errorbar(beyond[d], 1e6 * found[branch], 1e6 * found[f"{branch}_error"], **bars, label=label)
+                    starts = many.loc[omega, d].rename(index=float)
+                    draw_means(axes, starts, branch, colour, 1e-6, marker, markersize=5)
+                label = rf"{branch}, $d={d}$"
+                draw_means(axes, hops, branch, colour, 1e-6, marker, markersize=5, label=label)
         axes.axvline(counts[-1] * 1.35, color=NEUTRAL, linewidth=1)
         axes.set(xscale="log", xlabel="displaced starts | hops", title=rf"$\omega = {omega:g}$")
         axes.xaxis.set_major_locator(mpl.ticker.FixedLocator(counts))
         axes.xaxis.set_major_formatter(mpl.ticker.StrMethodFormatter("{x:g}"))
         axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())
-    panels[0][0].set_ylabel(r"$10^6\times$ loss gained")
-    figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=11)
+    columns[0].set_ylabel(r"$10^6\times$ loss gained")
+    figure.legend(*columns[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=11)
     return figure

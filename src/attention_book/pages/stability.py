@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from attention_phases.measured import Measured
+from attention_phases.measured import standard_error
 from attention_phases.task import Task
 from attention_phases.theory.stability import contraction, tail
 
@@ -13,7 +13,7 @@ from ..analysis.means import in_errors, with_errors
 from ..experiments.grids import OMEGAS
 from ..experiments.results import experiment
 from ..render.dark import VALUES
-from ..render.style import COLOURS, NEUTRAL, OMEGA, SEMANTIC, draw_line, panels, styled
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, SEMANTIC, draw_line, draw_points, panels, styled
 from .free_energy import theory_lines
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
@@ -42,12 +42,9 @@ def rates(table, replicons, damping):
     table: the experiment "stability".
     replicons: (omega, alpha) to what `theory.stability.tail` gives.
     """
-    first, last = WINDOW
     where = ["omega", "alpha"]
-    distances = table[table["what"] == "contraction"].pivot(
-        index=[*where, "seed"], columns="iteration", values="distance"
-    )
-    factors = (distances[last] / distances[first]) ** (1 / (last - first))
+    rows = table[table["what"] == "contraction"]
+    factors = _factor(rows.pivot(index=[*where, "seed"], columns="iteration", values="distance"))
     measured = with_errors(factors.rename("measured").groupby(where)).dropna()
     predicted = {place: _predicted(replicons[place], damping) for place in replicons if place in measured.index}
     rows = pd.DataFrame.from_dict(predicted, orient="index").rename_axis(where).join(measured)
@@ -55,13 +52,19 @@ def rates(table, replicons, damping):
     return rows.assign(sigma_off=off).reset_index()
 
 
+def _factor(sizes):
+    """Factor an iteration over `WINDOW`, from sizes by iteration."""
+    first, last = WINDOW
+    return (sizes[last] / sizes[first]) ** (1 / (last - first))
+
+
 def _predicted(replicon, damping):
     """What `with_mean` gives, and the factor that it predicts."""
     replicon = with_mean(replicon)
     value, error = replicon["replicon"], replicon["replicon_error"]
-    first, last = WINDOW
-    factors = [contraction(shifted, damping, last) for shifted in (value - error, value, value + error)]
-    low, middle, high = ((sizes[last] / sizes[first]) ** (1 / (last - first)) for sizes in factors)
+    low, middle, high = (
+        _factor(contraction(rate, damping, WINDOW[1])) for rate in (value - error, value, value + error)
+    )
     return replicon | {"predicted": middle, "predicted_error": (high - low) / 2}
 
 
@@ -101,12 +104,12 @@ def settled(table, apart):
     places = pd.MultiIndex.from_tuples(apart, names=where)
     rows = pd.DataFrame(list(apart.values()), places, ["distance", "distance_error"])
     copies = table[(table["what"] == "copies") & (table["damping"] > 0)]
-    for name, some in (("copies", copies[copies["width"] == 0]), ("copies_jumping", copies[copies["width"] > 0])):
-        ranges = some.groupby(where, observed=True)["apart"].agg(["median", "min", "max"])
+    for name, widths in (("copies", copies["width"] == 0), ("copies_jumping", copies["width"] > 0)):
+        ranges = copies[widths].groupby(where, observed=True)["apart"].agg(["median", "min", "max"])
         rows = rows.join(ranges.set_axis([name, f"{name}_low", f"{name}_high"], axis=1))
     ends = table[table["what"] == "settled"].groupby(where, observed=True)["settled"]
     rows = rows.join(ends.agg(settled="sum", data_sets="size").astype(int))
-    return rows.reset_index(names=["omega", "alpha", "branch"])
+    return rows.rename_axis(["omega", "alpha", "branch"]).reset_index()
 
 
 def replicon_map(profile):
@@ -139,7 +142,7 @@ def draw_contraction(curves, rates):
     curves: label to measured `sizes` and the predicted ones.
     rates: from the function of this name; rows without a prediction are left out.
     """
-    figure, (top, bottom) = plt.subplots(2, 1, figsize=(6.4, 8.6), height_ratios=(1, 1.15))
+    figure, (top, bottom) = panels(2, 4.3, height_ratios=(1, 1.15))
     shades = plt.get_cmap("copper")(np.linspace(0, 0.8, len(curves)))
     for (label, (measured, predicted)), shade in zip(curves.items(), shades):
         top.plot(measured.index, measured, "-", color=shade, linewidth=0.7, alpha=0.6)
@@ -177,13 +180,11 @@ def draw_gains(curves):
 
     curves: (omega, alpha, branch) to distances and gains (scrambles by distance).
     """
-    figure, axes = plt.subplots(figsize=(6.4, 5))
+    figure, (axes,) = panels(1, 5)
     axes.axhline(1, color="#888888", linewidth=1)
     for ((omega, alpha, branch), (distances, gains)), marker in zip(curves.items(), "os^Dvx"):
-        means, errors = np.transpose([Measured.mean(column) for column in gains.T])
-        bars = {"fmt": f"{marker}-", "color": COLOURS[branch], "linewidth": 1, "elinewidth": 1}
-        label = rf"{branch}, $\omega = {omega:g}$, $\alpha = {alpha:g}$"
-        axes.errorbar(distances, means, errors, label=label, **bars)
+        style = {"label": rf"{branch}, $\omega = {omega:g}$, $\alpha = {alpha:g}$", "linewidth": 1}
+        draw_points(axes, distances, gains.mean(0), standard_error(gains), COLOURS[branch], f"{marker}-", **style)
     axes.set(xscale="log", yscale="log", ylabel="gain of the squared distance in one iteration")
     axes.set_xlabel("distance of the copies, over the size of $Q$")
     axes.legend(fontsize=11)
@@ -206,7 +207,7 @@ def draw_maps(maps, lines, label, most, crosses=None):
         squares.set_gid(f"{VALUES}_{number}")
         for what, line in lines.items():
             draw_line(axes, line.index, line["alpha"], line["alpha_error"], **LINES[what])
-        axes.set(title=title, ylabel=r"sample complexity $\alpha = n/d$", ylim=(0.4, values.index.max() + 0.1))
+        axes.set(title=title, ylabel=ALPHA, ylim=(0.4, values.index.max() + 0.1))
     if lines:
         place = {"loc": "lower left", "bbox_to_anchor": (0, 1.09)}
         rows[0].legend(ncols=3, fontsize=11, columnspacing=1, handletextpad=0.4, **place)
