@@ -9,12 +9,11 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 from attention_book import published
-from attention_book.analysis import counting as summary
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.means import in_errors
 from attention_book.experiments.grids import ALPHAS
 from attention_book.pages import minima, random_starts, variant_maps, variants
-from attention_book.pages.counting import as_published, lost
+from attention_book.pages.counting import as_published, lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram.counting import TRAIN_SHARE
@@ -352,7 +351,7 @@ def noise_of_former_zeros(*entries):
 # Page: for each quotation, whether it is true. A quotation ends where the sentence goes on about something else.
 def lasting(epochs):
     runs = load("lost_letters")
-    return summary.lasting_errors(runs[runs["epochs"] == epochs])
+    return lasting_errors(runs[runs["epochs"] == epochs])
 
 
 def errors_of_lost_letters():
@@ -369,7 +368,7 @@ def letters_of_starts():
 def distances_of_the_others():
     """Semantic distances without the four least accurate runs, less the published ones, in errors of both."""
     table = load("histogram")
-    runs = as_published(summary.per_run(table), table).loc["semantic"]
+    runs = as_published(per_run(table), table).loc["semantic"]
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}
     return [

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.analysis.counting import lasting_errors
 from attention_book.pages import counting as page
 from attention_book.pages.attention_matrices import attention_panel
 from attention_phases.histogram import transformer
@@ -133,14 +132,14 @@ def losing(shares, data_seed=0):
 
 
 def test_one_bad_epoch_is_not_lasting():
-    errors = lasting_errors(losing([[0.9, 0.5, 0.7, 0.1, 0.3], [0.0, 0.0, 0.9, 0.0, 0.0]]))
+    errors = page.lasting_errors(losing([[0.9, 0.5, 0.7, 0.1, 0.3], [0.0, 0.0, 0.9, 0.0, 0.0]]))
     assert errors[0, 0].to_list() == [0.7, 0.7, 0.5, 0.3, 0.3]
     assert errors[0, 1].to_list() == [0.0] * 5
 
 
 def test_a_letter_is_lost_in_the_first_epochs():
     shares = [[0.6] * 4 + [0.2] * 3, [0.04, 0.04, 0.9, 0.01, 0.01, 0.3, 0.3], [0.4] * 4 + [0.1] * 3, [0.24] * 7]
-    errors = lasting_errors(losing(shares))
+    errors = page.lasting_errors(losing(shares))
     assert page.lost(errors).to_list() == [True, False, True, False]
     second, seventh = page.lost_letters(errors, (7, 2)).to_dict("records")
     assert (second["epoch"], second["there_low"], second["there_high"]) == (2, 0.4, 0.6)
@@ -151,7 +150,7 @@ def test_a_letter_is_lost_in_the_first_epochs():
 def test_starts_are_counted_by_the_data_sets_on_which_they_lose_a_letter():
     first = losing([[0.9, 0.5, 0.5], [0.0, 0.5, 0.5], [0.9, 0.0, 0.0], [0.9, 0.0, 0.0]])
     second = losing([[0.0, 0.5, 0.5], [0.0] * 3, [0.0] * 3, [0.0] * 3], data_seed=1)
-    counts = page.lost_by_start(lasting_errors(pd.concat([first, second])))
+    counts = page.lost_by_start(page.lasting_errors(pd.concat([first, second])))
     assert counts["lost_on"].to_list() == [0, 1, 2] and counts["starts"].to_list() == [2, 1, 1]
     assert counts["if_alike"].to_list() == pytest.approx([4 * 0.375, 4 * 0.5, 4 * 0.125])  # of shares 1/2 and 1/4
     assert counts["if_alike_std"].to_list() == pytest.approx([(4 * p * (1 - p)) ** 0.5 for p in (0.375, 0.5, 0.125)])

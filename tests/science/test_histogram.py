@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.analysis import counting as summary
 from attention_book.experiments import counting as runs
 from attention_book.experiments import grid, verification
 from attention_book.experiments.cells import CountingCell
+from attention_book.pages.counting import worst_letter
 from attention_book.store import provenance
 from attention_book.store.database import Store
 from attention_book.store.parquet import decode, export
@@ -207,7 +207,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     assert right / test.tokens.size == pytest.approx(accuracy) and by["epoch"][-1]["test_loss"] == loss
     assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
     stored = pd.DataFrame([vars(CELL) | row for row in rows])
-    (worst,) = summary.worst_letter(stored, [CELL], "sgd").itertuples()
+    (worst,) = worst_letter(stored, [CELL], "sgd").itertuples()
     wrong = measures.wrong_by_letter(kept["final"], test)
     assert worst.all == pytest.approx(1 - accuracy) and wrong.max() == worst.there >= worst.all > worst.elsewhere
     assert counting.LETTERS[wrong.argmax()] == worst.letter

@@ -7,14 +7,13 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
-from attention_phases.histogram.counting import from_letters
+from attention_phases.histogram.counting import LETTERS, from_letters
 from attention_phases.histogram.measures import matrices
 from attention_phases.histogram.transformer import ATTENTION, SHAPES, views
 
 from .. import published
-from ..analysis.counting import letters, weights
 from ..render.style import styled
-from ..store.parquet import encode
+from ..store.parquet import decode, encode
 
 EQUAL = "#d1001f"  # frames of equal tokens
 SCRIPT = "../../_static/attention_panel.js"  # from the page
@@ -23,6 +22,18 @@ SCRIPT = "../../_static/attention_panel.js"  # from the page
 def shown_sequences(text=""):
     """The three sequences that the paper shows, and one given as ten letters, as token numbers."""
     return [*published.SHOWN_SEQUENCES, *([from_letters(text)] if text else [])]
+
+
+def weights(table, variant, after="adam", seed=0):
+    """Trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
+    chosen = (table["what"] == "weights") & (table["variant"] == variant) & (table["after"] == after)
+    (text,) = table.loc[chosen & (table["seed"] == seed), "weights"]
+    return decode(text)
+
+
+def letters(sequence):
+    """A sequence of tokens as letters A to O."""
+    return "".join(LETTERS[token] for token in sequence)
 
 
 def around_sgd(table, variant, sequences):

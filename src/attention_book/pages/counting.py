@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 
+from attention_phases.histogram.counting import LETTERS, VARIANTS, Sequences
+from attention_phases.histogram.measures import along_line, matrices, wrong_by_letter
 from attention_phases.measured import Measured
 
 from .. import published
-from ..analysis.counting import tensors
 from ..analysis.means import with_errors
 from ..experiments.cells import EXCHANGED
+from ..experiments.counting import data
 from ..render.style import COLOURS, NEUTRAL, panels, styled
 from ..render.verdicts import Comparison, compare
+from .attention_matrices import weights
 
 # Which tensors a sum of distances may mean.
 SETS = {
@@ -25,13 +28,144 @@ EMBEDDINGS = ["token", "position"]
 LOST = 0.25  # of a letter's places told wrong after the first epochs: what is learned late is below a tenth by then
 
 
+def curves(table):
+    """Rows of the epochs: variant, seed, epoch, train_loss, test_loss, accuracy, and `adam_epochs`."""
+    columns = ["variant", "seed", "adam_epochs", "epoch", "train_loss", "test_loss", "accuracy"]
+    return table.loc[table["what"] == "epoch", columns].astype({"epoch": int, "variant": str})
+
+
+def per_run(table):
+    """One row for each variant and seed.
+
+    Columns are `accuracy` and `test_loss` after Adam, and with "_sgd" after SGD; "start to trained" and "trained to
+    final", the sums over the tensors of their distances; `of_zeros`, the second over the formerly frozen entries;
+    `by_position`, `by_token` and the same with "_sgd", as `measures.variance_shares`.
+    """
+    run = ["variant", "seed"]
+    epochs = curves(table)
+    tested = ["accuracy", "test_loss"]
+    by_adam = epochs[epochs["epoch"] == epochs["adam_epochs"]].set_index(run)[tested]
+    by_sgd = epochs.loc[epochs.groupby(run)["epoch"].idxmax()].set_index(run)[tested]
+    sums = tensors(table).groupby([*run, "span"]).sum().unstack()
+    spans = ["start to trained", "trained to final"]
+    shares = table[table["what"] == "shares"].astype({"variant": str, "after": str}).set_index([*run, "after"])
+    shares = shares[["by_position", "by_token"]]
+    parts = [
+        by_adam,
+        by_sgd.add_suffix("_sgd"),
+        sums["distance"][spans],
+        sums["of_zeros"]["trained to final"].rename("of_zeros"),
+        shares.xs("adam", level="after"),
+        shares.xs("sgd", level="after").add_suffix("_sgd"),
+    ]
+    return pd.concat(parts, axis=1)
+
+
+def tensors(table):
+    """`distance` and `of_zeros` by variant, seed, span and tensor."""
+    rows = table[table["what"] == "distance"].astype({"variant": str, "span": str, "tensor": str})
+    return rows.set_index(["variant", "seed", "span", "tensor"])[["distance", "of_zeros"]]
+
+
+def by_count(table, after="adam"):
+    """Share of the positions told wrong, for each count that occurs, over all runs.
+
+    By variant and count: `places`, `wrong` (a share), `error` (standard error of the share by the scatter of the runs,
+    at least one position).
+    """
+    rows = table[(table["what"] == "count") & (table["after"] == after) & (table["places"] > 0)]
+    rows = rows.astype({"variant": str, "count": int}).assign(missed=rows["places"] - rows["right"])
+    by = ["variant", "count"]
+    sums = rows.groupby(by)[["places", "missed"]].sum()
+    wrong = sums["missed"] / sums["places"]
+    # A ratio of sums over runs: its error comes from the scatter of the runs, as errors of one model are no draws.
+    rows["residual"] = rows["missed"] - rows["places"] * wrong.reindex(pd.MultiIndex.from_frame(rows[by])).to_numpy()
+    scatter = rows.groupby(by)["residual"].agg(_scatter_of_sum)
+    error = np.maximum(scatter, 1) / sums["places"]
+    return pd.DataFrame({"places": sums["places"], "wrong": wrong, "error": error})
+
+
+def worst_letter(table, cells, after="adam"):
+    """Share of the test positions told wrong by each run: at all letters, at its worst one, and at the others.
+
+    By variant and seed: `letter`, `there`, `elsewhere`, `all`.
+    """
+    rows = {}
+    for cell in cells:
+        test = data(cell)[1]
+        wrong = wrong_by_letter(weights(table, cell.variant, after, cell.seed), test)
+        places = np.bincount(test.tokens.ravel(), minlength=len(wrong))
+        worst = wrong.argmax()
+        rows[cell.variant, cell.seed] = {
+            "letter": LETTERS[worst],
+            "there": wrong[worst],
+            "elsewhere": np.average(np.delete(wrong, worst), weights=np.delete(places, worst)),
+            "all": np.average(wrong, weights=places),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["variant", "seed"])
+
+
+def lasting_errors(runs):
+    """Share told wrong at the worst letter of each run, the median of three tests that follow one another.
+
+    A test sees one epoch, and any letter may have a bad one; the median leaves those out. There is a row for each epoch
+    that was tested, and a column for each data set and start. At both ends it is the median of the three nearest tests.
+
+    Args:
+        runs: rows of the experiment "lost_letters" that train equally long.
+    """
+    shares = runs.pivot(index="epoch", columns=["data_seed", "start_seed"], values="there")
+    return shares.rolling(3, center=True).median().bfill().ffill()
+
+
+def _scatter_of_sum(values):
+    """Standard error of a sum of independent values of mean zero."""
+    return (len(values) / max(len(values) - 1, 1) * (values**2).sum()) ** 0.5
+
+
+def matrix_differences(table, cells, sequences):
+    """How much the attention matrices change by SGD, and how much those of the two solutions differ.
+
+    Root mean squares over all entries, a row for each seed: "positional" and "semantic" (after SGD minus before), and
+    "between" (semantic minus positional, before SGD). At most so many of the test sequences are read.
+    """
+    rows = {}
+    for seed, cell in {cell.seed: cell for cell in cells}.items():
+        tokens = data(cell)[1].tokens[:sequences]
+        before, after = (
+            {variant: matrices(weights(table, variant, end, seed), tokens) for variant in VARIANTS}
+            for end in ("adam", "sgd")
+        )
+        changes = {variant: _root_mean_square(after[variant] - before[variant]) for variant in VARIANTS}
+        rows[seed] = changes | {"between": _root_mean_square(before["semantic"] - before["positional"])}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _root_mean_square(values):
+    return float(np.sqrt((values.astype(float) ** 2).mean()))
+
+
+def lines(table, cells, after, sequences):
+    """Loss on the straight line from the positional to the semantic solution of each run.
+
+    There is a row for each place on the line from 0 to 1, and a column for each seed. At most so many of the test
+    sequences are read.
+    """
+    losses = {}
+    for seed, cell in {cell.seed: cell for cell in cells}.items():
+        ends = [weights(table, variant, after, seed) for variant in VARIANTS]
+        test = Sequences(*(values[:sequences] for values in data(cell)[1]))
+        places, losses[seed], _ = along_line(*ends, test)
+    return pd.DataFrame(losses, index=places)
+
+
 def as_published(runs, table):
     """Accuracies and distances of each run as the paper measures them: columns of `published.HISTOGRAM`.
 
     Before it measures what SGD moved, the paper sets the former zeros of the embeddings back to zero: its distance by
     SGD leaves out what they moved, and its former zeros are those of Q and K.
 
-    runs: from `analysis.counting.per_run`.
+    runs: from `per_run`.
     table: the experiment "histogram".
     """
     by_sgd = tensors(table).xs("trained to final", level="span")
@@ -91,14 +225,14 @@ def readings(table, span="start to trained", column="distance"):
 
 
 def matrix_changes(differences):
-    """`analysis.counting.matrix_differences` as means over runs with errors: `matrices` (which), `rms_change`."""
+    """`matrix_differences` as means over runs with errors: `matrices` (which), `rms_change`."""
     names = {
         "positional": "positional: after SGD less before",
         "semantic": "semantic: after SGD less before",
         "between": "semantic less positional",
     }
-    means = differences[list(names)].agg(["mean", "sem"]).T.set_axis(["rms_change", "rms_change_error"], axis=1)
-    return means.rename(index=names).rename_axis("matrices").reset_index()
+    changes = differences[list(names)].rename(columns=names).rename_axis(columns="matrices")
+    return with_errors(changes.unstack().rename("rms_change").groupby("matrices", sort=False)).reset_index()
 
 
 def attention_shares(runs):
@@ -106,16 +240,15 @@ def attention_shares(runs):
 
     `solution`; `by_position` and `by_token`.
 
-    runs: from `analysis.counting.per_run`.
+    runs: from `per_run`.
     """
     shares = ["by_position", "by_token"]
-    rows = []
-    for variant, values in runs.groupby("variant"):
-        for when, suffix in {"before SGD": "", "after SGD": "_sgd"}.items():
-            own = values[[f"{name}{suffix}" for name in shares]].set_axis(shares, axis=1)
-            row = {"solution": f"{variant}, {when}", **own.mean(), **own.std().add_suffix("_std")}
-            rows.append(row)
-    return pd.DataFrame(rows)
+    by_sgd = runs[[f"{name}_sgd" for name in shares]].set_axis(shares, axis=1)
+    phases = pd.concat({"before SGD": runs[shares], "after SGD": by_sgd}, names=["when"])
+    groups = phases.groupby(["variant", "when"], sort=False)
+    rows = groups.mean().join(groups.std().add_suffix("_std")).sort_index(level="variant", sort_remaining=False)
+    rows.index = [f"{variant}, {when}" for variant, when in rows.index]
+    return rows.rename_axis("solution").reset_index()
 
 
 def moved_by(table):
@@ -132,7 +265,7 @@ def moved_by(table):
 def changes_by_sgd(runs):
     """Change of accuracy and loss by SGD, run by run: `quantity`, `solution`, mean `change` with its error.
 
-    runs: from `analysis.counting.per_run`.
+    runs: from `per_run`.
     """
     changes = pd.DataFrame({name: runs[f"{name}_sgd"] - runs[name] for name in ("accuracy", "test_loss")})
     changes = changes.rename_axis("quantity", axis=1).stack().rename("change")
@@ -146,7 +279,7 @@ def worst_letters(worst, variant):
 
     `run`, the worst first; `letter`, `there`, `elsewhere` (shares of wrong positions); `letter_sgd`, `there_sgd`.
 
-    worst: "adam" and "sgd", as from `analysis.counting.worst_letter`.
+    worst: "adam" and "sgd", as from `worst_letter`.
     """
     adam, sgd = (worst[after].loc[variant] for after in ("adam", "sgd"))
     adam = adam.sort_values("all", ascending=False)[["letter", "there", "elsewhere"]]
@@ -156,7 +289,7 @@ def worst_letters(worst, variant):
 def lost(errors):
     """Which runs have lost a letter: over a quarter of its places are told wrong after the first epochs.
 
-    errors: from `analysis.counting.lasting_errors`.
+    errors: from `lasting_errors`.
     """
     return errors.loc[:EXCHANGED].iloc[-1] > LOST
 
@@ -166,7 +299,7 @@ def lost_letters(errors, epochs):
 
     `epoch`; `there`, mean and range over the runs that have lost a letter; `kept`, the largest of the others.
 
-    errors: from `analysis.counting.lasting_errors`.
+    errors: from `lasting_errors`.
     """
     chosen, gone = errors.loc[sorted(epochs)], lost(errors)
     losing, keeping = chosen.loc[:, gone], chosen.loc[:, ~gone]
@@ -180,7 +313,7 @@ def lost_by_start(errors):
     `lost_on` so many data sets; `starts` that do; `if_alike`, mean and standard deviation of their number if each start
     lost a letter with the share of all starts on the same data set.
 
-    errors: from `analysis.counting.lasting_errors`, of each start on each data set.
+    errors: from `lasting_errors`, of each start on each data set.
     """
     gone = lost(errors).unstack("data_seed")
     chances = np.ones(1)
@@ -196,7 +329,7 @@ def lost_by_start(errors):
 def draw_curves(curves):
     """Share of wrong positions, and loss, against the epoch, all runs.
 
-    curves: from `analysis.counting.curves`.
+    curves: from `curves`.
     """
     figure, (top, bottom) = panels(2, 4, sharex=True)
     first = curves["seed"].min()
@@ -224,7 +357,7 @@ def draw_curves(curves):
 def draw_worst_letters(errors, lost):
     """Share of the places of the worst letter told wrong, against the epoch; runs that have lost a letter are thick.
 
-    errors: from `analysis.counting.lasting_errors`.
+    errors: from `lasting_errors`.
     """
     figure, (axes,) = panels(1, 4.2)
     for gone, width, name in ((False, 0.7, "the others"), (True, 1.8, "runs that lose a letter")):
@@ -241,7 +374,7 @@ def draw_worst_letters(errors, lost):
 def draw_errors_by_count(shares):
     """Share of the positions told wrong, by how often their token occurs.
 
-    shares: from `analysis.counting.by_count`.
+    shares: from `by_count`.
     """
     figure, (axes,) = panels(1, 4.2)
     for variant, shift, marker in (("positional", -0.08, "o"), ("semantic", 0.08, "s")):
@@ -258,7 +391,7 @@ def draw_errors_by_count(shares):
 
 @styled
 def draw_losses_between(lines):
-    """Loss along straight lines between the two solutions: frames from `analysis.counting.lines` by their name."""
+    """Loss along straight lines between the two solutions: frames from `lines` by their name."""
     figure, (axes,) = panels(1, 4.2)
     for (name, losses), style in zip(lines.items(), ("-", "--")):
         axes.plot(losses.index, losses, style, color=NEUTRAL, linewidth=0.8, alpha=0.35)

@@ -13,12 +13,20 @@ VALUES = "values"  # a drawing names points so whose colours show values
 MAPS = ("QuadMesh", "QuadContourSet", VALUES)  # a map is an axes that has one of these, or an image
 # From linear sRGB to the cube of cones' answers, and from their roots to lightness and two opponent colours:
 # Björn Ottosson's OKLab.
-CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929],
-                  [0.2119034982, 0.6806995451, 0.1073969566],
-                  [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
-OPPONENTS = np.array([[0.2104542553, 0.7936177850, -0.0040720468],
-                      [1.9779984951, -2.4285922050, 0.4505937099],
-                      [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip
+CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+OPPONENTS = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
 
 
 def linear(colour):
@@ -38,16 +46,7 @@ def on_dark(colour):
 
     The hue stays. Of the way in lightness from paper to ink, a share t becomes a larger one: t^(1/3) for colours, which
     makes those of both mechanisms about as light as the explorer's; t^0.6 for greys, of which faint ones stay faint.
-
-    Parameters
-    ----------
-    colour : str
-        "#rrggbb".
-
-    Returns
-    -------
-    str
-        "#rrggbb"; white becomes `PAPER`, black `INK`.
+    White "#ffffff" becomes `PAPER`, black `INK`.
     """
     lightness, *opponents = oklab(colour)
     grey = np.hypot(*opponents) < 0.03
@@ -64,38 +63,32 @@ def on_dark(colour):
 
 
 def dark(svg):
-    """A figure on dark paper.
+    """A figure on dark paper: the text of an SVG that matplotlib wrote, on white or on no paper.
 
-    Parameters
-    ----------
-    svg : str
-        As matplotlib writes it, on white or on no paper.
-
-    Returns
-    -------
-    str
-        All colours are those of `on_dark`, but in maps and colour bars: what is drawn inside their axes keeps its
-        colours and its white ground, so that a cell means what it meant and what is drawn over cells is read as before.
+    All colours are those of `on_dark`, but in maps and colour bars: what is drawn inside their axes keeps its colours
+    and its white ground, so that a cell means what it meant and what is drawn over cells is read as before.
     """
     tree = ElementTree.fromstring(svg)
-    shapes = {each.get("id"): copy.deepcopy(each) for each in tree.iterfind(f".//{SVG}defs/{SVG}path")}
+    defined = list(tree.iterfind(f".//{SVG}defs/{SVG}path"))
+    shapes = {shape.get("id"): copy.deepcopy(shape) for shape in defined}
     kept = [part for axes in tree.iterfind(f".//{SVG}g") if _is_map(axes) for part in _inside(axes)]
-    untouched = {each for part in kept for each in part.iter()} - {*tree.iterfind(f".//{SVG}defs/{SVG}path")}
-    for each in tree.iter():
-        if each not in untouched and "style" in each.attrib:
-            each.set("style", re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), each.get("style")))
+    untouched = {element for part in kept for element in part.iter()} - {*defined}
+    for element in tree.iter():
+        if element not in untouched and "style" in element.attrib:
+            style = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), element.get("style"))
+            element.set("style", style)
     tree.set("fill", INK)  # matplotlib leaves out a black fill, which is the usual one
     for part in kept:
         part.set("fill", "#000000")
         _own_shapes(part, shapes)
-    for prefix, name in (("", SVG[1:-1]), ("xlink", LINK[1:].partition("}")[0])):
-        ElementTree.register_namespace(prefix, name)
+    ElementTree.register_namespace("", SVG.strip("{}"))
+    ElementTree.register_namespace("xlink", LINK[1:].partition("}")[0])
     return ElementTree.tostring(tree, encoding="unicode")
 
 
 def _is_map(group):
     return group.get("id", "").startswith("axes_") and any(
-        each.tag == f"{SVG}image" or each.get("id", "").startswith(MAPS) for each in group.iter()
+        part.tag == f"{SVG}image" or part.get("id", "").startswith(MAPS) for part in group.iter()
     )
 
 
@@ -107,8 +100,8 @@ def _inside(axes):
     for part in axes:
         name = part.get("id", "")
         if name.startswith(("text", "legend")):
-            spots = [re.match(r"translate\((\S+) (\S+)\)", each.get("transform", "")) for each in part.iter()]
-            place = next((np.array(found.groups(), float) for found in spots if found), None)  # none: an arrow alone
+            moves = [re.match(r"translate\((\S+) (\S+)\)", element.get("transform", "")) for element in part.iter()]
+            place = next((np.array(move.groups(), float) for move in moves if move), None)  # none: an arrow alone
             inside = place is None or ((low <= place) & (place <= high)).all()
         elif name.startswith("patch"):  # the spines, and a colour bar's outline, are lines that nothing cuts
             line = part.find(f"{SVG}path")
@@ -122,11 +115,11 @@ def _inside(axes):
 def _own_shapes(part, shapes):
     """Give a group marks of its own: matplotlib defines one once, with its colours, and uses it all over the figure."""
     names = {}
-    for each in part.iter(f"{SVG}use"):
-        name = each.get(LINK)[1:]
+    for use in part.iter(f"{SVG}use"):
+        name = use.get(LINK)[1:]
         if "style" in shapes[name].attrib:
             names[name] = f"{name}-{part.get('id')}"
-            each.set(LINK, f"#{names[name]}")
+            use.set(LINK, f"#{names[name]}")
     for name, own in names.items():
         shape = copy.deepcopy(shapes[name])
         shape.set("id", own)

@@ -1,6 +1,5 @@
 """What a figure draws, as numbers: read off the figure itself, so that the two cannot differ."""
 
-import io
 import re
 
 import numpy as np
@@ -11,23 +10,17 @@ from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.contour import ContourSet
 
 UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
+UNITS = "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
 COLUMNS = ("panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value")
 
 
 def drawn(figure, names=None):
-    """Data of a figure in long form.
+    """Data of a figure in long form, a row for each point.
 
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    names : dict, optional
-        What a colour stands for, by its hexadecimal code.
+    panel (from 1), series (its label), colour (hexadecimal, or its name), what it is drawn as, x, y, the ends of its
+    error bar or band, and the value that a colour or a level shows.
 
-    Returns
-    -------
-    pandas.DataFrame
-        A row for each point: panel (from 1), series (its label), colour (hexadecimal, or its name), what it is drawn
-        as, x, y, the ends of its error bar or band, and the value that a colour or a level shows.
+    names: what a colour stands for, by its hexadecimal code.
     """
     rows = []
     for number, axes in enumerate(_panels(figure), 1):
@@ -40,35 +33,20 @@ def drawn(figure, names=None):
 
 
 def as_csv(figure, names=None):
-    """The same as CSV, below comments that say what the axes of each panel show; empty if nothing is drawn to scale.
-
-    Parameters
-    ----------
-    figure, names
-        As for `drawn`.
-
-    Returns
-    -------
-    str
-    """
+    """The same as CSV, below comments that say what the axes of each panel show; empty if nothing is drawn to scale."""
     table = drawn(figure, names)
     if table.empty:
         return ""
-    out = io.StringIO()
-    out.write(
-        "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range.\n"
-    )
+    comments = [
+        "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
+    ]
     for number, axes in enumerate(_panels(figure), 1):
-        bars = {each.colorbar.ax for each in (*axes.collections, *axes.images) if each.colorbar}
-        shown = [
-            ("title", axes.get_title("left") or axes.get_title()),
-            ("x", _axis(axes, "x")),
-            ("y", _axis(axes, "y")),
-        ]
-        shown += [("value", bar.get_xlabel() or bar.get_ylabel()) for bar in bars]
-        out.write(f"# panel {number}: " + "; ".join(f"{name} = {said}" for name, said in shown if said) + "\n")
-    table.to_csv(out, index=False, float_format="%.6g", lineterminator="\n")
-    return out.getvalue()
+        labels = [("title", axes.get_title("left") or axes.get_title())]
+        labels += [("x", _axis(axes, "x")), ("y", _axis(axes, "y"))]
+        bars = {mapped.colorbar.ax for mapped in (*axes.collections, *axes.images) if mapped.colorbar}
+        labels += [("value", bar.get_xlabel() or bar.get_ylabel()) for bar in bars]
+        comments.append(f"# panel {number}: " + "; ".join(f"{name} = {label}" for name, label in labels if label))
+    return "\n".join([*comments, table.to_csv(index=False, float_format="%.6g", lineterminator="\n")])
 
 
 def _panels(figure):
@@ -78,7 +56,8 @@ def _panels(figure):
 def _axis(axes, which):
     """Label of an axis, or of the one that it is shared with."""
     shared = getattr(axes, f"get_shared_{which}_axes")().get_siblings(axes)
-    label = next((each for each in (getattr(one, f"get_{which}label")() for one in [axes, *shared]) if each), "")
+    labels = [getattr(panel, f"get_{which}label")() for panel in (axes, *shared)]
+    label = next(filter(None, labels), "")
     return f"{label} (logarithmic)" if getattr(axes, f"get_{which}scale")() == "log" else label
 
 
@@ -97,9 +76,9 @@ def _series(axes):
     for line in axes.lines:
         if line not in parts and len(line.get_xdata()):
             yield _line(axes, line)
-    for each in axes.collections:
-        if each not in parts:
-            yield from _collection(each)
+    for collection in axes.collections:
+        if collection not in parts:
+            yield from _collection(collection)
     for image in axes.images:
         values = np.ma.filled(image.get_array().astype(float), nan)
         y, x = np.indices(values.shape)
@@ -133,27 +112,27 @@ def _line(axes, line):
     return line.get_label(), line.get_color(), kind, x, y, np.nan, np.nan, np.nan
 
 
-def _collection(each):
-    label, nan = each.get_label(), np.nan
-    if isinstance(each, ContourSet):
-        for level, path in zip(each.levels, each.get_paths()):
+def _collection(collection):
+    label, nan = collection.get_label(), np.nan
+    if isinstance(collection, ContourSet):
+        for level, path in zip(collection.levels, collection.get_paths()):
             if len(path.vertices):
                 yield label, None, "contour", *path.vertices.T, nan, nan, level
-    elif isinstance(each, QuadMesh):
-        corners = each.get_coordinates()  # (rows + 1, columns + 1, xy)
+    elif isinstance(collection, QuadMesh):
+        corners = collection.get_coordinates()  # (rows + 1, columns + 1, xy)
         centres = (corners[1:, 1:] + corners[:-1, :-1]) / 2
-        values = np.ma.filled(each.get_array().astype(float), nan)
+        values = np.ma.filled(collection.get_array().astype(float), nan)
         yield label, None, "cell", *centres.reshape(-1, 2).T, nan, nan, values.ravel()
-    elif isinstance(each, PathCollection) and len(each.get_offsets()):
-        x, y = np.ma.filled(each.get_offsets().astype(float), nan).T
-        values = each.get_array()
-        colour = each.get_facecolor()[:1] if values is None and len(each.get_facecolor()) else [None]
+    elif isinstance(collection, PathCollection) and len(collection.get_offsets()):
+        x, y = np.ma.filled(collection.get_offsets().astype(float), nan).T
+        values = collection.get_array()
+        colour = collection.get_facecolor()[:1] if values is None and len(collection.get_facecolor()) else [None]
         yield label, colour[0], "points", x, y, nan, nan, nan if values is None else np.ma.filled(values, nan)
-    elif isinstance(each, PolyCollection):
-        for path in each.get_paths():  # of a band: there and back
+    elif isinstance(collection, PolyCollection):
+        for path in collection.get_paths():  # of a band: there and back
             points = pd.Series(path.vertices[:, 1]).groupby(path.vertices[:, 0])
             low, high = points.min(), points.max()
-            yield label, each.get_facecolor()[0][:3], "band", low.index, nan, low.to_numpy(), high.to_numpy(), nan
-    elif isinstance(each, LineCollection):
-        for segment in each.get_segments():
-            yield label, each.get_color()[0], "line", *np.asarray(segment).T, nan, nan, nan
+            yield label, collection.get_facecolor()[0][:3], "band", low.index, nan, low.to_numpy(), high.to_numpy(), nan
+    elif isinstance(collection, LineCollection):
+        for segment in collection.get_segments():
+            yield label, collection.get_color()[0], "line", *np.asarray(segment).T, nan, nan, nan
