@@ -16,8 +16,8 @@ def students(omega, critical, linear, spread=0.01, **more):
         for seed, sign in enumerate((1, -1)):
             same = {"omega": omega, "alpha": alpha, "seed": seed, "linear_mse": 5.0, "optimizer": "lbfgs"} | more
             away = sign * spread
-            rows.append(same | {"start": "semantic", "train_loss": 1 + 2 * (critical - alpha) + away,
-                                "test_mse": 5 + 2 * (linear - alpha) + away})  # fmt: skip
+            losses = {"train_loss": 1 + 2 * (critical - alpha) + away, "test_mse": 5 + 2 * (linear - alpha) + away}
+            rows.append(same | losses | {"start": "semantic"})
             rows.append(same | {"start": "positional", "train_loss": 1.0, "test_mse": 9.0})
     return pd.DataFrame(rows)
 

@@ -105,15 +105,16 @@ def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
 
 
 def test_thresholds_that_were_not_found_are_left_out():
-    each = {"symmetric": 0.7, "symmetric_error": 1e-3, "alpha": 0.69, "alpha_error": 1e-3, "shift_error": 1e-4}
-    lost = {"symmetric": 0.7, "symmetric_error": 1e-3}
-    table = pd.DataFrame([
-        {"what": "critical", "omega": 0.2, "reason": "", "shift": -0.004, **each},
-        {"what": "critical", "omega": 0.1, "reason": "", "shift": -0.006, **each},
-        {"what": "critical", "omega": 0.3, "reason": "positional: did not settle", **lost},
-        {"what": "critical", "omega": 0.25, "reason": f"semantic: {NO_MAXIMUM}", "shift": -0.001, **each},
-        {"what": "linear", "omega": 0.1, "reason": "", "shift": 0.5, **each},
-    ])  # fmt: skip
+    kept = [
+        ("critical", 0.2, "", -0.004),
+        ("critical", 0.1, "", -0.006),
+        ("critical", 0.25, f"semantic: {NO_MAXIMUM}", -0.001),
+        ("linear", 0.1, "", 0.5),
+    ]
+    table = pd.DataFrame(kept, columns=["what", "omega", "reason", "shift"])
+    table = table.assign(alpha=0.69, alpha_error=1e-3, shift_error=1e-4)
+    lost = pd.DataFrame([{"what": "critical", "omega": 0.3, "reason": "positional: did not settle"}])
+    table = pd.concat([table, lost], ignore_index=True).assign(symmetric=0.7, symmetric_error=1e-3)
     found = breaking.moved(table)
     assert found.index.tolist() == [0.1, 0.2, 0.25] and found["resolved"].tolist() == [True, True, False]
     assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
@@ -191,18 +192,11 @@ def test_students_with_lower_minima_cross_later_by_what_the_positional_ones_gain
 
 
 def test_what_searches_gain_is_a_mean_over_data_sets():
-    starts = pd.DataFrame([
-        {"omega": 0.1, "alpha": 0.7, "d": 500, "valley": "positional", "seed": seed, "number": k, "count": 3,
-         "train_loss": 2e-3 - 1e-6 * k}
-        for seed in (0, 1)
-        for k in range(3)
-    ])  # fmt: skip
-    table = pd.concat(
-        [
-            valleys(500, {"positional": 8e-6, "semantic": 0.0}, same=0.9),
-            valleys(250, {"positional": 4e-6, "semantic": 0}),
-        ]
-    )
+    one_set = {"omega": 0.1, "alpha": 0.7, "d": 500, "valley": "positional", "number": range(3), "count": 3}
+    one_set = pd.DataFrame(one_set | {"train_loss": [2e-3, 1.999e-3, 1.998e-3]})
+    starts = pd.concat([one_set.assign(seed=seed) for seed in (0, 1)], ignore_index=True)
+    large = valleys(500, {"positional": 8e-6, "semantic": 0.0}, same=0.9)
+    table = pd.concat([large, valleys(250, {"positional": 4e-6, "semantic": 0})])
     found = breaking.searches(table, starts).set_index(["branch", "d"])
     row = found.loc["positional", 500]
     assert row[["hop", "hop_error", "hop_share"]].tolist() == pytest.approx([8e-6, 2e-6, 4e-3])
@@ -213,7 +207,6 @@ def test_what_searches_gain_is_a_mean_over_data_sets():
 
 
 def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_all_starts():
-
     def frame(values, searches):
         index = pd.MultiIndex.from_tuples([(0.1, 500, k) for k in searches], names=["omega", "d", "search"])
         semantic = np.array(values) / 2
@@ -222,9 +215,8 @@ def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_
 
     figure = breaking.draw_gained(frame([2e-6, 4e-6], [1, 49]), frame([9e-6], ["hop"]))
     (axes,) = figure.axes
-    drawn = {
-        (line.get_color(), len(line.get_xdata())): line.get_xydata() for line in axes.lines if len(line.get_xdata())
-    }
+    lines = [line for line in axes.lines if len(line.get_xdata())]
+    drawn = {(line.get_color(), len(line.get_xdata())): line.get_xydata() for line in lines}
     assert drawn[COLOURS["positional"], 2].ravel().tolist() == pytest.approx([1, 2, 49, 4])
     assert drawn[COLOURS["semantic"], 2].ravel().tolist() == pytest.approx([1, 1, 49, 2])
     (x, height), (_, half) = drawn[COLOURS["positional"], 1][0], drawn[COLOURS["semantic"], 1][0]
@@ -241,11 +233,11 @@ def test_a_followed_student_is_described_by_its_cosines():
 def test_a_student_has_turned_where_the_other_mechanism_is_larger():
     """Up: at 0.8 on one data set, nowhere on the other. Down: at 0.4, from larger alpha. Cosines theta/sigma^2, m."""
     semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
-    table = pd.DataFrame([
-        {"omega": 0.2, "seed": seed, "way": way, "at": a, "theta": -0.09 * share, "m": 0.5}
-        for (seed, way), shares in semantic.items()
-        for a, share in zip((0.4, 0.8, 1.2), shares)
-    ])  # fmt: skip
+    tables = []
+    for (seed, way), shares in semantic.items():
+        rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.09 * np.array(shares), "m": 0.5})
+        tables.append(rows.assign(omega=0.2, seed=seed, way=way))
+    table = pd.concat(tables, ignore_index=True)
     found = breaking.turned(table, 0.3)
     assert [*found] == ["data_sets", "turned", "first", "last"]
     assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
@@ -259,13 +251,9 @@ def test_sizes_are_taken_against_theory_and_against_the_informed_end():
         q = 0.05 * (0.9 + 10 / d) * (1 + 1e-3 * rng.standard_normal(200))
         rows.append(pd.DataFrame({"omega": 0.1, "start": "positional", "alpha": 0.7, "d": d, "q": q}))
     ends = [("descent", 0, 2.0, 0.04), ("hop", 0, 1.0, 0.044), ("descent", 1, 3.0, 0.08), ("anneal", 0, 0.5, 0.9)]
-    searches = pd.DataFrame([
-        {"omega": 0.1, "d": d, "valley": "positional", "seed": seed, "search": search, "number": k,
-         "train_loss": loss, "q": q if d == 500 else 1.0}
-        for d in (250, 500)
-        for seed in (0, 1)
-        for search, k, loss, q in ends
-    ])  # fmt: skip
+    ends = pd.DataFrame(ends, columns=["search", "number", "train_loss", "q"]).assign(omega=0.1, valley="positional")
+    large = [ends.assign(d=500, seed=seed) for seed in (0, 1)]
+    searches = pd.concat([*large, ends.assign(d=250, seed=0, q=1.0)], ignore_index=True)
     (found,) = breaking.sizes(pd.concat(rows), searches, lines).to_dict("records")
     assert (found["omega"], found["branch"]) == (0.1, "positional")
     assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3

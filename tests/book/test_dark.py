@@ -18,8 +18,8 @@ from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NE
 
 OTHERS = ["#000000", "#222222", "#8a6fb0", "#d1001f"]  # that figures use under no name
 EXECUTED = HTML / "book" / "_executed"
-SHOWN = "() => [...document.querySelectorAll('.bd-article .themes')].map(each => [...each.children]" \
-    ".map(image => [image.alt, getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"  # fmt: skip
+SHOWN = """() => [...document.querySelectorAll('.bd-article .themes')].map(pair => [...pair.children].map(
+    image => [image.alt, getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"""
 THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 
@@ -119,9 +119,13 @@ def valued(axes):
 
 @pytest.mark.parametrize(
     "draw, name",
-    [(mesh, "QuadMesh_1"), (lambda axes: axes.contourf([[0, 1], [1, 2]]), "QuadContourSet_1"), (valued, VALUES),
-     (lambda axes: axes.imshow([[0, 1], [1, 0]], cmap="Greys"), "patch_2")],
-)  # fmt: skip
+    [
+        (mesh, "QuadMesh_1"),
+        (lambda axes: axes.contourf([[0, 1], [1, 2]]), "QuadContourSet_1"),
+        (valued, VALUES),
+        (lambda axes: axes.imshow([[0, 1], [1, 0]], cmap="Greys"), "patch_2"),
+    ],
+)
 def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
     light, changed = mapped(draw)
     axes = ElementTree.fromstring(changed).find(".//*[@id='axes_1']")
@@ -132,10 +136,7 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
     assert colours(changed, "matplotlib.axis_1") == colours(changed, "patch_3") == {INK}  # ticks, a spine
     assert colours(changed, "legend_1") == {INK, PAPER}
     assert on_dark(COLOURS["semantic"]) in colours(changed, "axes_1") and COLOURS["semantic"] not in colours(changed)
-    assert colours(changed, "axes_2") == {
-        INK,
-        PAPER,
-    }  # whose marks are those over the map, which matplotlib defines once
+    assert colours(changed, "axes_2") == {INK, PAPER}  # its marks are those over the map, which are defined once
     assert colours(changed, "axes_3") >= {INK}
 
 

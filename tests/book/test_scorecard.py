@@ -42,17 +42,22 @@ def frame():
         student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "unknown"),
     ]
     broken = {"breaking": Measured(-0.0004, 0.0001)}
-    return scorecard.gathered([
-        page("fig02", [alpha_c(1.25, 0.0005, **broken)], of_students), page("fig03", [alpha_c(1.26, 0.001, **broken)]),
-        page("fig04"),
-    ])  # fmt: skip
+    return scorecard.gathered(
+        [
+            page("fig02", [alpha_c(1.25, 0.0005, **broken)], of_students),
+            page("fig03", [alpha_c(1.26, 0.001, **broken)]),
+            page("fig04"),
+        ]
+    )
 
 
 def test_every_number_is_compared_once_with_the_smaller_error(frame):
     assert frame["id"].to_list() == [
-        "fig02-critical-omega-0.3-theory", "fig02-test-mse-alpha-2-branch-positional-students",
-        "fig02-linear-mse-alpha-2-students", "fig02-theta-sigma-2-d-10-branch-semantic-students",
-    ]  # fmt: skip
+        "fig02-critical-omega-0.3-theory",
+        "fig02-test-mse-alpha-2-branch-positional-students",
+        "fig02-linear-mse-alpha-2-students",
+        "fig02-theta-sigma-2-d-10-branch-semantic-students",
+    ]
     assert frame["value"].to_list() == [1.25, 2.1, 2.1, 9.0]
     swapped = scorecard.gathered([page("fig03", [alpha_c(1.26, 0.001)]), page("fig02", [alpha_c(1.25, 0.002)])])
     assert swapped["figure"].to_list() == ["fig03"]
@@ -65,9 +70,13 @@ def test_the_document_by_hand(frame):
     first, second, third, fourth = found["rows"]
     assert first["page"] == "_executed/fig02.html#table-table-0" and second["page"].endswith("#table-table-1")
     assert first["published"] == {
-        "text": "1.241", "value": 1.241, "rounding": pytest.approx(0.001 / 12**0.5), "uncertainty": None, "n": None,
+        "text": "1.241",
+        "value": 1.241,
+        "rounding": pytest.approx(0.001 / 12**0.5),
+        "uncertainty": None,
+        "n": None,
         "source": "Fig. 3",
-    }  # fmt: skip
+    }
     model = {"shift": -0.0004, "uncertainty": 0.0001}
     assert first["ours"] == {"value": 1.25, "uncertainty": 0.0005, "kind": "theory", "n": 16, "model": model}
     assert first["difference"]["absolute"] == pytest.approx(0.009)
@@ -95,11 +104,18 @@ def test_the_document_obeys_its_schema(frame):
 @pytest.mark.parametrize(
     "where, value",
     [
-        (("verdict",), "perhaps"), (("reason",), None), (("ours", "uncertainty"), 0), (("ours", "kind"), "guess"),
-        (("published", "text"), "about 1"), (("difference", "sigma"), None), (("id",), "Fig 2"), (("page",), "fig02"),
-        (("provenance", "data"), "none"), (("more",), 1),
+        (("verdict",), "perhaps"),
+        (("reason",), None),
+        (("ours", "uncertainty"), 0),
+        (("ours", "kind"), "guess"),
+        (("published", "text"), "about 1"),
+        (("difference", "sigma"), None),
+        (("id",), "Fig 2"),
+        (("page",), "fig02"),
+        (("provenance", "data"), "none"),
+        (("more",), 1),
     ],
-)  # fmt: skip
+)
 def test_what_the_schema_forbids(frame, where, value):
     found = scorecard.document(frame, PROVENANCE)
     inner = found["rows"][0]

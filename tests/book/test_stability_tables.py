@@ -67,16 +67,17 @@ def test_where_minima_begin_and_end(borders):
     assert (one["positional_stop"], one["positional_stop_error"]) == (1.4, 0.03)
 
 
+def span(patch, axes):
+    """Interval of x that a patch covers."""
+    return patch.get_extents().transformed(axes.transData.inverted()).intervalx.tolist()
+
+
 def test_minima_are_solid_and_shaded_where_they_are_not_the_lower_ones(borders):
     figure = free_energy.draw_free_energies(borders)
     lines = drawn(figure).query("`drawn as` == 'line'").groupby(["panel", "series"])["x"].apply(list)
     assert [lines[1, f"{branch} minimum"] for branch in OWN] == [[0.2, 1.0, 2.0], [0.2, 1.0]]
     assert [lines[2, f"{branch} minimum"] for branch in OWN] == [[1.0, 2.0], [0.2, 1.0, 2.0]]
-    shades = [
-        {patch.get_label().split()[0]: patch.get_extents().transformed(axes.transData.inverted()).intervalx.tolist()
-         for patch in axes.patches}
-        for axes in figure.axes
-    ]  # fmt: skip
+    shades = [{patch.get_label().split()[0]: span(patch, axes) for patch in axes.patches} for axes in figure.axes]
     assert shades[0] == {"semantic": pytest.approx([0, 0.7]), "positional": pytest.approx([0.7, 1.4])}
     assert shades[1] == {"semantic": pytest.approx([0.8, 1.25]), "positional": pytest.approx([1.25, 2])}
     plt.close("all")
@@ -84,10 +85,13 @@ def test_minima_are_solid_and_shaded_where_they_are_not_the_lower_ones(borders):
 
 def test_rates_beside_the_prediction():
     # Two data sets on which a perturbation keeps 0.5 and 0.54 of its size in each iteration, at two places.
-    table = pd.DataFrame([
-        {"what": "contraction", "omega": 0.3, "alpha": alpha, "seed": seed, "iteration": k, "distance": rate**k}
-        for alpha in (1.5, 2.0) for seed, rate in enumerate((0.5, 0.54)) for k in range(21)
-    ])  # fmt: skip
+    iterations = np.arange(21)
+    tables = [
+        pd.DataFrame({"iteration": iterations, "distance": rate**iterations}).assign(alpha=alpha, seed=seed)
+        for alpha in (1.5, 2.0)
+        for seed, rate in enumerate((0.5, 0.54))
+    ]
+    table = pd.concat(tables, ignore_index=True).assign(what="contraction", omega=0.3)
     replicon = {"replicon": 0.24, "replicon_error": 0.01, "index": 3.0, "index_error": 0.5, "settled": True}
     replicons = {(0.3, 1.5): replicon, (0.3, 2.0): replicon | {"index": 0.99}}
     rates = stability.rates(table, {(0.1, 0.75): replicon} | replicons, damping=0.0)  # nothing settles at the first
@@ -103,13 +107,20 @@ def test_rates_beside_the_prediction():
 
 
 def test_a_factor_without_a_prediction_is_not_drawn():
-    rates = pd.DataFrame({
-        "predicted": [0.5, np.nan], "predicted_error": [0.1, np.nan], "measured": [0.5, 0.9],
-        "measured_error": [0.01, 0.01], "omega": 0.3, "alpha": [1.5, 2.0], "index": [3.0, 0.9],
-    })  # fmt: skip
+    rates = pd.DataFrame(
+        {
+            "predicted": [0.5, np.nan],
+            "predicted_error": [0.1, np.nan],
+            "measured": [0.5, 0.9],
+            "measured_error": [0.01, 0.01],
+            "omega": 0.3,
+            "alpha": [1.5, 2.0],
+            "index": [3.0, 0.9],
+        }
+    )
     curves = {"a": (pd.DataFrame({"seed 0": [1.0, 0.5]}), np.array([1.0, 0.5]))}
     bottom = stability.draw_contraction(curves, rates).axes[1]
-    assert [each.get_text() for each in bottom.texts] == ["0.3, 1.5"]
+    assert [text.get_text() for text in bottom.texts] == ["0.3, 1.5"]
     assert bottom.get_xlim()[1] == pytest.approx(0.51)
     plt.close("all")
 

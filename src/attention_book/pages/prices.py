@@ -49,12 +49,13 @@ def students_at(task, alpha, points, seeds=SEEDS):
 
 def prices(solutions, alpha):
     """`Price` of each branch from independent solutions, as `students_at` gives them."""
-    found = {}
-    for branch, some in solutions.items():
-        losses = np.array([solution.train_loss for solution in some])
-        slopes = np.array([solution.train_slope for solution in some])
-        found[branch] = Price(Measured.mean(losses), Measured.mean(slopes), Measured.mean(losses - alpha * slopes))
-    return found
+    return {branch: _price(students, alpha) for branch, students in solutions.items()}
+
+
+def _price(students, alpha):
+    losses = np.array([student.train_loss for student in students])
+    slopes = np.array([student.train_slope for student in students])
+    return Price(Measured.mean(losses), Measured.mean(slopes), Measured.mean(losses - alpha * slopes))
 
 
 def usual_sentence(task, students, rng, sentences=SENTENCES):
@@ -65,14 +66,11 @@ def usual_sentence(task, students, rng, sentences=SENTENCES):
     """
     y = task.sigma * rng.standard_normal((sentences, 2))
     fields = {branch: cavity_fields(task, student.overlaps, y, rng) for branch, student in students.items()}
-    drawn = [
-        one_sentence(task, y[i], {branch: w[i] for branch, w in fields.items()}, students) for i in range(sentences)
-    ]
-    away = sum(
-        (np.array([sentence.misfit[branch] + sentence.bending[branch] for sentence in drawn]) / student.train_slope - 1)
-        ** 2
-        for branch, student in students.items()
-    )
+    drawn = [one_sentence(task, y[i], {branch: w[i] for branch, w in fields.items()}, students) for i in range(len(y))]
+    away = np.zeros(sentences)
+    for branch, student in students.items():
+        costs = np.array([sentence.misfit[branch] + sentence.bending[branch] for sentence in drawn])
+        away += (costs / student.train_slope - 1) ** 2
     return drawn[int(np.argmin(away))]
 
 
