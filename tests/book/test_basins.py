@@ -55,8 +55,8 @@ def test_a_basin_that_its_own_starts_leave_does_not_exist(minima):
 @pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 20), (10, 10), (70, 140)])
 def test_the_interval_is_wilsons(hits, count):
     known = stats.binomtest(hits, count).proportion_ci(0.95, "wilson")
-    found = wilson(hits / count, count, stats.norm.ppf(0.975))
-    assert found == pytest.approx((known.low, known.high), abs=1e-12)
+    interval = wilson(hits / count, count, stats.norm.ppf(0.975))
+    assert interval == pytest.approx((known.low, known.high), abs=1e-12)
 
 
 def test_runs_on_one_data_set_count_as_far_as_they_differ():
@@ -66,8 +66,8 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
     rng = np.random.default_rng(1)
     free = pd.Series(np.where(rng.random(len(seeds)) < 1 / 3, "semantic", "positional"))
     widths = []
-    for found in (equal, free):
-        runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": seeds, "basin": found})
+    for ends in (equal, free):
+        runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": seeds, "basin": ends})
         table = basins.fractions(runs).set_index("basin")
         share, low, high = table.loc["semantic", ["fraction", "low", "high"]]
         assert low < share < high
@@ -91,8 +91,8 @@ def test_basins_side_by_side():
         ("adam", 50, 1.0, "neither", 0.1, 0.0, 0.2),
     ]  # fmt: skip
     shares = pd.DataFrame(rows, columns=["optimizer", "d", "alpha", "basin", "fraction", "low", "high"])
-    found = basins.side_by_side(shares)
-    assert found.to_dict("records") == [{
+    wide = basins.side_by_side(shares)
+    assert wide.to_dict("records") == [{
         "optimizer": "adam", "d": 50, "alpha": 1.0, "semantic": 0.2, "semantic_low": 0.1, "semantic_high": 0.3,
         "positional": 0.7, "positional_low": 0.6, "positional_high": 0.8,
         "neither": 0.1, "neither_low": 0.0, "neither_high": 0.2,

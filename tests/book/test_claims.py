@@ -78,7 +78,7 @@ def line_of(name, what):
 def from_random_starts():
     """Where the means of rank 2, trained as published, overtake the linear model; theory of both ranks; by omega."""
     by_gd = load("fig14_random", optimizer="gd")
-    gaps = {omega: instances.test_gap(each, "random").mean(axis=1) for omega, each in by_gd.groupby("omega")}
+    gaps = {omega: instances.test_gap(rows, "random").mean(axis=1) for omega, rows in by_gd.groupby("omega")}
     last = pd.Series({omega: thresholds.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
     rank_two = load("fig14_theory", what="linear", form="rank2").set_index("omega")["alpha"]
     return pd.DataFrame({"random": last, "two": rank_two, "one": line_of("fig03_theory", "linear")}).dropna(
@@ -207,7 +207,7 @@ def shares_above(**where):
     """The same, and its standard error."""
     theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
     students = load("fig08", optimizer="lbfgs", start="semantic", **where).groupby("alpha")["test_mse"]
-    return [each.loc[1.0:] for each in (students.mean() / theory - 1, students.sem() / theory)]
+    return [rows.loc[1.0:] for rows in (students.mean() / theory - 1, students.sem() / theory)]
 
 
 def above_semantic_theory():
@@ -219,7 +219,7 @@ def above_semantic_theory():
 
 def per_cent_above(alpha, **where):
     """`shares_above` at an alpha."""
-    return per_cent(*(each.loc[alpha] for each in shares_above(**where)))
+    return per_cent(*(rows.loc[alpha] for rows in shares_above(**where)))
 
 
 STANDARD = {"sigma": 0.5, "lam": 0.01}
@@ -638,5 +638,5 @@ def test_no_number_is_typed_into_a_page_unchecked(page):
     text = prose(page)
     for quotation in CLAIMS.get(page, ()):
         text = text.replace(quotation, " ")
-    known = {each.text for each in (*published.CRITICAL_ALPHA.values(), *published.LINEAR_ALPHA.values())}
+    known = {printed.text for printed in (*published.CRITICAL_ALPHA.values(), *published.LINEAR_ALPHA.values())}
     assert [number for number in typed(text) if number not in known] == []

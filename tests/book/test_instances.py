@@ -18,9 +18,9 @@ def test_means_and_paired_differences():
         for seed, value in enumerate(values)
     ]
     table = pd.DataFrame(rows)
-    found = instances.instance_means(table)
-    assert found.loc[("semantic", 1.0), "theta"] == 2.5
-    assert found.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 over sqrt 2
+    means = instances.instance_means(table)
+    assert means.loc[("semantic", 1.0), "theta"] == 2.5
+    assert means.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 over sqrt 2
     assert instances.training_gap(table).loc[1.0].tolist() == [0.5, 1.0]
     shuffled = table.sample(frac=1, random_state=1)
     assert instances.training_gap(shuffled).loc[1.0].tolist() == [0.5, 1.0]
@@ -31,8 +31,8 @@ def test_standard_errors_are_of_the_mean():
         {"start": "semantic", "d": 10, "seed": seed, **dict.fromkeys(instances.MEASURED, value)}
         for seed, value in enumerate((1.0, 2.0, 3.0, 6.0))
     ]
-    found = instances.instance_means(pd.DataFrame(rows), along="d").loc[("semantic", 10)]
-    assert (found["q"], found["q_error"]) == (3.0, pytest.approx((14 / 3 / 4) ** 0.5))
+    means = instances.instance_means(pd.DataFrame(rows), along="d").loc[("semantic", 10)]
+    assert (means["q"], means["q_error"]) == (3.0, pytest.approx((14 / 3 / 4) ** 0.5))
 
 
 def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
@@ -50,9 +50,9 @@ def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
 
 
 def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
-    found = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
-    assert found.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
-    assert found.loc[2.0].tolist() == [0.75, 1.25]
+    advantages = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
+    assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
+    assert advantages.loc[2.0].tolist() == [0.75, 1.25]
     semantic = pd.DataFrame({"train_loss": [1.0, 3.0], "test_mse": [0.5, 0.1]})
     positional = pd.DataFrame({"train_loss": [2.0, 2.0], "test_mse": [0.7, 0.8]})
     assert theory_advantage(semantic, positional, 0.6).to_list() == pytest.approx([0.1, -0.2])
@@ -60,8 +60,8 @@ def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
 
 def test_maps_by_alpha_and_omega():
     table = pd.concat([students(0.1, 0.5, 1.0), students(0.3, 1.0, 1.5)])
-    found = instances.gap_map(table, instances.training_gap)
-    assert found.loc[0.0].to_dict() == pytest.approx({0.1: 1.0, 0.3: 2.0})
+    means = instances.gap_map(table, instances.training_gap)
+    assert means.loc[0.0].to_dict() == pytest.approx({0.1: 1.0, 0.3: 2.0})
     named = {
         "semantic": [(1.0, 3.0, 1.0), (2.0, 5.0, 0.5)],
         "symmetric": [(0.5, 9.0, 2.0), (1.0, 9.0, 2.0)],
@@ -74,17 +74,17 @@ def test_maps_by_alpha_and_omega():
     ]
     theory = pd.DataFrame([*theory, {"what": "baseline", "omega": 0.3, "test_mse": 0.6}])
 
-    found = theory_map(theory, lambda *tables: loss_gap(*tables) + tables[2])[0.3]
+    means = theory_map(theory, lambda *tables: loss_gap(*tables) + tables[2])[0.3]
     # Where a minimum is missing the student without overlaps takes its place.
-    assert found.to_dict() == pytest.approx({0.5: 0.6, 1.0: -0.4, 2.0: 1.6})
+    assert means.to_dict() == pytest.approx({0.5: 0.6, 1.0: -0.4, 2.0: 1.6})
 
 
 def test_curves_of_theory_are_sorted():
-    found = curve(
+    critical = curve(
         lines([("critical", 0.3, 1.2, 0.1), ("linear", 0.3, 1.5, 0.1), ("critical", 0.1, 0.7, 0.2)]), "critical"
     )
-    assert found.index.to_list() == [0.1, 0.3] and found["alpha"].to_list() == [0.7, 1.2]
-    assert found["alpha_error"].to_list() == [0.2, 0.1]
+    assert critical.index.to_list() == [0.1, 0.3] and critical["alpha"].to_list() == [0.7, 1.2]
+    assert critical["alpha_error"].to_list() == [0.2, 0.1]
 
 
 def test_between_optimizers_on_the_cells_of_both():
@@ -94,15 +94,11 @@ def test_between_optimizers_on_the_cells_of_both():
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["optimizer", "alpha", "seed", "theta"])
     table = table.assign(start="semantic", omega=0.3, train_loss=0.0, m=0.0)
-    found = instances.between_optimizers(table).set_index("quantity").loc["theta"]
-    assert (
-        list(found.index[:2]) == ["start", "cells"]
-        and found["cells"] == 2
-        and found["difference"] == pytest.approx(0.3)
-    )
-    assert found["difference_error"] == pytest.approx(0.2)  # (0.5 - 0.1)/sqrt 2 over sqrt 2
-    assert found["rms_difference"] == pytest.approx((0.26 / 2) ** 0.5)
-    assert found["spread"] == pytest.approx(((2.0 + 18.0) / 2) ** 0.5)  # variances 2 and 18 of all L-BFGS
+    row = instances.between_optimizers(table).set_index("quantity").loc["theta"]
+    assert list(row.index[:2]) == ["start", "cells"] and row["cells"] == 2 and row["difference"] == pytest.approx(0.3)
+    assert row["difference_error"] == pytest.approx(0.2)  # (0.5 - 0.1)/sqrt 2 over sqrt 2
+    assert row["rms_difference"] == pytest.approx((0.26 / 2) ** 0.5)
+    assert row["spread"] == pytest.approx(((2.0 + 18.0) / 2) ** 0.5)  # variances 2 and 18 of all L-BFGS
 
 
 def test_the_map_of_optimizers_is_relative_and_paired():

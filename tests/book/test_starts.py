@@ -9,40 +9,28 @@ import pytest
 from attention_book.pages import minima, parameters, variant_maps, variants
 
 
+def around(*by_data_set, omega=0.3):
+    """Students from starts around the semantic minimum, from their losses on each data set."""
+    rows = [
+        {"start": "near_semantic" if number else "semantic", "seed": seed, "train_loss": loss}
+        for seed, losses in enumerate(by_data_set)
+        for number, loss in enumerate(losses)
+    ]
+    return pd.DataFrame(rows).assign(alpha=1.0, omega=omega)
+
+
 def test_minima_are_counted_for_each_data_set():
-    losses = {0: [1.0, 1.0 + 1e-10, 1.0], 1: [1.0, 1.0 + 2e-4, 1.0 + 4e-4]}
-    rows = [
-        {"alpha": 1.0, "omega": 0.3, "start": start, "seed": seed, "train_loss": loss}
-        for seed, values in losses.items()
-        for start, loss in zip(["semantic", "near_semantic", "near_semantic"], values)
-    ]
-    (found,) = minima.scatter(pd.DataFrame(rows)).to_dict("records")
-    assert (found["omega"], found["alpha"], found["valley"]) == (0.3, 1.0, "semantic")
-    assert [found[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
-    assert found["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
+    (row,) = minima.scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
+    assert (row["omega"], row["alpha"], row["valley"]) == (0.3, 1.0, "semantic")
+    assert [row[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
+    assert row["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
 
 
-def test_the_error_of_a_scatter():
-    losses = {0: [0.0, 2e-4], 1: [0.0, 4e-4]}
-    rows = [
-        {"alpha": 1.0, "omega": 0.3, "start": start, "seed": seed, "train_loss": loss}
-        for seed, values in losses.items()
-        for start, loss in zip(["semantic", "near_semantic"], values)
-    ]
-    found = minima.scatter(pd.DataFrame(rows)).iloc[0]
-    assert found["scatter"] == pytest.approx(5e-8**0.5)  # variances 2e-8 and 8e-8
-    assert found["scatter_error"] == pytest.approx(3e-8 / (2 * 5e-8**0.5))
-
-
-def test_no_scatter_where_all_starts_meet():
-    losses = {0.1: {0: [0.0, 2e-4], 1: [0.0, 4e-4]}, 0.3: {0: [0.0, 1e-10], 1: [0.0, 1e-10]}}
-    rows = [
-        {"alpha": 1.0, "omega": omega, "start": start, "seed": seed, "train_loss": loss}
-        for omega, sets in losses.items() for seed, values in sets.items()
-        for start, loss in zip(["semantic", "near_semantic"], values)
-    ]  # fmt: skip
-    divided, single = minima.scatter(pd.DataFrame(rows)).to_dict("records")
-    assert divided["scatter"] == pytest.approx(5e-8**0.5) and divided["minima"] == 2
+def test_a_scatter_has_an_error_and_there_is_none_where_all_starts_meet():
+    table = pd.concat([around([0.0, 2e-4], [0.0, 4e-4], omega=0.1), around([0.0, 1e-10], [0.0, 1e-10])])
+    divided, single = minima.scatter(table).to_dict("records")
+    assert divided["scatter"] == pytest.approx(5e-8**0.5) and divided["minima"] == 2  # variances 2e-8 and 8e-8
+    assert divided["scatter_error"] == pytest.approx(3e-8 / (2 * 5e-8**0.5))
     assert np.isnan(single["scatter"]) and np.isnan(single["scatter_error"]) and single["minima"] == 1
 
 
@@ -56,25 +44,25 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     ]  # fmt: skip
     theory = pd.DataFrame({"what": ["symmetric", "symmetric", "semantic"], "alpha": [0.5, 0.6, 0.5],
                            "train_loss": [0.9, 5.0, 5.0], "train_loss_error": [0.01, 1.0, 1.0]})  # fmt: skip
-    found = parameters.memory(pd.DataFrame(rows), theory).set_index("start")
-    assert found.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
-    assert found.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))
+    frame = parameters.memory(pd.DataFrame(rows), theory).set_index("start")
+    assert frame.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
+    assert frame.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))
     # Starts on one data set are one instance: squares 0.05 and 0.01.
-    assert found.loc["random", "theta_rms"] == pytest.approx(0.03**0.5)
-    assert found.loc["random", "theta_rms_error"] == pytest.approx(0.02 / (2 * 0.03**0.5))
-    assert found.loc["random", "train_loss"] == 2.0 and found.loc["random", "train_loss_error"] == pytest.approx(0.5)
-    assert found.loc["any", ["theta_rms", "m_rms", "train_loss", "train_loss_error"]].to_list() == [0, 0, 0.9, 0.01]
-    assert np.isnan(found.loc["any", "dimension"]) and found.loc["random", "dimension"] == 100
+    assert frame.loc["random", "theta_rms"] == pytest.approx(0.03**0.5)
+    assert frame.loc["random", "theta_rms_error"] == pytest.approx(0.02 / (2 * 0.03**0.5))
+    assert frame.loc["random", "train_loss"] == 2.0 and frame.loc["random", "train_loss_error"] == pytest.approx(0.5)
+    assert frame.loc["any", ["theta_rms", "m_rms", "train_loss", "train_loss_error"]].to_list() == [0, 0, 0.9, 0.01]
+    assert np.isnan(frame.loc["any", "dimension"]) and frame.loc["random", "dimension"] == 100
     assert "any" not in set(parameters.memory(pd.DataFrame(rows), theory[:0])["start"])
 
 
 def ends():
     """Two data sets, three starts on each: three minima on the first, one on the second."""
-    found = pd.DataFrame({
+    frame = pd.DataFrame({
         "seed": [0, 0, 0, 1, 1, 1], "minimum": [0, 1, 2, 0, 0, 0], "train_loss": [1.0, 1.1, 1.2, 2.0, 2.0, 2.0],
         "aligned": [0.5, 0.7, 0.6, 1.0, 1.0, 1.0], "nearest": [0.5, 0.05, 0.05, 0.0, 5e-4, 2e-3],
     })  # fmt: skip
-    return found.assign(omega=0.3, alpha=1.5, valley="positional", noise=0.1)
+    return frame.assign(omega=0.3, alpha=1.5, valley="positional", noise=0.1)
 
 
 def test_minima_of_a_valley():
@@ -87,8 +75,8 @@ def test_minima_of_a_valley():
 
 
 def test_nearest_other_ends():
-    found = minima.neighbours(ends(), edges=(0, 1e-3, 1e-2, 2))
-    assert found.to_numpy().tolist() == [[0, 1e-3, 2], [1e-3, 1e-2, 1], [1e-2, 2, 3]]
+    counts = minima.neighbours(ends(), edges=(0, 1e-3, 1e-2, 2))
+    assert counts.to_numpy().tolist() == [[0, 1e-3, 2], [1e-3, 1e-2, 1], [1e-2, 2, 3]]
 
 
 def test_losses_of_the_ends_beside_theory():

@@ -22,10 +22,10 @@ def test_theory_of_figure_2(monkeypatch):
     monkeypatch.setattr(thresholds, "_breaking_shifts", known_shifts)
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     known = {"critical": Measured(1.25, 0.0006), "linear": Measured(1.49, 0.0006)}
-    found = slice.theory_beside_published(Task(), solutions, known)
-    assert len(found) == 12 and found["difference"].to_list()[:2] == pytest.approx([0.009, 0.039])
-    assert found["broken"][0] == -0.00044 and found["broken"][1:].isna().all()
-    by = {(row.quantity, row.parameters.get("branch")): row for row in found.itertuples()}
+    rows = slice.theory_beside_published(Task(), solutions, known)
+    assert len(rows) == 12 and rows["difference"].to_list()[:2] == pytest.approx([0.009, 0.039])
+    assert rows["broken"][0] == -0.00044 and rows["broken"][1:].isna().all()
+    by = {(row.quantity, row.parameters.get("branch")): row for row in rows.itertuples()}
     assert by["theta", "semantic"].difference == pytest.approx(-0.0006)
     assert by["V", "positional"].sigma == pytest.approx(-0.04 / (0.01 + 1e-4 / 12) ** 0.5)
     assert by["train_loss", "semantic"].value == 0.0036 and by["test_mse", "semantic"].value == 0.0014
@@ -47,16 +47,16 @@ def test_experiments_of_figure_2():
         trained(0.5075, "positional", "lbfgs", 0, m=9.0), trained(0.5075, "positional", "lbfgs", 1, m=9.0),
         trained(0.25, "positional", "gd", 0), trained(0.25, "positional", "gd", 1),
     ]  # fmt: skip
-    found = slice.students_beside_published(Task(), pd.DataFrame(rows)).set_index("quantity")
-    assert list(found["published"]) == ["0.00322", "0.00197", "0.001162", "0.899"]
-    assert found["value"].to_list() == pytest.approx([0.0032, 0.0020, 0.0012, 0.88])  # |m|, as published
-    assert found["error"].to_list() == pytest.approx([1e-4, 1e-4, 1e-4, 0.04])
-    assert found.loc["linear_mse", "verdict"] == "not comparable" and found.loc["linear_mse", "reason"] == "definition"
-    assert found.loc["test_mse", "verdict"] == "agrees" and set(found["n"]) == {2}
+    frame = slice.students_beside_published(Task(), pd.DataFrame(rows)).set_index("quantity")
+    assert list(frame["published"]) == ["0.00322", "0.00197", "0.001162", "0.899"]
+    assert frame["value"].to_list() == pytest.approx([0.0032, 0.0020, 0.0012, 0.88])  # |m|, as published
+    assert frame["error"].to_list() == pytest.approx([1e-4, 1e-4, 1e-4, 0.04])
+    assert frame.loc["linear_mse", "verdict"] == "not comparable" and frame.loc["linear_mse", "reason"] == "definition"
+    assert frame.loc["test_mse", "verdict"] == "agrees" and set(frame["n"]) == {2}
     far = pd.DataFrame(rows).assign(test_mse=lambda each: 2 * each["test_mse"])
     off = slice.students_beside_published(Task(), far).set_index("quantity").loc["test_mse"]
     assert (off["verdict"], off["reason"]) == ("differs", "instances")
-    assert found.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (0.04**2 + 1e-6 / 12) ** 0.5)
+    assert frame.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (0.04**2 + 1e-6 / 12) ** 0.5)
     assert slice.students_beside_published(Task(omega=0.4), pd.DataFrame(rows)).empty
 
 
@@ -66,16 +66,16 @@ def test_students_by_dimension():
         trained(1.5, start, "gd", seed, **each) | {"d": d}
         for start in ("semantic", "positional") for d in (10, 15, 36) for seed, each in enumerate(values)
     ]  # fmt: skip
-    found = dimension.students_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
-    assert [(row.quantity, *row.parameters.values(), row.published) for row in found.itertuples()] == [
+    frame = dimension.students_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
+    assert [(row.quantity, *row.parameters.values(), row.published) for row in frame.itertuples()] == [
         ("theta/sigma^2", 10, "semantic", "0.381"), ("theta/sigma^2", 36, "semantic", "0.444"),
         ("m/sigma^2", 10, "positional", "0.68"), ("m/sigma^2", 36, "positional", "0.86"),
         ("test_mse", 10, "semantic", "0.00424"), ("test_mse", 36, "semantic", "0.00263"),
     ]  # fmt: skip
     # Absolute overlaps over sigma^2 = 1/4, as published; the errors of two values are half their distance.
-    assert found["value"].to_list() == pytest.approx([0.4, 0.4, 0.68, 0.68, 0.0041, 0.0041])
-    assert found["error"].to_list() == pytest.approx([0.04, 0.04, 0.04, 0.04, 1e-4, 1e-4])
-    assert set(found["published_n"]) == {30} and set(found["n"]) == {2}
+    assert frame["value"].to_list() == pytest.approx([0.4, 0.4, 0.68, 0.68, 0.0041, 0.0041])
+    assert frame["error"].to_list() == pytest.approx([0.04, 0.04, 0.04, 0.04, 1e-4, 1e-4])
+    assert set(frame["published_n"]) == {30} and set(frame["n"]) == {2}
 
 
 def test_distances_to_the_limit_carry_both_errors():
@@ -85,12 +85,12 @@ def test_distances_to_the_limit_carry_both_errors():
         "semantic": SimpleNamespace(test_mse=0.002, stderr={"test_mse": 2e-5}),
         "positional": SimpleNamespace(test_mse=0.004, stderr={"test_mse": 0.0}),
     }
-    found = dimension.distances_to_limit(means, limits)
-    assert found["d"].to_list() == [10, 500]
-    assert found["ratio_semantic"].to_list() == pytest.approx([2.0, 1.0])
-    assert found["ratio_semantic_error"].to_list() == pytest.approx([2 * (0.1**2 + 0.01**2) ** 0.5, 0.01 * 2**0.5])
-    assert found["ratio_positional"].to_list() == pytest.approx([1.5, 1.0])
-    assert found["ratio_positional_error"].to_list() == pytest.approx([0.15, 0.01])
+    rows = dimension.distances_to_limit(means, limits)
+    assert rows["d"].to_list() == [10, 500]
+    assert rows["ratio_semantic"].to_list() == pytest.approx([2.0, 1.0])
+    assert rows["ratio_semantic_error"].to_list() == pytest.approx([2 * (0.1**2 + 0.01**2) ** 0.5, 0.01 * 2**0.5])
+    assert rows["ratio_positional"].to_list() == pytest.approx([1.5, 1.0])
+    assert rows["ratio_positional_error"].to_list() == pytest.approx([0.15, 0.01])
 
 
 def test_what_figure_8_shows():
@@ -100,8 +100,8 @@ def test_what_figure_8_shows():
         task = {"omega": omega, "sigma": 0.5, "lam": 0.01}
         parts.append(students(critical=1.0, linear=1.5, **task, q=1.0, m=omega, theta=1.0))
         lines_of.append(pd.DataFrame([{"what": "baseline", "test_mse": baseline}, *theory]).assign(**task))
-    found = parameters.changed(pd.concat(parts), pd.concat(lines_of), {"omega": [0.2, 0.3], "sigma": [0.5], "lam": []})
-    (first, means, branches, baseline), (second, _, _, other) = found["omega"]
-    assert (first, baseline, second, other) == (0.2, 0.5, 0.3, 0.6) and found["lam"] == []
+    shown = parameters.changed(pd.concat(parts), pd.concat(lines_of), {"omega": [0.2, 0.3], "sigma": [0.5], "lam": []})
+    (first, means, branches, baseline), (second, _, _, other) = shown["omega"]
+    assert (first, baseline, second, other) == (0.2, 0.5, 0.3, 0.6) and shown["lam"] == []
     assert means["m"].unique() == [0.2] and branches["semantic"]["what"].to_list() == ["semantic"]
-    assert found["sigma"][0][3] == 0.6
+    assert shown["sigma"][0][3] == 0.6

@@ -40,11 +40,11 @@ def test_crossing_of_a_line_without_noise():
 
 def test_the_error_of_a_crossing_is_the_scatter_of_crossings():
     rng = np.random.default_rng(2)
-    found = np.array([crossing(noisy_line(rng, 0.3), rng, 300) for _ in range(150)])
-    scatter = found[:, 0].std(ddof=1)
+    crossings = np.array([crossing(noisy_line(rng, 0.3), rng, 300) for _ in range(150)])
+    scatter = crossings[:, 0].std(ddof=1)
     # The scatter of 150 is known to 6 %, the bootstrap underestimates by 1/(2 * 24): 4 standard errors and that.
-    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.26)
-    assert found[:, 0].mean() == pytest.approx(1.3, abs=4 * scatter / 150**0.5)
+    assert crossings[:, 1].mean() == pytest.approx(scatter, rel=0.26)
+    assert crossings[:, 0].mean() == pytest.approx(1.3, abs=4 * scatter / 150**0.5)
 
 
 def test_no_fall_no_crossing():
@@ -64,8 +64,8 @@ def test_no_fall_no_crossing():
     ],
 )
 def test_the_last_fall_through_zero(means, expected):
-    found = last_fall(np.arange(float(len(means))), np.array(means))
-    assert found == pytest.approx(expected, nan_ok=True)
+    fall = last_fall(np.arange(float(len(means))), np.array(means))
+    assert fall == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_crossing_is_the_last_one():
@@ -77,15 +77,15 @@ def test_a_crossing_is_the_last_one():
 
 def test_a_shift_against_a_control_on_the_same_instances():
     rng = np.random.default_rng(3)
-    found = []
+    moves = []
     for _ in range(150):
         control = noisy_line(rng, 0.3)
         student = control + 0.05 + 0.02 * rng.standard_normal(control.shape)
-        found.append(shift(student, control.iloc[:, ::-1]))
-    found, alone = np.array(found), crossing(control, rng, 300)[1]
-    scatter = found[:, 0].std(ddof=1)
-    assert found[:, 0].mean() == pytest.approx(0.05, abs=4 * scatter / 150**0.5)
-    assert found[:, 1].mean() == pytest.approx(scatter, rel=0.24)  # as above
+        moves.append(shift(student, control.iloc[:, ::-1]))
+    moves, alone = np.array(moves), crossing(control, rng, 300)[1]
+    scatter = moves[:, 0].std(ddof=1)
+    assert moves[:, 0].mean() == pytest.approx(0.05, abs=4 * scatter / 150**0.5)
+    assert moves[:, 1].mean() == pytest.approx(scatter, rel=0.24)  # as above
     assert scatter < alone / 4
 
 
@@ -134,11 +134,11 @@ def test_shifts_of_both_thresholds_at_each_omega():
 def test_shifts_by_omega_end_with_their_mean():
     control = pd.concat([students(0.1, 0.7, 0.9), students(0.3, 1.2, 9.0), students(0.5, 9.0, 9.0)])
     table = pd.concat([students(0.1, 0.8, 0.85, 0.02), students(0.3, 1.4, 9.0, 0.05), students(0.5, 9.0, 9.0)])
-    found = later(table, control)
-    assert found["omega_or_mean"].to_list() == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
-    assert found["critical_later"].to_list() == pytest.approx([0.1, 0.2, 0.15])
-    assert found["linear_later"].to_list() == pytest.approx([-0.05, np.nan, np.nan], nan_ok=True)
-    one, two, mean = found["critical_later_error"]
+    rows = later(table, control)
+    assert rows["omega_or_mean"].to_list() == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
+    assert rows["critical_later"].to_list() == pytest.approx([0.1, 0.2, 0.15])
+    assert rows["linear_later"].to_list() == pytest.approx([-0.05, np.nan, np.nan], nan_ok=True)
+    one, two, mean = rows["critical_later_error"]
     assert one > 0 and mean == pytest.approx((one**2 + two**2) ** 0.5 / 2)
 
 
@@ -146,10 +146,10 @@ def test_students_beside_theory():
     columns = ["alpha", "alpha_error"]
     trained = pd.DataFrame([(0.7, 0.03), (1.2, 0.06), (1.5, np.nan), (1.9, 0.0)], [0.1, 0.3, 0.4, 0.5], columns)
     theory = pd.DataFrame([(0.75, 0.04), (1.1, 0.08), (1.4, 0.1), (1.8, 0.1)], [0.1, 0.3, 0.4, 0.5], columns)
-    found = against_theory(trained, theory)
-    assert list(found) == ["omega", "trained", "trained_error", "theory", "theory_error", "sigma_off"]
-    assert found["omega"].to_list() == [0.1, 0.3]
-    assert found["sigma_off"].to_list() == pytest.approx([-1.0, 1.0])  # 0.05 over 0.05 and 0.1 over 0.1
+    rows = against_theory(trained, theory)
+    assert list(rows) == ["omega", "trained", "trained_error", "theory", "theory_error", "sigma_off"]
+    assert rows["omega"].to_list() == [0.1, 0.3]
+    assert rows["sigma_off"].to_list() == pytest.approx([-1.0, 1.0])  # 0.05 over 0.05 and 0.1 over 0.1
     assert against_theory(trained, theory, [0.3])["theory"].to_list() == [1.1]
 
 
@@ -163,20 +163,20 @@ def test_thresholds_of_theory_beside_the_published_ones(monkeypatch):
         [("critical", 0.1, 0.750, 0.002), ("critical", 0.3, 1.243, 0.001), ("critical", 0.12, 0.8, 0.1),
          ("linear", 0.3, 1.490, 0.001), ("semantic", 0.3, 1.0, np.nan)], scrambles=16,
     )  # fmt: skip
-    found = page.theory_beside_published(theory)
-    assert [(row.quantity, row.parameters, row.published) for row in found.itertuples()] == [
+    rows = page.theory_beside_published(theory)
+    assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
         ("critical", {"omega": 0.1}, "0.707"), ("critical", {"omega": 0.3}, "1.241"),
         ("linear", {"omega": 0.3}, "1.451"),
     ]  # fmt: skip
-    assert found["difference"].to_list() == pytest.approx([0.043, 0.002, 0.039])
+    assert rows["difference"].to_list() == pytest.approx([0.043, 0.002, 0.039])
     rounding = 0.001 / 12**0.5
-    assert found["sigma"].to_list() == pytest.approx([
+    assert rows["sigma"].to_list() == pytest.approx([
         0.043 / (4e-6 + rounding**2) ** 0.5, 0.002 / (1e-6 + rounding**2) ** 0.5, 0.039 / (1e-6 + rounding**2) ** 0.5,
     ])  # fmt: skip
-    assert found["verdict"].to_list() == ["differs", "agrees", "differs"] and set(found["n"]) == {16}
+    assert rows["verdict"].to_list() == ["differs", "agrees", "differs"] and set(rows["n"]) == {16}
     # One step of breaking lowers alpha_c; nothing is known of alpha_l.
-    assert found["broken"].to_list() == pytest.approx([-0.0066, -0.00044, np.nan], nan_ok=True)
-    assert found["broken_error"].to_list() == pytest.approx([0.0014, 0.00004, np.nan], nan_ok=True)
+    assert rows["broken"].to_list() == pytest.approx([-0.0066, -0.00044, np.nan], nan_ok=True)
+    assert rows["broken_error"].to_list() == pytest.approx([0.0014, 0.00004, np.nan], nan_ok=True)
 
 
 def test_the_stored_shifts_are_those_that_were_seen():
@@ -189,17 +189,17 @@ def test_the_stored_shifts_are_those_that_were_seen():
 
 def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.23, 1.49)])
-    found = page.students_beside_published(table, RNG(0))
-    assert [(row.quantity, row.parameters["omega"], row.published) for row in found.itertuples()] == [
+    rows = page.students_beside_published(table, RNG(0))
+    assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.707"), ("critical", 0.3, "1.241"), ("linear", 0.1, "0.851"), ("linear", 0.3, "1.451"),
     ]  # fmt: skip
-    assert found["value"].to_list() == pytest.approx([0.708, 1.23, 0.9, 1.49])
-    assert {each["optimizer"] for each in found["parameters"]} == {"lbfgs"}
-    assert set(found["evidence"]) == {"students"} and set(found["n"]) == {2}
-    for row in found.itertuples():
+    assert rows["value"].to_list() == pytest.approx([0.708, 1.23, 0.9, 1.49])
+    assert {where["optimizer"] for where in rows["parameters"]} == {"lbfgs"}
+    assert set(rows["evidence"]) == {"students"} and set(rows["n"]) == {2}
+    for row in rows.itertuples():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
-    assert found["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
-    assert found["reason"].to_list()[1:] == ["losses", "many minima", "quadrature"]
+    assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
+    assert rows["reason"].to_list()[1:] == ["losses", "many minima", "quadrature"]
     assert page.students_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
 
 
@@ -211,13 +211,13 @@ def quadrature(value, error, other, other_error):
 def test_thresholds_of_a_slice_by_optimizer():
     table = pd.concat([students(0.3, 1.2, 1.5), students(0.3, 1.3, 9.0, optimizer="gd")])
     theory = {"critical": Measured(1.25, 0.001), "linear": Measured(1.49, 0.002)}
-    found = page.of_slice(theory, table, RNG(0))
-    assert list(zip(found["threshold"], found["optimizer"])) == [
+    rows = page.of_slice(theory, table, RNG(0))
+    assert list(zip(rows["threshold"], rows["optimizer"])) == [
         ("critical", "gd"), ("critical", "lbfgs"), ("linear", "lbfgs"),
     ]  # fmt: skip
-    assert found["trained"].to_list() == pytest.approx([1.3, 1.2, 1.5])
-    assert found["theory"].to_list() == [1.25, 1.25, 1.49] and found["theory_error"].to_list() == [0.001, 0.001, 0.002]
-    for row in found.itertuples():
+    assert rows["trained"].to_list() == pytest.approx([1.3, 1.2, 1.5])
+    assert rows["theory"].to_list() == [1.25, 1.25, 1.49] and rows["theory_error"].to_list() == [0.001, 0.001, 0.002]
+    for row in rows.itertuples():
         off = quadrature(row.trained, row.trained_error, row.theory, row.theory_error)
         assert row.sigma_off == pytest.approx(off)
 
@@ -244,20 +244,20 @@ def test_thresholds_by_task():
 def test_thresholds_by_size_end_with_theory():
     table = pd.concat([students(0.1, 0.7, 0.9, d=100), students(0.1, 0.71, 9.0, d=200)])
     theory = lines([("critical", 0.1, 0.75, 0.001), ("critical", 0.3, 1.25, 0.001), ("linear", 0.1, 0.89, 0.002)])
-    found = page.by_size(table, theory, RNG(0))
-    assert found["dimension"].to_list() == pytest.approx([100, 200, np.nan], nan_ok=True)
-    assert found["critical"].to_list() == pytest.approx([0.7, 0.71, 0.75])
-    assert found["linear"].to_list() == pytest.approx([0.9, np.nan, 0.89], nan_ok=True)
-    assert found["critical_error"].iloc[-1] == 0.001 and found["linear_error"].iloc[-1] == 0.002
+    rows = page.by_size(table, theory, RNG(0))
+    assert rows["dimension"].to_list() == pytest.approx([100, 200, np.nan], nan_ok=True)
+    assert rows["critical"].to_list() == pytest.approx([0.7, 0.71, 0.75])
+    assert rows["linear"].to_list() == pytest.approx([0.9, np.nan, 0.89], nan_ok=True)
+    assert rows["critical_error"].iloc[-1] == 0.001 and rows["linear_error"].iloc[-1] == 0.002
 
 
 def test_thresholds_by_optimizer():
     lbfgs = pd.concat([students(0.1, 0.7, 0.9, matrix=MATRIX), students(0.12, 0.75, 9.0, matrix=MATRIX)])
     gd = students(0.1, 0.8, 0.95, matrix=MATRIX, optimizer="gd")
     theory = lines([("critical", 0.1, 0.75, 0.001), ("linear", 0.12, 0.93, 0.002)])
-    found = page.by_optimizer(pd.concat([lbfgs, gd]), theory, RNG(0))
-    assert list(zip(found["threshold"], found["omega"])) == list(product(("critical", "linear"), (0.1, 0.12)))
-    first, second, third, fourth = found.to_dict("records")
+    rows = page.by_optimizer(pd.concat([lbfgs, gd]), theory, RNG(0))
+    assert list(zip(rows["threshold"], rows["omega"])) == list(product(("critical", "linear"), (0.1, 0.12)))
+    first, second, third, fourth = rows.to_dict("records")
     assert (first["published"], third["published"]) == ("0.707", "0.851") and pd.isna(second["published"])
     assert first["theory"] == 0.75 and first["theory_error"] == 0.001 and np.isnan(second["theory"])
     assert first["lbfgs"] == pytest.approx(0.7) and first["gd"] == pytest.approx(0.8)

@@ -35,10 +35,10 @@ def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
     cells = [variant_cell(architecture, alpha, d, seed) for d in (60, 120, 240) for seed in range(12)]
-    rows = pd.DataFrame([{"d": each.d, "length": teacher_length(each), **work(each)[0]} for each in cells])
-    found = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
-    assert found.converged
-    theory = as_row(TASK, found)
+    rows = pd.DataFrame([{"d": row.d, "length": teacher_length(row), **work(row)[0]} for row in cells])
+    solution = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
+    assert solution.converged
+    theory = as_row(TASK, solution)
     for quantity in TWO if architecture.rank == 2 else ONE:
         if theory[f"{quantity}_error"] > 0:
             value, error = extrapolate(rows, quantity)
@@ -192,7 +192,7 @@ def test_the_command_line(capsys):
     assert np.shape(two["q"]) == (2, 2) == np.shape(two["stderr"]["V"]) and np.shape(two["m"]) == (2,)
     given = ["simulate", "--d", "40", "--alpha", "1", "--init", "mixed", "--architecture", "rank2", "--seeds", "2"]
     assert cli.main([*given, "--json"]) == 0
-    assert [each["seed"] for each in json.loads(capsys.readouterr().out)["runs"]] == [0, 1]
+    assert [row["seed"] for row in json.loads(capsys.readouterr().out)["runs"]] == [0, 1]
 
 
 def test_bad_input_is_told_in_one_line(capsys):

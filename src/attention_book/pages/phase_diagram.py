@@ -125,7 +125,7 @@ def _student_maps(table, gap):
 
 
 def draw_optimizers(higher, curves):
-    """Maps of how much higher gradient descent ends than L-BFGS: `optimizers.optimizer_map` for each start."""
+    """Maps of how much higher gradient descent ends than L-BFGS: `instances.optimizer_map` for each start."""
     maps = {STARTS[start]: values for start, values in higher.items()}
     return draw_maps(maps, "gradient descent above L-BFGS / %", (LOWER, HIGHER), curves)
 

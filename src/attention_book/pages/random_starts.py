@@ -86,7 +86,7 @@ def draw_minima(informed, runs, sigma):
     """Figure 15: where runs from random starts end, beside the minima that informed starts lead to.
 
     informed: students in the dimension of the runs and in a larger one.
-    runs: from `basins.classify`.
+    runs: from `classify`.
     """
     figure, (axes,) = panels(1, 5.2)
     for (branch, d), minima in informed.groupby(["start", "d"], observed=True):
@@ -111,7 +111,7 @@ def _overlaps(students, sigma):
 def draw_fractions(shares):
     """How often each basin is found, over alpha: one panel for each dimension (rows) and optimiser (columns).
 
-    shares: from `basins.fractions`.
+    shares: from `fractions`.
     """
     optimizers, dimensions = sorted(shares["optimizer"].unique()), sorted(shares["d"].unique())
     grid, size = (len(dimensions), len(optimizers)), (6.4, 1.9 * len(dimensions) + 1)

@@ -226,7 +226,7 @@ def extrapolate(table, quantity):
 
 
 def thresholds_by_title(lines):
-    """`variants.theory_thresholds` of each architecture on the experiment "fig10_theory", by its title."""
+    """`theory_thresholds` of each architecture on the experiment "fig10_theory", by its title."""
     return {TITLES[name]: theory_thresholds(select(lines, architecture)) for name, architecture in MAPPED.items()}
 
 
