@@ -17,24 +17,24 @@ SCALE = 0.75  # of the screen's sizes
 WIDTH = 900  # of the text in pixels at this scale: A4 less the margins
 # Folded text opens, but not what is behind the figures; what is wider than the page is made smaller.
 PREPARE = """() => {
-    document.querySelectorAll("details").forEach(each => { each.open = true; });
-    document.querySelectorAll(".explorer, .attention-panel, .scorecard-filter").forEach(each => {
+    document.querySelectorAll("details").forEach(node => { node.open = true; });
+    document.querySelectorAll(".explorer, .attention-panel, .scorecard-filter").forEach(node => {
         const note = document.createElement("p");
         note.append(Object.assign(document.createElement("em"), {
             textContent: "Here the book's page has a part to play with.",
         }));
-        each.replaceWith(note);
+        node.replaceWith(note);
     });
-    for (const each of document.querySelectorAll(".bd-article table, .bd-article mjx-container[display='true']")) {
-        const wide = each.matches("table") ? each.scrollWidth : each.querySelector("svg").getBoundingClientRect().width;
-        const width = each.parentElement.getBoundingClientRect().width;
-        if (wide > width) each.style.zoom = width / wide;
+    for (const node of document.querySelectorAll(".bd-article table, .bd-article mjx-container[display='true']")) {
+        const wide = node.matches("table") ? node.scrollWidth : node.querySelector("svg").getBoundingClientRect().width;
+        const width = node.parentElement.getBoundingClientRect().width;
+        if (wide > width) node.style.zoom = width / wide;
     }
 }"""
 CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingClientRect().right + 1;
     return Array.from(document.querySelectorAll(".bd-article :is(table, img, svg)"))
-        .filter(each => each.getBoundingClientRect().right > edge)
-        .map(each => each.tagName + " " + (each.caption?.textContent ?? each.parentNode.outerHTML.slice(0, 80))); }"""
+        .filter(node => node.getBoundingClientRect().right > edge)
+        .map(node => node.tagName + " " + (node.caption?.textContent ?? node.parentNode.outerHTML.slice(0, 80))); }"""
 FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; color: #555">
     <span class="pageNumber"></span> / <span class="totalPages"></span></div>"""
 # Chromium says the title of a heading twice that begins a sheet. Blanks keep the places of what follows.

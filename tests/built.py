@@ -23,7 +23,7 @@ def opening(chromium):
     def opened(path):
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
         page.on("requestfailed", lambda asked: complaints.append(f"missing: {asked.url}"))
         page.goto(path.as_uri(), wait_until="load")

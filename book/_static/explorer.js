@@ -71,27 +71,27 @@
   const tie = ({gap}) => gap && Math.abs(gap.value) < 2 * gap.error;
 
   /* The result: {head, rest} as plain text. */
-  function verdict(here) {
-    if (!here.winner) return {head: "No minimum.", rest: `${place()} theory has ${NAMES.map(whyNone).join(", and ")}.`};
-    const other = NAMES.find(name => name !== here.winner), test = here[here.winner].test_mse.value < here.baseline.value;
+  function verdict(view) {
+    if (!view.winner) return {head: "No minimum.", rest: `${place()} theory has ${NAMES.map(whyNone).join(", and ")}.`};
+    const other = NAMES.find(name => name !== view.winner), test = view[view.winner].test_mse.value < view.baseline.value;
     const predicts = `On new sentences it does ${test ? "better" : "worse"} than the linear model.`;
-    if (!here.gap) return {head: `Only the ${here.winner} student.`, rest: `${place()} there is ${whyNone(other)}. ${predicts}`};
-    const by = Math.abs(here.gap.value), share = 100 * by / here[other].train_loss.value;
-    if (tie(here)) return {head: "A tie.", rest: `${place()} the two training losses differ by less than two errors.`};
-    return {head: `The ${here.winner} student wins.`, rest: `${place()} its training loss is lower by `
-      + `${withError({value: by, error: here.gap.error}, 1e3)} (in 10⁻³), ${fixed(share, share < 1 ? 2 : 1)} %. ${predicts}`};
+    if (!view.gap) return {head: `Only the ${view.winner} student.`, rest: `${place()} there is ${whyNone(other)}. ${predicts}`};
+    const by = Math.abs(view.gap.value), share = 100 * by / view[other].train_loss.value;
+    if (tie(view)) return {head: "A tie.", rest: `${place()} the two training losses differ by less than two errors.`};
+    return {head: `The ${view.winner} student wins.`, rest: `${place()} its training loss is lower by `
+      + `${withError({value: by, error: view.gap.error}, 1e3)} (in 10⁻³), ${fixed(share, share < 1 ? 2 : 1)} %. ${predicts}`};
   }
 
   /* Why, here: prices of one sentence more, and what was paid before. */
-  function reason(here) {
-    const {semantic, positional, winner} = here;
-    if (!here.gap) return "";
+  function reason(view) {
+    const {semantic, positional, winner} = view;
+    if (!view.gap) return "";
     const milli = number => fixed(1e3 * number, 2);
     const saves = positional.slope - semantic.slope, price = semantic.price - positional.price;
     if (saves <= 0 || price <= 0) return "";
     return `Why: one more sentence costs the semantic student ${milli(semantic.slope)}, the positional one `
       + `${milli(positional.slope)}. It saves ${milli(saves)} a sentence, ${milli(saves * state.alpha)} in all, `
-      + `${tie(here) ? "as much as" : winner === "semantic" ? "more than" : "less than"} its entry price of ${milli(price)} (all in 10⁻³ per dimension).`;
+      + `${tie(view) ? "as much as" : winner === "semantic" ? "more than" : "less than"} its entry price of ${milli(price)} (all in 10⁻³ per dimension).`;
   }
 
   const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "The account, step by step"});
@@ -124,7 +124,7 @@
     const path = rings => rings.map(ring => `M${ring.map(([i, j]) => [
       x(SLIDERS.omega.min + (i - 0.5) * (SLIDERS.omega.max - SLIDERS.omega.min) / (columns - 1)).toFixed(1),
       y(SLIDERS.alpha.min + (j - 0.5) * (SLIDERS.alpha.max - SLIDERS.alpha.min) / (rows - 1)).toFixed(1)].join()).join("L")}Z`).join("");
-    return d3.contours().size([columns, rows]).thresholds(thresholds)(values).map(each => each.coordinates.map(path).join(""));
+    return d3.contours().size([columns, rows]).thresholds(thresholds)(values).map(contour => contour.coordinates.map(path).join(""));
   }
 
   /* How far inside the range of each minimum every grid point is, and the gap of the losses where it is in both. */
@@ -206,22 +206,22 @@
      handle may mean to scroll: it counts when it is lifted where it came down, or as soon as it moves sideways. */
   function follow(element, svg, moved) {
     let from = null;
-    const told = event => {
+    const report = event => {
       from = null;
       moved(event.clientX - svg.getBoundingClientRect().left, event.clientY - svg.getBoundingClientRect().top);
     };
     element.addEventListener("pointerdown", event => {
       element.setPointerCapture(event.pointerId);
-      if (event.pointerType !== "touch") told(event);
+      if (event.pointerType !== "touch") report(event);
       else if (element === svg) from = [event.clientX, event.clientY];
     });
     element.addEventListener("pointermove", event => {
       if (!element.hasPointerCapture(event.pointerId)) return;
       const [across, down] = from ? [Math.abs(event.clientX - from[0]), Math.abs(event.clientY - from[1])] : [1, 0];
-      if (!from || (across > 8 && across > down)) told(event);
+      if (!from || (across > 8 && across > down)) report(event);
     });
     element.addEventListener("pointerup", event => {
-      if (from && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < 8) told(event);
+      if (from && Math.hypot(event.clientX - from[0], event.clientY - from[1]) < 8) report(event);
     });
   }
 
@@ -249,23 +249,23 @@
     });
   }
 
-  function drawPanel(panel, curves, here) {
+  function drawPanel(panel, curves, view) {
     const width = panel.figure.clientWidth, height = panel.tangents || panel.baseline ? 168 : 128, {svg, of, scale} = panel;
     const x = panel.x = d3.scaleLinear([0, 2.02], [SMALL.left, width - SMALL.right]);
     const every = curves.flat().map(point => scale * (of(point).high ?? of(point).value));
-    const y = d3.scaleLinear([0, Math.max(...every, scale * (panel.baseline ? here.baseline.value : 0), 1e-9) * 1.06], [height - SMALL.bottom, SMALL.top]);
+    const y = d3.scaleLinear([0, Math.max(...every, scale * (panel.baseline ? view.baseline.value : 0), 1e-9) * 1.06], [height - SMALL.bottom, SMALL.top]);
     frame(svg, width, height, x, y, SMALL, [5, 4]);
-    for (const [kind, threshold] of [["critical", here.critical], ["linear", panel.baseline && here.linear]])
+    for (const [kind, threshold] of [["critical", view.critical], ["linear", panel.baseline && view.linear]])
       if (threshold && threshold.value <= 2) svg.append("path").attr("class", kind).attr("d", `M${x(threshold.value)} ${SMALL.top}V${height - SMALL.bottom}`);
-    if (panel.baseline) svg.append("path").attr("class", "baseline").attr("d", `M${SMALL.left} ${y(scale * here.baseline.value)}H${width - SMALL.right}`);
+    if (panel.baseline) svg.append("path").attr("class", "baseline").attr("d", `M${SMALL.left} ${y(scale * view.baseline.value)}H${width - SMALL.right}`);
     NAMES.forEach((name, n) => {
       const low = point => scale * Math.max(0, of(point).low ?? of(point).value - of(point).error);
       const high = point => scale * (of(point).high ?? of(point).value + of(point).error);
       svg.append("path").attr("class", `band ${name}`).attr("d", d3.area(p => x(p.alpha), p => y(low(p)), p => y(high(p)))(curves[n]));
       svg.append("path").attr("class", `curve ${name}`).attr("d", d3.line(p => x(p.alpha), p => y(scale * of(p).value))(curves[n]));
-      if (here[name] && panel.tangents) svg.append("path").attr("class", `tangent ${name}`)
-        .attr("d", `M${x(0)} ${y(scale * here[name].price)}L${x(state.alpha)} ${y(scale * here[name].train_loss.value)}`);
-      if (here[name]) svg.append("circle").attr("class", `dot ${name}`).attr("r", 4).attr("cx", x(state.alpha)).attr("cy", y(scale * of(here[name]).value));
+      if (view[name] && panel.tangents) svg.append("path").attr("class", `tangent ${name}`)
+        .attr("d", `M${x(0)} ${y(scale * view[name].price)}L${x(state.alpha)} ${y(scale * view[name].train_loss.value)}`);
+      if (view[name]) svg.append("circle").attr("class", `dot ${name}`).attr("r", 4).attr("cx", x(state.alpha)).attr("cy", y(scale * of(view[name]).value));
     });
     svg.append("path").attr("class", "crosshair").attr("d", `M${x(state.alpha)} ${SMALL.top}V${height - SMALL.bottom}`);
   }
@@ -280,42 +280,42 @@
       <th scope="col">to 2</th></tr></thead><tbody>${cells}</tbody></table><p>${note}</p></div>`;
   }
 
-  function showAttention(here) {
+  function showAttention(view) {
     const y = [state.y1, state.y2], target = theory.teacher(task(), state.omega, y);
     part("attention").innerHTML = matrix("teacher", "teacher, <i>Y</i>", {mean: target}, "the target")
       + NAMES.map(name => {
-        if (!here[name]) return `<div class="${name}"><p class="missing"><strong>${name} student</strong><br>${whyNone(name)}</p></div>`;
-        const found = theory.student(here[name], y, target);
-        return matrix(name, `${name}, <i>S</i>`, found, `misses <i>Y</i> by ${fixed(1e3 * found.error, 2)}·10⁻³`);
+        if (!view[name]) return `<div class="${name}"><p class="missing"><strong>${name} student</strong><br>${whyNone(name)}</p></div>`;
+        const attention = theory.student(view[name], y, target);
+        return matrix(name, `${name}, <i>S</i>`, attention, `misses <i>Y</i> by ${fixed(1e3 * attention.error, 2)}·10⁻³`);
       }).join("");
   }
 
-  function showNumbers(here) {
+  function showNumbers(view) {
     const rows = [["training loss, 10⁻³", "train_loss", 1e3], ["test error, 10⁻³", "test_mse", 1e3],
                   ["θ/σ²", "theta", 1], ["m/σ²", "m", 1]];
-    const cell = (name, key, scale) => here[name] ? `<td data-name="${name} ${key}" data-value="${here[name][key].value}"
-      data-error="${here[name][key].error}">${here[name][key].error ? withError(here[name][key], scale) : "0"}</td>` : "<td>no minimum</td>";
+    const cell = (name, key, scale) => view[name] ? `<td data-name="${name} ${key}" data-value="${view[name][key].value}"
+      data-error="${view[name][key].error}">${view[name][key].error ? withError(view[name][key], scale) : "0"}</td>` : "<td>no minimum</td>";
     part("numbers").querySelector("div").innerHTML = `<table><thead><tr><td></td>${NAMES.map(name =>
       `<th scope="col">${name}</th>`).join("")}</tr></thead><tbody>${rows.map(([label, key, scale]) =>
       `<tr><th scope="row">${label}</th>${NAMES.map(name => cell(name, key, scale)).join("")}</tr>`).join("")}</tbody></table>
-      <p>Linear model: test error ${withError(here.baseline, 1e3)}·10⁻³. ${[["critical", "c"], ["linear", "l"]].map(([kind, letter]) =>
-        here[kind] ? `<i>α<sub>${letter}</sub></i> = ${withError(here[kind])}. ` : "").join("")}</p>`;
+      <p>Linear model: test error ${withError(view.baseline, 1e3)}·10⁻³. ${[["critical", "c"], ["linear", "l"]].map(([kind, letter]) =>
+        view[kind] ? `<i>α<sub>${letter}</sub></i> = ${withError(view[kind])}. ` : "").join("")}</p>`;
   }
 
   // All of it --------------------------------------------------------------------------------------------------------
 
   function show() {
-    const here = theory.at(task(), state.omega, state.alpha), curves = samples();
+    const view = theory.at(task(), state.omega, state.alpha), curves = samples();
     for (const [name, input] of Object.entries(inputs)) {
       input.value = state[name];
       input.closest("label").querySelector("output").textContent = written(name);
     }
     root.querySelectorAll("[name=matrix]").forEach(input => { input.checked = input.value === state.matrix; });
     moveCrosshair();
-    panels.forEach(panel => drawPanel(panel, curves, here));
-    say(here);
-    showAttention(here);
-    showNumbers(here);
+    panels.forEach(panel => drawPanel(panel, curves, view));
+    say(view);
+    showAttention(view);
+    showNumbers(view);
   }
 
   function redraw() {

@@ -3,10 +3,10 @@
   const scrolls = ".bd-article :is(table, pre, .scrolled, mjx-container[display='true'])";
 
   function reach() {
-    for (const each of document.querySelectorAll(scrolls)) {
-      const open = each.scrollWidth > each.clientWidth || (each.matches("pre") && each.scrollHeight > each.clientHeight);
-      if (open) each.tabIndex = 0;
-      else if (!each.matches("div.scrolled")) each.removeAttribute("tabindex");
+    for (const element of document.querySelectorAll(scrolls)) {
+      const open = element.scrollWidth > element.clientWidth || (element.matches("pre") && element.scrollHeight > element.clientHeight);
+      if (open) element.tabIndex = 0;
+      else if (!element.matches("div.scrolled")) element.removeAttribute("tabindex");
     }
   }
 
@@ -15,7 +15,7 @@
     summary.setAttribute("aria-label", `Pages below ${of ? of.textContent.trim() : "this one"}`);
   }
   for (const list of document.querySelectorAll(".citation-list[role=list]"))
-    for (const each of list.children) each.setAttribute("role", "listitem");
+    for (const item of list.children) item.setAttribute("role", "listitem");
   const article = document.querySelector(".bd-article");
   if (article) new ResizeObserver(reach).observe(article);  // the theme moves its columns some time after the window
   document.addEventListener("toggle", reach, true);

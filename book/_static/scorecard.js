@@ -9,12 +9,12 @@
   said.setAttribute("role", "status");
   label.append("Show ", choice);
   choice.append(new Option("all figures", ""));
-  for (const each of sections) choice.append(new Option(each.dataset.title, each.dataset.figure));
+  for (const section of sections) choice.append(new Option(section.dataset.title, section.dataset.figure));
   const show = () => {
     let rows = 0;
-    for (const each of sections) {
-      each.hidden = choice.value !== "" && each.dataset.figure !== choice.value;
-      if (!each.hidden) rows += each.querySelectorAll("tbody tr").length;
+    for (const section of sections) {
+      section.hidden = choice.value !== "" && section.dataset.figure !== choice.value;
+      if (!section.hidden) rows += section.querySelectorAll("tbody tr").length;
     }
     said.textContent = ` ${rows} comparisons`;
   };

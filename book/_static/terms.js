@@ -16,7 +16,7 @@
     close();
     shown = link;
     box.innerHTML = meaning;
-    box.querySelectorAll("a").forEach(each => each.replaceWith(...each.childNodes));  // they lead from the glossary
+    box.querySelectorAll("a").forEach(inner => inner.replaceWith(...inner.childNodes));  // they lead from the glossary
     box.hidden = false;
     link.setAttribute("aria-describedby", box.id);
     place();

@@ -24,15 +24,15 @@ PAGE = HTML / "book/index.html"
 STATIC = HTML / "_static"
 NUMBERS = """() => Object.fromEntries(Array.from(document.querySelectorAll(".explorer-numbers [data-name]"), cell =>
     [cell.dataset.name, [Number(cell.dataset.value), Number(cell.dataset.error)]]))"""
-ATTENTION = """() => Object.fromEntries(Array.from(document.querySelectorAll(".explorer-attention > div"), each =>
-    [each.className, Array.from(each.querySelectorAll("td[data-value]"), cell => Number(cell.dataset.value))]))"""
+ATTENTION = """() => Object.fromEntries(Array.from(document.querySelectorAll(".explorer-attention > div"), student =>
+    [student.className, Array.from(student.querySelectorAll("td[data-value]"), cell => Number(cell.dataset.value))]))"""
 
 
 @pytest.fixture(scope="module")
 def branches():
     """Nodes by matrix and branch."""
     lines = {matrix: experiment(name, "paper", quiet=True) for matrix, name in EXPERIMENTS.items()}
-    return {(matrix, branch): branch_nodes(some, branch) for matrix, some in lines.items() for branch in OWN}
+    return {(matrix, branch): branch_nodes(table, branch) for matrix, table in lines.items() for branch in OWN}
 
 
 def made_up(values):
@@ -48,7 +48,7 @@ def test_a_cubic_is_interpolated_exactly():
     rng = np.random.default_rng(0)
     powers = rng.standard_normal((4, 4, 4))
     cubic = lambda omega, share: np.stack(  # noqa: E731
-        [np.polynomial.polynomial.polyval2d(omega + 0 * share, share, each) for each in powers], axis=-1
+        [np.polynomial.polynomial.polyval2d(omega + 0 * share, share, power) for power in powers], axis=-1
     )
     branch = made_up(cubic)
     for omega, share in zip(rng.uniform(0.1, 0.28, 20), rng.uniform(0, 1, 20)):
@@ -66,12 +66,12 @@ def test_outside_of_a_branch_there_is_nothing():
 def test_what_leaving_out_tells_is_at_least_the_error_of_the_interpolation():
     wave = lambda omega, share: np.stack([np.sin(9 * share + 11 * omega)] * 4, axis=-1)  # noqa: E731
     branch = made_up(wave)
-    told = with_interpolation([line._replace(errors=np.zeros_like(line.errors)) for line in branch])
+    with_errors = with_interpolation([line._replace(errors=np.zeros_like(line.errors)) for line in branch])
     rng = np.random.default_rng(1)
     points = [(omega, 2 * omega + share * (2 - 2 * omega), share) for omega, share in rng.uniform(0.14, 0.26, (40, 2))]
     points = [(omega, alpha, share) for omega, alpha, share in points if 0.1 < share < 0.9]
     errors = [abs(interpolate(branch, o, a) - wave(o, s)).max() for o, a, s in points]
-    assert (np.array(errors) <= [interpolate(told, o, a, "errors").max() for o, a, _ in points]).all()
+    assert (np.array(errors) <= [interpolate(with_errors, o, a, "errors").max() for o, a, _ in points]).all()
     assert max(errors) > 1e-5  # else nothing was tested
 
 
@@ -299,8 +299,8 @@ def test_what_one_touches_is_large_enough(explorer, size):
     page, _ = explorer
     page.set_viewport_size(size)
     targets = ".explorer input[type=range], .explorer fieldset label, .explorer summary, .explorer-handle"
-    for each in page.locator(targets).all():
-        assert min(each.bounding_box()[side] for side in ("width", "height")) >= 44
+    for target in page.locator(targets).all():
+        assert min(target.bounding_box()[side] for side in ("width", "height")) >= 44
 
 
 @pytest.mark.slow
@@ -349,18 +349,18 @@ def students():
 @pytest.mark.slow
 def test_the_mean_price_of_a_sentence_is_the_slope_of_the_training_loss(students):
     task, rng = Task(), np.random.default_rng(5)
-    one = {branch: some[0] for branch, some in students.items()}
+    one = {branch: quadratures[0] for branch, quadratures in students.items()}
     y = task.sigma * rng.standard_normal((4000, 2))
-    fields = {branch: cavity_fields(task, each.overlaps, y, rng) for branch, each in one.items()}
+    fields = {branch: cavity_fields(task, student.overlaps, y, rng) for branch, student in one.items()}
     drawn = [one_sentence(task, y[i], {branch: w[i] for branch, w in fields.items()}, one) for i in range(len(y))]
-    for branch, each in one.items():
+    for branch, student in one.items():
         paid = np.array([sentence.misfit[branch] + sentence.bending[branch] for sentence in drawn])
-        assert abs(paid.mean() - each.train_slope) < 4 * paid.std() / np.sqrt(len(paid)) + 1e-5
+        assert abs(paid.mean() - student.train_slope) < 4 * paid.std() / np.sqrt(len(paid)) + 1e-5
 
 
 @pytest.mark.slow
 def test_a_sentence_is_paid_at_the_lowest_price(students):
-    task, one = Task(), {branch: some[0] for branch, some in students.items()}
+    task, one = Task(), {branch: quadratures[0] for branch, quadratures in students.items()}
     y, fields = np.array([0.8, -0.3]), {"semantic": np.array([0.4, -0.1]), "positional": np.array([0.35, -0.2])}
     sentence = one_sentence(task, y, fields, one)
     for branch, w in fields.items():

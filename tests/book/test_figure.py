@@ -39,8 +39,8 @@ SLICE = NOTEBOOKS / "fig02_slice.md"
     ],
 )
 def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
-    (found,) = assigned(SLICE, [setting]).values()
-    assert found == value and type(found) is type(value)
+    (assigned_value,) = assigned(SLICE, [setting]).values()
+    assert assigned_value == value and type(assigned_value) is type(value)
 
 
 BAD = [
@@ -92,7 +92,7 @@ def executed(changes, sizes=None):
 
 def prose(notebook):
     """Text of a notebook that is neither folded, nor a heading, nor hidden in the book."""
-    cells = [each.source for each in notebook.cells if each.cell_type == "markdown" and "tags" not in each.metadata]
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "markdown" and "tags" not in cell.metadata]
     shown = re.sub(r"<details>.*?</details>", "", "\n\n".join(cells), flags=re.DOTALL)
     return [line for line in shown.splitlines() if line and not re.match(r"#|\(.*\)=$", line)]
 
@@ -143,16 +143,16 @@ def test_data_of_lines_bands_points_and_their_errors(figure):
     axes.errorbar(x, y + 1, error, fmt="o", color="#0000ff", label="trained")
     axes.axvline(1.5, color="#00ff00")
     axes.axhline(7, color="#00ff00")
-    found = drawn(figure, {"#ff0000": "semantic"}).set_index("drawn as")
-    assert set(found.index) == {"line", "band", "points"}
-    theory = found[found["series"] == "theory"]
+    table = drawn(figure, {"#ff0000": "semantic"}).set_index("drawn as")
+    assert set(table.index) == {"line", "band", "points"}
+    theory = table[table["series"] == "theory"]
     assert (theory["x"].tolist(), theory["y"].tolist()) == ([1, 2], [0.5, 0.25])
     assert set(theory["colour"]) == {"semantic"}
-    band = found.loc["band"]
+    band = table.loc["band"]
     assert np.allclose(band[["x", "low", "high"]], [[1, 0.4, 0.6], [2, 0.05, 0.45]])
-    trained = found[found["series"] == "trained"]
+    trained = table[table["series"] == "trained"]
     assert np.allclose(trained[["x", "y", "low", "high"]], [[1, 1.5, 1.4, 1.6], [2, 1.25, 1.05, 1.45]])
-    straight = found[found["colour"] == "00ff00"]
+    straight = table[table["colour"] == "00ff00"]
     assert straight["x"].dropna().tolist() == [1.5] and straight["y"].dropna().tolist() == [7]
     text = as_csv(figure)
     assert "# panel 1: title = A title; x = alpha; y = loss" in text
@@ -171,10 +171,10 @@ def test_data_of_maps_images_scatter_and_bars(figure):
     axes.scatter([5, 6], [7, 8], c=[0.1, 0.2])
     axes.bar([1, 2], [3, 4], label="count")
     axes.imshow([[9.0, 8.0]])
-    found = drawn(figure)
-    assert found[found["drawn as"] == "points"][["x", "y", "value"]].to_numpy().tolist() == [[5, 7, 0.1], [6, 8, 0.2]]
-    assert found[found["series"] == "count"][["x", "y"]].to_numpy().tolist() == [[1, 3], [2, 4]]
-    assert found["value"].tolist()[-2:] == [9, 8]
+    table = drawn(figure)
+    assert table[table["drawn as"] == "points"][["x", "y", "value"]].to_numpy().tolist() == [[5, 7, 0.1], [6, 8, 0.2]]
+    assert table[table["series"] == "count"][["x", "y"]].to_numpy().tolist() == [[1, 3], [2, 4]]
+    assert table["value"].tolist()[-2:] == [9, 8]
 
 
 def test_a_scheme_has_no_data(figure):
@@ -196,15 +196,15 @@ def made(guarded, tmp_path_factory):
 
 @pytest.mark.slow
 def test_one_command_makes_notebook_page_picture_and_data(made):
-    _, found = made
-    assert found["parameters"]["omega"] == 0.2 and found["parameters"]["profile"] == "smoke"
-    assert [Path(name).name for name in found["svg"]] == ["fig-02.svg"]
-    assert Path(found["svg"][0]).read_text().startswith("<?xml")
-    notebook = nbformat.read(found["notebook"], 4)
+    _, answer = made
+    assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
+    assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg"]
+    assert Path(answer["svg"][0]).read_text().startswith("<?xml")
+    notebook = nbformat.read(answer["notebook"], 4)
     assert "omega = 0.2" in next(
         c.source for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", ())
     )
-    table = pd.read_csv(found["csv"][0], comment="#")
+    table = pd.read_csv(answer["csv"][0], comment="#")
     assert {"semantic", "positional", "L-BFGS"} <= set(table["series"]) and set(table["panel"]) == {1, 2, 3}
     assert table["x"].max() == 2
 
@@ -225,7 +225,7 @@ def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
         running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
         page = running.new_context(offline=True).new_page()
         page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
         page.on("requestfailed", lambda asked: complaints.append(f"missing: {asked.url}"))
         page.goto(page_file.as_uri(), wait_until="load")

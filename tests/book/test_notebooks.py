@@ -86,7 +86,7 @@ def test_a_notebook_without_a_profile_is_an_error(checkout, capsys):
 
 def test_kernels_talk_over_sockets_in_a_folder(checkout):
     watch = "import json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
-    ports = "print(len({each.laddr.port for each in psutil.Process().net_connections('inet')}))"
+    ports = "print(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
     (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"))
     run(checkout)
     transport, count = "".join(outputs(checkout / "kept/page.ipynb")).split()  # a cell's lines may come one by one
@@ -139,9 +139,9 @@ def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd, mo
     where = "import pathlib\nprint(pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())" % (checkout / "notebooks")
     for name in "abc":
         (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where))
-    here = Path.cwd()
+    before = Path.cwd()
     assert command.main(["--profile", "smoke", "--jobs", "2"]) == 0
-    assert Path.cwd() == here
+    assert Path.cwd() == before
     assert [outputs(checkout / f"shown/{name}.ipynb") for name in "abc"] == [["True\n"]] * 3
     assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
     assert command.main(["--jobs", "0"]) == 2
@@ -203,14 +203,14 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     (checkout / "notebooks/compared.md").write_text(COMPARING)
     assert command.main(["--profile", "smoke"]) == 0
     shown = checkout / "shown"
-    found = json.loads((shown / "scorecard.json").read_text())
-    (row,) = found["rows"]
+    document = json.loads((shown / "scorecard.json").read_text())
+    (row,) = document["rows"]
     assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")
     assert row["page"] == "_executed/compared.html#table-published-and-ours"
     inputs = nbformat.read(shown / "compared.ipynb", 4).metadata["inputs"]
     assert row["provenance"]["inputs"] == inputs and row["provenance"]["profile"] == "smoke"
     assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
-    assert found["verdicts"]["differs"] == 1
+    assert document["verdicts"]["differs"] == 1
     assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
     assert (shown / "scorecard_summary.txt").read_text().startswith("Of 1 comparisons with")
     assert "</svg>" in (shown / "scorecard.svg").read_text()

@@ -23,12 +23,12 @@ IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img"), image
 LINKS = 'links => links.map(link => link.href).filter(href => href.startsWith("file:"))'
 # Text that a reader sees, without code, in which a dollar or a backslash is itself.
 PROSE = """() => { const page = document.querySelector(".bd-article").cloneNode(true);
-    page.querySelectorAll("pre, code, script, style, mjx-container").forEach(each => each.remove());
+    page.querySelectorAll("pre, code, script, style, mjx-container").forEach(element => element.remove());
     return page.textContent; }"""
 VIEW = r"^(matrix=\w+&)?omega=[\d.]+&alpha=[\d.]+$"  # of the explorer
 SCROLLING = """() => Array.from(document.querySelectorAll(".bd-article :is(table, pre, .scrolled, mjx-container)"))
-    .filter(each => each.scrollWidth > each.clientWidth && getComputedStyle(each).overflowX === "auto")
-    .map(each => [each.tabIndex, each.tagName, each.textContent.slice(0, 60)])"""
+    .filter(element => element.scrollWidth > element.clientWidth && getComputedStyle(element).overflowX === "auto")
+    .map(element => [element.tabIndex, element.tagName, element.textContent.slice(0, 60)])"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OF_A_VIEW = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]  # rules that ask how a page looks
 WHOLE = ("index", "fig02_slice", "task")  # pages read with what surrounds the article, the same on every page
@@ -36,30 +36,30 @@ NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text 
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
 # and the others keep their place: they are nine in ten of the elements of a page. And colours change at once.
 OPEN = """naming => {
-    document.querySelectorAll('details').forEach(each => { each.open = true; });
-    document.querySelectorAll('mjx-container svg, mjx-assistive-mml').forEach(each => each.replaceChildren());
+    document.querySelectorAll('details').forEach(node => { node.open = true; });
+    document.querySelectorAll('mjx-container svg, mjx-assistive-mml').forEach(node => node.replaceChildren());
     const style = document.createElement('style');
     style.textContent = '* {transition: none !important}';
     document.head.append(style);
-    const said = each => [...each.childNodes].some(node => node.nodeType == Node.TEXT_NODE && node.data.trim());
-    const ground = each => {
-        const colour = getComputedStyle(each).backgroundColor;
-        return colour == 'rgba(0, 0, 0, 0)' && each.parentElement ? ground(each.parentElement) : colour;
+    const speaks = node => [...node.childNodes].some(part => part.nodeType == Node.TEXT_NODE && part.data.trim());
+    const ground = node => {
+        const colour = getComputedStyle(node).backgroundColor;
+        return colour == 'rgba(0, 0, 0, 0)' && node.parentElement ? ground(node.parentElement) : colour;
     };
-    const texts = [...document.querySelectorAll('.bd-article *')].filter(each => said(each) && !each.closest(naming));
-    const looks = new Map(texts.map(each => [each, [each.tagName, each.className]]));
+    const texts = [...document.querySelectorAll('.bd-article *')].filter(node => speaks(node) && !node.closest(naming));
+    const looks = new Map(texts.map(node => [node, [node.tagName, node.className]]));
     for (const theme of ['light', 'dark']) {
         document.documentElement.dataset.theme = theme;
-        looks.forEach((look, each) => {
-            const {color, fontSize, fontWeight, opacity} = getComputedStyle(each);
-            look.push(color, fontSize, fontWeight, opacity, ground(each));
+        looks.forEach((look, node) => {
+            const {color, fontSize, fontWeight, opacity} = getComputedStyle(node);
+            look.push(color, fontSize, fontWeight, opacity, ground(node));
         });
     }
     const seen = new Set();
-    looks.forEach((look, each) => {
+    looks.forEach((look, node) => {
         if (!seen.has(look.join())) return seen.add(look.join());
-        each.style.visibility = 'hidden';
-        [...each.children].forEach(child => { child.style.visibility = 'visible'; });
+        node.style.visibility = 'hidden';
+        [...node.children].forEach(child => { child.style.visibility = 'visible'; });
     });
 }"""
 
@@ -105,7 +105,11 @@ def test_links_inside_the_book_lead_somewhere(page, path):
         file = Path(unquote(url.removeprefix("file://")))
         assert file.is_file(), f"{path.name} links to {url}"
         if file.suffix == ".html":
-            views = {each for each in fragments if re.search(VIEW, each)} if file.name == "index.html" else set()
+            views = (
+                {fragment for fragment in fragments if re.search(VIEW, fragment)}
+                if file.name == "index.html"
+                else set()
+            )
             assert fragments - views - {""} <= set(re.findall(r'\bid="([^"]+)"', file.read_text())), (
                 f"{path.name}: {url}"
             )
@@ -120,14 +124,14 @@ def test_nothing_is_wider_than_a_phone(page):
 
 
 def test_what_scrolls_is_reached_by_keyboard_and_no_equation_is_cut_on_a_desk(page):
-    page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    page.evaluate("() => document.querySelectorAll('details').forEach(element => { element.open = true; })")
     for size in (PHONE, DESK):
         page.set_viewport_size(size)
         page.wait_for_timeout(400)  # the theme moves its columns
         page.evaluate(FRAMES)
         scrolling = page.evaluate(SCROLLING)
-        assert [each for each in scrolling if each[0] != 0] == []
-    assert [each for each in scrolling if each[1] == "MJX-CONTAINER"] == []
+        assert [element for element in scrolling if element[0] != 0] == []
+    assert [element for element in scrolling if element[1] == "MJX-CONTAINER"] == []
 
 
 def serious(page, rules, place=None):

@@ -24,7 +24,7 @@ def texts(pdf):
 
 
 def test_every_page_of_the_book_is_in_the_outline(pdf):
-    titles = [each.get_title().strip() for each in pdf.get_toc()]
+    titles = [entry.get_title().strip() for entry in pdf.get_toc()]
     expected = []
     for page in (HTML / "book").rglob("*.html"):
         if "api" not in page.parent.name:

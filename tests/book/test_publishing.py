@@ -29,8 +29,8 @@ def steps(path):
 
 def test_citation_is_valid_and_of_this_version():
     check("vendor.citation-file-format", "CITATION.cff")
-    said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    assert said["version"] == __version__
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__
     assert f'\nversion = "{__version__}"\n' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
 
@@ -43,11 +43,11 @@ def test_workflows_are_valid():
 def test_actions_are_pinned_by_commit(path):
     named = re.findall(r"uses: *(.+)", path.read_text())
     assert named
-    assert [each for each in named if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", each)] == []
+    assert [action for action in named if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action)] == []
 
 
 def test_an_action_has_one_version():
-    named = {tuple(each.split("@")) for path in WORKFLOWS for each in re.findall(r"uses: *(.+)", path.read_text())}
+    named = {tuple(action.split("@")) for path in WORKFLOWS for action in re.findall(r"uses: *(.+)", path.read_text())}
     assert len({action for action, _ in named}) == len(named)
 
 

@@ -29,14 +29,14 @@ def test_every_figure_of_a_notebook_has_its_line_and_its_files():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_files_of_a_figure_are_what_its_metadata_say(name):
-    found = json.loads((HTML / "figures" / f"{name}.json").read_text())
-    for file, digest in found["files"].items():
+    about = json.loads((HTML / "figures" / f"{name}.json").read_text())
+    for file, digest in about["files"].items():
         assert sha256((HTML / "figures" / file).read_bytes()).hexdigest() == digest
-    if f"{name}.csv" in found["files"]:
+    if f"{name}.csv" in about["files"]:
         text = (HTML / "figures" / f"{name}.csv").read_text()
-        assert text.startswith("# Units:") and list(pd.read_csv(StringIO(text), comment="#")) == list(found["columns"])
+        assert text.startswith("# Units:") and list(pd.read_csv(StringIO(text), comment="#")) == list(about["columns"])
     assert (HTML / "figures" / f"{name}.svg").stat().st_size < 3e6
-    assert all("computing seconds" in data and data["commit"] for data in found["data"])
+    assert all("computing seconds" in data and data["commit"] for data in about["data"])
 
 
 def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
@@ -80,7 +80,7 @@ def test_search_prefers_pages_and_shows_the_words_around(open_page):
     page.goto((HTML / "search.html").as_uri() + "?q=replicon")
     page.wait_for_function("() => /found/.test(document.querySelector('.search-summary')?.textContent ?? '')")
     results = page.locator("#search-results li")
-    targets = [each.get_attribute("href") for each in results.locator("a").all()]
+    targets = [link.get_attribute("href") for link in results.locator("a").all()]
     api = [target.startswith("book/api") for target in targets]
     assert len(targets) > 3 and any(api) and api == sorted(api)
     for number in range(api.index(True)):
@@ -110,8 +110,8 @@ def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
 
 
 def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
-    said = (HTML / "_static" / "glossary-terms.js").read_text()
-    terms = json.loads(said.removeprefix("const TERMS = ").removesuffix(";\n"))
+    script = (HTML / "_static" / "glossary-terms.js").read_text()
+    terms = json.loads(script.removeprefix("const TERMS = ").removesuffix(";\n"))
     used = set()
     for page in (HTML / "book").rglob("*.html"):
         used |= set(re.findall(r'class="term[^"]*" href="[^"]*glossary\.html#([^"]+)"', page.read_text()))

@@ -84,7 +84,9 @@ def test_every_notebook_has_a_reference_and_no_other_has():
     kept = {path.stem: json.loads(path.read_text()) for path in reference.FOLDER.glob("*.json")}
     assert kept.keys() == {path.stem for path in NOTEBOOKS.glob("*.md")}
     for name, cells in kept.items():
-        numbers = [each for texts in cells for lines in texts.values() for each in reference.NUMBER.findall(str(lines))]
+        numbers = [
+            number for texts in cells for lines in texts.values() for number in reference.NUMBER.findall(str(lines))
+        ]
         assert numbers.count(reference.OPEN) < len(numbers) / 5, name
 
 

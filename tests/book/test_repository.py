@@ -74,9 +74,9 @@ def test_links_name_the_text_of_a_notebook_and_only_what_git_has(build):
         "book/_executed/times": {GITHUB},
     }
     for named in ({"GITHUB_REPOSITORY": "someone/book"}, {"BOOK_REPOSITORY": GITHUB, "GITHUB_REPOSITORY": "fork/book"}):
-        found = build(**named)
-        assert {page: {link for link in links if "someone" in link} for page, links in found.items()} == expected
-        assert not any("fork" in link for links in found.values() for link in links)
+        linked = build(**named)
+        assert {page: {link for link in links if "someone" in link} for page, links in linked.items()} == expected
+        assert not any("fork" in link for links in linked.values() for link in links)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -84,10 +84,10 @@ def test_without_an_address_there_are_no_links(build):
     assert not any(build().values())
 
 
-@pytest.mark.parametrize("said", ["someone/book", "https://github.com/someone", "http://github.com/someone/book"])
-def test_an_address_that_is_none_is_refused(said):
+@pytest.mark.parametrize("address", ["someone/book", "https://github.com/someone", "http://github.com/someone/book"])
+def test_an_address_that_is_none_is_refused(address):
     with pytest.raises(ConfigError, match=r"BOOK_REPOSITORY = .*must be https://github\.com/OWNER/NAME"):
-        repository.address({"BOOK_REPOSITORY": said})
+        repository.address({"BOOK_REPOSITORY": address})
 
 
 def test_gitlab_is_known():
