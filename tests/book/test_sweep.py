@@ -338,7 +338,8 @@ def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthre
     assert "\n" not in str(caught.value) and not results.keys()
 
 
-def test_other_versions_on_the_cluster_are_told_in_one_line(pool, monkeypatch, capfd):
+def test_other_versions_on_the_cluster_are_told_in_one_line(pool, local, monkeypatch, capfd):
+    local.wait_for_workers(2)  # other tests kill some
     nines = dict.fromkeys(("version", "commit", "python", "numpy", "torch"), "9")
     monkeypatch.setattr(provenance, "_fixed", lambda: nines)  # of this process
     with pool("cluster"):

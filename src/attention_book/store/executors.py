@@ -122,6 +122,8 @@ def _compare_versions(client, address: str) -> None:
         workers = client.run(environment)
     except Exception as error:  # Dask hides the type of theirs
         raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
+    if not workers:
+        print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
     ours = environment()
     others = {
         f"{name} {theirs[name]} (here {ours[name]})"
