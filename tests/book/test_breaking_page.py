@@ -115,9 +115,9 @@ def test_thresholds_that_were_not_found_are_left_out():
     table = table.assign(alpha=0.69, alpha_error=1e-3, shift_error=1e-4)
     lost = pd.DataFrame([{"what": "critical", "omega": 0.3, "reason": "positional: did not settle"}])
     table = pd.concat([table, lost], ignore_index=True).assign(symmetric=0.7, symmetric_error=1e-3)
-    found = breaking.moved(table)
-    assert found.index.tolist() == [0.1, 0.2, 0.25] and found["resolved"].tolist() == [True, True, False]
-    assert found["model_error"].tolist() == [0.006, 0.004, 0.001]
+    shifts = breaking.moved(table)
+    assert shifts.index.tolist() == [0.1, 0.2, 0.25] and shifts["resolved"].tolist() == [True, True, False]
+    assert shifts["model_error"].tolist() == [0.006, 0.004, 0.001]
     assert breaking.moved(table[["what", "omega", "reason", "symmetric", "symmetric_error"]]).empty  # of none at all
 
 
@@ -126,25 +126,25 @@ def test_complexity_is_the_slope_of_phi():
     top, ys = np.log(500.0), np.array([100.0, 200.0, 400.0, 800.0, 1600.0])
     phi = lambda x: 4e-6 - 1e-6 * (x - top) ** 2 + 1e-7 * (x - top) ** 3  # noqa: E731
     table = pd.DataFrame({"y": ys, "shift": phi(np.log(ys)), "shift_error": 1e-8, "q0": 0.04, "q1": 0.05, "reason": ""})
-    found = breaking.complexity(table)
-    x = np.log(found["y"])
+    curve = breaking.complexity(table)
+    x = np.log(curve["y"])
     slope = -2e-6 * (x - top) + 3e-7 * (x - top) ** 2
-    assert found["complexity"].to_numpy() == pytest.approx((found["y"] * slope).to_numpy(), abs=1e-9)
-    assert found["above"].to_numpy() == pytest.approx((phi(x) + slope - 4e-6).to_numpy(), abs=1e-12)
-    assert found["above"].iloc[0] == pytest.approx(0, abs=1e-12) and found["above"].is_monotonic_increasing
-    assert 100 < found["y"].iloc[-1] < 400  # de/dlog y vanishes there, not at the smallest y
+    assert curve["complexity"].to_numpy() == pytest.approx((curve["y"] * slope).to_numpy(), abs=1e-9)
+    assert curve["above"].to_numpy() == pytest.approx((phi(x) + slope - 4e-6).to_numpy(), abs=1e-12)
+    assert curve["above"].iloc[0] == pytest.approx(0, abs=1e-12) and curve["above"].is_monotonic_increasing
+    assert 100 < curve["y"].iloc[-1] < 400  # de/dlog y vanishes there, not at the smallest y
     # A ten times larger error at one y moves the fit only a little, and counts: by hand, least squares with weights.
     errors = np.array([1e-8, 1e-8, 1e-7, 1e-8, 1e-8])
     moved = table.assign(shift=table["shift"] + [0, 0, 1e-7, 0, 0], shift_error=errors)
-    found, x = breaking.complexity(moved), np.log(ys)
+    curve, x = breaking.complexity(moved), np.log(ys)
     fit, covariance = np.polyfit(x, moved["shift"], 3, w=1 / errors, cov="unscaled")
-    at = np.log(found["y"].to_numpy())
-    assert found["complexity"].to_numpy() == pytest.approx(np.exp(at) * np.polyval(np.polyder(fit), at), rel=1e-4)
+    at = np.log(curve["y"].to_numpy())
+    assert curve["complexity"].to_numpy() == pytest.approx(np.exp(at) * np.polyval(np.polyder(fit), at), rel=1e-4)
     slopes = np.stack([3 * at**2, 2 * at, np.ones(len(at)), np.zeros(len(at))], axis=1)
     spread = np.sqrt(np.einsum("ai,ij,aj->a", slopes, covariance, slopes))
-    assert found["complexity_error"].to_numpy() == pytest.approx(np.exp(at) * spread, rel=1e-4)
+    assert curve["complexity_error"].to_numpy() == pytest.approx(np.exp(at) * spread, rel=1e-4)
     empty = breaking.complexity(table.assign(reason="residual"))
-    assert empty.empty and [*empty] == [*found]
+    assert empty.empty and [*empty] == [*curve]
     assert breaking.complexity(table.assign(shift=1e-6 * np.log(ys))).empty
 
 
@@ -155,9 +155,9 @@ def test_students_are_told_from_theory_in_errors_of_both():
     trained = pd.DataFrame(
         {"informed": [0.705], "informed_error": [0.004], "searched": [0.735], "searched_error": [0.004]}, index=[0.1]
     )
-    found = breaking.three_ways(theory, trained).loc[0.1]
-    assert found["informed_off"] == pytest.approx(-8.0) and found["searched_off"] == pytest.approx(-2.0)
-    assert found["published"] == "0.707"
+    row = breaking.three_ways(theory, trained).loc[0.1]
+    assert row["informed_off"] == pytest.approx(-8.0) and row["searched_off"] == pytest.approx(-2.0)
+    assert row["published"] == "0.707"
 
 
 def valleys(d, gains, same=1.0):
@@ -183,12 +183,12 @@ def test_students_with_lower_minima_cross_later_by_what_the_positional_ones_gain
     for factor, later in ((2, 0.0), (1, 0.01)):
         small = valleys(250, {"semantic": 1e-6 * factor, "positional": 7e-6 * factor})
         table = pd.concat([small, valleys(500, {"semantic": 1e-6, "positional": 7e-6})])
-        found = breaking.students(None, table).loc[0.1]
-        assert found["later"] == pytest.approx(later, abs=1e-9)
-        assert found["searched"] == pytest.approx(0.7 + later)
+        row = breaking.students(None, table).loc[0.1]
+        assert row["later"] == pytest.approx(later, abs=1e-9)
+        assert row["searched"] == pytest.approx(0.7 + later)
         # On two data sets 6e-6 (1 ± 1/4): an error of 1.5e-6/6e-4 at d = 500; the limit is twice that less the other.
-        assert found["later_error"] == pytest.approx(2.5e-3 * np.hypot(2, factor))
-        assert found["searched_error"] == pytest.approx(np.hypot(0.003, found["later_error"]))
+        assert row["later_error"] == pytest.approx(2.5e-3 * np.hypot(2, factor))
+        assert row["searched_error"] == pytest.approx(np.hypot(0.003, row["later_error"]))
 
 
 def test_what_searches_gain_is_a_mean_over_data_sets():
@@ -197,13 +197,13 @@ def test_what_searches_gain_is_a_mean_over_data_sets():
     starts = pd.concat([one_set.assign(seed=seed) for seed in (0, 1)], ignore_index=True)
     large = valleys(500, {"positional": 8e-6, "semantic": 0.0}, same=0.9)
     table = pd.concat([large, valleys(250, {"positional": 4e-6, "semantic": 0})])
-    found = breaking.searches(table, starts).set_index(["branch", "d"])
-    row = found.loc["positional", 500]
+    means = breaking.searches(table, starts).set_index(["branch", "d"])
+    row = means.loc["positional", 500]
     assert row[["hop", "hop_error", "hop_share"]].tolist() == pytest.approx([8e-6, 2e-6, 4e-3])
     # Many starts gain 2e-6 on both data sets, hops 10e-6 and 6e-6.
     assert row[["same", "ahead", "ahead_error"]].tolist() == pytest.approx([0.5, 6e-6, 2e-6])
     assert row[["annealed_0.01", "annealed_0.01_error"]].tolist() == pytest.approx([-1e-6, 0.0])
-    assert np.isnan(found.loc["positional", 250]["ahead"]) and found["data_sets"].tolist() == [2] * 4
+    assert np.isnan(means.loc["positional", 250]["ahead"]) and means["data_sets"].tolist() == [2] * 4
 
 
 def test_the_figure_of_searches_shows_each_valley_in_its_colour_and_hops_beyond_all_starts():
@@ -238,10 +238,10 @@ def test_a_student_has_turned_where_the_other_mechanism_is_larger():
         rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.09 * np.array(shares), "m": 0.5})
         tables.append(rows.assign(omega=0.2, seed=seed, way=way))
     table = pd.concat(tables, ignore_index=True)
-    found = breaking.turned(table, 0.3)
-    assert [*found] == ["data_sets", "turned", "first", "last"]
-    assert found.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
-    assert found.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
+    turned = breaking.turned(table, 0.3)
+    assert [*turned] == ["data_sets", "turned", "first", "last"]
+    assert turned.loc[(0.2, "up")].tolist() == [2, 1, 0.8, 0.8]
+    assert turned.loc[(0.2, "down")].tolist() == [1, 1, 0.4, 0.4]
 
 
 def test_sizes_are_taken_against_theory_and_against_the_informed_end():
@@ -254,7 +254,7 @@ def test_sizes_are_taken_against_theory_and_against_the_informed_end():
     ends = pd.DataFrame(ends, columns=["search", "number", "train_loss", "q"]).assign(omega=0.1, valley="positional")
     large = [ends.assign(d=500, seed=seed) for seed in (0, 1)]
     searches = pd.concat([*large, ends.assign(d=250, seed=0, q=1.0)], ignore_index=True)
-    (found,) = breaking.sizes(pd.concat(rows), searches, lines).to_dict("records")
-    assert (found["omega"], found["branch"]) == (0.1, "positional")
-    assert found["smaller"] == pytest.approx(-0.1, abs=4 * found["smaller_error"]) and found["smaller_error"] < 1e-3
-    assert found["grows"] == pytest.approx(0.1) and found["grows_error"] == pytest.approx(0, abs=1e-12)
+    (row,) = breaking.sizes(pd.concat(rows), searches, lines).to_dict("records")
+    assert (row["omega"], row["branch"]) == (0.1, "positional")
+    assert row["smaller"] == pytest.approx(-0.1, abs=4 * row["smaller_error"]) and row["smaller_error"] < 1e-3
+    assert row["grows"] == pytest.approx(0.1) and row["grows_error"] == pytest.approx(0, abs=1e-12)

@@ -77,10 +77,10 @@ def colours(text, name=None):
     """Colours that are drawn in a figure, or in its part of this name: also those of marks defined elsewhere."""
     tree = ElementTree.fromstring(text)
     part = tree if name is None else tree.find(f".//*[@id='{name}']")
-    defined = {each.get("id"): each for each in tree.iterfind(f".//{SVG}defs/{SVG}path")}
-    used = [defined[each.get(LINK)[1:]] for each in part.iter(f"{SVG}use")]
-    drawn = [*(each for each in part.iter() if each not in defined.values()), *used]
-    return {colour for each in drawn for colour in re.findall(r"(?<=: )#[0-9a-f]{6}\b", each.get("style", ""))}
+    defined = {shape.get("id"): shape for shape in tree.iterfind(f".//{SVG}defs/{SVG}path")}
+    used = [defined[use.get(LINK)[1:]] for use in part.iter(f"{SVG}use")]
+    drawn = [*(shape for shape in part.iter() if shape not in defined.values()), *used]
+    return {colour for shape in drawn for colour in re.findall(r"(?<=: )#[0-9a-f]{6}\b", shape.get("style", ""))}
 
 
 def test_a_figure_without_a_map_is_mapped_wholly():
@@ -90,7 +90,7 @@ def test_a_figure_without_a_map_is_mapped_wholly():
         axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
         axes.legend(frameon=True, edgecolor="#cccccc")
         light = svg(figure)
-    assert colours(dark(light)) == {on_dark(each) for each in colours(light)}
+    assert colours(dark(light)) == {on_dark(colour) for colour in colours(light)}
     assert colours(light) == {"#000000", "#ffffff", "#cccccc", *COLOURS.values()}
     assert ElementTree.fromstring(dark(light)).get("fill") == INK  # of words that matplotlib leaves black
 

@@ -194,9 +194,9 @@ def test_a_comparison_takes_its_numbers_along():
     table = markup.Table(compare(rows()), "Published and ours")
     bundle, numbers = table._repr_mimebundle_()
     assert bundle == {"text/html": table.html()} and repr(table) == "Published and ours"
-    found = numbers[markup.COMPARISON]
-    assert found["anchor"] == "table-published-and-ours" and f'id="{found["anchor"]}"' in bundle["text/html"]
-    first, second = found["rows"]
+    comparison = numbers[markup.COMPARISON]
+    assert comparison["anchor"] == "table-published-and-ours" and f'id="{comparison["anchor"]}"' in bundle["text/html"]
+    first, second = comparison["rows"]
     assert first["value"] == 1.25 and first["published_error"] is None and first["reason"] == "quadrature"
     assert second["reason"] is None and second["parameters"]["branch"] == "positional"
     assert markup.Table(pd.DataFrame({"count": [1]}), "Counts")._repr_mimebundle_()[1] == {}

@@ -64,10 +64,10 @@ def test_every_number_is_compared_once_with_the_smaller_error(frame):
 
 
 def test_the_document_by_hand(frame):
-    found = scorecard.document(frame, PROVENANCE)
-    assert found["verdicts"] == {"agrees": 1, "differs": 2, "not comparable": 1} and found["limit"] == LIMIT
-    assert [each["name"] for each in found["reasons"]] == list(REASONS)
-    first, second, third, fourth = found["rows"]
+    document = scorecard.document(frame, PROVENANCE)
+    assert document["verdicts"] == {"agrees": 1, "differs": 2, "not comparable": 1} and document["limit"] == LIMIT
+    assert [reason["name"] for reason in document["reasons"]] == list(REASONS)
+    first, second, third, fourth = document["rows"]
     assert first["page"] == "_executed/fig02.html#table-table-0" and second["page"].endswith("#table-table-1")
     assert first["published"] == {
         "text": "1.241",
@@ -117,13 +117,13 @@ def test_the_document_obeys_its_schema(frame):
     ],
 )
 def test_what_the_schema_forbids(frame, where, value):
-    found = scorecard.document(frame, PROVENANCE)
-    inner = found["rows"][0]
+    document = scorecard.document(frame, PROVENANCE)
+    inner = document["rows"][0]
     for name in where[:-1]:
         inner = inner[name]
     inner[where[-1]] = value
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(found, SCHEMA)
+        jsonschema.validate(document, SCHEMA)
 
 
 def test_the_page_has_the_rows_of_the_document(frame):

@@ -138,11 +138,15 @@ def test_distances_that_copies_keep():
     ends = [row("settled", seed, settled=settled) for seed, settled in enumerate((1, 0, 1))]
     elsewhere = [ends[0] | other for other in ({"omega": 0.2}, {"alpha": 1.0}, {"start": "positional"})]
     table = pd.DataFrame([*copies, *ends, *elsewhere])
-    (found,) = stability.settled(table, {(0.3, 2.0, "semantic"): (0.25, 0.01)}).to_dict("records")
-    assert (found["branch"], found["distance"], found["distance_error"]) == ("semantic", 0.25, 0.01)
-    assert (found["copies"], found["copies_low"], found["copies_high"]) == (0.1, 0.0, 0.3)
-    assert (found["copies_jumping"], found["copies_jumping_low"], found["copies_jumping_high"]) == (0.4, 0.2, 0.6)
-    assert (found["settled"], found["data_sets"]) == (2, 3)
+    (distances,) = stability.settled(table, {(0.3, 2.0, "semantic"): (0.25, 0.01)}).to_dict("records")
+    assert (distances["branch"], distances["distance"], distances["distance_error"]) == ("semantic", 0.25, 0.01)
+    assert (distances["copies"], distances["copies_low"], distances["copies_high"]) == (0.1, 0.0, 0.3)
+    assert (distances["copies_jumping"], distances["copies_jumping_low"], distances["copies_jumping_high"]) == (
+        0.4,
+        0.2,
+        0.6,
+    )
+    assert (distances["settled"], distances["data_sets"]) == (2, 3)
 
 
 def test_replicons_by_number_of_points(monkeypatch):

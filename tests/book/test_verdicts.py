@@ -89,9 +89,9 @@ def test_counts_by_verdict_and_reason():
         return Comparison("linear", {}, THEORY, Measured(1.241 + away, 0.001), "theory", 16, reason, comparable)
 
     rows = [row(0.0), row(0.1), row(-0.1), row(0.1, reason="many minima"), row(0.0, False, "definition"), row(0.001)]
-    found = count(compare(rows))
-    reasons = [None if each != each else each for each in found["reason"]]
-    assert list(zip(found["verdict"], reasons, found["evidence"], found["rows"])) == [
+    counts = count(compare(rows))
+    reasons = [None if reason != reason else reason for reason in counts["reason"]]
+    assert list(zip(counts["verdict"], reasons, counts["evidence"], counts["rows"])) == [
         ("agrees", None, "theory", 2),
         ("differs", "quadrature", "theory", 2),
         ("differs", "many minima", "theory", 1),
