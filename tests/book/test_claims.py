@@ -207,7 +207,7 @@ def shares_above(**where):
     """The same, and its standard error."""
     theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
     students = load("fig08", optimizer="lbfgs", start="semantic", **where).groupby("alpha")["test_mse"]
-    return [rows.loc[1.0:] for rows in (students.mean() / theory - 1, students.sem() / theory)]
+    return [shares.loc[1.0:] for shares in (students.mean() / theory - 1, students.sem() / theory)]
 
 
 def above_semantic_theory():
@@ -219,7 +219,7 @@ def above_semantic_theory():
 
 def per_cent_above(alpha, **where):
     """`shares_above` at an alpha."""
-    return per_cent(*(rows.loc[alpha] for rows in shares_above(**where)))
+    return per_cent(*(shares.loc[alpha] for shares in shares_above(**where)))
 
 
 STANDARD = {"sigma": 0.5, "lam": 0.01}

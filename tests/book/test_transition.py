@@ -24,8 +24,8 @@ from attention_phases.training.optimizers import fit
 @pytest.mark.parametrize("task", [Task(omega=0.3), Task(omega=0.6, matrix="alternative", sigma=0.8)])
 def test_controls_vanish_in_the_mean(task):
     """Over data sets, small ones so that the teacher's overlap with the encoding is large."""
-    frame = [controls(task, sample(task, 1.0, 12, np.random.default_rng(seed))) for seed in range(600)]
-    table = pd.DataFrame(frame)
+    rows = [controls(task, sample(task, 1.0, 12, np.random.default_rng(seed))) for seed in range(600)]
+    table = pd.DataFrame(rows)
     assert set(table) == set(CONTROLS)
     assert (table.mean().abs() < 4 * table.sem()).all()
     assert (table.sem() < 0.05 * table.std()).all()
@@ -80,12 +80,12 @@ def test_the_error_of_a_crossing_covers_the_truth():
     rng, repeats = np.random.default_rng(1), 600
     errors = {}
     for names in (("length", "blind"), ()):
-        frame = [root(drawn(rng), names).alpha for _ in range(repeats)]
-        away = np.array([(alpha - 0.715) / error for alpha, error in frame])
+        roots = [root(drawn(rng), names).alpha for _ in range(repeats)]
+        away = np.array([(alpha - 0.715) / error for alpha, error in roots])
         inside = (np.abs(away) < 1.96).mean()
         assert abs(inside - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
         assert abs(away.mean()) < 4 / np.sqrt(repeats)
-        errors[names] = np.mean([error for _, error in frame])
+        errors[names] = np.mean([error for _, error in roots])
     assert errors["length", "blind"] < 0.6 * errors[()]
 
 
@@ -97,14 +97,14 @@ def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
 
 def test_the_limit_is_a_line_in_one_over_d():
     rng, repeats, errors = np.random.default_rng(4), 400, {250: 0.004, 500: 0.003, 1000: 0.003, 2000: 0.002}
-    frame = [
+    limits = [
         limit({d: Measured(0.71 - 3.0 / d + e * rng.standard_normal(), e) for d, e in errors.items()})
         for _ in range(repeats)
     ]
-    away = np.array([(line.value.value - 0.71) / line.value.error for line in frame])
+    away = np.array([(line.value.value - 0.71) / line.value.error for line in limits])
     assert abs((np.abs(away) < 1.96).mean() - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
-    assert abs(np.mean([line.chance for line in frame]) - 0.5) < 4 / np.sqrt(12 * repeats)
-    assert abs(np.mean([line.over_d.value for line in frame]) + 3.0) < 0.5
+    assert abs(np.mean([line.chance for line in limits]) - 0.5) < 4 / np.sqrt(12 * repeats)
+    assert abs(np.mean([line.over_d.value for line in limits]) + 3.0) < 0.5
 
 
 def test_losses_extrapolate_means_with_their_controls():
@@ -114,14 +114,17 @@ def test_losses_extrapolate_means_with_their_controls():
         values = 2e-3 + 1e-2 / d + 3e-4 * control + 1e-7 * rng.standard_normal(500)
         part = {"omega": 0.1, "alpha": 0.7, "start": "semantic", "d": d, "train_loss": values, "length": control}
         rows.append(pd.DataFrame(part))
-    frame = losses(pd.concat(rows), ("length",)).loc[(0.1, 0.7, "semantic")]
-    assert frame["loss"] == pytest.approx(2e-3, abs=4 * frame["loss_error"]) and frame["loss_error"] < 2e-8
+    extrapolated = losses(pd.concat(rows), ("length",)).loc[(0.1, 0.7, "semantic")]
+    assert (
+        extrapolated["loss"] == pytest.approx(2e-3, abs=4 * extrapolated["loss_error"])
+        and extrapolated["loss_error"] < 2e-8
+    )
 
 
 def test_the_expected_minimum_is_the_mean_over_all_choices():
     values = np.random.default_rng(6).standard_normal(7)
     for count in range(1, 8):
-        choices = [min(row) for row in combinations(values, count)]
+        choices = [min(choice) for choice in combinations(values, count)]
         assert expected_minimum(values, count) == pytest.approx(np.mean(choices), rel=1e-9)
 
 
@@ -129,15 +132,15 @@ def test_the_lowest_of_many_starts_moves_the_crossing():
     """By hand: the semantic valley gains nothing, the positional one 3e-6 with all of its starts, on both data sets."""
     losses = {"semantic": [5.0, 5.0, 6.0, 7.0], "positional": [5.0, 2.0, 4.0, 9.0]}
     table = pd.DataFrame([
-        {"omega": 0.1, "alpha": 0.7, "d": 100, "valley": valley, "seed": seed, "number": k, "train_loss": 1e-6 * row}
+        {"omega": 0.1, "alpha": 0.7, "d": 100, "valley": valley, "seed": seed, "number": k, "train_loss": 1e-6 * loss}
         for valley, some in losses.items()
         for seed in (0, 1)
-        for k, row in enumerate(some)
+        for k, loss in enumerate(some)
     ])  # fmt: skip
     assert excess(table, (3,)).xs("positional", level="valley")[3].tolist() == pytest.approx([3e-6, 3e-6])
-    frame = later(excess(table, (1, 3)), {0.1: -6e-4})
-    assert frame.loc[(0.1, 100, 3), "later"] == pytest.approx(3e-6 / 6e-4)
-    assert frame.loc[(0.1, 100, 1), "later"] == pytest.approx((3 + 1 + 0) / 3 * 1e-6 / 6e-4)
+    moved = later(excess(table, (1, 3)), {0.1: -6e-4})
+    assert moved.loc[(0.1, 100, 3), "later"] == pytest.approx(3e-6 / 6e-4)
+    assert moved.loc[(0.1, 100, 1), "later"] == pytest.approx((3 + 1 + 0) / 3 * 1e-6 / 6e-4)
 
 
 def test_a_search_gains_on_the_informed_minimum_of_its_data_set():
@@ -146,9 +149,9 @@ def test_a_search_gains_on_the_informed_minimum_of_its_data_set():
     rows = [{"search": search, "number": k, "train_loss": 1e-6 * loss} for search, k, loss in losses]
     rows += [{"search": "anneal", "number": 0, "train_loss": 1e-6 * (9 + k), "temperature": k} for k in (0.001, 0.01)]
     table = pd.DataFrame(rows).assign(omega=0.1, alpha=0.7, d=100, valley="positional", seed=3)
-    frame = searched(table).loc[(0.1, 0.7, 100, "positional", 3)]
-    assert frame[["descent", "hop", 0.001, 0.01]].tolist() == pytest.approx([1e-6, 5e-6, -1e-9, -1e-8])
-    assert frame["same"] == pytest.approx(2 / 3)
+    gained = searched(table).loc[(0.1, 0.7, 100, "positional", 3)]
+    assert gained[["descent", "hop", 0.001, 0.01]].tolist() == pytest.approx([1e-6, 5e-6, -1e-9, -1e-8])
+    assert gained["same"] == pytest.approx(2 / 3)
 
 
 def test_a_loop_starts_each_student_at_the_last_minimum():

@@ -35,7 +35,7 @@ def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
     cells = [variant_cell(architecture, alpha, d, seed) for d in (60, 120, 240) for seed in range(12)]
-    rows = pd.DataFrame([{"d": row.d, "length": teacher_length(row), **work(row)[0]} for row in cells])
+    rows = pd.DataFrame([{"d": cell.d, "length": teacher_length(cell), **work(cell)[0]} for cell in cells])
     solution = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert solution.converged
     theory = as_row(TASK, solution)
@@ -192,7 +192,7 @@ def test_the_command_line(capsys):
     assert np.shape(two["q"]) == (2, 2) == np.shape(two["stderr"]["V"]) and np.shape(two["m"]) == (2,)
     given = ["simulate", "--d", "40", "--alpha", "1", "--init", "mixed", "--architecture", "rank2", "--seeds", "2"]
     assert cli.main([*given, "--json"]) == 0
-    assert [row["seed"] for row in json.loads(capsys.readouterr().out)["runs"]] == [0, 1]
+    assert [run["seed"] for run in json.loads(capsys.readouterr().out)["runs"]] == [0, 1]
 
 
 def test_bad_input_is_told_in_one_line(capsys):
