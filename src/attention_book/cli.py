@@ -122,6 +122,17 @@ def _parser():
 
     add(commands.baseline, task, architecture)
 
+    option = add(commands.optimal, alpha, task).add_argument
+    option("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
+    option("--d", type=int, help="also look for the teacher on data of this dimension, by message passing")
+    option("--seeds", type=int, default=4, help="number of data sets")
+    option("--seed", type=int, default=0, help="of the first data set")
+
+    option = add(commands.end).add_argument
+    option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
+    option("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
+    option("--omega", type=float, help="also print the lowest test errors at this omega")
+
     option = add(commands.simulate, alpha, task, architecture, dimension).add_argument
     starts = ("semantic", "positional", "mixed", "random")
     option("--init", choices=starts, required=True, help="mixed: one column each, for rank2 and untied")

@@ -6,6 +6,7 @@ What a command needs is imported when it runs, so that --help and bad options an
 
 from contextlib import nullcontext
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,42 @@ def baseline(options):
     from attention_phases.theory import linear_baseline
 
     return {"test_mse": linear_baseline(_task(options), _architecture(options))}
+
+
+def optimal(options):
+    """What any learner could reach with these sentences; with --d, by message passing on data."""
+    from attention_phases.theory.optimal import optimal
+    from attention_phases.training.recovery import recover
+
+    task = _task(options)
+    learner = optimal(task, options.alpha, options.tokens)
+    result = {
+        "q": learner.q.value,
+        "test_mse": learner.test_mse.value,
+        "reached": learner.reached,
+        "stderr": {"q": learner.q.error, "test_mse": learner.test_mse.error},
+    }
+    if options.d is None:
+        return result
+    first = check_count("seed", options.seed, at_least=0)
+    runs = []
+    with progress(check_count("seeds", options.seeds), "data set", options.quiet) as bar:
+        for seed in range(first, first + options.seeds):
+            recovery = recover(task, options.alpha, options.d, np.random.default_rng(seed), options.tokens)
+            runs.append({"seed": seed, **recovery._asdict()})
+            bar.update()
+    return result | {"runs": runs}
+
+
+def end(options):
+    """Where the phase diagram ends: the omega beyond which no amount of data makes the semantic minimum win."""
+    from attention_phases.theory.infinite_data import COMPARED, end, floors
+
+    task = Task(sigma=options.sigma, matrix=_matrix(options))
+    ends = {kind: end(task, kind) for kind in COMPARED}
+    result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
+    result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
+    return result if options.omega is None else result | {"floors": floors(replace(task, omega=options.omega))}
 
 
 def simulate(options):
@@ -192,10 +229,12 @@ def figures(options):
 
 
 def _task(options):
+    return Task(omega=options.omega, sigma=options.sigma, lam=options.lam, matrix=_matrix(options))
+
+
+def _matrix(options):
     matrix = options.matrix
-    if ";" in matrix:
-        matrix = [row.split(",") for row in matrix.split(";")]
-    return Task(omega=options.omega, sigma=options.sigma, lam=options.lam, matrix=matrix)
+    return [row.split(",") for row in matrix.split(";")] if ";" in matrix else matrix
 
 
 def _architecture(options):

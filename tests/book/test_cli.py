@@ -105,6 +105,24 @@ def test_every_option_of_the_task_reaches_the_computation(answer, options, task)
     assert answer(*BASELINE, *options) == {"test_mse": linear_baseline(task)}
 
 
+def test_optimal(answer):
+    result = answer("optimal", "--alpha", ".75", "--d", "200", "--seeds", "3", "--seed", "5")
+    assert (result["q"], result["test_mse"], result["reached"]) == (1, 0, "all")
+    assert [run["seed"] for run in result["runs"]] == [5, 6, 7]
+    assert sum(run["q"] > 0.99 for run in result["runs"]) >= 2
+    part = answer("optimal", "--alpha", ".3", "--tokens", "3")
+    assert set(part) == {"q", "test_mse", "reached", "stderr"} and part["reached"] == "part"
+
+
+def test_end(answer):
+    result = answer("end", "--omega", ".3")
+    assert result["critical"] == pytest.approx(0.507185, abs=1e-6) == result["linear"]
+    assert result["floors"] == pytest.approx(
+        {"semantic": 3.460e-4, "positional": 1.9714e-3, "linear": 1.9714e-3}, rel=1e-4
+    )
+    assert answer("end", "--matrix", "alternative")["critical"] is None  # its positional minimum does not last
+
+
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_threshold(answer, kind):
     alpha, error = threshold(Task(), kind, 256, 4, 0).alpha

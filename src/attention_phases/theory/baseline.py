@@ -28,7 +28,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     count, C = architecture.tokens, architecture.covariance(task)
     if count not in NODES:
         raise BadInput("tokens", count, f"at most {max(NODES)} for the linear model")
-    z, weights = _tensor_rule(nodes or NODES[count], count)
+    z, weights = tensor_rule(nodes or NODES[count], count)
     y = z @ np.linalg.cholesky(C).T
     # The part of Y that varies. Without the constant 1/L, what is left at small fields is a small number and not a
     # small difference.
@@ -39,7 +39,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
 
 def mean_attention(task: Task, nodes: int = NODES[2]) -> np.ndarray:
     """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
-    z, weights = _tensor_rule(nodes, 2)
+    z, weights = tensor_rule(nodes, 2)
     return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, np.array(task.matrix)))
 
 
@@ -62,7 +62,7 @@ def linear_test_error(
         length: ``|Q*|^2/d`` of the teacher
         positions: whether the model reads x = xi + p, or xi alone
     """
-    z, weights = _tensor_rule(nodes, 2)
+    z, weights = tensor_rule(nodes, 2)
     target = target_attention(task.sigma * np.sqrt(length) * z, task.omega, np.array(task.matrix))
     miss = target - np.asarray(attention)  # (nodes^2, 2, 2)
     bulk = weights @ (miss**2).sum((1, 2))
@@ -77,7 +77,7 @@ def encoding_error(attention: np.ndarray, d: float) -> float:
     return float(passed @ passed) / (2 * d)
 
 
-def _tensor_rule(nodes: int, axes: int) -> tuple[np.ndarray, np.ndarray]:
+def tensor_rule(nodes: int, axes: int) -> tuple[np.ndarray, np.ndarray]:
     """Points (nodes^axes, axes) and weights (nodes^axes,) for independent standard normal numbers."""
     x, weight = hermegauss(nodes)
     points = np.stack(np.meshgrid(*[x] * axes, indexing="ij"), axis=-1).reshape(-1, axes)

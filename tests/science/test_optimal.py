@@ -1,0 +1,138 @@
+"""The optimal learner, and students with infinitely many sentences."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention_phases.attention import target_attention
+from attention_phases.errors import BadInput
+from attention_phases.task import MATRICES, Task
+from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory.infinite_data import COMPARED, end, floor_of, floors, mixed_floor
+from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
+from attention_phases.training.recovery import fields_from_labels, recover
+
+TASK = Task(omega=0.3)
+
+
+@pytest.mark.parametrize("tokens", [2, 3])
+@pytest.mark.parametrize("q", [0.1, 0.5, 0.9])
+def test_the_explicit_overlap_solves_the_state_evolution(q, tokens):
+    """Against the forces themselves, averaged over a million random sentences."""
+    rng = np.random.default_rng(1)
+    w, z = (root * rng.standard_normal((10**6, tokens)) for root in (q**0.5, (1 - q) ** 0.5))
+    y = w + z
+    g = (y * np.tanh((y * w).sum(1) / (1 - q))[:, None] - w) / (1 - q)
+    squares = alpha_of(q, tokens) * (g**2).sum(1)
+    assert abs(squares.mean() - q / (1 - q)) < 4 * squares.std() / 1e3
+
+
+def test_for_one_token_it_is_phase_retrieval():
+    qs = np.linspace(0.01, 0.999, 300)
+    alphas = [alpha_of(q, 1) for q in qs]
+    assert alpha_of(1e-7, 1) == pytest.approx(1 / 2, abs=1e-5)
+    assert max(alphas) == pytest.approx(1.128, abs=1e-3)  # up to which the uninformed solution lasts (Barbier et al.)
+    assert alpha_of(1 - 1e-6, 1) == pytest.approx(1, abs=2e-3)
+
+
+@pytest.mark.parametrize("tokens", [2, 3, 4])
+def test_learning_is_continuous_between_its_thresholds(tokens):
+    weak, exact = thresholds_of_learning(tokens)
+    assert overlap(weak, tokens) == 0 and overlap(exact, tokens) == 1
+    alphas = [alpha_of(q, tokens) for q in np.linspace(1e-6, 1 - 1e-6, 200)]
+    assert (np.diff(alphas) > 0).all()  # one fixed point at each alpha: no hard phase
+    assert alphas[0] == pytest.approx(weak, rel=1e-5) and alphas[-1] == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize(("alpha", "reached"), [(0.1, "nothing"), (1 / 6, "nothing"), (0.3, "part"), (0.5, "all")])
+def test_what_is_reached(alpha, reached):
+    learner = optimal(TASK, alpha)
+    assert learner.reached == reached
+    assert (learner.q.value == 0) == (reached == "nothing") and (learner.test_mse.value == 0) == (reached == "all")
+
+
+def test_without_an_estimate_the_prediction_is_the_linear_model():
+    for task in (TASK, Task(omega=0.8, sigma=1.0, matrix="alternative")):
+        blind = prediction_error(task, 0.0)
+        assert abs(blind.value - linear_baseline(task)) < 4 * blind.error < 0.01 * blind.value
+
+
+def test_the_test_error_is_that_of_the_posterior_mean():
+    """The prediction E[Y | w] by brute force: the mean label of fields around w."""
+    q, rng = 0.6, np.random.default_rng(2)
+    w = q**0.5 * rng.standard_normal((400, 1, 2))
+    y = TASK.sigma * (w + (1 - q) ** 0.5 * rng.standard_normal((400, 2000, 2)))
+    labels = target_attention(y, TASK.omega, np.array(TASK.matrix))
+    errors = TASK.sigma**2 / 2 * labels.var(axis=1, ddof=1).sum((1, 2))
+    assert abs(prediction_error(TASK, q).value - errors.mean()) < 4 * errors.std() / 20
+
+
+@pytest.mark.parametrize(("tokens", "matrix"), [(2, "alternative"), (3, "standard")])
+def test_a_label_tells_the_fields_up_to_a_sign(tokens, matrix):
+    y = np.random.default_rng(3).normal(size=(50, tokens))
+    A = np.array(MATRICES[matrix]) if tokens == 2 else np.full((3, 3), 1 / 3)
+    read = fields_from_labels(target_attention(y, 0.9, A), 0.9, A).T
+    assert np.allclose(read * np.sign(read[:, :1] * y[:, :1]), y, atol=1e-6)
+
+
+@pytest.mark.parametrize("tokens", [2, 3])
+def test_message_passing_finds_the_teacher_where_theory_says_so(tokens):
+    weak, exact = thresholds_of_learning(tokens)
+    runs = [recover(TASK, 1.4 * exact, 300, np.random.default_rng(seed), tokens) for seed in range(4)]
+    assert sorted(run.q for run in runs)[1] > 1 - 1e-9 and all(run.converged for run in runs)
+    blind = [recover(TASK, weak / 2, 300, np.random.default_rng(seed), tokens).q for seed in range(4)]
+    assert max(blind) < 0.1
+
+
+@pytest.mark.slow
+def test_message_passing_reaches_the_overlap_of_the_theory():
+    alpha = 0.4
+    overlaps = np.array([recover(TASK, alpha, 1000, np.random.default_rng(seed)).q for seed in range(8)])
+    assert abs(overlaps.mean() - overlap(alpha)) < 4 * overlaps.std(ddof=1) / 8**0.5 < 0.2
+
+
+# Infinite data
+
+
+def test_floors_are_lowest():
+    level = floors(TASK)
+    for kappa, m in ((0.8, 0.0), (1.0, 0.0), (0.0, 0.2), (0.0, 0.5)):
+        assert floor_of(TASK, kappa, m) > level["positional" if m else "semantic"]
+    assert level["linear"] == pytest.approx(linear_baseline(TASK), rel=1e-9)
+    assert level["positional"] == pytest.approx(level["linear"], rel=1e-9)  # E[Y] has equal diagonal entries
+
+
+def test_an_only_semantic_teacher_is_learnt_without_error():
+    assert floors(Task(omega=0))["semantic"] < 1e-16
+
+
+@pytest.mark.parametrize(
+    ("kind", "matrix"), [("critical", "standard"), ("linear", "standard"), ("linear", "alternative")]
+)
+def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
+    place = end(Task(matrix=matrix), kind)
+    assert place.error < 1e-8
+    level = floors(Task(omega=place.value, matrix=matrix))
+    assert level["semantic"] == pytest.approx(level[COMPARED[kind]], rel=1e-8)
+    below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
+    assert below["semantic"] < below[COMPARED[kind]] and above["semantic"] > above[COMPARED[kind]]
+
+
+def test_where_nothing_is_positional_there_is_no_end():
+    """The alternative A: its diagonal is below one half, and the positional student with m = 0 is a semantic one."""
+    assert np.isnan(end(Task(matrix="alternative"), "critical").value)
+
+
+@pytest.mark.parametrize("omega", [0.1, 0.45, 0.55])
+def test_no_mixed_student_is_better_than_both(omega):
+    task = replace(TASK, omega=omega)
+    lowest = min(value for name, value in floors(task).items() if name != "linear")
+    floor, kappa, m = mixed_floor(task)
+    assert floor == pytest.approx(lowest, rel=1e-9) and min(kappa, m) < 1e-4
+
+
+@pytest.mark.parametrize(("arguments", "name"), [({"alpha": 0}, "alpha"), ({"tokens": 1}, "tokens")])
+def test_bad_input_is_named(arguments, name):
+    with pytest.raises(BadInput, match=f"^{name} = "):
+        optimal(TASK, **{"alpha": 0.3} | arguments)
