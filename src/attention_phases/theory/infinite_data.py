@@ -8,7 +8,7 @@ sentences makes the semantic minimum win.
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.optimize import minimize, minimize_scalar, root_scalar
 
 from ..attention import attention, target_attention
 from ..measured import UNKNOWN, Measured
@@ -32,7 +32,7 @@ def floors(task: Task, nodes: int = NODES) -> dict[str, float]:
     """Return the floors "semantic", "positional" and "linear" of the test errors."""
 
     def lowest(floor) -> float:
-        return float(minimize_scalar(floor, bracket=BRACKET).fun)
+        return floor(minimize_scalar(floor, bracket=BRACKET).x)
 
     return {
         "semantic": lowest(lambda kappa: floor_of(task, kappa, nodes=nodes)),
@@ -46,7 +46,8 @@ def mixed_floor(task: Task) -> tuple[float, float, float]:
     starts = [(kappa, m) for kappa in (0.1, 1.0) for m in (0.1, 0.5)]
     ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-14) for start in starts]
     best = min(ends, key=lambda end: end.fun)
-    return best.fun * task.sigma**2, *map(abs, best.x)
+    kappa, m = np.abs(best.x)
+    return best.fun * task.sigma**2, kappa, m
 
 
 def end(task: Task, kind: str, nodes: int = NODES) -> Measured:
@@ -60,7 +61,7 @@ def end(task: Task, kind: str, nodes: int = NODES) -> Measured:
         return level["semantic"] - level[COMPARED[kind]]
 
     def crossing(nodes: int) -> float:
-        return float(brentq(gap, 0.0, 1.0, args=(nodes,), xtol=1e-12))
+        return root_scalar(gap, args=(nodes,), bracket=(0.0, 1.0), xtol=1e-12).root
 
     if not gap(0.0, nodes) < 0 < gap(1.0, nodes):
         return UNKNOWN

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import roots_genlaguerre
 
 from ..attention import attention
@@ -52,7 +52,7 @@ def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:
     weak, exact = thresholds_of_learning(tokens)
     reached = "nothing" if alpha <= weak else "all" if alpha >= exact else "part"
     q = overlap(alpha, tokens)
-    coarse = overlap(alpha, tokens, nodes=tuple(count // 2 for count in NODES))
+    coarse = overlap(alpha, tokens, nodes=(NODES[0] // 2, NODES[1] // 2))
     return Optimal(Measured(q, abs(q - coarse)), prediction_error(task, q, tokens), reached)
 
 
@@ -66,7 +66,7 @@ def overlap(alpha: float, tokens: int = 2, nodes: tuple[int, int] = NODES) -> fl
     weak, exact = thresholds_of_learning(tokens)
     if alpha <= weak or alpha >= exact:
         return float(alpha >= exact)
-    return float(brentq(lambda q: alpha_of(q, tokens, nodes) - alpha, 1e-12, 1 - 1e-12, xtol=1e-14))
+    return root_scalar(lambda q: alpha_of(q, tokens, nodes) - alpha, bracket=(1e-12, 1 - 1e-12), xtol=1e-14).root
 
 
 def alpha_of(q: float, tokens: int = 2, nodes: tuple[int, int] = NODES) -> float:
