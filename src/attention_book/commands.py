@@ -118,7 +118,7 @@ def optimal(options):
 
 
 def end(options):
-    """Where the phase diagram ends: the omega beyond which no amount of data makes the semantic minimum win."""
+    """Where the phase diagram ends: beyond which omega no amount of data brings alpha_c, or alpha_l."""
     from attention_phases.theory.infinite_data import COMPARED, end, floors
 
     task = Task(sigma=options.sigma, matrix=_matrix(options))

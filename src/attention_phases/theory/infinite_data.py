@@ -1,8 +1,9 @@
 """Infinitely many sentences: the floors of the test errors, and where the phase diagram ends.
 
-Each mechanism's student is then at its best. Fields ``kappa y`` are the semantic one's, ``(m, -m)`` the positional
-one's, and the linear model mixes with E[Y]. Above an end omega* the semantic floor is the higher one, and no number of
-sentences makes the semantic minimum win.
+Each mechanism's student is then at its best. Weights ``kappa Q* + m 1_d`` give a token the field ``kappa y + m (sigma n
++ p)``: the encoding ``p = +-1`` comes with Gaussian noise, as weights along 1_d read the entries of the token too. The
+linear model, which mixes by E[Y], has no such noise. Above an end omega* the semantic floor is the higher one, and no
+number of sentences makes the semantic minimum win.
 """
 
 from dataclasses import replace
@@ -13,38 +14,46 @@ from scipy.optimize import minimize, minimize_scalar, root_scalar
 from ..attention import attention, target_attention
 from ..measured import UNKNOWN, Measured
 from ..task import Task
-from .baseline import linear_baseline, tensor_rule
+from .baseline import linear_baseline, mean_attention, tensor_rule
 
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
-NODES = 40  # of each field; 20 give the ends to 1e-9
-BRACKET = (0.4, 0.8)  # of kappa and m, from which their best values are searched
-
-
-def floor_of(task: Task, kappa: float, m: float = 0.0, nodes: int = NODES) -> float:
-    """Return the test error with infinite data of a student whose fields are ``kappa y + (m, -m)``."""
-    z, weights = tensor_rule(nodes, 2)
-    y = task.sigma * z
-    miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(kappa * y + m * np.array([1, -1]))
-    return float(task.sigma**2 / 2 * (weights @ (miss**2).sum((1, 2))))
+NODES, MIXED_NODES = 40, 10  # of each number that is averaged over; 20 give the ends to 1e-9
+BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 
 
 def floors(task: Task, nodes: int = NODES) -> dict[str, float]:
     """Return the floors "semantic", "positional" and "linear" of the test errors."""
+    z, weights = tensor_rule(nodes, 2)
+    target, mean = target_attention(task.sigma * z, task.omega, np.array(task.matrix)), mean_attention(task, nodes)
 
-    def lowest(floor) -> float:
-        return floor(minimize_scalar(floor, bracket=BRACKET).x)
+    def miss(fields, aim) -> float:
+        return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
+    def lowest(miss_of) -> float:
+        return miss_of(minimize_scalar(miss_of, bracket=BRACKET).x)
+
+    linear = linear_baseline(task, nodes=nodes)
     return {
-        "semantic": lowest(lambda kappa: floor_of(task, kappa, nodes=nodes)),
-        "positional": lowest(lambda m: floor_of(task, 0.0, m, nodes)),
-        "linear": linear_baseline(task, nodes=nodes),
+        "semantic": lowest(lambda kappa: miss(kappa * task.sigma * z, target)),
+        # its attention is independent of Y
+        "positional": linear + lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean)),
+        "linear": linear,
     }
+
+
+def floor_of(task: Task, kappa: float, m: float, nodes: int = MIXED_NODES) -> float:
+    """Return the test error with infinite data of a student with the weights ``kappa Q* + m 1_d``."""
+    z, weights = tensor_rule(nodes, 4)
+    y, n = task.sigma * z[:, :2], z[:, 2:]
+    fields = kappa * y + m * (task.sigma * n + [1, -1])
+    miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(fields)
+    return float(task.sigma**2 / 2 * (weights @ (miss**2).sum((1, 2))))
 
 
 def mixed_floor(task: Task) -> tuple[float, float, float]:
     """Return the lowest floor of students that use both mechanisms, with its kappa and m, from several starts."""
     starts = [(kappa, m) for kappa in (0.1, 1.0) for m in (0.1, 0.5)]
-    ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-14) for start in starts]
+    ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-9) for start in starts]
     best = min(ends, key=lambda end: end.fun)
     kappa, m = np.abs(best.x)
     return best.fun * task.sigma**2, kappa, m
