@@ -17,7 +17,10 @@ from .cells import (
 from .grids import ALPHAS, CHANGED_TASKS, MAP_OMEGAS, OMEGAS, at, cells, sizes, tasks
 from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
 
+FURTHER_OMEGAS = (0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63)  # with thresholds beyond the map, up to alpha = 12.8
 PUBLISHED_OMEGAS = {*CRITICAL_ALPHA, *LINEAR_ALPHA}
+RIDGES = (1e-4, 3e-4, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)
+FEW_ALPHAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0)
 # Of a line of theory: alphas, quadrature points a scramble, scrambles.
 LINE = {"paper": (ALPHAS, 2**10, 16), "laptop": (ALPHAS[::2], 2**7, 16), "smoke": (ALPHAS[::8], 2**5, 8)}
 MAP = {profile: (MAP_OMEGAS[profile], *size) for profile, size in LINE.items()}
@@ -36,12 +39,12 @@ def fig02_theory(count, points, scrambles, **task):
 
 
 @sizes(
-    paper=(*MAP["paper"], sorted(PUBLISHED_OMEGAS.difference(OMEGAS))),
-    laptop=(*MAP["laptop"], ()),
+    paper=(*MAP["paper"], (*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS)),
+    laptop=(*MAP["laptop"], FURTHER_OMEGAS[1::2]),
     smoke=(*MAP["smoke"], ()),
 )
 def fig03_theory(omegas, alphas, points, scrambles, thresholds_alone):
-    """Theory of Figure 3: the lines of the map, and the thresholds at the other published omega."""
+    """Theory of Figure 3: the lines of the map, and the thresholds at other omega."""
     lines = _lines("fig03_theory", tasks(omegas), alphas, points, scrambles)
     return lines + _lines("fig03_theory", tasks(thresholds_alone), (), points, scrambles)
 
@@ -50,6 +53,16 @@ def fig03_theory(omegas, alphas, points, scrambles, thresholds_alone):
 def fig08_theory(alphas, points, scrambles):
     """Theory of Figure 8."""
     return _lines("fig08_theory", CHANGED_TASKS, alphas, points, scrambles)
+
+
+@sizes(
+    paper=(RIDGES, FEW_ALPHAS, 2**9, 16),
+    laptop=(RIDGES[2::2], FEW_ALPHAS, 2**7, 16),
+    smoke=(RIDGES[4:7:2], FEW_ALPHAS[2:8:2], 2**5, 8),
+)
+def ridge(lams, alphas, points, scrambles):
+    """Theory over the ridge penalty."""
+    return _lines("ridge", [Task(lam=lam) for lam in lams], alphas, points, scrambles)
 
 
 @sizes(**MAP)
