@@ -150,7 +150,9 @@ QUANTITIES = {
     "grad_norm": _ratio("|grad R| where training stopped"),
     "steps": Quantity("gradient evaluations of the training"),
     "seconds": Quantity("wall time of the training; students trained together share it equally", "s"),
-    "replicon": _ratio("Lambda: replica symmetry is consistent below 1 (Appendix B.5)"),
+    "replicon": _ratio(
+        "Lambda: by which a step multiplies the squared size of a perturbation, jumps left out (Appendix B.5)"
+    ),
     "gain": _ratio("by which a step multiplies overlaps that the branch holds at zero; above 1 a saddle"),
     # control variates
     "length": _ratio("control variate |Q*|^2/d - 1"),
@@ -236,10 +238,14 @@ QUANTITIES = {
     "ahead": _shown("more than many starts", scale="10<sup>−6</sup>"),
     **{f"annealed_{T}": _shown(f"annealed, T = {T}", scale="10<sup>−6</sup>") for T in (0.001, 0.003, 0.01)},
     # message passing and stability
-    "settled": Quantity("whether the iteration reached relative changes of 1e-12", heading="data sets that settle"),
+    "settled": Quantity("whether the iteration reached relative changes of 1e-12"),
     "change": _ratio("relative change of the weights in the last iteration", heading="change by noise and SGD"),
     "iteration": Quantity("counted from the perturbation"),
-    "distance": _ratio("of the perturbed weights from the fixed point, over that at the start", heading="theory"),
+    "distance": _ratio(
+        "of the perturbed weights from the fixed point, over that at the start",
+        heading="distance of two copies",
+        missing="below √2/64",
+    ),
     "damping": _ratio("share of the old state that is kept"),
     "width": _ratio(
         "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative"
@@ -250,9 +256,7 @@ QUANTITIES = {
     "resolved": _ratio("smallest distance that was tried", heading="maximum seen"),
     "semantic_start": _shown("semantic minimum from α ="),
     "positional_stop": _shown("positional minimum to α =", missing="beyond the grid"),
-    "index": _shown("tail index"),
-    "copies": _shown("copies, derivative", ".2f"),
-    "copies_jumping": _shown("copies, with jumps", ".2f"),
+    "copies_jumping": _shown("on data", ".2f"),
     "data_sets": _shown("of"),
     "settles": _shown("settled to 10<sup>−12</sup>"),
     "flat": _shown("gradient below 10<sup>−6</sup>"),
@@ -277,7 +281,7 @@ QUANTITIES = {
     "searched": _shown("students, lowest minima found"),
     "searched_off": _shown("in errors", "+.1f"),
     "branch_apart": _shown("(q<sub>1</sub> − q<sub>0</sub>)/q<sub>1</sub>", ".3f"),
-    "gained": _shown("loss raised by", scale="%"),
+    "gained": _shown("loss raised by", scale="%", missing="not found"),
     "above": _shown("students above", scale="%"),
     "smaller": _shown("students' q over theory's, less 1", scale="%"),
     "grows": _shown("q of the lowest minimum found over that of descent, less 1", scale="%"),

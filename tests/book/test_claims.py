@@ -321,18 +321,6 @@ def ratio_of_untied():
     return line("fig10_theory", "critical", form="untied").item() / line("fig02_theory", "critical").item()
 
 
-def replicon():
-    return load("fig03_theory", what="semantic")["replicon"]
-
-
-def crosses_below_the_border():
-    """Share of the crosses on the map of the replicon at which the semantic solution is a saddle."""
-    rows = load("fig03_theory", what="semantic")
-    crossed = rows[(rows["replicon"] - 1) / rows["replicon_error"] > -2]
-    border = load("fig03_theory", what="semantic border").set_index("omega")["alpha"]
-    return (crossed["alpha"] < crossed["omega"].map(border)).mean()
-
-
 def untied_off():
     """Largest share by which untied students differ from theory in loss, test error or own overlap, beyond 1.6."""
     lines = load("fig10_theory", form="untied")
@@ -570,12 +558,6 @@ CLAIMS = {
         ),
         r"the semantic ones are three to seven of twelve": lambda: (
             (semantic_at_the_least_alpha().min(), semantic_at_the_least_alpha().max()) == (3, 7)
-        ),
-    },
-    "stability": {
-        r"More than half of the crosses are below the border": lambda: crosses_below_the_border() > 0.5,
-        r"On half of the map it is between 0.19 and 0.3": lambda: (
-            abs(replicon().between(0.19, 0.3).mean() - 0.5) < 0.05 and replicon().min() > 0.19
         ),
     },
     "table1_histogram": {

@@ -1,4 +1,6 @@
-"""Numbers of the pages on free energies and on the stability of message passing, by hand."""
+"""Numbers of the pages on free energies and on replica symmetry, by hand."""
+
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -83,79 +85,70 @@ def test_minima_are_solid_and_shaded_where_they_are_not_the_lower_ones(borders):
     plt.close("all")
 
 
+EXPECTED = pd.DataFrame(
+    {"replicon": 0.24, "replicon_error": 0.01, "distance": 0.25, "distance_error": 0.01},
+    pd.MultiIndex.from_product([[0.3], [1.5, 2.0], ["semantic"]], names=["omega", "alpha", "branch"]),
+)
+
+
+def run(what, alpha, seed, **values):
+    return {"omega": 0.3, "alpha": alpha, "start": "semantic", "what": what, "seed": seed} | values
+
+
+def shrinking(alpha, seed, rate):
+    """A perturbation that keeps this share of its size in each iteration."""
+    more = {"damping": np.nan, "width": np.nan, "apart": np.nan}
+    return [run("contraction", alpha, seed, iteration=k, distance=rate**k, **more) for k in range(21)]
+
+
 def test_rates_beside_the_prediction():
-    # Two data sets on which a perturbation keeps 0.5 and 0.54 of its size in each iteration, at two places.
-    iterations = np.arange(21)
-    tables = [
-        pd.DataFrame({"iteration": iterations, "distance": rate**iterations}).assign(alpha=alpha, seed=seed)
-        for alpha in (1.5, 2.0)
-        for seed, rate in enumerate((0.5, 0.54))
-    ]
-    table = pd.concat(tables, ignore_index=True).assign(what="contraction", omega=0.3)
-    replicon = {"replicon": 0.24, "replicon_error": 0.01, "index": 3.0, "index_error": 0.5, "settled": True}
-    replicons = {(0.3, 1.5): replicon, (0.3, 2.0): replicon | {"index": 0.99}}
-    rates = stability.rates(table, {(0.1, 0.75): replicon} | replicons, damping=0.0)  # nothing settles at the first
-    assert rates["measured"].to_list() == pytest.approx([0.52] * 2)
-    assert rates["measured_error"].to_list() == pytest.approx([0.02] * 2)
-    light, heavy = rates.to_dict("records")
-    assert light["predicted"] == pytest.approx(0.24**0.5)  # undamped, a perturbation shrinks by the root of Lambda
-    assert light["predicted_error"] == pytest.approx((0.25**0.5 - 0.23**0.5) / 2)
-    assert light["sigma_off"] == pytest.approx((0.52 - 0.24**0.5) / (0.02**2 + light["predicted_error"] ** 2) ** 0.5)
-    assert (light["replicon"], light["replicon_error"], light["index"], light["index_error"]) == (0.24, 0.01, 3.0, 0.5)
-    nothing = [heavy[name] for name in ("replicon", "replicon_error", "predicted", "predicted_error", "sigma_off")]
-    assert np.isnan(nothing).all() and heavy["index"] == 0.99 and heavy["measured"] > 0  # there is no mean
-
-
-def test_a_factor_without_a_prediction_is_not_drawn():
-    rates = pd.DataFrame(
-        {
-            "predicted": [0.5, np.nan],
-            "predicted_error": [0.1, np.nan],
-            "measured": [0.5, 0.9],
-            "measured_error": [0.01, 0.01],
-            "omega": 0.3,
-            "alpha": [1.5, 2.0],
-            "index": [3.0, 0.9],
-        }
-    )
-    curves = {"a": (pd.DataFrame({"seed 0": [1.0, 0.5]}), np.array([1.0, 0.5]))}
-    bottom = stability.draw_contraction(curves, rates).axes[1]
-    assert [text.get_text() for text in bottom.texts] == ["0.3, 1.5"]
-    assert bottom.get_xlim()[1] == pytest.approx(0.51)
-    plt.close("all")
+    rows = [*shrinking(1.5, 0, 0.5), *shrinking(2.0, 0, 0.5), *shrinking(2.0, 1, 0.54)]  # on one data set, on two
+    alone, row = stability.on_data(pd.DataFrame(rows), EXPECTED, damping=0.0).reset_index().to_dict("records")
+    assert (row["measured"], row["measured_error"]) == (pytest.approx(0.52), pytest.approx(0.02))
+    assert row["predicted"] == pytest.approx(0.24**0.5)  # undamped, a perturbation shrinks by the root of Lambda
+    assert row["predicted_error"] == pytest.approx((0.25**0.5 - 0.23**0.5) / 2)
+    assert np.isnan([alone[name] for name in ("measured", "measured_error", "predicted", "predicted_error")]).all()
+    assert (row["replicon"], row["replicon_error"], row["distance"], row["distance_error"]) == (0.24, 0.01, 0.25, 0.01)
 
 
 def test_distances_that_copies_keep():
-    def row(what, seed, **values):
-        return {"omega": 0.3, "alpha": 2.0, "start": "semantic", "what": what, "seed": seed} | values
-
-    copies = [
-        row("copies", seed, damping=damping, width=width, apart=apart)
+    rows = [
+        run("copies", 2.0, seed, damping=damping, width=width, apart=apart)
         for width, values in ((0.0, (0.0, 0.1, 0.3)), (0.1, (0.4, 0.2, 0.6)))
         for damping in (0.7, 0.0)
         for seed, apart in enumerate(values if damping else (9.0, 9.0, 9.0))
     ]
-    ends = [row("settled", seed, settled=settled) for seed, settled in enumerate((1, 0, 1))]
-    elsewhere = [ends[0] | other for other in ({"omega": 0.2}, {"alpha": 1.0}, {"start": "positional"})]
-    table = pd.DataFrame([*copies, *ends, *elsewhere])
-    (distances,) = stability.settled(table, {(0.3, 2.0, "semantic"): (0.25, 0.01)}).to_dict("records")
-    assert (distances["branch"], distances["distance"], distances["distance_error"]) == ("semantic", 0.25, 0.01)
-    assert (distances["copies"], distances["copies_low"], distances["copies_high"]) == (0.1, 0.0, 0.3)
-    assert (distances["copies_jumping"], distances["copies_jumping_low"], distances["copies_jumping_high"]) == (
-        0.4,
-        0.2,
-        0.6,
-    )
-    assert (distances["settled"], distances["data_sets"]) == (2, 3)
+    elsewhere = [
+        rows[6] | other | {"apart": 5.0} for other in ({"omega": 0.2}, {"alpha": 1.0}, {"start": "positional"})
+    ]
+    table = pd.DataFrame([*rows, *elsewhere, *shrinking(1.5, 0, 0.5)])
+    nowhere, row = stability.on_data(table, EXPECTED, damping=0.7).reset_index().to_dict("records")
+    kept = [row[f"copies_jumping{part}"] for part in ("", "_low", "_high")]
+    assert kept == [0.4, 0.2, 0.6] and np.isnan(nowhere["copies_jumping"])
 
 
-def test_replicons_by_number_of_points(monkeypatch):
-    def tail(task, alpha, overlaps, points, scrambles):
-        replicon = task.omega + alpha + 1 / points
-        return {"replicon": replicon, "replicon_error": 1 / scrambles, "index": points, "index_error": 0.5, "more": 0}
+def test_a_distance_below_those_tried_is_none():
+    solution = SimpleNamespace(replicon=0.3, stderr={"replicon": 0.02})
+    distances = np.array([1.0, 0.5, 0.25])
+    gains = {0.25: [[0.5, 1.0, 2.0]] * 4, 0.5: [[0.5, 0.6, 0.7]] * 4}
+    solved = {(omega, 1.0, "semantic"): (solution, (distances, np.array(gain))) for omega, gain in gains.items()}
+    settling, close = stability.theory(solved).reset_index().to_dict("records")
+    assert (settling["distance"], settling["replicon"], settling["replicon_error"]) == (pytest.approx(0.5), 0.3, 0.02)
+    assert np.isnan(close["distance"]) and close["omega"] == 0.5
 
-    monkeypatch.setattr(stability, "tail", tail)
-    one, two = stability.by_points({(0.3, 2.0, "semantic"): None}, [4, 8], 16).to_dict("records")
-    where = {"branch": "semantic", "omega": 0.3, "alpha": 2.0}
-    assert one == where | {"points": 4, "replicon": 2.55, "replicon_error": 1 / 16, "index": 4, "index_error": 0.5}
-    assert (two["points"], two["replicon"]) == (8, 2.425)
+
+def test_what_breaking_adds_where_it_is_known():
+    rows = pd.DataFrame({"omega": 0.1, "what": ["semantic", "positional"], "reason": ["", "no maximum"]})
+    numbers = {
+        "alpha": 0.75,
+        "q0": 1,
+        "q1": 2,
+        "y": 3,
+        "phi": 0.002,
+        "phi_error": 0,
+        "shift": 4e-6,
+        "shift_error": 1e-6,
+    }
+    unknown, moved = stability.transitions(rows.assign(**numbers)).reset_index().to_dict("records")
+    assert [row["branch"] for row in (unknown, moved)] == ["positional", "semantic"] and np.isnan(unknown["gained"])
+    assert (moved["gained"], moved["gained_error"]) == (pytest.approx(2e-3), pytest.approx(5e-4))

@@ -353,3 +353,35 @@ def test_the_spread_is_what_each_scramble_alone_has():
         values = np.array([float(each[name]) for each in alone])
         assert np.corrcoef(values, found.spread[name])[0, 1] > 0.99, name
         assert found.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
+
+
+# Solutions with both overlaps
+
+SIGNS = (
+    (1, 1, 1, 1),
+    (-1, -1, -1, -1),
+    (1, 1, -1, -1),
+    (-1, -1, 1, 1),
+)  # of xi and zeta: what keeps m or theta at zero
+NEAR_AN_END = [(0.3, 0.79, "semantic", 0.1), (0.3, 0.83, "semantic", 0.5), (0.1, 1.1, "positional", 0.1)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("omega", "alpha", "branch", "share"),
+    [
+        *((0.3, 1.25, branch, share) for branch in MINIMA for share in (0.1, 1)),
+        *NEAR_AN_END,
+        (0.1, 1.3, *NEAR_AN_END[2][2:]),
+    ],
+)
+def test_from_an_admixture_the_iteration_goes_to_a_pure_branch(omega, alpha, branch, share):
+    task, overlaps = Task(omega=omega), solve(Task(omega=omega), alpha, branch, 2**9, 4).overlaps
+    nets = np.concatenate([gaussian_points(2**8, 4) * sign for sign in SIGNS], axis=1)
+    own, other = ("theta", "m") if branch == "semantic" else ("m", "theta")
+    state = np.array(overlaps._replace(**{other: share * getattr(overlaps, own)}))
+    for _ in range(150):
+        at = Overlaps(*state)
+        state += 0.4 * (np.array(update(task, conjugates(task, alpha, at, pool(average(task, at, nets))))) - state)
+    less, more = sorted(abs(state[1:3]) / task.sigma**2)
+    assert less < 1e-6 and more > 0.4

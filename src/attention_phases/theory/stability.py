@@ -2,9 +2,11 @@
 
 Two copies of the iteration that share their data and their overlaps, and whose cavity fields differ by
 ``E(w_a - w'_a)^2 = D``, have after one more iteration ``D' = alpha V^2 E|r(w) - r(w')|^2``. The gain ``D'/D`` tends to
-the replicon Lambda (Appendix B.5) as the copies come close, if the proximal point has no jumps. A jump is passed by a
-share sqrt(D) of the sentences, each of which contributes a finite amount: the gain then grows like 1/sqrt(D), and the
-copies cannot come closer than where it is 1.
+the replicon Lambda (Appendix B.5) as the copies come close, if the proximal point does not jump. A jump is passed by a
+share of the sentences that is proportional to sqrt(D), each of which contributes a finite amount: the gain then grows
+like 1/sqrt(D), and the copies come no closer than where it is 1. Jumps are everywhere: a proximal point that moved
+continuously with w would reach every h, and it cannot be where the objective curves down. Where they are rare, the
+distance is below what `gains` tries.
 """
 
 from math import comb, sqrt
@@ -21,7 +23,6 @@ from .standard import Overlaps, StandardBranch, average, conjugates, update
 from .thresholds import falls
 from .warm import Net
 
-TAIL = 100  # largest values of |dr/dw|^2, of each scramble, whose decay shows the tail
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 
 
@@ -47,29 +48,6 @@ def trajectory(
     table = pd.DataFrame(np.mean(courses, axis=0), columns=list(Overlaps._fields))
     table[[f"{name}_error" for name in Overlaps._fields]] = standard_error(courses)
     return table.rename_axis("iteration")
-
-
-def tail(task: Task, alpha: float, overlaps: Overlaps, points: int, scrambles=SCRAMBLES, seed=0) -> dict[str, float]:
-    """Return the sample mean of the replicon at a number of points, and the index of its tail.
-
-    `replicon` is the mean of ``alpha V^2 |dr/dw|_F^2`` between jumps. `index` is Hill's estimate of b in
-    ``P(|dr/dw|^2 > t) ~ t^-b`` from the `TAIL` largest values of each scramble: the variance exists for b > 2, the mean
-    for b > 1. With `replicon_error` and `index_error`.
-    """
-    means, indices = [], []
-    for net in gaussian_points(points, scrambles, seed):
-        fields, targets, _ = _cavity(task, overlaps, net.T)
-        _, _, square = forces(fields, targets, overlaps.V, task.sigma**2)
-        largest = np.sort(square)[-TAIL - 1 :]
-        means.append(alpha * overlaps.V**2 * square.mean())
-        indices.append(1 / np.mean(np.log(largest[1:] / largest[0])))
-    replicon, index = Measured.mean(means), Measured.mean(indices)
-    return {
-        "replicon": replicon.value,
-        "replicon_error": replicon.error,
-        "index": index.value,
-        "index_error": index.error,
-    }
 
 
 def modes(
