@@ -80,8 +80,8 @@ window.explorerTheory = (data => {
 
   const trainLoss = (task, name, omega, alpha) => interpolate(task.branches[name], omega, alpha, 1, CUBIC);
 
-  /* The minimum of one branch, null where there is none. Overlaps are over sigma^2; slope and price are those of the
-     tangent of the training loss: what one more sentence a dimension costs, and where the tangent starts. */
+  /* The minimum of one branch, null where there is none. Overlaps are over sigma^2. The training loss is the
+     ridge penalty and alpha times the misfit of a sentence. */
   function minimum(task, name, omega, alpha) {
     const within = range(task, name, omega), branch = task.branches[name];
     if (!within || alpha < within.from || alpha > within.to) return null;
@@ -89,13 +89,12 @@ window.explorerTheory = (data => {
     const low = root(own2.value - own2.error), high = root(own2.value + own2.error), own = root(own2.value);
     const overlap = {value: own / rho, error: (high - low) / 2 / rho, low: low / rho, high: high / rho};
     const none = {value: 0, error: 0, low: 0, high: 0};
-    const [left, right] = [Math.max(alpha - 0.02, within.from), Math.min(alpha + 0.02, within.to)];
-    const slope = (trainLoss(task, name, omega, right) - trainLoss(task, name, omega, left)) / (right - left);
-    const loss = quantity(branch, omega, alpha, "train_loss");
+    const loss = quantity(branch, omega, alpha, "train_loss"), q = quantity(branch, omega, alpha, "q").value;
+    const ridge = data.lam * q / (2 * rho);
     return {
-      train_loss: loss, test_mse: quantity(branch, omega, alpha, "test_mse"), q: quantity(branch, omega, alpha, "q").value,
+      train_loss: loss, test_mse: quantity(branch, omega, alpha, "test_mse"), q,
       theta: name === "semantic" ? overlap : none, m: name === "positional" ? overlap : none,
-      slope, price: loss.value - alpha * slope,
+      ridge, misfit: (loss.value - ridge) / alpha,
     };
   }
 

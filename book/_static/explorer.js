@@ -9,8 +9,8 @@
   };
   const START = {matrix: "standard", omega: 0.3, alpha: 1.4, y1: 0.7, y2: -0.3};
   const PANELS = [
-    {title: "training loss <i>ε<sub>t</sub></i>, 10⁻³", scale: 1e3, of: point => point.train_loss, tangents: true},
-    {title: "test error <i>ε<sub>g</sub></i>, 10⁻³", scale: 1e3, of: point => point.test_mse, baseline: true},
+    {title: "training loss <i>ε<sub>t</sub></i>, 10⁻³", scale: 1e3, of: point => point.train_loss, tall: true},
+    {title: "test error <i>ε<sub>g</sub></i>, 10⁻³", scale: 1e3, of: point => point.test_mse, tall: true, baseline: true},
     {title: "overlap with the teacher, <i>θ</i>/<i>σ</i>²", scale: 1, of: point => point.theta},
     {title: "overlap with the positions, <i>m</i>/<i>σ</i>²", scale: 1, of: point => point.m},
   ];
@@ -75,34 +75,30 @@
     if (!view.winner) return {head: "No minimum.", rest: `${place()} theory has ${NAMES.map(whyNone).join(", and ")}.`};
     const other = NAMES.find(name => name !== view.winner), test = view[view.winner].test_mse.value < view.baseline.value;
     const predicts = `On new sentences it does ${test ? "better" : "worse"} than the linear model.`;
-    if (!view.gap) return {head: `Only the ${view.winner} student.`, rest: `${place()} there is ${whyNone(other)}. ${predicts}`};
+    if (!view.gap) return {head: `Only the ${view.winner} student.`, rest: `${place()} replica-symmetric theory has ${whyNone(other)}. ${predicts}`};
     const by = Math.abs(view.gap.value), share = 100 * by / view[other].train_loss.value;
     if (tie(view)) return {head: "A tie.", rest: `${place()} the two training losses differ by less than two errors.`};
     return {head: `The ${view.winner} student wins.`, rest: `${place()} its training loss is lower by `
       + `${withError({value: by, error: view.gap.error}, 1e3)} (in 10⁻³), ${fixed(share, share < 1 ? 2 : 1)} %. ${predicts}`};
   }
 
-  /* Why, here: prices of one sentence more, and what was paid before. */
-  function reason(view) {
-    const {semantic, positional, winner} = view;
-    if (!view.gap) return "";
+  /* What the two losses are made of, here. */
+  function account({semantic, positional, gap}) {
+    if (!gap) return "";
     const milli = number => fixed(1e3 * number, 2);
-    const saves = positional.slope - semantic.slope, price = semantic.price - positional.price;
-    if (saves <= 0 || price <= 0) return "";
-    return `Why: one more sentence costs the semantic student ${milli(semantic.slope)}, the positional one `
-      + `${milli(positional.slope)}. It saves ${milli(saves)} a sentence, ${milli(saves * state.alpha)} in all, `
-      + `${tie(view) ? "as much as" : winner === "semantic" ? "more than" : "less than"} its entry price of ${milli(price)} (all in 10⁻³ per dimension).`;
+    return `Ridge penalty: ${milli(semantic.ridge)} semantic, ${milli(positional.ridge)} positional. Misfit of a training `
+      + `sentence: ${milli(semantic.misfit)} semantic, ${milli(positional.misfit)} positional (10⁻³).`;
   }
 
-  const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "The account, step by step"});
+  const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "What they pay"});
   let saying;
   function say(words) {
-    const {head, rest} = verdict(words), why = reason(words);
+    const {head, rest} = verdict(words), paid = account(words);
     const strong = document.createElement("strong");
     strong.textContent = head;
     strong.className = tie(words) ? "" : words.winner ?? "";
-    part("verdict").replaceChildren(strong, ` ${rest} ${why} `);
-    if (why) part("verdict").append(more);
+    part("verdict").replaceChildren(strong, ` ${rest} ${paid} `);
+    if (paid) part("verdict").append(more);
     clearTimeout(saying);
     saying = setTimeout(() => { part("said").textContent = `${head} ${rest}`; }, SAID_AFTER);
   }
@@ -250,7 +246,7 @@
   }
 
   function drawPanel(panel, curves, view) {
-    const width = panel.figure.clientWidth, height = panel.tangents || panel.baseline ? 168 : 128, {svg, of, scale} = panel;
+    const width = panel.figure.clientWidth, height = panel.tall ? 168 : 128, {svg, of, scale} = panel;
     const x = panel.x = d3.scaleLinear([0, 2.02], [SMALL.left, width - SMALL.right]);
     const every = curves.flat().map(point => scale * (of(point).high ?? of(point).value));
     const y = d3.scaleLinear([0, Math.max(...every, scale * (panel.baseline ? view.baseline.value : 0), 1e-9) * 1.06], [height - SMALL.bottom, SMALL.top]);
@@ -263,8 +259,6 @@
       const high = point => scale * (of(point).high ?? of(point).value + of(point).error);
       svg.append("path").attr("class", `band ${name}`).attr("d", d3.area(p => x(p.alpha), p => y(low(p)), p => y(high(p)))(curves[n]));
       svg.append("path").attr("class", `curve ${name}`).attr("d", d3.line(p => x(p.alpha), p => y(scale * of(p).value))(curves[n]));
-      if (view[name] && panel.tangents) svg.append("path").attr("class", `tangent ${name}`)
-        .attr("d", `M${x(0)} ${y(scale * view[name].price)}L${x(state.alpha)} ${y(scale * view[name].train_loss.value)}`);
       if (view[name]) svg.append("circle").attr("class", `dot ${name}`).attr("r", 4).attr("cx", x(state.alpha)).attr("cy", y(scale * of(view[name]).value));
     });
     svg.append("path").attr("class", "crosshair").attr("d", `M${x(state.alpha)} ${SMALL.top}V${height - SMALL.bottom}`);

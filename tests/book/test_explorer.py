@@ -1,4 +1,4 @@
-"""The landing page: what the explorer interpolates, what it shows, and the prices of a sentence."""
+"""The landing page: what the explorer interpolates, what it shows, and what the training losses are made of."""
 
 import json
 import re
@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 from built import DESK, HERE, HTML, PHONE
-from scipy.optimize import minimize
 from scipy.special import expit
 from test_pages import WCAG, serious
 
@@ -15,10 +14,11 @@ from attention_book.experiments.results import experiment
 from attention_book.explorer import page as landing
 from attention_book.explorer.nodes import Nodes, branch_nodes, interpolate, polynomial, with_interpolation
 from attention_book.explorer.page import EXPERIMENTS
-from attention_book.pages.prices import cavity_fields, one_sentence, prices, students_at
+from attention_book.pages.prices import account, students_at
 from attention_phases import Task
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN
+from attention_phases.theory.kernels.two_tokens import prox, teacher_targets
 
 PAGE = HTML / "book/index.html"
 STATIC = HTML / "_static"
@@ -338,7 +338,7 @@ def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
     assert serious(page, WCAG, ".bd-article") == []
 
 
-# Prices --------------------------------------------------------------------------------------------------------------
+# What the losses are made of ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -347,51 +347,45 @@ def students():
 
 
 @pytest.mark.slow
-def test_the_mean_price_of_a_sentence_is_the_slope_of_the_training_loss(students):
+@pytest.mark.parametrize("branch", OWN)
+def test_misfits_and_bending_are_those_of_sentences(students, branch):
+    """Sentences drawn: of each the misfit at the proximal point, the way there, and the misfit of the fields before."""
     task, rng = Task(), np.random.default_rng(5)
-    one = {branch: quadratures[0] for branch, quadratures in students.items()}
-    y = task.sigma * rng.standard_normal((4000, 2))
-    fields = {branch: cavity_fields(task, student.overlaps, y, rng) for branch, student in one.items()}
-    drawn = [one_sentence(task, y[i], {branch: w[i] for branch, w in fields.items()}, one) for i in range(len(y))]
-    for branch, student in one.items():
-        paid = np.array([sentence.misfit[branch] + sentence.bending[branch] for sentence in drawn])
-        assert abs(paid.mean() - student.train_slope) < 4 * paid.std() / np.sqrt(len(paid)) + 1e-5
+    q, m, theta, V = students[branch][0].overlaps
+    y = task.sigma * rng.standard_normal((6000, 2))
+    noise = np.sqrt(max(q - theta**2 / task.sigma**2, 0)) * rng.standard_normal(y.shape)
+    before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
+    targets = [teacher_targets(*fields, task.omega, 0.2, 0.2) for fields in y]
+    after = np.array([prox(*w, *target, V, task.sigma**2)[:2] for w, target in zip(before, targets)])
+    miss = lambda h: ((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2  # noqa: E731
+    paid = account(task, students[branch])
+    drawn = {"misfit": miss(after), "bending": ((after - before) ** 2).sum(1) / (2 * V), "unseen": miss(before)}
+    for name, values in drawn.items():
+        assert abs(values.mean() - getattr(paid, name).value) < 4 * values.std() / len(values) ** 0.5, name
+    assert paid.loss.value == pytest.approx(paid.ridge.value + 1.25 * paid.misfit.value)
+    slope = (solve(task, 1.3, branch, 2**9).train_loss - solve(task, 1.2, branch, 2**9).train_loss) / 0.1
+    assert paid.misfit.value + paid.bending.value == pytest.approx(slope, rel=0.01)
 
 
 @pytest.mark.slow
-def test_a_sentence_is_paid_at_the_lowest_price(students):
-    task, one = Task(), {branch: quadratures[0] for branch, quadratures in students.items()}
-    y, fields = np.array([0.8, -0.3]), {"semantic": np.array([0.4, -0.1]), "positional": np.array([0.35, -0.2])}
-    sentence = one_sentence(task, y, fields, one)
-    for branch, w in fields.items():
-        V = one[branch].overlaps.V
-
-        def price(h, w=w, V=V):
-            s = expit([h[0] * (h[0] - h[1]), h[1] * (h[1] - h[0])])
-            return ((h - w) ** 2).sum() / (2 * V) + task.sigma**2 * ((s - sentence.target) ** 2).sum()
-
-        best = min(minimize(price, w + shift, tol=1e-12).fun for shift in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1)))
-        assert sentence.misfit[branch] + sentence.bending[branch] == pytest.approx(best, rel=1e-6)
-
-
-@pytest.mark.slow
-def test_the_entry_price_is_where_the_tangent_starts(students):
-    for branch, price in prices(students, 1.25).items():
-        ahead, behind = (solve(Task(), alpha, branch, 2**9).train_loss for alpha in (1.3, 1.2))
-        slope = (ahead - behind) / 0.1
-        assert price.slope[0] == pytest.approx(slope, rel=0.01)
-        assert price.entry[0] == pytest.approx(price.loss[0] - 1.25 * price.slope[0], abs=1e-12)
+def test_what_the_landing_page_says_of_both_accounts_holds(students):
+    semantic, positional = (account(Task(), students[branch]) for branch in ("semantic", "positional"))
+    assert semantic.ridge.value > max(positional.ridge.value, 1.25 * semantic.misfit.value)
+    assert semantic.misfit.value < positional.misfit.value and semantic.bending.value < positional.bending.value
+    memorised = [paid.unseen.value - paid.misfit.value for paid in (semantic, positional)]
+    assert memorised[0] < memorised[1]
 
 
 @pytest.mark.slow  # of the built book
-def test_every_number_of_the_page_is_made_by_the_library_and_used():
+def test_every_number_of_the_plain_pages_is_made_by_the_library_and_used():
     words = json.loads((landing.pieces() / landing.WORDS).read_text())
-    used = set(re.findall(r"\{\{ (\w+) \}\}", (HERE / "book/index.md").read_text()))
-    assert used == set(words)
-    text = PAGE.read_text()
-    assert all(value in text for value in words.values())
-    crossing, quotient = (float(words[name].split("(")[0]) for name in ("alpha_c", "quotient"))
-    assert abs(quotient - crossing) < 0.02  # the account: entry price over saving is where the losses cross
+    used = {
+        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text())) for name in ("index", "model")
+    }
+    assert set.union(*used.values()) == set(words)
+    for name, named in used.items():
+        text = (HTML / f"book/{name}.html").read_text()
+        assert all(words[word] in text for word in named)
 
 
 @pytest.mark.slow

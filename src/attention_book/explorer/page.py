@@ -12,13 +12,13 @@ from numpy.polynomial.hermite_e import hermegauss
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.lines import borders_of, is_minimum, mark
+from ..analysis.lines import borders_of, mark
 from ..experiments.results import experiment
 from ..pages import prices
 from ..paths import DATA, ROOT
 from ..store.parquet import encode
 from ..store.provenance import source_digest
-from .nodes import QUANTITIES, branch_nodes, left_out, with_interpolation
+from .nodes import QUANTITIES, branch_nodes, with_interpolation
 
 KEPT = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
@@ -39,60 +39,33 @@ def pieces():
     with FileLock(folder / "lock"):  # of two builds, one makes them
         if not (folder / WORDS).exists():  # the last one to be written
             (folder / SCRIPT).write_text(data_script())
-            (folder / WORDS).write_text(json.dumps(_why(folder) | _interpolation(), indent=1))
+            (folder / WORDS).write_text(json.dumps(_words(folder), indent=1))
     return folder
 
 
-def _why(folder):
-    """Draw the picture; texts about the transition at the standard omega."""
+def _words(folder):
+    """Draw the picture; texts about the transition at the standard omega, and about the limits of any data."""
     task = Task()
     line, trained, close = (experiment(name, "paper", quiet=True) for name in (THEORY, TRAINED, CLOSE))
     thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
-    alpha_c, alpha_l = (alpha.value for alpha in thresholds.values())
-    solutions = prices.students_at(task, alpha_c, POINTS)
-    paid, students = prices.prices(solutions, alpha_c), {branch: some[0] for branch, some in solutions.items()}
-    figure = prices.draw_prices(line, task.omega, paid, alpha_c, alpha_l)
+    alpha_c = thresholds["critical"].value
+    solutions = {alpha: prices.students_at(task, alpha, POINTS) for alpha in (1.0, alpha_c, 2.0)}
+    accounts = {
+        alpha: {branch: prices.account(task, some) for branch, some in students.items()}
+        for alpha, students in solutions.items()
+    }
+    names = [r"$\alpha$ = 1", rf"$\alpha_c$ = {alpha_c:.2f}", r"$\alpha$ = 2"]
+    figure = prices.draw_accounts(list(accounts.values()), names)
     figure.savefig(folder / PICTURE, metadata={"Date": None})
     plt.close(figure)
     return {
         **prices.threshold_words(task, thresholds, mark(line, "semantic border")),
-        **prices.price_words(paid),
-        **prices.overlap_words(students, task.sigma**2),
-        **prices.sentence_words(prices.usual_sentence(task, students, np.random.default_rng(0))),
+        **prices.account_words(accounts[alpha_c]),
+        **prices.overlap_words({branch: some[0] for branch, some in solutions[alpha_c].items()}, task.sigma**2),
         **prices.student_words(line, trained[trained["optimizer"] == "lbfgs"]),
         **prices.crossing_words(close[close["omega"] == task.omega]),
+        **prices.limit_words(task),
     }
-
-
-def _interpolation():
-    """By how much the nodes are missed that the interpolation is not given: half of them by less, 95 % by less."""
-    misses = pd.concat(
-        [_misses(experiment(name, "paper", quiet=True), branch) for name in EXPERIMENTS.values() for branch in MINIMA]
-    )
-    return {
-        f"missed_{name}_{word}": _power(misses[name].quantile(share))
-        for name in ("train_loss", "test_mse", "own2")
-        for word, share in (("median", 0.5), ("most", 0.95))
-    }
-
-
-def _misses(lines, branch):
-    """Misses of the nodes at which a branch is a minimum; of own2 those of the own overlap over sigma^2."""
-    borders, nodes = borders_of(lines), branch_nodes(lines, branch)
-    frames = []
-    for line, missed in zip(nodes, left_out(nodes)):
-        tried = (missed[:, 0] > 0) & is_minimum(borders, branch, line.omega, line.alpha)
-        frame = pd.DataFrame(missed[tried], columns=QUANTITIES)
-        # An overlap is missed by the miss of its square over twice itself.
-        frame["own2"] /= 2 * np.sqrt(line.values[tried, QUANTITIES.index("own2")]) * Task().sigma ** 2
-        frames.append(frame)
-    return pd.concat(frames)
-
-
-def _power(value):
-    """Such as 2·10⁻⁵."""
-    digits, power = f"{value:.0e}".split("e")
-    return f"{digits}·10{str(int(power)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def data_script():
@@ -103,6 +76,7 @@ def data_script():
     noise, weights = hermegauss(NOISE_NODES)
     data = {
         "sigma": Task().sigma,
+        "lam": Task().lam,
         "quantities": QUANTITIES,
         "noise": encode(noise),
         "weights": encode(weights / weights.sum()),
