@@ -25,9 +25,3 @@ def students(omega, critical, linear, spread=0.01, **more):
 def lines(rows, **more):
     """Rows of theory from (what, omega, alpha, alpha_error)."""
     return pd.DataFrame(rows, columns=["what", "omega", "alpha", "alpha_error"]).assign(**more)
-
-
-def known_shifts(kind):
-    """What one step of breaking adds to a threshold, by omega."""
-    rows = pd.DataFrame({"shift": [-0.0066, -0.00044], "shift_error": [0.0014, 0.00004]}, index=[0.1, 0.3])
-    return rows if kind == "critical" else rows.iloc[:0]

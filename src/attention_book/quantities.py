@@ -165,7 +165,6 @@ QUANTITIES = {
     "published": _shown(missing=""),
     "value": _shown("ours"),
     "evidence": _shown("ours from"),
-    "broken": _shown("one step of breaking moves it by", missing="not computed"),
     "percent": _shown("difference, %", "+.1f"),
     "sigma_off": _shown("in errors", "+.1f"),
     "reason": Quantity(
@@ -173,8 +172,6 @@ QUANTITIES = {
         missing="–",
     ),
     "reason_number": _shown("reason", ".0f", missing="–"),
-    "reason_place": _shown("no.", ".0f", missing="–"),
-    "rows": _shown("numbers"),
     # theory and students
     "exact_theory": _shown("theory"),
     "theory_alike": _shown("theory, interpolated as the students are"),

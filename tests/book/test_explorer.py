@@ -13,8 +13,8 @@ from attention_book.analysis.lines import borders_of
 from attention_book.experiments.results import experiment
 from attention_book.explorer import page as landing
 from attention_book.explorer.nodes import Nodes, branch_nodes, interpolate, polynomial, with_interpolation
-from attention_book.explorer.page import EXPERIMENTS
-from attention_book.pages.prices import account, students_at
+from attention_book.explorer.page import EXPERIMENTS, VARIANTS
+from attention_book.pages.prices import account, claim_words, students_at
 from attention_phases import Task
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN
@@ -376,11 +376,29 @@ def test_what_the_landing_page_says_of_both_accounts_holds(students):
     assert memorised[0] < memorised[1]
 
 
+def test_what_the_claims_say_of_the_thresholds_holds():
+    """Of theory: alpha_l comes after alpha_c of the standard student and of untied weights wherever both are known."""
+    standard, alternative, variants = (
+        experiment(name, "paper", quiet=True) for name in (*EXPERIMENTS.values(), VARIANTS)
+    )
+    for lines in (standard, alternative, variants[variants["form"] == "untied"]):
+        both = (
+            lines[lines["what"].isin(("critical", "linear"))]
+            .pivot(index="omega", columns="what", values="alpha")
+            .dropna()
+        )
+        assert (both["critical"] < both["linear"]).all()
+    assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
+    words = claim_words(alternative, variants)
+    assert words == {"linear_first_to": "0.38", "alternative_crosses_to": "0.06"}
+
+
 @pytest.mark.slow  # of the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library_and_used():
     words = json.loads((landing.pieces() / landing.WORDS).read_text())
     used = {
-        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text())) for name in ("index", "model")
+        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text()))
+        for name in ("index", "model", "scorecard")
     }
     assert set.union(*used.values()) == set(words)
     for name, named in used.items():

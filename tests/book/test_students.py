@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from frames import known_shifts, students
+from frames import students
 
 from attention_book.analysis import instances
-from attention_book.pages import dimension, parameters, slice, thresholds
+from attention_book.pages import dimension, parameters, slice
 from attention_phases import Task
 from attention_phases.measured import Measured
 
@@ -18,13 +18,11 @@ def solution(**values):
     return SimpleNamespace(overlaps=overlaps, train_loss=0.003600, test_mse=0.0014, stderr=errors | {"V": 0.1})
 
 
-def test_theory_of_figure_2(monkeypatch):
-    monkeypatch.setattr(thresholds, "_breaking_shifts", known_shifts)
+def test_theory_of_figure_2():
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     known = {"critical": Measured(1.25, 0.0006), "linear": Measured(1.49, 0.0006)}
     rows = slice.theory_beside_published(Task(), solutions, known)
     assert len(rows) == 12 and rows["difference"].to_list()[:2] == pytest.approx([0.009, 0.039])
-    assert rows["broken"][0] == -0.00044 and rows["broken"][1:].isna().all()
     by = {(row.quantity, row.parameters.get("branch")): row for row in rows.itertuples()}
     assert by["theta", "semantic"].difference == pytest.approx(-0.0006)
     assert by["V", "positional"].sigma == pytest.approx(-0.04 / (0.01 + 1e-4 / 12) ** 0.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_book import published as paper
-from attention_book.render.verdicts import COLUMNS, LIMIT, REASONS, Comparison, compare, count
+from attention_book.render.verdicts import COLUMNS, LIMIT, REASONS, Comparison, compare
 from attention_phases import BadInput
 from attention_phases.measured import Measured
 
@@ -65,12 +65,6 @@ def test_what_is_not_the_same_quantity_is_not_compared():
     assert row["sigma"] == pytest.approx(1e-4 / (4e-6 + 1e-6 / 12) ** 0.5)
 
 
-def test_the_error_of_the_model_is_kept_apart():
-    row = one(THEORY, 1.236, 0.002, breaking=Measured(-0.1, 0.01))
-    assert (row["broken"], row["broken_error"]) == (-0.1, 0.01)
-    assert row["sigma"] == one(THEORY, 1.236, 0.002)["sigma"]
-
-
 @pytest.mark.parametrize("value, error", [(1.0, 0.0), (1.0, -0.1), (1.0, float("nan")), (float("nan"), 0.1)])
 def test_a_comparison_needs_a_value_and_an_error_bar(value, error):
     with pytest.raises(BadInput):
@@ -82,22 +76,6 @@ def test_a_reason_and_a_kind_of_evidence_are_known():
         one(THEORY, 1.0, 0.1, reason="chance")
     with pytest.raises(BadInput, match="evidence = guess"):
         one(THEORY, 1.0, 0.1, evidence="guess")
-
-
-def test_counts_by_verdict_and_reason():
-    def row(away, comparable=True, reason="quadrature"):
-        return Comparison("linear", {}, THEORY, Measured(1.241 + away, 0.001), "theory", 16, reason, comparable)
-
-    rows = [row(0.0), row(0.1), row(-0.1), row(0.1, reason="many minima"), row(0.0, False, "definition"), row(0.001)]
-    counts = count(compare(rows))
-    reasons = [None if reason != reason else reason for reason in counts["reason"]]
-    assert list(zip(counts["verdict"], reasons, counts["evidence"], counts["rows"])) == [
-        ("agrees", None, "theory", 2),
-        ("differs", "quadrature", "theory", 2),
-        ("differs", "many minima", "theory", 1),
-        ("not comparable", "definition", "theory", 1),
-    ]
-    assert count(compare(rows))["rows"].sum() == len(rows)
 
 
 def test_every_reason_is_explained():

@@ -24,6 +24,7 @@ KEPT = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
 TRAINED, THEORY = "fig02", "fig02_theory"  # at the standard omega
 CLOSE = "crossing"  # students close to where their losses cross
+VARIANTS = "fig14_theory"  # thresholds of other architectures
 POINTS = 2**11  # quadrature points a scramble, in each of several quadratures
 NOISE_NODES = 9  # Gauss-Hermite, for the student's own noise in a field: 15 agree to 1e-5 of an attention
 SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why.svg"
@@ -32,7 +33,7 @@ SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why.svg"
 def pieces():
     """Folder with `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`, made where code or data changed."""
     digest = sha256(source_digest("attention_phases", "attention_book").encode())
-    for name in (TRAINED, THEORY, CLOSE, *EXPERIMENTS.values()):
+    for name in (TRAINED, THEORY, CLOSE, VARIANTS, *EXPERIMENTS.values()):
         digest.update((DATA / f"{name}.parquet").read_bytes())
     folder = KEPT / digest.hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
@@ -44,7 +45,7 @@ def pieces():
 
 
 def _words(folder):
-    """Draw the picture; texts about the transition at the standard omega, and about the limits of any data."""
+    """Draw the picture; texts about the transition at the standard omega, about limits, and about claims."""
     task = Task()
     line, trained, close = (experiment(name, "paper", quiet=True) for name in (THEORY, TRAINED, CLOSE))
     thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
@@ -65,6 +66,9 @@ def _words(folder):
         **prices.student_words(line, trained[trained["optimizer"] == "lbfgs"]),
         **prices.crossing_words(close[close["omega"] == task.omega]),
         **prices.limit_words(task),
+        **prices.claim_words(
+            *(experiment(name, "paper", quiet=True) for name in (EXPERIMENTS["alternative"], VARIANTS))
+        ),
     }
 
 

@@ -102,6 +102,17 @@ def crossing_words(close):
     return {"limit_alpha_c": Measured(*limits.iloc[0][["alpha", "alpha_error"]]).text}
 
 
+def claim_words(alternative, variants):
+    """Of theory with the second A: up to which omega losses cross; with correlated tokens: where alpha_l is first."""
+    critical, linear = (
+        variants[(variants["what"] == what) & (variants["correlation"] > 0)].set_index("omega")["alpha"]
+        for what in ("critical", "linear")
+    )
+    first = linear.index[linear < critical.reindex(linear.index)]
+    crossing = alternative.loc[alternative["what"] == "critical", "omega"]
+    return {"linear_first_to": f"{first.max():g}", "alternative_crosses_to": f"{crossing.max():g}"}
+
+
 # Picture -------------------------------------------------------------------------------------------------------------
 
 

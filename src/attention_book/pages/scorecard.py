@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..render.markup import Table
 from ..render.style import COLOURS, NEUTRAL, panels, styled
-from ..render.verdicts import COLUMNS, LIMIT, REASONS, VERDICTS, count
+from ..render.verdicts import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 
 SCHEMA = "../_static/scorecard.schema.json"  # seen from the page
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
@@ -23,7 +23,7 @@ FIELDS = {  # of a row of the document, by the columns of `verdicts.compare`
     "ours": {"value": "value", "uncertainty": "error", "kind": "evidence", "n": "n"},
     "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma", "limit": "limit"},
 }
-MISSING = ("published_error", "published_n", "broken", "broken_error")  # None in a notebook where they are not known
+MISSING = ("published_error", "published_n")  # None in a notebook where they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
 LABELS = {
     "critical": r"$\alpha_c$",
@@ -45,10 +45,10 @@ LABELS = {
 
 
 def gathered(pages):
-    """One frame of the comparisons of all pages, each published number once for each kind of evidence.
+    """One frame of the comparisons of all pages, each published number once: theory beside theory, runs beside runs.
 
     As from `verdicts.compare`, with `id`, `figure`, `title`, `page` (with the table's anchor) and `inputs`. Where two
-    pages compare the same, the row with the smaller error of ours stays.
+    pages compare the same, the row with the smaller error of ours stays. Standard deviations of runs are left out.
 
     pages: of each a dict with `figure` (its label), `title`, `page` (address seen from the scorecard), `inputs` (digest
         of what the page was made of) and `tables`: what `markup.Table` leaves in an executed notebook.
@@ -58,11 +58,17 @@ def gathered(pages):
         where = {name: page[name] for name in ("figure", "title", "inputs")}
         for table in page["tables"]:
             address = f"{page['page']}#{table['anchor']}"
-            rows += [where | {"page": address, "same": _name(row), **row} for row in table["rows"]]
+            rows += [where | {"page": address, "same": _name(row), **row} for row in table["rows"] if _counts(row)]
     frame = pd.DataFrame(rows, columns=["figure", "title", "inputs", "page", "same", *COLUMNS])
     frame.insert(0, "id", frame["figure"] + "-" + frame["same"])
     frame = frame.sort_values("error", kind="stable").drop_duplicates("same").sort_index()
     return frame.drop(columns="same").astype(dict.fromkeys(MISSING, float)).reset_index(drop=True)
+
+
+def _counts(row):
+    """Whether a row is the comparison of its published number: of the same kind, and no standard deviation."""
+    of_theory = row["published_n"] is None
+    return of_theory == (row["evidence"] == "theory") and row["parameters"].get("statistic") != "standard deviation"
 
 
 def _name(row):
@@ -91,8 +97,6 @@ def document(frame, provenance):
 def _row(record, provenance):
     row = {name: record[name] for name in ("id", "figure", "page", "quantity", "parameters")}
     row |= {part: {name: record[column] for name, column in fields.items()} for part, fields in FIELDS.items()}
-    shift = {"shift": record["broken"], "uncertainty": record["broken_error"]}
-    row["ours"]["model"] = None if record["broken"] is None else shift
     reason = record["reason"]
     return row | {
         "verdict": record["verdict"],
@@ -102,33 +106,38 @@ def _row(record, provenance):
 
 
 def texts(frame):
-    """Pieces of the page: a `summary` in one sentence and the numbered `reasons` (Markdown), `counts` and `tables`."""
-    reasons = [f"{NUMBERS[name]}. {' '.join(text.split())}" for name, text in REASONS.items()]
-    return {
-        "summary": _sentence(frame),
-        "counts": _counts(frame),
-        "reasons": "\n".join(reasons),
-        "tables": _sections(frame),
-    }
+    """Pieces of the page: the `summary`, the numbered `reasons` (both Markdown), and the `tables`."""
+    times = frame["reason"].value_counts()
+    reasons = [
+        f"{NUMBERS[name]}. {' '.join(text.split())} *Here: {times[name]}.*"
+        for name, text in REASONS.items()
+        if name in times
+    ]
+    return {"summary": _summary(frame), "reasons": "\n".join(reasons), "tables": _sections(frame)}
 
 
-def _sentence(frame):
-    counts = frame["verdict"].value_counts()
-    agree, differ, other = (int(counts.get(verdict, 0)) for verdict in VERDICTS)
-    reasons = frame.loc[frame["verdict"] == "differs", "reason"].value_counts()
-    why = ", ".join(f"{name} {times}" for name, times in reasons.items())
+def _summary(frame):
+    """How many numbers agree, those of theory first."""
+    of_theory = frame["evidence"] == "theory"
+    parts = [_tally(frame[of_theory], "theory"), *_larger(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
+    return " ".join([*parts, f"Numbers differ if they are more than {LIMIT:g} errors of both sides apart."])
+
+
+def _tally(frame, what):
+    agree, differ, other = ((frame["verdict"] == verdict).sum() for verdict in VERDICTS)
+    rest = f"; {other} cannot be compared like for like" if other else ""
     return (
-        f"Of {len(frame)} comparisons with published numbers, {agree} agree within {LIMIT:g} errors of both sides, "
-        f"{differ} differ by more{f' (reasons: {why})' if why else ''}, and {other} cannot be made like for like."
+        f"Ours agree with {agree} of the {len(frame)} published numbers of **{what}** and differ from {differ}{rest}."
     )
 
 
-def _counts(frame):
-    """Numbers by verdict, reason and evidence, as HTML."""
-    counts = count(frame)
-    counts["reason_place"] = counts["reason"].map(NUMBERS).astype(float)
-    order = ["verdict", "rows", "reason", "reason_place", "evidence"]
-    return Table(counts[order], "Numbers by verdict and reason").html()
+def _larger(theory):
+    """Of thresholds: how many are larger than published, and by how much."""
+    percent = theory.loc[theory["quantity"].isin(OF_THRESHOLD), "percent"]
+    larger = percent[percent > 0]
+    if len(larger):
+        which = f"All {len(percent)}" if len(larger) == len(percent) else f"{len(larger)} of its {len(percent)}"
+        yield f"{which} thresholds are larger here, by {larger.min():.1f} to {larger.max():.1f} %."
 
 
 def _sections(frame):
@@ -150,20 +159,19 @@ def draw_differences(frame):
 
     Filled marks, open ones where the two numbers are not the same quantity. Up to `LIMIT` they agree; shaded.
     """
-    spread = ["spread" if "standard" in parameters.get("statistic", "") else "" for parameters in frame["parameters"]]
     figures = [title.partition(":")[0] for title in frame["title"]]
-    lines = list(frame.groupby([figures, "quantity", spread, "evidence"], sort=False))
+    lines = list(frame.groupby([figures, "quantity", "evidence"], sort=False))
     height = 1.4 + 0.29 * (len(lines) + len(set(figures)))
     mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow, to be read on a phone
     canvas, (axes,) = panels(1, height, width=4.8)
     place, places, last = 0.0, {}, None
-    for (figure, quantity, statistic, evidence), rows in lines:
+    for (figure, quantity, evidence), rows in lines:
         if figure != last:
             at = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
             axes.text(-0.02, place, figure, weight="bold", **at)
             place, last = place + 1, figure
         _draw_line(axes, place, rows, MARKS[evidence])
-        places[place] = ", ".join(filter(None, [LABELS[quantity], statistic]))
+        places[place] = LABELS[quantity]
         place += 1
     axes.set_yticks(list(places), list(places.values()))
     axes.set_ylim(max(place, 1) - 0.4, -0.6)
@@ -189,7 +197,7 @@ def _scale(axes, sigmas):
     axes.axvspan(-LIMIT, LIMIT, color="#e4e4e4", linewidth=0)
     axes.axvline(0, color="#999999", linewidth=1)
     axes.set_xscale("symlog", linthresh=LIMIT, linscale=0.8)
-    axes.set_xlabel("ours less published, in errors")
+    axes.set_xlabel("ours minus published, in errors")
     shown = [-30, -3, 0, 3, 30]
     axes.set_xticks(shown, [f"{errors:+d}".replace("-", "−") if errors else "0" for errors in shown])
     axes.xaxis.set_minor_locator(mpl.ticker.NullLocator())

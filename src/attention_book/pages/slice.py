@@ -25,7 +25,7 @@ from ..render.verdicts import Comparison, compare
 from .thresholds import theory_comparison
 
 # Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
-OF_SOLUTION = {"train_loss": "losses", "test_mse": "unknown"}
+OF_SOLUTION = {"train_loss": "unknown", "test_mse": "unknown"}
 MARKS = {"lbfgs": {"marker": "o"}, "gd": {"marker": "s", "fillstyle": "none"}}
 LABELS = {"lbfgs": "L-BFGS", "gd": "gradient descent"}
 

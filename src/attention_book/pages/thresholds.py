@@ -23,8 +23,7 @@ MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the tra
 def theory_comparison(kind, omega, ours, nets):
     """A published threshold of the standard task beside that of theory, from so many quadratures."""
     known = published.THRESHOLDS[kind][omega]
-    broken = breaking_shift(kind, omega)
-    return Comparison(kind, {"omega": omega}, known, ours, "theory", nets, OF_THRESHOLD[kind], breaking=broken)
+    return Comparison(kind, {"omega": omega}, known, ours, "theory", nets, OF_THRESHOLD[kind])
 
 
 def breaking_shift(kind, omega):

@@ -24,14 +24,13 @@ SHOWN = [
     "published",
     "value",
     "value_error",
-    "percent",
-    "sigma_off",
     "verdict",
     "reason_number",
+    "percent",
+    "sigma_off",
     "evidence",
     "n",
 ]
-BROKEN = ["broken", "broken_error"]
 NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 
@@ -100,8 +99,7 @@ def readable(comparison):
         ],
         reason_number=comparison["reason"].map(numbers).astype(float),
     ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
-    columns = [*SHOWN, *BROKEN] if shown["broken"].notna().any() else SHOWN
-    return shown[columns]
+    return shown[SHOWN]
 
 
 def label(name, parameters):

@@ -7,7 +7,7 @@ from math import hypot, nan
 import pandas as pd
 
 from attention_phases.errors import check_choice, check_positive, check_real
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import Measured
 
 from ..analysis.means import in_errors
 from ..published import Published
@@ -29,17 +29,15 @@ replica-symmetric theory, published or ours, describes where training ends ({ref
 badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
-    "unknown": "**Unknown.** We have not found the reason.",
-    "losses": """**Integration of the losses.** What a rule of 144 points gives for a training loss, and for
-$\\alpha_c$, which compares two of them, depends on how the loss is integrated. How the published ones were integrated
-is not known, so that the reason for the difference is not shown ({ref}`Figure 3 <fig03>`).""",
+    "unknown": """**Unknown.** We have not found the reason. For training losses and $\\alpha_c$ it may be how the loss
+is integrated: with 144 points this decides the value, and it is not published ({ref}`Figure 3 <fig03>`).""",
 }
 
-OF_THRESHOLD = {"critical": "losses", "linear": "quadrature"}  # why a published threshold differs
+OF_THRESHOLD = {"critical": "unknown", "linear": "quadrature"}  # why a published threshold differs
 COLUMNS = (
     *("quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"),
-    *("published_n", "source", "value", "error", "n", "broken", "broken_error", "difference", "percent", "sigma"),
-    *("limit", "verdict", "reason"),
+    *("published_n", "source", "value", "error", "n", "difference", "percent", "sigma", "limit"),
+    *("verdict", "reason"),
 )
 
 
@@ -54,8 +52,6 @@ class Comparison:
     n: independent quadratures, instances or runs behind ours.
     reason: a key of `REASONS`, what a difference would come from.
     comparable: whether the two are the same quantity.
-    breaking: by how much one step of replica symmetry breaking moves ours, for theory, where that is known. It is no
-        part of the difference, which compares replica-symmetric theory with the same.
     """
 
     quantity: str
@@ -66,7 +62,6 @@ class Comparison:
     n: int
     reason: str
     comparable: bool = True
-    breaking: Measured = UNKNOWN
 
 
 def compare(comparisons):
@@ -108,8 +103,6 @@ def _row(comparison):
         "value": value,
         "error": error,
         "n": comparison.n,
-        "broken": comparison.breaking.value,
-        "broken_error": comparison.breaking.error,
         "difference": difference,
         "percent": 100 * difference / published.value,
         "sigma": sigma,
@@ -117,13 +110,3 @@ def _row(comparison):
         "verdict": verdict,
         "reason": None if verdict == "agrees" else comparison.reason,
     }
-
-
-def count(frame):
-    """How many rows of `compare` have which verdict, for which reason, by evidence.
-
-    `verdict`, `reason` (missing where they agree), `evidence` and `rows`, in the order of `VERDICTS`, the most first.
-    """
-    counts = frame.groupby(["verdict", "reason", "evidence"], dropna=False, observed=True).size().rename("rows")
-    counts = counts.reset_index().sort_values("rows", ascending=False, kind="stable")
-    return counts.sort_values("verdict", key=lambda names: names.map(VERDICTS.index), kind="stable", ignore_index=True)
