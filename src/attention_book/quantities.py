@@ -35,7 +35,7 @@ SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the c
     "adam": "Adam",
     "standard deviation": "st. dev.",
 }
-SCALES = {"": 1.0, "%": 1e-2, "10<sup>−3</sup>": 1e-3, "10<sup>−5</sup>": 1e-5, "10<sup>−6</sup>": 1e-6}
+SCALES = {"": 1.0, "%": 1e-2, "10<sup>−5</sup>": 1e-5, "10<sup>−6</sup>": 1e-6}
 RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
 
 
@@ -207,15 +207,11 @@ QUANTITIES = {
     # many starts
     "number": Quantity("of the start; 0 has no noise"),
     "minimum": Quantity("which of the distinct ends of its data set a student has"),
-    "nearest": _ratio("distance to the nearest other end, over the size of both", heading="nearest other end, from"),
-    "farthest": _shown("to"),
+    "nearest": _ratio("distance to the nearest other end, over the size of both"),
     "aligned": _ratio("|cosine| with the end of the next start", heading="cosine"),
     "minima": _shown(form=".1f"),
     "scatter": _shown("scatter of ε<sub>t</sub>", scale="10<sup>−5</sup>"),
     "relative_scatter": _shown("scatter of ε<sub>t</sub>", ".2g", scale="%"),
-    "lowest_loss": _shown("lowest ε<sub>t</sub>", scale="10<sup>−3</sup>"),
-    "mean_loss": _shown("mean ε<sub>t</sub>", scale="10<sup>−3</sup>"),
-    "theory_loss": _shown("ε<sub>t</sub>, theory", scale="10<sup>−3</sup>"),
     "theta_rms": _shown("|θ|"),
     "m_rms": _shown("|m|"),
     "dimension": _shown("d", ".0f", missing="theory"),
@@ -255,9 +251,6 @@ QUANTITIES = {
     "positional_stop": _shown("positional minimum to α =", missing="beyond the grid"),
     "copies_jumping": _shown("on data", ".2f"),
     "data_sets": _shown("of"),
-    "settles": _shown("settled to 10<sup>−12</sup>"),
-    "flat": _shown("gradient below 10<sup>−6</sup>"),
-    "cosine": _shown("cosine with the L-BFGS minimum", ".5f"),
     # one step of replica symmetry breaking
     "q0": _ratio("overlap of different minima"),
     "q1": _ratio("size q of one minimum"),

@@ -77,8 +77,8 @@ def span(patch, axes):
 def test_minima_are_solid_and_shaded_where_they_are_not_the_lower_ones(borders):
     figure = free_energy.draw_free_energies(borders)
     lines = drawn(figure).query("`drawn as` == 'line'").groupby(["panel", "series"])["x"].apply(list)
-    assert [lines[1, f"{branch} minimum"] for branch in OWN] == [[0.2, 1.0, 2.0], [0.2, 1.0]]
-    assert [lines[2, f"{branch} minimum"] for branch in OWN] == [[1.0, 2.0], [0.2, 1.0, 2.0]]
+    assert [lines[1, f"{branch} minimum"] for branch in OWN] == [[0.2, 1.0, 2.0], [0.2, 1.0, 1.4]]  # up to the border
+    assert [lines[2, f"{branch} minimum"] for branch in OWN] == [[0.8, 1.0, 2.0], [0.2, 1.0, 2.0]]
     shades = [{patch.get_label().split()[0]: span(patch, axes) for patch in axes.patches} for axes in figure.axes]
     assert shades[0] == {"semantic": pytest.approx([0, 0.7]), "positional": pytest.approx([0.7, 1.4])}
     assert shades[1] == {"semantic": pytest.approx([0.8, 1.25]), "positional": pytest.approx([1.25, 2])}

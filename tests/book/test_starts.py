@@ -1,7 +1,5 @@
 """Where several starts end, on data with known answers."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,19 +70,6 @@ def test_minima_of_a_valley():
     assert row["aligned"] == pytest.approx(0.8) and row["aligned_std"] == pytest.approx((0.26 / 5) ** 0.5)
     (row,) = minima.valleys(ends().assign(train_loss=1.0)).to_dict("records")
     assert np.isnan(row["relative_scatter"])
-
-
-def test_nearest_other_ends():
-    counts = minima.neighbours(ends(), edges=(0, 1e-3, 1e-2, 2))
-    assert counts.to_numpy().tolist() == [[0, 1e-3, 2], [1e-3, 1e-2, 1], [1e-2, 2, 3]]
-
-
-def test_losses_of_the_ends_beside_theory():
-    limit = SimpleNamespace(train_loss=1.4, stderr={"train_loss": 0.01})
-    (row,) = minima.levels(ends(), {(0.3, 1.5, "positional"): limit}).to_dict("records")
-    assert (row["lowest_loss"], row["lowest_loss_error"]) == pytest.approx((1.5, 0.5))
-    assert (row["mean_loss"], row["mean_loss_error"]) == pytest.approx((1.55, 0.45))
-    assert (row["theory_loss"], row["theory_loss_error"]) == (1.4, 0.01)
 
 
 def test_starts_above_the_lowest_loss():

@@ -5,11 +5,10 @@ import numpy as np
 
 from ..render.style import COLOURS, NEUTRAL, SEMANTIC, panels, styled
 
-# label and unit, over sigma^2, of each overlap
+# label and unit, over sigma^2; m has a drawing of its own
 OVERLAPS = {
     "q": (r"$q/\sigma^2$", 1),
     "theta": (r"$\theta/\sigma^2$", 1),
-    "m": (r"$m/\sigma^2$", 1),
     "V": (r"$V/10\sigma^2$", 10),
 }
 
@@ -19,9 +18,9 @@ def draw_tracking(runs, theory, sigma):
     """Overlaps by iteration: message passing on several data sets, and the state evolution from the same start.
 
     runs: `message_passing.Run.history` of each data set.
-    theory: from `theory.dynamics.trajectory`.
+    theory: from `theory.stability.trajectory`.
     """
-    figure, rows = panels(len(OVERLAPS), 2.25, sharex=True)
+    figure, rows = panels(len(OVERLAPS), 2.4, sharex=True)
     for axes, (name, (label, multiple)) in zip(rows, OVERLAPS.items()):
         unit = multiple * sigma**2
         histories = [run[name] / unit for run in runs]

@@ -7,7 +7,7 @@ from attention_phases.errors import ResultError
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.lines import borders_of, curve, is_minimum, mark
+from ..analysis.lines import borders_of, curve, mark
 from ..analysis.thresholds import side_by_side
 from ..experiments.cells import LineCell
 from ..experiments.results import experiment
@@ -66,7 +66,7 @@ def draw_free_energies(lines):
     """Training loss per sentence of both branches over alpha, one panel for each omega of `theory_lines`."""
     borders = borders_of(lines)
     groups = lines.groupby("omega")
-    figure, rows = panels(len(groups), 3.6, sharex=True)
+    figure, rows = panels(len(groups), 3, sharex=True)
     for axes, (omega, line) in zip(rows, groups):
         critical = mark(line, "critical").value
         for branch in MINIMA:
@@ -74,12 +74,12 @@ def draw_free_energies(lines):
         axes.axvline(critical, color=NEUTRAL, linewidth=1, linestyle="-.")
         place = {"xycoords": ("data", "axes fraction"), "xytext": (3, 0), "textcoords": "offset points"}
         axes.annotate(r"$\alpha_c$", (critical, 0.05), color=NEUTRAL, **place)
-        axes.set(title=rf"$\omega = {omega:g}$", ylabel=r"$\epsilon_t/\alpha$", xlim=(0.2, None))
+        axes.set(title=rf"$\omega = {omega:g}$", ylabel=r"$\varepsilon_t/\alpha$", xlim=(0.2, None))
         shown = line[line["what"].isin(MINIMA) & (line["alpha"] > 0.25)]
         loss = shown["train_loss"] / shown["alpha"]
         axes.set_ylim(loss.min() * 0.995, loss.max() * 1.005)
         scientific(axes)
-    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1.14), ncols=2, fontsize=11)
+    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1.18), ncols=2, fontsize=11)
     rows[-1].set_xlabel(ALPHA)
     return figure
 
@@ -87,10 +87,14 @@ def draw_free_energies(lines):
 def _draw_branch(axes, rows, branch, omega, borders, critical):
     """Its loss, dotted where it is a saddle, and a shade where it is a minimum but not the lower one."""
     colour = COLOURS[branch]
-    minimum = rows[is_minimum(borders, branch, omega, rows["alpha"])]
-    for part, style, label in ((rows, ":", None), (minimum, "-", f"{branch} minimum")):
-        alpha = part["alpha"]
-        draw_line(axes, alpha, part["train_loss"] / alpha, part["train_loss_error"] / alpha, colour, style, label)
     border = borders[branch]["alpha"].get(omega, 0.0 if branch == "semantic" else np.inf)
-    metastable = np.clip(sorted((border, critical)), 0, rows["alpha"].max())
+    inside = rows["alpha"].min() < border < rows["alpha"].max()
+    alpha = np.union1d(rows["alpha"], [border] if inside else [])
+    loss, error = (
+        np.interp(alpha, rows["alpha"], rows[name] / rows["alpha"]) for name in ("train_loss", "train_loss_error")
+    )
+    draw_line(axes, alpha, loss, error, colour, ":")
+    part = alpha >= border if branch == "semantic" else alpha <= border
+    draw_line(axes, alpha[part], loss[part], error[part], colour, label=f"{branch} minimum")
+    metastable = np.clip(sorted((border, critical)), 0, alpha.max())
     axes.axvspan(*metastable, color=colour, alpha=0.13, linewidth=0, label=f"{branch} metastable")

@@ -1,11 +1,9 @@
 """The minima that many starts in one valley lead to: how many there are, their losses and mutual overlaps."""
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 
-from ..analysis.means import root_mean_squares, with_errors
+from ..analysis.means import root_mean_squares
 from ..render.style import COLOURS, panels, styled
 
 WHERE = ["omega", "alpha", "valley", "noise"]
@@ -63,33 +61,10 @@ def valleys(table):
     return pd.DataFrame(columns).reset_index()
 
 
-def neighbours(table, edges=(0, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 2)):
-    """How many ends have their nearest other end between which distances, over their size."""
-    low, high = zip(*pairwise(edges))
-    return pd.DataFrame({"nearest": low, "farthest": high, "ends": np.histogram(table["nearest"], edges)[0]})
-
-
-def levels(table, limits):
-    """Losses of the ends beside the replica-symmetric one.
-
-    By `omega`, `valley` and `noise`: `lowest_loss` and `mean_loss` on a data set, means over data sets, and
-    `theory_loss`, with errors.
-
-    table: the experiment "landscape".
-    limits: `theory.Solution` by (omega, alpha, valley).
-    """
-    losses = table.groupby([*WHERE, "seed"], observed=True)["train_loss"].agg(lowest_loss="min", mean_loss="mean")
-    rows = with_errors(losses.groupby(WHERE, observed=True)).reset_index()
-    solutions = [limits[tuple(key)] for key in rows[["omega", "alpha", "valley"]].itertuples(index=False)]
-    rows["theory_loss"] = [solution.train_loss for solution in solutions]
-    rows["theory_loss_error"] = [solution.stderr["train_loss"] for solution in solutions]
-    return rows.drop(columns="alpha")
-
-
 @styled
 def draw_minima(table):
-    """Distributions over starts and data sets of the experiment "landscape", at `SHOWN`."""
-    figure, (top, bottom) = panels(2, 3.7)
+    """Cumulative distributions over starts and data sets of the experiment "landscape", at `SHOWN`."""
+    figure, (top, bottom) = panels(2, 3.3)
     groups = table.groupby(["omega", "valley", "noise"], observed=True)
     shown = [(where, ends) for where, ends in groups if (where[0], where[2]) in SHOWN]
     for number, ((omega, valley, noise), ends) in enumerate(shown):
@@ -103,7 +78,7 @@ def draw_minima(table):
         }
         top.plot(np.sort(excess), fractions, **look)
         bottom.plot(np.sort(ends["aligned"]), fractions, **look)
-    top.set(xlabel="loss above the lowest on the same data, in %", ylabel="share of the starts")
-    bottom.set(xlabel="overlap (cosine) of the ends of two starts", ylabel="share of the pairs", xlim=(0, 1.02))
+    top.set(xlabel="training loss above the lowest on the same data, in %", ylabel="share of the starts")
+    bottom.set(xlabel="cosine of the ends of two starts", ylabel="share of the pairs", xlim=(0, 1.02))
     bottom.legend(loc="upper left", fontsize=11)
     return figure
