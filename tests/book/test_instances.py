@@ -87,20 +87,6 @@ def test_curves_of_theory_are_sorted():
     assert critical["alpha_error"].to_list() == [0.2, 0.1]
 
 
-def test_between_optimizers_on_the_cells_of_both():
-    rows = [
-        ("lbfgs", 1.0, 0, 1.0), ("lbfgs", 1.0, 1, 3.0), ("lbfgs", 2.0, 0, 2.0), ("lbfgs", 2.0, 1, 8.0),
-        ("gd", 1.0, 0, 1.5), ("gd", 1.0, 1, 3.1),
-    ]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["optimizer", "alpha", "seed", "theta"])
-    table = table.assign(start="semantic", omega=0.3, train_loss=0.0, m=0.0)
-    row = instances.between_optimizers(table).set_index("quantity").loc["theta"]
-    assert list(row.index[:2]) == ["start", "cells"] and row["cells"] == 2 and row["difference"] == pytest.approx(0.3)
-    assert row["difference_error"] == pytest.approx(0.2)  # (0.5 - 0.1)/sqrt 2 over sqrt 2
-    assert row["rms_difference"] == pytest.approx((0.26 / 2) ** 0.5)
-    assert row["spread"] == pytest.approx(((2.0 + 18.0) / 2) ** 0.5)  # variances 2 and 18 of all L-BFGS
-
-
 def test_the_map_of_optimizers_is_relative_and_paired():
     rows = [
         {"start": "semantic", "optimizer": name, "alpha": 1.0, "omega": 0.3, "seed": seed, "train_loss": loss}

@@ -76,21 +76,6 @@ def test_students_by_dimension():
     assert set(frame["published_n"]) == {30} and set(frame["n"]) == {2}
 
 
-def test_distances_to_the_limit_carry_both_errors():
-    index = pd.MultiIndex.from_product([["semantic", "positional"], [10, 500]], names=["start", "d"])
-    means = pd.DataFrame({"test_mse": [0.004, 0.002, 0.006, 0.004], "test_mse_error": [4e-4, 2e-5, 6e-4, 4e-5]}, index)
-    limits = {
-        "semantic": SimpleNamespace(test_mse=0.002, stderr={"test_mse": 2e-5}),
-        "positional": SimpleNamespace(test_mse=0.004, stderr={"test_mse": 0.0}),
-    }
-    rows = dimension.distances_to_limit(means, limits)
-    assert rows["d"].to_list() == [10, 500]
-    assert rows["ratio_semantic"].to_list() == pytest.approx([2.0, 1.0])
-    assert rows["ratio_semantic_error"].to_list() == pytest.approx([2 * (0.1**2 + 0.01**2) ** 0.5, 0.01 * 2**0.5])
-    assert rows["ratio_positional"].to_list() == pytest.approx([1.5, 1.0])
-    assert rows["ratio_positional_error"].to_list() == pytest.approx([0.15, 0.01])
-
-
 def test_what_figure_8_shows():
     theory = [{"what": "semantic", "alpha": 1.0}, {"what": "positional", "alpha": 1.0}]
     parts, lines_of = [], []

@@ -1,7 +1,5 @@
 """Where students cross, and thresholds of the pages, on data with known answers."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,11 +18,9 @@ from attention_book.analysis.thresholds import (
 )
 from attention_book.pages import parameters, phase_diagram
 from attention_book.pages import thresholds as page
-from attention_phases.measured import Measured
 
 RNG = np.random.default_rng
 ALPHAS = np.linspace(0, 2, 11)
-MATRIX = "[[0.6,0.4],[0.4,0.6]]"
 
 
 def noisy_line(rng, noise, instances=24):
@@ -199,31 +195,9 @@ def test_published_thresholds_beside_those_of_students():
     assert page.students_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
 
 
-def quadrature(value, error, other, other_error):
-    """Difference in errors, written out."""
-    return (value - other) / (error**2 + other_error**2) ** 0.5
-
-
-def test_thresholds_of_a_slice_by_optimizer():
-    table = pd.concat([students(0.3, 1.2, 1.5), students(0.3, 1.3, 9.0, optimizer="gd")])
-    theory = {"critical": Measured(1.25, 0.001), "linear": Measured(1.49, 0.002)}
-    rows = page.of_slice(theory, table, RNG(0))
-    assert list(zip(rows["threshold"], rows["optimizer"])) == [
-        ("critical", "gd"), ("critical", "lbfgs"), ("linear", "lbfgs"),
-    ]  # fmt: skip
-    assert rows["trained"].to_list() == pytest.approx([1.3, 1.2, 1.5])
-    assert rows["theory"].to_list() == [1.25, 1.25, 1.49] and rows["theory_error"].to_list() == [0.001, 0.001, 0.002]
-    for row in rows.itertuples():
-        off = quadrature(row.trained, row.trained_error, row.theory, row.theory_error)
-        assert row.sigma_off == pytest.approx(off)
-
-
 def test_thresholds_by_task():
     tasks = [{"omega": 0.3, "sigma": 0.5, "lam": 0.01}, {"omega": 0.3, "sigma": 0.7, "lam": 0.01}]
-    table = pd.concat([
-        students(critical=1.2, linear=1.5, **tasks[0]), students(critical=1.2, linear=1.6, **tasks[0], optimizer="gd"),
-        students(critical=1.2, linear=9.0, **tasks[1]), students(critical=1.2, linear=9.0, **tasks[1], optimizer="gd"),
-    ])  # fmt: skip
+    table = pd.concat([students(critical=1.2, linear=linear, **task) for linear, task in zip((1.5, 9.0), tasks)])
     theory = pd.concat([
         lines([("critical", 0.3, 1.25, 0.01), ("linear", 0.3, 1.49, 0.02)], sigma=0.5, lam=0.01),
         lines([("baseline", 0.3, np.nan, np.nan)], sigma=0.7, lam=0.01),
@@ -231,90 +205,46 @@ def test_thresholds_by_task():
     first, second = parameters.thresholds_by_task(table, theory, RNG(0)).to_dict("records")
     assert [first[name] for name in ("omega", "sigma", "lam")] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7
     assert (first["critical"], first["critical_error"]) == (1.25, 0.01)
-    assert (first["linear"], first["linear_error"]) == (1.49, 0.02)
-    assert first["linear_lbfgs"] == pytest.approx(1.5) and first["linear_gd"] == pytest.approx(1.6)
-    assert first["moved"] == pytest.approx(0.1)  # gradient descent comes later
-    assert all(np.isnan(second[name]) for name in ("critical", "linear", "linear_lbfgs", "linear_gd", "moved"))
+    assert (first["linear"], first["linear_error"]) == (1.49, 0.02) and first["trained"] == pytest.approx(1.5)
+    assert all(np.isnan(second[name]) for name in ("critical", "linear", "trained"))
 
 
-def test_thresholds_by_size_end_with_theory():
-    table = pd.concat([students(0.1, 0.7, 0.9, d=100), students(0.1, 0.71, 9.0, d=200)])
-    theory = lines([("critical", 0.1, 0.75, 0.001), ("critical", 0.3, 1.25, 0.001), ("linear", 0.1, 0.89, 0.002)])
-    rows = page.by_size(table, theory, RNG(0))
-    assert rows["dimension"].to_list() == pytest.approx([100, 200, np.nan], nan_ok=True)
-    assert rows["critical"].to_list() == pytest.approx([0.7, 0.71, 0.75])
-    assert rows["linear"].to_list() == pytest.approx([0.9, np.nan, 0.89], nan_ok=True)
-    assert rows["critical_error"].iloc[-1] == 0.001 and rows["linear_error"].iloc[-1] == 0.002
+def test_the_best_penalty_at_each_alpha():
+    rows = [("semantic", 1.0, 0.1, 3.0), ("semantic", 1.0, 0.2, 2.0), ("semantic", 2.0, 0.1, 1.0),
+            ("semantic", 2.0, 0.2, np.nan), ("positional", 1.0, 0.1, 4.0), ("critical", 1.0, 0.1, 0.0)]  # fmt: skip
+    theory = pd.DataFrame(rows, columns=["what", "alpha", "lam", "test_mse"]).assign(test_mse_error=0.1)
+    best = parameters.best_errors(theory)
+    assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
+    assert best["lam"].to_list() == [0.1, 0.2, 0.1]
 
 
-def test_thresholds_by_optimizer():
-    lbfgs = pd.concat([students(0.1, 0.7, 0.9, matrix=MATRIX), students(0.12, 0.75, 9.0, matrix=MATRIX)])
-    gd = students(0.1, 0.8, 0.95, matrix=MATRIX, optimizer="gd")
-    theory = lines([("critical", 0.1, 0.75, 0.001), ("linear", 0.12, 0.93, 0.002)])
-    rows = page.by_optimizer(pd.concat([lbfgs, gd]), theory, RNG(0))
-    assert list(zip(rows["threshold"], rows["omega"])) == list(product(("critical", "linear"), (0.1, 0.12)))
-    first, second, third, fourth = rows.to_dict("records")
-    assert (first["published"], third["published"]) == ("0.707", "0.851") and pd.isna(second["published"])
-    assert first["theory"] == 0.75 and first["theory_error"] == 0.001 and np.isnan(second["theory"])
-    assert first["lbfgs"] == pytest.approx(0.7) and first["gd"] == pytest.approx(0.8)
-    assert first["moved"] == pytest.approx(0.1) and third["moved"] == pytest.approx(0.05) and np.isnan(second["moved"])
-    assert second["lbfgs"] == pytest.approx(0.75) and np.isnan(second["gd"]) and np.isnan(fourth["lbfgs"])
-    other = page.by_optimizer(lbfgs.assign(matrix="[[0.3,0.7],[0.8,0.2]]"), theory, RNG(0))
-    assert "published" not in other and "moved" not in other
-
-
-def test_agreement_over_a_range(monkeypatch):
-    """Differences -0.03, 0.01, 0.04 with errors 0.01, 0.02 and 0.02 of both sides together."""
-    trained = pd.DataFrame(
-        {"alpha": [0.72, 1.21, 1.54, 1.7, 1.9], "alpha_error": [0.006, 0.012, 0.012, 0.0, np.nan]},
-        [0.1, 0.3, 0.4, 0.45, 0.5],
-    )  # one crossing with no spread, which has no known error, and one that is missing
-    monkeypatch.setattr(page, "crossings", lambda table, gap, rng: trained)
-    monkeypatch.setattr(page, "GAPS", {"critical": None})
-    theory = lines([("critical", 0.1, 0.75, 0.008), ("critical", 0.3, 1.2, 0.016), ("critical", 0.4, 1.5, 0.016),
-                    ("critical", 0.45, 1.6, 0.02), ("critical", 0.5, 1.9, 0.02)])  # fmt: skip
-    table = pd.DataFrame({"optimizer": ["lbfgs"]})
-    small, large = page.agreement(table, theory, RNG(0), {"small": (0, 0.2), "large": (0.2, 0.6)}).to_dict("records")
-    assert (small["threshold"], small["optimizer"], large["range"]) == ("critical", "lbfgs", "large")
-    assert (small["count"], small["largest_at"], large["count"], large["largest_at"]) == (1, 0.1, 2, 0.4)
-    assert (small["mean"], small["mean_error"], small["rms"]) == pytest.approx((-0.03, 0.01, 3.0))
-    assert large["mean"] == pytest.approx(0.025) and large["mean_error"] == pytest.approx(0.02 * 2**0.5 / 2)
-    assert large["rms"] == pytest.approx(((0.25 + 4) / 2) ** 0.5) and large["largest"] == pytest.approx(2.0)
-
-
-def test_published_thresholds_to_draw():
-    ((alphas, panel, label, _),) = phase_diagram.published_marks("linear")
-    assert (panel, label) == (2, r"published $\alpha_l$")
+def test_marks_of_thresholds():
+    trained = lines([("linear", 0.3, 1.5, 0.1)]).set_index("omega")
+    (crossed, panel, *_), (alphas, below, label, _) = phase_diagram.threshold_marks("linear", trained)
+    assert crossed is trained and (panel, below, label) == (0, 1, r"published $\alpha_l$")
     assert alphas["alpha"][0.38] == 1.993 and alphas["alpha_error"].isna().all() and len(alphas) == 12
 
 
-@pytest.fixture
-def rule():
-    critical, linear = published.CRITICAL_ALPHA, published.LINEAR_ALPHA
+def test_what_descent_leaves_on_each_map():
+    """Of two students from the encoding one is 20 % above, and L-BFGS has taken it to the semantic side."""
     rows = [
-        ("critical", 0.1, critical[0.1].value + 0.03, critical[0.1].value - 0.01, critical[0.1].value + 0.2),
-        ("critical", 0.2, critical[0.2].value - 0.04, critical[0.2].value + 0.01, critical[0.2].value + 0.2),
-        ("critical", 0.3, 1.0, 1.0, np.nan),
-        ("linear", 0.3, linear[0.3].value + 0.05, linear[0.3].value + 0.02, linear[0.3].value + 0.01),
-        ("linear", 0.123, 1.0, 1.0, 1.0),  # no published omega
-    ]
-    table = pd.DataFrame(rows, columns=["what", "omega", "alpha", "exact", "rule"]).assign(alpha_error=0.001)
-    lines = pd.DataFrame({"what": ["linear"], "omega": 0.3, "alpha": linear[0.3].value + 0.03, "alpha_error": 0.0001})
-    return page.on_144_points(table, lines)
-
-
-def test_every_published_omega_has_a_row(rule):
-    assert list(zip(rule["threshold"], rule["omega"])) == [
-        ("critical", 0.1), ("critical", 0.2), ("critical", 0.3), ("linear", 0.3),
+        ("positional", 0, "lbfgs", 1.0, 0.1, 0.5), ("positional", 0, "gd", 1.2, 0.5, 0.1),
+        ("positional", 1, "lbfgs", 1.0, 0.5, 0.1), ("positional", 1, "gd", 1.0, 0.5, 0.1),
+        ("semantic", 0, "lbfgs", 1.0, 0.1, 0.5), ("semantic", 0, "gd", 1.001, 0.1, 0.5),
     ]  # fmt: skip
-    assert rule["published_alpha"].tolist() == [0.707, 0.928, 1.241, 1.451]
+    table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
+    left = phase_diagram.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
+    assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 1, 1.0]  # the mean is 10 % above
+    assert left.loc["semantic", ["alike", "left"]].to_list() == [1.0, 0] and np.isnan(left.loc["semantic", "gone"])
 
 
-def test_differences_are_root_mean_squares_over_the_same_omega(rule):
-    critical, linear = page.off_published(rule).itertuples()
-    assert (critical.count, linear.count) == (2, 1)
-    assert critical.theory_off == pytest.approx(((0.03**2 + 0.04**2) / 2) ** 0.5)
-    assert (critical.exact_off, critical.rule_off) == (pytest.approx(0.01), pytest.approx(0.2))
-    assert (linear.rule_off, linear.exact_off, linear.theory_off) == (
-        pytest.approx(0.01), pytest.approx(0.02), pytest.approx(0.03),
-    )  # fmt: skip
+def test_published_thresholds_and_rules_minus_theory():
+    known = published.CRITICAL_ALPHA
+    rows = [("critical", 0.1, 0.76, 0.72, 0.9), ("critical", 0.3, 1.26, 1.25, np.nan), ("critical", 0.123, 1, 1, 1),
+            ("linear", 0.3, 1.5, 1.5, 1.5)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["what", "omega", "alpha", "exact", "rule"]).assign(alpha_error=0.001)
+    rules = page.minus_theory("critical", table, lines([("critical", 0.3, 1.25, 0.0001)]))
+    assert list(rules.index) == [0.1, 0.3]  # the one published omega has its own, and the other the better, theory
+    assert rules["rule"].to_list() == pytest.approx([0.14, np.nan], nan_ok=True)
+    assert rules["exact"].to_list() == pytest.approx([-0.04, 0.0])
+    assert rules["published"].to_list() == pytest.approx([known[0.1].value - 0.76, known[0.3].value - 1.25])

@@ -69,36 +69,16 @@ def optimizer_map(table, start):
     return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
 
 
-def crossed_over(table, start, above=0.05, same=1e-3):
-    """Where gradient descent stops well above L-BFGS: has L-BFGS gone on into the minimum of the other start?
+def crossed_over(table, start, above=0.05):
+    """Where gradient descent stops well above L-BFGS: has L-BFGS gone over to the other mechanism?
 
-    Gives the number of students from `start` that gradient descent leaves so far above L-BFGS on the same data, and the
-    share of them that L-BFGS has brought to the training loss of its student from the other start.
-
-    above: by which share of the loss by L-BFGS that of gradient descent has to be higher.
-    same: within which share of itself two training losses are of one minimum.
+    Gives the number of students from `start` that gradient descent leaves by the share `above` over L-BFGS on the same
+    data, and the share of them whose student by L-BFGS overlaps more with the other mechanism; NaN of none.
     """
-    losses = table.pivot(index=["alpha", "omega", "seed"], columns=["optimizer", "start"], values="train_loss").dropna()
-    other = "positional" if start == "semantic" else "semantic"
-    stopped = losses["gd", start] > (1 + above) * losses["lbfgs", start]
-    alike = (losses["lbfgs", start] / losses["lbfgs", other] - 1).abs() < same
-    return int(stopped.sum()), float(alike[stopped].mean())
-
-
-def between_optimizers(table):
-    """What gradient descent and L-BFGS leave between them on the cells that both have done.
-
-    By `start` and `quantity`: number of `cells`; `difference` (gradient descent minus L-BFGS) with its error;
-    `rms_difference`; `spread`, the standard deviation of the L-BFGS values between data sets, of one alpha and omega.
-    """
-    where, quantities = ["start", "omega", "alpha", "seed"], ["train_loss", "theta", "m"]
-    by_gd, by_lbfgs = (table[table["optimizer"] == name].set_index(where)[quantities] for name in ("gd", "lbfgs"))
-    differences = (by_gd - by_lbfgs).dropna().rename_axis(columns="quantity").stack().rename("difference")
-    groups = differences.groupby(["start", "quantity"], observed=True, sort=False)
-    variances = by_lbfgs.groupby(where[:3], observed=True).var().groupby("start", observed=True).mean()
-    summary = with_errors(groups).assign(
-        rms_difference=(differences**2).groupby(["start", "quantity"], observed=True, sort=False).mean() ** 0.5,
-        spread=variances.rename_axis(columns="quantity").stack() ** 0.5,
+    rows = table[table["start"] == start].pivot(
+        index=["alpha", "omega", "seed"], columns="optimizer", values=["train_loss", "m", "theta"]
     )
-    summary.insert(0, "cells", groups.size())
-    return summary.reset_index()
+    rows = rows.dropna()
+    stopped = rows["train_loss", "gd"] > (1 + above) * rows["train_loss", "lbfgs"]
+    positional = rows["m", "lbfgs"].abs() > rows["theta", "lbfgs"].abs()
+    return int(stopped.sum()), float((positional == (start == "semantic"))[stopped].mean())

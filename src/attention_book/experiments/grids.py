@@ -122,17 +122,6 @@ def published_cells(alphas, seeds, d):
     return students("published_cells", axes, d=d)
 
 
-@sizes(
-    paper=((250, 500, 1000, 2000), 24, ALPHAS[6:14]),
-    laptop=((125, 250, 500), 16, ALPHAS[6:14:2]),
-    smoke=((50, 100), 3, ALPHAS[4:16:4]),
-)
-def fig03_size(dimensions, seeds, alphas):
-    """Around both thresholds at omega = 0.1 in growing dimension: does finite size part students and theory?"""
-    axes = {"d": dimensions, "seed": range(seeds), "alpha": alphas}
-    return students("fig03_size", axes, task=Task(omega=0.1))
-
-
 @sizes(paper=(8, CROSSED, 1000, 7), laptop=(3, CROSSED, 500, 7), smoke=(3, CROSSED[1:3], 100, 3))
 def fig03_minima(seeds, points, d, near):
     """Several starts around each of the two, on one data set: close to the transition, and far beyond it."""

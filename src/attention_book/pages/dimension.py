@@ -1,6 +1,5 @@
 """Figure 7: how near students of finite dimension are to the theory of infinite dimension."""
 
-import numpy as np
 import pandas as pd
 
 from attention_phases.measured import Measured
@@ -47,26 +46,12 @@ def students_beside_published(table, task, names):
     return compare(comparisons)
 
 
-def distances_to_limit(means, limits):
-    """Test errors by `d` over the limit of infinite d, `ratio_semantic` and `ratio_positional`, with errors of both.
-
-    means: `instances.instance_means` along d.
-    limits: the `theory.Solution` of both branches.
-    """
-    columns = {}
-    for branch, limit in limits.items():
-        errors, error = means.loc[branch, "test_mse"], means.loc[branch, "test_mse_error"]
-        ratio = errors / limit.test_mse
-        columns[f"ratio_{branch}"] = ratio
-        columns[f"ratio_{branch}_error"] = ratio * np.hypot(error / errors, limit.stderr["test_mse"] / limit.test_mse)
-    return pd.DataFrame(columns).reset_index()
-
-
 @styled
 def draw_test_errors(means, limits, baselines, baseline):
     """Figure 7: test error of both minima and of the linear models against the dimension.
 
-    means, limits: as for `distances_to_limit`.
+    means: `instances.instance_means` along d.
+    limits: the `theory.Solution` of both branches.
     baselines: from `baseline_means`.
     baseline: test error of the linear model at infinite dimension.
     """

@@ -9,8 +9,9 @@ from attention_phases.theory.branches import MINIMA
 
 from ..analysis.instances import GAPS, instance_means, test_gap
 from ..analysis.means import root_mean_squares, with_errors
-from ..analysis.thresholds import crossings, shifts, side_by_side
-from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, panels, styled
+from ..analysis.thresholds import crossings, side_by_side
+from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, logarithmic, panels, styled
+from .phase_diagram import CURVES
 
 TASK = ["omega", "sigma", "lam"]
 SYMBOLS = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}
@@ -18,18 +19,24 @@ LOOKS = [(0.5, "o", "-"), (0.75, "s", "--"), (1.0, "^", ":")]  # shade, marker a
 
 
 def thresholds_by_task(table, lines, rng):
-    """Both thresholds of every task, and the second one of the students by both optimisers.
+    """Both thresholds of theory for every task, and `trained`, the second one of the students, with errors.
 
-    omega, sigma, lam; `critical` and `linear` of theory, `linear_gd`, `linear_lbfgs`, `moved` (paired), with errors.
-
-    table, lines: the experiments "fig08" and "fig08_theory".
+    table, lines: the experiments "fig08", by L-BFGS, and "fig08_theory".
     rng: for the bootstrap.
     """
-    by = dict(list(table.groupby("optimizer", observed=True)))
     columns = {kind: lines[lines["what"] == kind].set_index(TASK)[["alpha", "alpha_error"]] for kind in GAPS}
-    columns |= {f"linear_{name}": crossings(rows, test_gap, rng, along=TASK) for name, rows in by.items()}
-    columns["moved"] = shifts(by["gd"], by["lbfgs"], along=TASK)["linear"]
+    columns["trained"] = crossings(table, test_gap, rng, along=TASK)
     return side_by_side(columns, lines.groupby(TASK).size().index).reset_index()
+
+
+def best_errors(lines):
+    """Of each minimum over alpha the least test error over lambda, with its error, and that `lam`: by branch and alpha.
+
+    lines: the experiment "ridge".
+    """
+    rows = lines[lines["what"].isin(MINIMA)].dropna(subset="test_mse").reset_index()
+    best = rows.loc[rows.groupby(["what", "alpha"], observed=True)["test_mse"].idxmin()]
+    return best.set_index(["what", "alpha"])[["test_mse", "test_mse_error", "lam"]].sort_index()
 
 
 def memory(table, lines):
@@ -101,3 +108,37 @@ def _draw_baseline(axes, baseline, lowest, label, style):
     else:
         below = f"linear model at {label}, below: {1e3 * baseline:.2f}" + r"$\cdot10^{-3}$"
         axes.text(0.02, 0.03, below, color=BASELINE, transform=axes.transAxes, fontsize=12)
+
+
+@styled
+def draw_ridge(lines, trained, best, usual, optimal, baseline):
+    """Both thresholds over lambda; and test errors over alpha, at lambda = 0.01 and at the best lambda.
+
+    lines: theory, the experiment "ridge".
+    trained: thresholds of students by kind, alpha and alpha_error by lambda.
+    best, usual: test errors of each minimum, from `best_errors`: of all lambda, and of 0.01 alone.
+    optimal: test errors of the optimal learner, `Measured` by alpha.
+    baseline: test error of the linear model.
+    """
+    figure, (above, below) = panels(2, 4.4)
+    for kind, students in trained.items():
+        rows = lines[lines["what"] == kind].set_index("lam").sort_index()
+        label, colour, _ = CURVES[kind]
+        draw_line(above, rows.index, rows["alpha"], rows["alpha_error"], colour, ".-", label=f"{label}, theory")
+        look = {"markerfacecolor": "white", "markersize": 7, "label": f"{label}, students"}
+        draw_means(above, students, "alpha", colour, **look)
+    above.set(xscale="log", xlabel=r"ridge penalty $\lambda$", ylabel=ALPHA)
+    for branch, colour in COLOURS.items():
+        for rows, style, label in (
+            (best, "-", rf"{branch}, best $\lambda$"),
+            (usual, ":", rf"{branch}, $\lambda=0.01$"),
+        ):
+            some = rows.loc[branch]
+            draw_line(below, some.index, some["test_mse"], some["test_mse_error"], colour, style, label=label)
+    below.axhline(baseline, color=BASELINE, linewidth=1, label="best linear model")
+    below.plot(list(optimal), [error.value for error in optimal.values()], "k--", label="optimal learner")
+    below.set(xlabel=ALPHA, ylabel=TEST_ERROR, xlim=(0, 3), ylim=(3e-4, 6e-3))
+    for axes in (above, below):
+        logarithmic(axes)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)
+    return figure

@@ -7,30 +7,29 @@ import pandas as pd
 from attention_phases.theory.branches import MINIMA, OWN
 
 from .. import published
-from ..analysis.instances import advantage, gap_map, training_gap
+from ..analysis.instances import advantage, crossed_over, gap_map, optimizer_map, training_gap
 from ..analysis.lines import curve
 from ..analysis.thresholds import by_name
+from ..experiments.grids import ALPHAS
 from ..render.style import (
     ALPHA,
     ATTENTION,
     BASELINE,
     COLOURS,
-    HIGHER,
     LINEAR,
     LOSS_GAP,
-    LOWER,
     NEUTRAL,
     OMEGA,
     POSITIONAL,
     SEMANTIC,
     draw_line,
     draw_means,
+    logarithmic,
     panels,
     styled,
 )
 
-OPTIMIZERS = {"gd": "Students: gradient descent, as published", "lbfgs": "Students: L-BFGS, to a minimum"}
-STARTS = {"semantic": "From the teacher", "positional": "From the positional encoding"}
+STUDENTS = "Trained students"
 CURVES = {
     "critical": (r"$\alpha_c$", NEUTRAL, "-"),
     "linear": (r"$\alpha_l$", BASELINE, "-"),
@@ -104,30 +103,17 @@ def draw_overlaps(means, limits, sigma):
 
 
 def draw_losses(table, lines, marks=()):
-    """Maps of semantic minus positional training loss: students by both optimisers, and theory."""
-    maps = _student_maps(table, training_gap) | {"Theory": theory_map(lines, loss_gap)}
+    """Maps of semantic minus positional training loss: trained students, and theory."""
+    maps = {STUDENTS: gap_map(table, training_gap), "Theory": theory_map(lines, loss_gap)}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
     return draw_maps(maps, LOSS_GAP, (SEMANTIC, POSITIONAL), curves, marks)
 
 
-def draw_advantages(table, lines, thresholds, marks):
-    """Maps of the linear model's test error minus that of the better solution: students by both optimisers, and theory.
-
-    thresholds: which of "critical" and "linear" are drawn.
-    """
-    maps = _student_maps(table, advantage) | {"Theory": theory_map(lines, theory_advantage)}
+def draw_advantages(table, lines, marks):
+    """Maps of the linear model's test error minus that of the better solution: trained students, and theory."""
+    maps = {STUDENTS: gap_map(table, advantage), "Theory": theory_map(lines, theory_advantage)}
     label = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
-    return draw_maps(maps, label, (LINEAR, ATTENTION), theory_curves(lines, *thresholds), marks)
-
-
-def _student_maps(table, gap):
-    return {title: gap_map(table[table["optimizer"] == name], gap) for name, title in OPTIMIZERS.items()}
-
-
-def draw_optimizers(higher, curves):
-    """Maps of how much higher gradient descent ends than L-BFGS: `instances.optimizer_map` for each start."""
-    maps = {STARTS[start]: values for start, values in higher.items()}
-    return draw_maps(maps, "gradient descent above L-BFGS / %", (LOWER, HIGHER), curves)
+    return draw_maps(maps, label, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
 
 
 def theory_curves(lines, *names):
@@ -135,15 +121,53 @@ def theory_curves(lines, *names):
     return [(curve(lines, name), *CURVES[name]) for name in names]
 
 
-def crossing_marks(crossings):
-    """Marks for `draw_maps`: where students cross, a frame of alpha and alpha_error by omega for each panel."""
-    return [(alphas, panel, "trained students cross", "o") for panel, alphas in enumerate(crossings)]
-
-
-def published_marks(kind):
-    """Marks for `draw_maps`: the published thresholds of one kind, on the map of theory."""
+def threshold_marks(kind, crossed):
+    """Marks for `draw_maps`: where students cross, alpha and alpha_error by omega, and the published thresholds."""
     known = {omega: (number.value, number.stderr) for omega, number in published.THRESHOLDS[kind].items()}
-    return [(by_name(known, "omega"), 2, f"published {CURVES[kind][0]}", "s")]
+    return [
+        (crossed, 0, "trained students cross", "o"),
+        (by_name(known, "omega"), 1, f"published {CURVES[kind][0]}", "s"),
+    ]
+
+
+def left_by_descent(tables):
+    """What 5,000 steps of gradient descent leave of the way that L-BFGS goes on the same data.
+
+    By `map` and `start`: `alike`, share of the cells whose mean training losses are within 1 %; `left`, students that
+    end more than a twentieth above L-BFGS; `gone`, share of these whose L-BFGS ends in the other start's minimum.
+
+    tables: students over alpha and omega by both optimisers, by title.
+    """
+    rows = []
+    for title, table in tables.items():
+        for start in MINIMA:
+            alike = (optimizer_map(table, start).abs() < 1).to_numpy().mean()
+            left, gone = crossed_over(table, start)
+            rows.append({"map": title, "start": start, "alike": alike, "left": left, "gone": gone})
+    return pd.DataFrame(rows)
+
+
+@styled
+def draw_ends(lines, ends, crossed=None):
+    """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
+
+    ends: omega as `Measured` by threshold; NaN if there is none.
+    crossed: alpha_l of trained students, alpha and alpha_error by omega.
+    """
+    figure, (axes,) = panels(1, 4.4)
+    for kind, end in ends.items():
+        alphas, (label, colour, _) = curve(lines, kind), CURVES[kind]
+        draw_line(axes, alphas.index, alphas["alpha"], alphas["alpha_error"], colour, label=f"{label}, theory")
+        if np.isfinite(end.value):
+            axes.axvline(end.value, color=colour, linestyle=":", label=rf"{label} $=\infty$")
+    if crossed is not None:
+        look = {"markerfacecolor": "white", "label": r"$\alpha_l$, trained students"}
+        draw_means(axes, crossed, "alpha", BASELINE, **look)
+    axes.axhline(ALPHAS[-1], color="#999999", linewidth=1, linestyle="--", label="edge of the map")
+    logarithmic(axes)
+    axes.set(xlabel=OMEGA, ylabel=ALPHA, xlim=(0, None))
+    figure.legend(loc="outside upper center", ncols=2)
+    return figure
 
 
 @styled
@@ -163,8 +187,7 @@ def draw_maps(maps, label, sides, curves, marks=()):
         "vmin": -largest,
         "vmax": largest,
     }
-    height = 5.2 if len(maps) < 3 else 4.6
-    figure, rows = panels(len(maps), height + 0.9 / len(maps), sharex=True)
+    figure, rows = panels(len(maps), 5.2 + 0.9 / len(maps), sharex=True)
     for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
         mesh = _draw_map(axes, title, values, scale)
         for alphas, name, colour, style in curves:

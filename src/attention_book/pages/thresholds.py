@@ -6,16 +6,17 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.measured import UNKNOWN, Measured
-from attention_phases.task import Task
 
 from .. import published
 from ..analysis.instances import GAPS
 from ..analysis.lines import curve
-from ..analysis.thresholds import against_theory, by_name, crossing, crossings, mean_later, shifts, side_by_side
+from ..analysis.thresholds import crossings
 from ..paths import DATA
+from ..render.style import OMEGA, draw_points, panels, styled
 from ..render.verdicts import OF_THRESHOLD, Comparison, compare
-from ..store.parquet import flat, load
+from ..store.parquet import load
 from .breaking import moved
+from .phase_diagram import CURVES
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
 
@@ -71,125 +72,41 @@ def students_beside_published(table, rng):
     return compare(comparisons)
 
 
-def of_slice(thresholds, table, rng):
-    """Thresholds of the trained students of a slice beside those of theory, as from `thresholds.against_theory`.
+def minus_theory(kind, table, lines):
+    """How far published thresholds, and those of two rules of 144 points, are from theory: by omega.
 
-    thresholds: `Measured` alpha of "critical" and "linear".
-    table: the experiment "fig02".
-    rng: for the bootstrap.
-    """
-    trained, theory = {}, {}
-    for kind, alpha in thresholds.items():
-        for optimizer, rows in table.groupby("optimizer", observed=True):
-            trained[kind, optimizer] = crossing(GAPS[kind](rows), rng)
-            theory[kind, optimizer] = alpha
-    names = ["threshold", "optimizer"]
-    return against_theory(by_name(trained, names), by_name(theory, names))
-
-
-def agreement(table, lines, rng, ranges):
-    """How trained students differ from theory in both thresholds, over all omega of a map.
-
-    By `threshold`, `optimizer` and `range`: `count` of omega, `mean` of students minus theory with its error, `rms` and
-    `largest` of the differences over their errors, and the omega of the largest.
-
-    table, lines: students over alpha and omega, and theory.
-    rng: for the bootstrap.
-    ranges: title to a range (from, to) of omega, both included.
-    """
-    rows = []
-    for kind, gap in GAPS.items():
-        theory = curve(lines, kind)
-        for optimizer, students in table.groupby("optimizer", observed=True):
-            compared = against_theory(crossings(students, gap, rng), theory)
-            for title, (first, last) in ranges.items():
-                inside = compared[compared["omega"].between(first, last)]
-                if len(inside):
-                    rows.append({"threshold": kind, "optimizer": optimizer, "range": title, **_agreement(inside)})
-    return pd.DataFrame(rows)
-
-
-def _agreement(compared):
-    mean, off = mean_later(compared), compared["sigma_off"]
-    farthest = off.abs().idxmax()
-    return {
-        "count": len(compared),
-        "mean": mean.value,
-        "mean_error": mean.error,
-        "rms": (off**2).mean() ** 0.5,
-        "largest": off[farthest],
-        "largest_at": compared.loc[farthest, "omega"],
-    }
-
-
-def by_optimizer(table, lines, rng):
-    """Both thresholds of a map by each optimiser and in theory, and how far the optimiser moves them.
-
-    By `threshold` and `omega`: `published` (text; of the standard task only), `theory`, `gd`, `lbfgs` with errors.
-    `moved` is paired: the students of both optimisers that are compared saw the same data.
-
-    table, lines: students of both optimisers over alpha and omega, and theory.
-    rng: for the bootstrap.
-    """
-    by = dict(list(table.groupby("optimizer", observed=True)))
-    moves = shifts(by["gd"], by["lbfgs"]) if "gd" in by else {}
-    standard = table["matrix"].iloc[0] == flat(Task().matrix)  # that of the published numbers
-    omegas = pd.Index(sorted(by["lbfgs"]["omega"].unique()), name="omega")
-    parts = []
-    for kind, gap in GAPS.items():
-        columns = {"theory": curve(lines, kind)} | {name: crossings(rows, gap, rng) for name, rows in by.items()}
-        if moves:
-            columns["moved"] = moves[kind]
-        part = side_by_side(columns, omegas).reset_index()
-        if standard:
-            texts = {omega: number.text for omega, number in published.THRESHOLDS[kind].items()}
-            part.insert(1, "published", [texts.get(omega) for omega in omegas])
-        part.insert(0, "threshold", kind)
-        parts.append(part)
-    return pd.concat(parts, ignore_index=True)
-
-
-def by_size(table, lines, rng):
-    """Both thresholds of trained students at one omega by `dimension`, and of theory (NaN, last), with errors."""
-    omega = table["omega"].iloc[0]
-    columns = {}
-    for kind, gap in GAPS.items():
-        theory = curve(lines, kind)
-        theory = theory[theory.index == omega].rename(index={omega: np.nan})
-        rows = pd.concat([crossings(table, gap, rng, along="d"), theory])
-        columns[kind], columns[f"{kind}_error"] = rows["alpha"], rows["alpha_error"]
-    return pd.DataFrame(columns).rename_axis("dimension").reset_index()
-
-
-def on_144_points(table, lines):
-    """Every published threshold, and what the published kind of quadrature gives for it.
-
-    `threshold`, `omega`, `published_alpha`; `rule`, everything on the 144 points; `exact`, only the overlaps on the 144
-    points, their losses exact; `theory` with its error. NaN where the rule has no crossing near theory's.
+    `published`; `rule`, everything on the 144 points; `exact`, only the overlaps on these, their losses exact. NaN
+    where the rule has no crossing near theory's.
 
     table: the experiment "published_rule".
     lines: theory; its thresholds are the better known ones, where it has this omega.
     """
-    parts = {}
-    for kind, known in published.THRESHOLDS.items():
-        rows = table[(table["what"] == kind) & table["omega"].isin(list(known))].set_index("omega").sort_index()
-        theory = curve(lines, kind).combine_first(rows[["alpha", "alpha_error"]]).loc[rows.index]
-        parts[kind] = rows[["rule", "exact"]].assign(theory=theory["alpha"], theory_error=theory["alpha_error"])
-        parts[kind].insert(0, "published_alpha", [known[omega].value for omega in rows.index])
-    return pd.concat(parts, names=["threshold"]).reset_index()
+    rows = table[table["what"] == kind].set_index("omega").sort_index()
+    known = pd.Series({omega: number.value for omega, number in published.THRESHOLDS[kind].items()})
+    theory = curve(lines, kind)["alpha"].combine_first(rows["alpha"])
+    columns = rows[["rule", "exact"]].assign(published=known).dropna(subset="published")
+    return columns.sub(theory, axis=0).loc[columns.index]
 
 
-def off_published(frame):
-    """Root mean square differences of each way to compute a threshold from the published values.
+@styled
+def draw_differences(trained, others):
+    """Thresholds of students, published ones, and those on 144 points, minus theory; a panel for each threshold.
 
-    By `threshold`: `count`, the number of omega that all ways have, and `rule_off`, `exact_off`, `theory_off`.
-
-    frame: from `on_144_points`.
+    trained: `against_theory` by threshold.
+    others: `minus_theory` by threshold.
     """
-    ways = ["rule", "exact", "theory"]
-    known = frame.dropna(subset=ways)
-    squares = known[ways].sub(known["published_alpha"], axis=0) ** 2
-    groups = squares.add_suffix("_off").groupby(known["threshold"])
-    means = groups.mean() ** 0.5
-    means.insert(0, "count", groups.size())
-    return means.reset_index()
+    figure, rows = panels(len(trained), 3.6, sharex=True)
+    for axes, (kind, students) in zip(rows, trained.items()):
+        label, colour, _ = CURVES[kind]
+        axes.axhline(0, color=colour, linewidth=1)
+        away = students["trained"] - students["theory"]
+        error = np.hypot(students["trained_error"], students["theory_error"])
+        draw_points(axes, students["omega"], away, error, colour, label="trained students")
+        rules = others[kind]
+        axes.plot(rules.index, rules["published"], "s", color=colour, markerfacecolor="white", label="published theory")
+        axes.plot(rules.index, rules["rule"], ":", color=colour, label="144 points")
+        axes.plot(rules.index, rules["exact"], "--", color=colour, label="144 points, exact losses")
+        axes.set_ylabel(f"{label} minus theory")
+    rows[-1].set_xlabel(OMEGA)
+    rows[0].legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)
+    return figure

@@ -76,6 +76,14 @@ def scientific(axes, axis="y"):
     axes.ticklabel_format(axis=axis, style="sci", scilimits=(0, 0), useMathText=True)
 
 
+def logarithmic(axes):
+    """A logarithmic y axis over few decades, with plain numbers at 1, 2 and 5."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
+    axes.yaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+
+
 def use_svg():
     """Show figures in notebooks as vector graphics, the same bytes for the same picture, with their data as CSV."""
     from IPython.core.formatters import BaseFormatter
