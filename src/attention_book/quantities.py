@@ -205,7 +205,6 @@ QUANTITIES = {
     "theta_rms": _shown("|θ|"),
     "m_rms": _shown("|m|"),
     "dimension": _shown("d", ".0f", missing="theory"),
-    **{basin: _shown(form=".2f", missing="") for basin in ("semantic", "positional", "neither")},
     # searches for lower minima
     "worst": _ratio("share of the sentences that are tried, the worst fitted ones"),
     "temperatures": Quantity("of Langevin descent, as JSON"),

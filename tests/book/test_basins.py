@@ -3,53 +3,88 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import stats
 
 from attention_book.analysis.means import wilson
 from attention_book.pages import random_starts as basins
+from attention_phases.model.two_tokens import overlaps
+from attention_phases.task import Task
+from attention_phases.theory.small_weights import growing_cosines
+from attention_phases.training.optimizers import GD_RATE
 
-SPREAD = 0.01
+SIGMA, SPREAD = 0.5, 0.02
+
+
+def student(start, semantic, positional, **other):
+    """A student of size q = 1 with these cosines."""
+    return {"start": start, "optimizer": "lbfgs", "seed": 0, "alpha": 2.0, "d": 100, "q": 1.0, "grad_norm": 1e-5,
+            "theta": SIGMA * semantic, "m": positional / SIGMA} | other  # fmt: skip
 
 
 @pytest.fixture
 def minima():
-    """Informed minima: semantic near theta = 0.15, positional near m = 0.25, and one start that was led astray."""
+    """Informed minima: semantic ones, positional ones, and one start that was led astray."""
     rng = np.random.default_rng(0)
     rows = [
-        {"start": start, "seed": seed, "theta": theta + SPREAD * rng.normal(), "m": m + SPREAD * rng.normal()}
-        for start, theta, m in (("semantic", 0.15, 0.05), ("positional", 0.05, 0.25))
-        for seed in range(200)
+        student(start, *np.abs(centre + SPREAD * rng.standard_normal(2)), seed=seed)
+        for start, centre in (("semantic", (0.9, 0.1)), ("positional", (0.1, 0.6)))
+        for seed in range(50)
     ]
     rows[-1].update(theta=3.0, m=0.0)
-    return pd.DataFrame(rows).assign(alpha=2.0, d=100, optimizer="lbfgs", grad_norm=1e-5)
+    return pd.DataFrame(rows)
 
 
-def run(theta, m, grad_norm=1e-5, alpha=2.0):
-    return {"start": "random", "optimizer": "adam", "seed": 0, "alpha": alpha, "d": 100, "theta": theta, "m": m,
-            "grad_norm": grad_norm}  # fmt: skip
+def run(semantic, positional, **other):
+    return student("random", semantic, positional, optimizer="adam", **other)
 
 
-@pytest.mark.parametrize(("end", "basin"), [
-    (run(0.15, 0.05), "semantic"),
-    (run(-0.15, 0.05), "semantic"),
-    (run(0.05, -0.25), "positional"),
-    (run(0.052, 0.05, grad_norm=1e-5), "neither"),
-    (run(0.15 + 2 * SPREAD, 0.05), "semantic"),
-    (run(0.15 + 5 * SPREAD, 0.05), "neither"),
-    (run(0.15, 0.25), "neither"),
-    (run(0.15, 0.05, grad_norm=2 * basins.SETTLED), "neither"),
-    (run(0.15, 0.05, alpha=1.0), "neither"),
+@pytest.mark.parametrize(("end", "side", "basin"), [
+    (run(0.9, 0.1), "semantic", "semantic"),
+    (run(-0.9, 0.1), "semantic", "semantic"),
+    (run(0.1, -0.6), "positional", "positional"),
+    (run(0.9 - 0.8 * basins.CLOSE, 0.1), "semantic", "semantic"),
+    (run(0.9 - 1.2 * basins.CLOSE, 0.1), "semantic", "neither"),
+    (run(0.9, 0.1 + 1.2 * basins.CLOSE), "semantic", "neither"),
+    (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
+    (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
+    (run(0.9, 0.1, grad_norm=2 * basins.SETTLED), "semantic", "neither"),
+    (run(0.9, 0.1, alpha=1.0), "semantic", "neither"),
 ])  # fmt: skip
-def test_a_run_counts_for_the_basin_it_has_come_to(minima, end, basin):
-    runs = basins.classify(pd.concat([minima, pd.DataFrame([end])], ignore_index=True))
-    assert list(runs["basin"]) == [basin]
+def test_a_run_counts_for_the_basin_it_has_come_to(minima, end, side, basin):
+    runs = basins.classify(pd.concat([minima, pd.DataFrame([end])], ignore_index=True), SIGMA)
+    assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
 
 def test_a_basin_that_its_own_starts_leave_does_not_exist(minima):
     gone = minima["start"] == "semantic"
     minima.loc[gone, ["theta", "m"]] = minima.loc[~gone, ["theta", "m"]].to_numpy()
-    runs = basins.classify(pd.concat([minima, pd.DataFrame([run(0.15, 0.05), run(0.05, 0.25)])], ignore_index=True))
+    ends = pd.DataFrame([run(0.9, 0.1), run(0.1, 0.6)])
+    runs = basins.classify(pd.concat([minima, ends], ignore_index=True), SIGMA)
     assert list(runs["basin"]) == ["neither", "positional"]
+
+
+def test_cosines_are_those_of_the_weights():
+    task, d, rng = Task(), 50, np.random.default_rng(0)
+    teacher = rng.standard_normal(d)
+    teacher *= d**0.5 / np.linalg.norm(teacher)  # of the length that the cosines take it to have
+    weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
+    row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
+    known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
+    assert basins.cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+
+
+def test_growth_on_data_and_the_first_steps_of_descent():
+    """Against the linear theory in a small dimension, within the errors of both sides and 3/d."""
+    task, d = Task(), 150
+    rates, theory = basins.growth_on_data(task, (3.0,), d, 6).loc[3.0], basins.growth(task, (3.0,)).loc[3.0]
+    for name in ("semantic", "positional"):
+        assert abs(rates[name] / theory[name] - 1) < 4 * rates[f"{name}_error"] / theory[name] + 3 / d, name
+    course = basins.beginning(task, 3.0, d, 6, 16, (0, 20))
+    linear = growing_cosines(task, 3.0, d, GD_RATE, np.array([0, 20]))
+    for name in ("semantic", "positional"):
+        off = (course[f"{name}_rms"] - linear[name]) / course[f"{name}_rms_error"]
+        assert off.abs().max() < 4 and (course[f"{name}_rms_error"] < 0.3 * linear[name]).all(), name
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 20), (10, 10), (70, 140)])
@@ -83,17 +118,3 @@ def test_runs_on_a_single_data_set_count_as_one():
     runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
     low, high = basins.fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
     assert (low, high) == pytest.approx(wilson(0.5, 1))
-
-
-def test_basins_side_by_side():
-    rows = [
-        ("adam", 50, 1.0, "semantic", 0.2, 0.1, 0.3), ("adam", 50, 1.0, "positional", 0.7, 0.6, 0.8),
-        ("adam", 50, 1.0, "neither", 0.1, 0.0, 0.2),
-    ]  # fmt: skip
-    shares = pd.DataFrame(rows, columns=["optimizer", "d", "alpha", "basin", "fraction", "low", "high"])
-    wide = basins.side_by_side(shares)
-    assert wide.to_dict("records") == [{
-        "optimizer": "adam", "d": 50, "alpha": 1.0, "semantic": 0.2, "semantic_low": 0.1, "semantic_high": 0.3,
-        "positional": 0.7, "positional_low": 0.6, "positional_high": 0.8,
-        "neither": 0.1, "neither_low": 0.0, "neither_high": 0.2,
-    }]  # fmt: skip

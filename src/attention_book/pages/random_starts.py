@@ -2,40 +2,52 @@
 
 import numpy as np
 import pandas as pd
+import torch
 from matplotlib import pyplot as plt
 
-from ..analysis.means import wilson
-from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_points, panels, styled
+from attention_phases.model.two_tokens import overlaps, sample
+from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hessian
+from attention_phases.training.optimizers import gradient_descent
+from attention_phases.training.starts import start_weights
+
+from ..analysis.means import root_mean_squares, wilson, with_errors
+from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_line, draw_means, draw_points, panels, styled
 
 OPTIMIZERS = {"adam": "Adam", "gd": "Gradient descent"}
 BASINS = ("semantic", "positional", "neither")
 SETTLED = 0.01  # largest |grad R| of a run that has arrived
-WIDTH = 3.0  # standard deviations between informed minima
-MINIMA = 3  # on so many data sets at least, for a deviation to be had
+CLOSE = 0.2  # largest difference of a cosine from that of the informed minima
+MINIMA = 3  # informed ones at least, or a basin does not exist
+LEADING = 12  # eigenvectors of the Hessian among which that of a mechanism is looked for
 
 
-def classify(table, width=WIDTH):
-    """Basin of every run from a random start: these runs with a column `basin`, "neither" for those of no basin.
+def cosines(table, sigma):
+    """Cosines of students with the teacher and with 1_d, without their sign: `semantic` and `positional`.
 
-    A run counts for a basin if its gradient is small, if the basin's own overlap is the larger one (``|theta|`` for the
-    semantic basin, ``|m|`` for the positional one), and if both lie within `width` standard deviations, between data
-    sets, of the mean over the minima that L-BFGS reaches from the basin's own start at the same alpha and d. Of these
-    only the minima count whose own overlap is the larger one too; where fewer than three do, the basin does not exist.
+    |Q*| is taken as sqrt(d), its value in the limit: in a small dimension the first may exceed 1.
+    """
+    size = table["q"] ** 0.5
+    return pd.DataFrame({"semantic": table["theta"].abs() / sigma, "positional": sigma * table["m"].abs()}).div(size, 0)
+
+
+def classify(table, sigma, close=CLOSE):
+    """Basin of every run from a random start: these runs with `basin`, "neither" for those of no basin, and `side`.
+
+    Its side is that of the larger of its `cosines`. A run counts for the basin of its side if its gradient is small and
+    each of its cosines is within `close` of the mean over the minima that L-BFGS reaches from the basin's own start at
+    the same alpha and d. Of these only the minima on this side count; where fewer than three are, there is no basin.
 
     table: "random" starts, by any optimiser, and "semantic" and "positional" ones by L-BFGS.
     """
-    table = table.assign(side=np.where(table["theta"].abs() > table["m"].abs(), "semantic", "positional"))
+    values = cosines(table, sigma)
+    side, where = values.idxmax(axis=1), ["alpha", "d", "side"]
+    table = table.assign(side=side, **values)
+    informed = table[(table["start"] == side) & (table["optimizer"] == "lbfgs")].groupby(where)
+    centres = informed[list(COLOURS)].mean()[informed.size() >= MINIMA]
     runs = table[table["start"] == "random"].reset_index(drop=True)
-    informed = table[(table["start"] == table["side"]) & (table["optimizer"] == "lbfgs")]
-    distance = pd.Series(np.inf, runs.index)
-    for (alpha, d, side), minima in informed.groupby(["alpha", "d", "side"]):
-        if len(minima) >= MINIMA:
-            overlaps = minima[["theta", "m"]].abs()
-            same = (runs["alpha"] == alpha) & (runs["d"] == d) & (runs["side"] == side)
-            away = (runs.loc[same, ["theta", "m"]].abs() - overlaps.mean()) / overlaps.std()
-            distance[same] = away.abs().max(axis=1)
-    arrived = (distance <= width) & (runs["grad_norm"] <= SETTLED)
-    return runs.drop(columns="side").assign(basin=runs["side"].where(arrived, "neither"))
+    away = runs[list(COLOURS)] - centres.reindex(pd.MultiIndex.from_frame(runs[where])).to_numpy()
+    arrived = (away.abs() <= close).all(axis=1) & (runs["grad_norm"] <= SETTLED)
+    return runs.assign(basin=runs["side"].where(arrived, "neither"))
 
 
 def fractions(runs):
@@ -73,12 +85,62 @@ def _correlation(hits, share, size):
     return float(np.clip((between / total - 1 / size) / (1 - 1 / size), 0.0, 1.0))
 
 
-def side_by_side(shares):
-    """`fractions` with the basins side by side: `optimizer`, `d`, `alpha`; `semantic` and so on, each with a range."""
-    ends = {"fraction": "", "low": "_low", "high": "_high"}
-    wide = shares.pivot(index=["optimizer", "d", "alpha"], columns="basin", values=list(ends))
-    columns = {f"{basin}{end}": wide[part, basin] for basin in BASINS for part, end in ends.items()}
-    return pd.DataFrame(columns).reset_index().astype({"optimizer": object})
+def growth(task, alphas):
+    """`small_weights.growth_rates` by alpha: `bulk`, `positional` and `semantic`, with errors."""
+    rates = [growth_rates(task, alpha) for alpha in alphas]
+    columns = {name: [rate[name].value for rate in rates] for name in rates[0]}
+    columns |= {f"{name}_error": [rate[name].error for rate in rates] for name in rates[0]}
+    return pd.DataFrame(columns, pd.Index(alphas, name="alpha"))
+
+
+def growth_on_data(task, alphas, d, seeds):
+    """Minus the eigenvalues of the Hessian at Q = 0 whose vectors lean most to Q* and to 1_d, by alpha, with errors."""
+    rows = []
+    for alpha in alphas:
+        for seed in range(seeds):
+            data = sample(task, alpha, d, np.random.default_rng(seed))
+            values, vectors = np.linalg.eigh(hessian(data, task.lam))
+            toward = {"semantic": data.teacher.double().numpy(), "positional": np.ones(d)}
+            leading = {name: np.argmax((vectors[:, :LEADING].T @ toward[name]) ** 2) for name in DIRECTIONS}
+            rows.append({"alpha": alpha} | {name: -values[place] for name, place in leading.items()})
+    return with_errors(pd.DataFrame(rows).groupby("alpha"))
+
+
+def beginning(task, alpha, d, seeds, starts, steps):
+    """Root mean square `cosines` of students from random starts after `steps` of descent; errors over data sets."""
+    rows = []
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        data = sample(task, alpha, d, rng)
+        weights = torch.stack([start_weights("random", data.teacher, rng) for _ in range(starts)])
+        for before, step in zip((0, *steps), steps):
+            weights, _ = gradient_descent(data, task.lam, weights, steps=step - before)
+            rows += [{"step": step, "seed": seed, **overlaps(task, each, data.teacher)} for each in weights]
+    table = pd.DataFrame(rows)
+    squares = cosines(table, task.sigma) ** 2
+    return root_mean_squares(squares.groupby([table["step"], table["seed"]]).mean().groupby("step"))
+
+
+@styled
+def draw_growth(theory, measured, course, linear):
+    """How overlaps grow from small weights: rates over alpha, and cosines over the steps of descent.
+
+    theory, measured: from `growth` and `growth_on_data`.
+    course: from `beginning`.
+    linear: `small_weights.growing_cosines` at the first of these steps.
+    """
+    figure, (rates, growing) = panels(2, 3.7)
+    draw_line(rates, theory.index, theory["bulk"], theory["bulk_error"], NEUTRAL, ":", "others, at most")
+    for name, own in (("positional", "positions"), ("semantic", "teacher")):
+        colour = COLOURS[name]
+        draw_line(rates, theory.index, theory[name], theory[f"{name}_error"], colour, label=f"{own}, theory")
+        draw_means(rates, measured, name, colour, label=f"{own}, on data")
+        growing.plot(course.index[: len(linear[name])], linear[name], color=colour)
+        draw_means(growing, course, f"{name}_rms", colour)
+    rates.set(xlabel=ALPHA, ylabel="growth rate", xlim=(0, None), ylim=(0, None))
+    growing.set(xlabel="steps of gradient descent", ylabel="cosine, root mean square", yscale="log", ylim=(0.015, 1.1))
+    rates.legend(loc="upper left", fontsize=11)
+    return figure
 
 
 @styled
@@ -89,22 +151,18 @@ def draw_minima(informed, runs, sigma):
     runs: from `classify`.
     """
     figure, (axes,) = panels(1, 5.2)
+    axes.axline((0, 0), slope=1, color="#bbbbbb", linewidth=1)
     for (branch, d), minima in informed.groupby(["start", "d"], observed=True):
         marker, size = ("o", 14) if d == runs["d"].iloc[0] else ("D", 40)
         style = {"facecolors": "none", "edgecolors": COLOURS[branch], "linewidths": 0.8, "marker": marker}
-        label = f"{branch} start, L-BFGS, $d={d}$"
-        axes.scatter(*_overlaps(minima, sigma), size, **style, label=label)
+        ends = cosines(minima, sigma)
+        axes.scatter(ends["positional"], ends["semantic"], size, **style, label=f"{branch} start, L-BFGS, $d={d}$")
     for basin, colour in {**COLOURS, "neither": NEUTRAL}.items():
-        ends = _overlaps(runs[runs["basin"] == basin], sigma)
-        axes.scatter(*ends, 22, color=colour, marker="x", label=f"random start, {basin}")
-    axes.set_xlabel(r"overlap with the positions $|m|/\sigma^2$")
-    axes.set_ylabel(r"overlap with the teacher $|\theta|/\sigma^2$")
-    axes.legend(loc="best")
+        ends = runs[runs["basin"] == basin]
+        axes.scatter(ends["positional"], ends["semantic"], 22, color=colour, marker="x", label=f"random start, {basin}")
+    axes.set(xlabel="cosine with the positions", ylabel="cosine with the teacher")
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1), ncols=2, fontsize=11, columnspacing=1)
     return figure
-
-
-def _overlaps(students, sigma):
-    return students["m"].abs() / sigma**2, students["theta"].abs() / sigma**2
 
 
 @styled

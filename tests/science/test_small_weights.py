@@ -1,0 +1,79 @@
+"""The linear theory of small weights, against the Hessian and descent on data."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from attention_phases.model.two_tokens import risk, sample
+from attention_phases.task import Task
+from attention_phases.theory.small_weights import DIRECTIONS, growing_cosines, growth_rates, hessian
+
+TASK, RATE = Task(), 0.15
+
+
+def directions(data):
+    """Unit vectors along 1_d and along Q*."""
+    teacher = data.teacher.double().numpy()
+    return {"positional": np.ones(data.d) / data.d**0.5, "semantic": teacher / np.linalg.norm(teacher)}
+
+
+@pytest.mark.parametrize("matrix", ["standard", "alternative"])
+def test_the_hessian_is_that_of_the_risk_whose_gradient_vanishes(matrix):
+    task = Task(matrix=matrix)
+    data, step = sample(task, 1.5, 40, np.random.default_rng(0)).double(), 1e-4
+    _, at_zero = risk(data, torch.zeros(1, 40, dtype=torch.float64), task.lam)
+    assert at_zero.abs().max() == 0
+    moves = step * torch.eye(40, dtype=torch.float64)
+    values, gradients = risk(data, moves, task.lam)
+    opposite, _ = risk(data, -moves, task.lam)
+    assert_allclose(values, opposite, rtol=1e-14)  # the risk is even
+    assert_allclose(gradients / step, hessian(data, task.lam), atol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("alpha", "matrix"), [(3.0, "standard"), (3.0, "alternative")])
+def test_outliers_and_early_descent_are_those_on_data(alpha, matrix):
+    """On eight data sets of d = 600: the growth rates, and cosines after 60 linear steps."""
+    task, d, steps = Task(matrix=matrix), 600, np.array([0, 60])
+    theory, cosines = growth_rates(task, alpha), growing_cosines(task, alpha, d, RATE, steps)
+    rates, squares = {name: [] for name in DIRECTIONS}, {name: [] for name in DIRECTIONS}
+    for seed in range(8):
+        data = sample(task, alpha, d, np.random.default_rng(seed))
+        values, vectors = np.linalg.eigh(hessian(data, task.lam))
+        powers = (1 - RATE * values) ** (2 * steps[:, None])
+        for name, unit in directions(data).items():
+            along = (vectors.T @ unit) ** 2
+            rates[name].append(-values[np.argmax(along)])
+            squares[name].append(powers @ along / powers.sum(1))
+    for name in DIRECTIONS:
+        if np.isfinite(theory[name].value) and theory[name].value > 1.05 * theory["bulk"].value:
+            error = np.hypot(np.std(rates[name], ddof=1) / 8**0.5, theory[name].error)
+            assert abs(np.mean(rates[name]) - theory[name].value) < 3 * error + 3 / d * abs(theory[name].value), name
+            assert error < 0.05 * theory[name].value
+        spread = np.std(squares[name], axis=0, ddof=1) / 8**0.5
+        assert (np.abs(np.mean(squares[name], axis=0) - cosines[name] ** 2) < 4 * spread + 1e-6).all(), name
+        assert cosines[name][0] == pytest.approx(d**-0.5, rel=1e-9)
+
+
+def test_the_positions_grow_faster_than_the_teacher():
+    rates = growth_rates(TASK, 3.0, points=2**8, scrambles=4)
+    assert rates["positional"].value > 2 * rates["semantic"].value > 2 * rates["bulk"].value
+    assert np.isnan(growth_rates(TASK, 0.5, points=2**8, scrambles=4)["semantic"].value)
+
+
+def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():
+    """Growth of Q = t v under the gradient of the mean loss of a sentence, by differences on a million of them."""
+    alpha, rng = 1000.0, np.random.default_rng(0)
+    y, u = TASK.sigma * rng.standard_normal((2, 10**6)), np.array([[1.0], [-1.0]])
+    noise, t = TASK.sigma * rng.standard_normal((2, 10**6)), 0.1
+
+    def mean_loss(h):
+        target = (1 - TASK.omega) / (1 + np.exp(-y * (y - y[::-1]))) + TASK.omega * np.diag(TASK.matrix)[:, None]
+        return TASK.sigma**2 * ((1 / (1 + np.exp(-h * (h - h[::-1]))) - target) ** 2).sum(0)
+
+    rates = growth_rates(TASK, alpha)
+    for name, h in (("positional", noise + u), ("semantic", y)):
+        curvature = (mean_loss(t * h) - mean_loss(0 * h)) * 2 / t**2
+        error = curvature.std() / 1e3 + 0.02 * abs(curvature.mean())  # terms t^2, and 1/alpha
+        assert abs(rates[name].value / alpha + curvature.mean() + TASK.lam / alpha) < 4 * error, name
