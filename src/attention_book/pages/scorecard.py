@@ -109,9 +109,7 @@ def texts(frame):
     """Pieces of the page: the `summary`, the numbered `reasons` (both Markdown), and the `tables`."""
     times = frame["reason"].value_counts()
     reasons = [
-        f"{NUMBERS[name]}. {' '.join(text.split())} *Here: {times[name]}.*"
-        for name, text in REASONS.items()
-        if name in times
+        f"{NUMBERS[name]}. {' '.join(text.split())} *Here: {times.get(name, 0)}.*" for name, text in REASONS.items()
     ]
     return {"summary": _summary(frame), "reasons": "\n".join(reasons), "tables": _sections(frame)}
 
