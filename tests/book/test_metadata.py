@@ -27,6 +27,7 @@ from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task, __version__
 from attention_phases.measured import with_error
+from attention_phases.theory.optimal import thresholds_of_learning
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / ".github"))
@@ -80,6 +81,7 @@ def test_the_readme_says_the_stored_results():
 
     trained = tables["fig02"].query("optimizer == 'lbfgs'")
     linear = crossing_of(instances.test_gap(trained), np.random.default_rng(0))
+    weak, exact = thresholds_of_learning()
     sentences = [
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "
         f"{with_error(*mark(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory (students: "
@@ -91,6 +93,8 @@ def test_the_readme_says_the_stored_results():
         f"At $\\omega = {small:g}$ students cross at {crossing(small, 'informed')}, and replica-symmetric theory says "
         f"{crossing(small, 'symmetric')}. One step of replica symmetry breaking gives {crossing(small, 'alpha')}.",
         f"the lowest minima that a search finds cross at {crossing(small, 'searched')}.",
+        f"All this is at ridge penalty {Task().lam:g}. The optimal learner learns something about the teacher from "
+        f"$\\alpha = 1/{1 / weak:g}$ on, and everything from $1/{1 / exact:g}$.",
     ]
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     for sentence in sentences:
