@@ -53,7 +53,7 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     theory = {"semantic": curve(3 - alphas, alphas), "positional": curve(2.0, alphas)}
     theory |= {"gap": curve(1 - alphas, alphas), "symmetric gap": curve(2.0, alphas[:1])}
     table = students(0.3, critical=1.0, linear=1.5, q=1.0, m=1.0, theta=1.0)
-    means, gaps = {"lbfgs": instances.instance_means(table)}, {"lbfgs": instances.training_gap(table)}
+    means, gaps = instances.instance_means(table), instances.training_gap(table)
     thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
     top = draw_slice(theory, 0.5, means, gaps, thresholds, 0.5, 0.5).axes[0]
     (line,) = [line for line in top.lines if line.get_label() == "theory"]

@@ -26,8 +26,6 @@ from .thresholds import theory_comparison
 
 # Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
 OF_SOLUTION = {"train_loss": "unknown", "test_mse": "unknown"}
-MARKS = {"lbfgs": {"marker": "o"}, "gd": {"marker": "s", "fillstyle": "none"}}
-LABELS = {"lbfgs": "L-BFGS", "gd": "gradient descent"}
 
 
 def theory_beside_published(task, solutions, thresholds):
@@ -84,20 +82,20 @@ def students_beside_published(task, table):
 
 
 @styled
-def draw_slice(theory, stable, means, gaps, thresholds, baseline, sigma):
+def draw_slice(theory, stable, means, gap, thresholds, baseline, sigma):
     """Figure 2, the paper's three panels above one another on one axis.
 
     theory: from `lines.branches`.
     stable: from this alpha on the semantic solution is a minimum.
-    means, gaps: `instances.instance_means` and `instances.training_gap` for each optimiser.
+    means, gap: `instances.instance_means` and `instances.training_gap` of the students.
     thresholds: `Measured` alpha of "critical" and "linear".
     baseline: test error of the linear model.
     """
     critical, linear = thresholds["critical"], thresholds["linear"]
     figure, panels = slice_panels(3.4)
     losses, overlaps, errors = panels
-    lower = {optimizer: _lower_start(means[optimizer], gap) for optimizer, gap in gaps.items()}
-    _draw_losses(losses, theory, stable, gaps)
+    lower = _lower_start(means, gap)
+    _draw_losses(losses, theory, stable, gap)
     _draw_overlaps(overlaps, theory, lower, critical.value, sigma**2)
     _draw_test_errors(errors, theory, lower, critical.value, baseline)
     for axes in panels:
@@ -107,13 +105,13 @@ def draw_slice(theory, stable, means, gaps, thresholds, baseline, sigma):
     return figure
 
 
-def _lower_start(means, gaps):
+def _lower_start(means, gap):
     """At each alpha the means of the start whose mean training loss is lower."""
-    start = (gaps.mean(axis=1) < 0).map({True: "semantic", False: "positional"})
+    start = (gap.mean(axis=1) < 0).map({True: "semantic", False: "positional"})
     return means.loc[list(zip(start, start.index))].reset_index("start")
 
 
-def _draw_losses(axes, theory, stable, gaps):
+def _draw_losses(axes, theory, stable, students):
     axes.axhline(0, color="#bbbbbb", linewidth=1)
     semantic, symmetric = theory["gap"], theory["symmetric gap"]
     for gap, style, label in (
@@ -122,9 +120,7 @@ def _draw_losses(axes, theory, stable, gaps):
         (semantic[semantic["alpha"] >= stable], "-", "theory"),
     ):
         draw_line(axes, gap["alpha"], gap["train_loss"], gap["train_loss_error"], NEUTRAL, style, label=label)
-    for optimizer, gap in gaps.items():
-        marks = MARKS[optimizer] | {"label": LABELS[optimizer]}
-        draw_points(axes, gap.index, gap.mean(axis=1), gap.sem(axis=1), NEUTRAL, **marks)
+    draw_points(axes, students.index, students.mean(axis=1), students.sem(axis=1), NEUTRAL, label="trained students")
     axes.set_title("Difference of training losses")
     axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, ha="right")
     axes.text(0.98, 0.68, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
@@ -139,9 +135,8 @@ def _draw_overlaps(axes, theory, lower, alpha_c, variance):
         draw_line(axes, winner["alpha"], overlap, error, colour, label=OVERLAPS[branch])
         beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
         axes.plot(beyond, (0, 0), color=colour)
-        for optimizer, means in lower.items():
-            for own, rows in means.groupby(means["start"] == branch):
-                draw_means(axes, rows, name if own else f"{name}_rms", colour, variance, **MARKS[optimizer])
+        for own, rows in lower.groupby(lower["start"] == branch):
+            draw_means(axes, rows, name if own else f"{name}_rms", colour, variance)
     axes.set_title("Overlaps of the solution with the lower loss")
     axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
 
@@ -151,9 +146,7 @@ def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
     for branch in MINIMA:
         winner = _where_lower(theory[branch], branch, alpha_c)
         draw_line(axes, winner["alpha"], winner["test_mse"], winner["test_mse_error"], COLOURS[branch], label=branch)
-    for optimizer, means in lower.items():
-        for branch in MINIMA:
-            draw_means(axes, means[means["start"] == branch], "test_mse", COLOURS[branch], **MARKS[optimizer])
+        draw_means(axes, lower[lower["start"] == branch], "test_mse", COLOURS[branch])
     axes.set(title="Test error of the solution with the lower loss", ylim=(0, None))
     axes.legend(loc="lower left")
 
