@@ -214,11 +214,6 @@ QUANTITIES = {
     "way": Quantity("direction along alpha", names={"up": "sentences are added", "down": "sentences are removed"}),
     "at": _ratio("alpha at which the student was trained; alpha itself is the largest of the cell"),
     "excess": _ratio("training loss less the part that no student can fit"),
-    "hop": _shown("gained by hops", scale="10<sup>−6</sup>"),
-    "hop_share": _shown("of the loss", ".2f", scale="%"),
-    "same": _shown("starts that agree", ".0f", scale="%"),
-    "ahead": _shown("more than many starts", scale="10<sup>−6</sup>"),
-    **{f"annealed_{T}": _shown(f"annealed, T = {T}", scale="10<sup>−6</sup>") for T in (0.001, 0.003, 0.01)},
     # message passing and stability
     "settled": Quantity("whether the iteration reached relative changes of 1e-12"),
     "change": _ratio("relative change of the weights in the last iteration", heading="change by noise and SGD"),
@@ -246,7 +241,7 @@ QUANTITIES = {
     "y": _ratio("conjugate to the risk", form=".0f"),
     "phi": _ratio("Phi(y); at the ground state the training loss of the lowest minima"),
     "energy": _ratio("e = d(y Phi)/dy, training loss of the minima"),
-    "complexity": _ratio("Sigma, logarithm of the number of minima per dimension"),
+    "complexity": _ratio("Sigma, logarithm of the number of minima per dimension; too few inner points where y > 1000"),
     "shift": _ratio(
         "rows of solutions: Phi less the replica-symmetric loss; of thresholds: by how much alpha moves",
         heading="moved by",
@@ -254,16 +249,13 @@ QUANTITIES = {
     "slope": _ratio("dPhi/dalpha"),
     "symmetric": _ratio("threshold with replica symmetry", heading="replica symmetric"),
     "one_step": _shown("one step of breaking"),
-    "model_error": _shown(form=".4f"),
     "informed": _shown("students, d → ∞"),
-    "informed_off": _shown("in errors", "+.1f"),
     "searched": _shown("students, lowest minima found"),
+    "informed_off": _shown("in errors, 1/d", "+.1f"),
+    "other_off": _shown("in errors, d<sup>−2/3</sup>", "+.1f"),
     "searched_off": _shown("in errors", "+.1f"),
-    "branch_apart": _shown("(q<sub>1</sub> − q<sub>0</sub>)/q<sub>1</sub>", ".3f"),
     "gained": _shown("loss raised by", scale="%", missing="not found"),
-    "above": _shown("students above", scale="%"),
-    "smaller": _shown("students' q over theory's, less 1", scale="%"),
-    "grows": _shown("q of the lowest minimum found over that of descent, less 1", scale="%"),
+    "explained": _shown("one step explains", scale="%"),
     # the published quadrature
     "rule": _ratio(
         "threshold on the 144 points; empty where the losses do not cross near it", heading="144 points", form=".3f"

@@ -303,9 +303,10 @@ CLAIMS = {
             .map(lambda some: np.allclose(np.diff(sorted(some)), 0.06))
             .all()
         ),
-        r"four times as many from $\omega = 0.2$ on": lambda: (
+        r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
         ),
+        r"in $\alpha$ at $d = 1000$, sentences added": lambda: set(load("hysteresis")["d"]) == {1000},
         r"not at all from $\omega = 0.2$ on": lambda: (
             load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
         ),

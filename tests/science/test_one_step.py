@@ -28,9 +28,10 @@ from attention_phases.theory.one_step.equations import (
     update,
 )
 from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
+from attention_phases.theory.one_step.stability import inner_gains
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
-from attention_phases.theory.stability import teacher_fit
+from attention_phases.theory.stability import gains, teacher_fit
 from attention_phases.theory.standard import Overlaps, unread
 
 pytestmark = pytest.mark.slow
@@ -170,6 +171,30 @@ def test_inner_points_average_over_the_normal_law(broken):
     few, many = (ALPHA * average(TASK, broken.valley, NETS, each).free for each in (points, inner_points(6, 16)))
     error = standard_error(few - many)
     assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
+
+
+def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
+    """Then D = 2 gap, and D' is that of two minima weighted with y/2, by another kernel."""
+    valley = broken.valley
+    far = 2 * valley.gap / (valley.q0 + valley.gap)
+    points = {"points": 2**11, "scrambles": 16}
+    gains = inner_gains(TASK, ALPHA, valley, [far], **points)[:, 0]
+    averages = average(TASK, valley._replace(y=valley.y / 2), gaussian_points(**points, seed=1, dimensions=6))
+    apart = ALPHA * valley.V**2 * (averages.power - averages.mean_power) / valley.gap
+    error = np.hypot(standard_error(gains), standard_error(apart))
+    assert abs(gains.mean() - apart.mean()) < 3 * error and error < 0.1 * apart.mean()
+
+
+def test_without_weights_the_gain_inside_a_minimum_is_that_of_copies():
+    """At y = 0, from fields of which only the teacher's part and a hundredth of the rest are common."""
+    plain = solve(TASK, ALPHA, "semantic", **QUADRATURE)
+    q, m, theta, V = plain.overlaps
+    own = q - theta**2 / TASK.sigma**2
+    valley = Valley(q - 0.99 * own, 0.99 * own, m, theta, V, 0.0)
+    distances, known = gains(TASK, ALPHA, plain.overlaps, 2**11)
+    inside = inner_gains(TASK, ALPHA, valley, distances[1:4] ** 2, 2**9)
+    error = np.hypot(standard_error(inside), standard_error(known[:, 1:4]))
+    assert (np.abs(inside.mean(axis=0) - known[:, 1:4].mean(axis=0)) < 3 * error).all() and (error < 0.3).all()
 
 
 def test_misleading_derivatives_are_taken_again_on_more_points(broken, monkeypatch):

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2
 
 from attention_phases.measured import UNKNOWN, Measured
 
@@ -12,31 +11,10 @@ from ..experiments.controls import CONTROLS
 
 
 class Root(NamedTuple):
-    """Where a fitted gap is zero, its slope there, and the standard deviation of the residuals."""
+    """Where a fitted gap is zero, and its slope."""
 
     alpha: Measured
-    slope: float
-    scatter: float
-
-
-class Limit(NamedTuple):
-    """value + over_d/d, fitted: its limit of infinite d, chi^2 of the fit, and the chance of a larger one."""
-
-    value: Measured
-    over_d: Measured
-    chi2: float
-    chance: float
-
-    def row(self, name):
-        """As columns of a frame, the limit by this name."""
-        return {
-            name: self.value.value,
-            f"{name}_error": self.value.error,
-            "over_d": self.over_d.value,
-            "over_d_error": self.over_d.error,
-            "chi2": self.chi2,
-            "chance": self.chance,
-        }
+    slope: Measured
 
 
 def gaps(table):
@@ -66,10 +44,10 @@ def root(rows, controls=CONTROLS):
     level, slope = coefficients[:2]
     alpha = centre - level / slope
     if slope >= 0 or not alphas.min() <= alpha <= alphas.max():
-        return Root(UNKNOWN, np.nan, np.nan)
+        return Root(UNKNOWN, UNKNOWN)
     line = np.array([1, alpha - centre])
     error = np.sqrt(line @ covariance[:2, :2] @ line) / -slope
-    return Root(Measured(alpha, error), slope, np.sqrt(residuals @ residuals / free))
+    return Root(Measured(alpha, error), Measured(slope, np.sqrt(covariance[1, 1])))
 
 
 def _fit(design, values):
@@ -78,58 +56,66 @@ def _fit(design, values):
     return coefficients, values - design @ coefficients, np.linalg.inv(design.T @ design)
 
 
-def limit(values):
-    """Value at infinite d, by a straight line in 1/d; NaN where fewer than two are known, no `chi2` of two.
+def limit(values, power=1.0):
+    """Value at infinite d, by a straight line in d^-power; NaN where fewer than two are known.
 
     values: d to `Measured`; those that are NaN are left out.
     """
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
-        return Limit(UNKNOWN, UNKNOWN, np.nan, np.nan)
+        return UNKNOWN
     d = np.array(list(known), dtype=float)
     targets, errors = np.array(list(known.values())).T
-    design = np.stack([np.ones(len(d)), 1 / d], axis=1) / errors[:, None]
-    coefficients, residuals, inverse = _fit(design, targets / errors)
-    value, over_d = map(Measured, coefficients, np.sqrt(np.diag(inverse)))
-    left = float(np.sum(residuals**2))
-    return Limit(value, over_d, left, float(chi2.sf(left, len(d) - 2)))
+    coefficients, _, inverse = _fit(np.stack([np.ones(len(d)), d**-power], axis=1) / errors[:, None], targets / errors)
+    return Measured(float(coefficients[0]), float(np.sqrt(inverse[0, 0])))
 
 
-def by_dimension(table):
+def by_dimension(table, power=1.0):
     """Where the gap vanishes over omega and d, and its limits.
 
-    The first frame has by omega and d: alpha, alpha_error, slope, scatter, and the number of `data_sets`; the second
-    one by omega the columns of `Limit`, its value as alpha.
+    The first frame has by omega and d: alpha and slope with their errors, and the number of `data_sets`; the second
+    one by omega the limit of alpha with its error.
 
     table: the experiment "crossing".
     """
     groups = gaps(table).groupby(["omega", "d"])
     roots = {where: root(rows) for where, rows in groups}
     index = pd.MultiIndex.from_tuples(roots, names=["omega", "d"])
-    columns = ["alpha", "alpha_error", "slope", "scatter"]
-    crossings = pd.DataFrame([(*alpha, slope, scatter) for alpha, slope, scatter in roots.values()], index, columns)
+    columns = ["alpha", "alpha_error", "slope", "slope_error"]
+    crossings = pd.DataFrame([(*fit.alpha, *fit.slope) for fit in roots.values()], index, columns)
     limits = {
-        omega: limit({d: fit.alpha for (other, d), fit in roots.items() if other == omega}).row("alpha")
+        omega: limit({d: fit.alpha for (other, d), fit in roots.items() if other == omega}, power)
         for omega in crossings.index.unique("omega")
     }
-    return crossings.assign(data_sets=groups.size()), pd.DataFrame.from_dict(limits, orient="index")
+    limits = pd.DataFrame.from_dict(limits, orient="index", columns=["alpha", "alpha_error"])
+    return crossings.assign(data_sets=groups.size()), limits
 
 
-def losses(table, controls=CONTROLS):
-    """Training loss of each start over omega and alpha, at infinite d: the columns of `Limit`, its value as loss.
+def above_theory(table, theory, name, power=1.0, controls=CONTROLS):
+    """By which share q or the training loss at infinite d exceeds that of theory: `Measured` by omega and start.
+
+    The mean over the alphas at which theory has a solution, with the quadrature error of theory.
 
     table: the experiment "crossing".
+    theory: (omega, alpha, start) to `Measured` of the replica-symmetric solution.
+    name: "q" or "train_loss".
     """
-    limits = {
-        where: limit({d: _mean(same, controls) for d, same in rows.groupby("d")}).row("loss")
-        for where, rows in table.astype({"start": str}).groupby(["omega", "alpha", "start"])
-    }
-    return pd.DataFrame.from_dict(limits, orient="index").rename_axis(["omega", "alpha", "start"])
+    rows = table.astype({"start": str})
+    known = [theory.get(place, UNKNOWN) for place in zip(rows["omega"], rows["alpha"], rows["start"])]
+    rows[["theory", "theory_error"]] = known
+    rows = rows.dropna(subset="theory")
+    rows = rows.assign(share=rows[name] / rows["theory"] - 1, unsure=rows["theory_error"] / rows["theory"])
+    shares = {}
+    for where, some in rows.groupby(["omega", "start"]):
+        share = limit({d: _mean(same, "share", controls) for d, same in some.groupby("d")}, power)
+        error = some.groupby("alpha")["unsure"].first().mean()
+        shares[where] = Measured(share.value, float(np.hypot(share.error, error)))
+    return shares
 
 
-def _mean(rows, controls):
-    """Mean training loss of some data sets."""
-    design = np.column_stack([np.ones(len(rows)), *(rows[name] for name in controls)])
-    coefficients, residuals, inverse = _fit(design, rows["train_loss"].to_numpy())
+def _mean(rows, name, controls):
+    """Mean of a column over data sets."""
+    design = np.column_stack([np.ones(len(rows)), *(rows[control] for control in controls)])
+    coefficients, residuals, inverse = _fit(design, rows[name].to_numpy())
     variance = residuals @ residuals / (len(rows) - design.shape[1])
     return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))

@@ -2,80 +2,70 @@
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
 
+from attention_phases.measured import Measured
 from attention_phases.training.searches import LOWER
 
+from .controlled import limit
 from .means import with_errors
 
-COUNTS = (1, 3, 6, 12, 25, 49)
-DATA_SET = ["omega", "alpha", "d", "valley", "seed"]
-
-
-def expected_minimum(values, count):
-    """Mean of the least of `count` of the values, over all ways to choose them."""
-    values = np.sort(values)
-    larger = np.arange(len(values))[::-1]  # values that are no smaller, of which the others are chosen
-    fits = larger >= count - 1
-    logs = _log_choose(larger[fits], count - 1) - _log_choose(len(values), count)
-    return float(np.exp(logs) @ values[fits])
-
-
-def _log_choose(n, k):
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-
-
-def excess(table, counts=COUNTS):
-    """Training loss of the informed start minus the lowest of it and `count` displaced ones, on each data set.
-
-    By omega, alpha, d, valley and seed, a column for each count.
-
-    table: the experiment "lowest": start 0 is the informed one.
-    """
-    gained = {}
-    for data_set, rows in table.groupby(DATA_SET, observed=True):
-        losses = rows.sort_values("number")["train_loss"].to_numpy()
-        # Where the least of the others is above the informed one, that is the lowest.
-        lower = np.minimum(losses[1:], losses[0])
-        gained[data_set] = {n: losses[0] - expected_minimum(lower, n) for n in counts if n < len(losses)}
-    return pd.DataFrame.from_dict(gained, orient="index").rename_axis(DATA_SET)
+DATA_SET = ["omega", "valley", "d", "seed"]
 
 
 def searched(table):
-    """Training loss of the informed start minus the lowest that each search finds, on each data set.
+    """The lowest minimum that hops find on each data set, against the informed one.
 
-    By omega, alpha, d, valley and seed: "descent", the lowest end of all starts without a search; "hop", of all starts
-    with one; `same`, share of the starts that "hop" leads to the lowest of them; and a column for each temperature of
-    "anneal", from the informed start, below zero where it ends higher.
+    By omega, valley, d and seed: `hop`, training loss gained; `hop_share`, that over the loss; `grows`, by which share
+    q is larger; `same`, share of the starts that lead to this minimum.
 
     table: the experiment "searched".
     """
-    gained = {}
-    for data_set, rows in table.astype({"search": str}).groupby(DATA_SET, observed=True):
-        losses = {search: ends.set_index("number")["train_loss"] for search, ends in rows.groupby("search")}
-        informed, hopped = losses["descent"].loc[0], losses["hop"]
-        annealed = rows[rows["search"] == "anneal"].set_index("temperature")["train_loss"]
-        gained[data_set] = {
-            "descent": informed - losses["descent"].min(),
-            "hop": informed - hopped.min(),
-            "same": (hopped < hopped.min() + LOWER).mean(),
-            **(informed - annealed).to_dict(),
-        }
-    return pd.DataFrame.from_dict(gained, orient="index").rename_axis(DATA_SET)
+    rows = table.astype({"search": str, "valley": str}).set_index(DATA_SET).sort_index()
+    informed = rows[(rows["search"] == "descent") & (rows["number"] == 0)]
+    hopped = rows[rows["search"] == "hop"].sort_values("train_loss")
+    lowest = hopped.groupby(DATA_SET).first()
+    gained = informed["train_loss"] - lowest["train_loss"]
+    losses = hopped["train_loss"]
+    same = (losses < lowest["train_loss"].reindex(losses.index) + LOWER).groupby(DATA_SET).mean()
+    share, grows = gained / informed["train_loss"], lowest["q"] / informed["q"] - 1
+    return pd.DataFrame({"hop": gained, "hop_share": share, "grows": grows, "same": same})
 
 
-def later(gained, slopes):
-    """By how much the losses cross later when the lowest minimum found stands for the informed one.
+def displaced(table):
+    """Training loss that the lowest of all displaced starts gains on the informed one, by omega, valley, d and seed.
 
-    The difference of what the two valleys gain on the same data, over the slope of the gap. By omega, d and `search`
-    (the column): `later` with its error, and both valleys' mean gain with its error.
-
-    gained: from `excess` or `searched`.
-    slopes: omega to the slope of the gap in alpha, below zero.
+    table: the experiment "lowest": start 0 is the informed one.
     """
-    per_set = gained.groupby(["omega", "d", "valley", "seed"], observed=True).mean()
-    valleys = per_set.rename_axis(columns="search").stack().unstack("valley")
-    falls = -valleys.index.get_level_values("omega").map(slopes)
-    valleys["later"] = (valleys["positional"] - valleys["semantic"]) / falls
-    columns = ["later", "later_error", "semantic", "positional", "semantic_error", "positional_error"]
-    return with_errors(valleys.groupby(["omega", "d", "search"], sort=False))[columns]
+    rows = table.astype({"valley": str}).sort_values("number").groupby(DATA_SET)["train_loss"]
+    return rows.first() - rows.min()
+
+
+def at_infinite_d(gained, power=1.0):
+    """Limit of infinite d of the mean over data sets: `Measured` by the other names of the index.
+
+    gained: series over omega, d and seed, and perhaps the valley.
+    """
+    names = [name for name in gained.index.names if name not in ("d", "seed")]
+    means = with_errors(gained.rename("gained").groupby([*names, "d"])).reset_index("d")
+    return {
+        where: limit({row.d: Measured(row.gained, row.gained_error) for row in rows.itertuples()}, power)
+        for where, rows in means.groupby(names if len(names) > 1 else names[0])
+    }
+
+
+def later(gained, crossings, power=1.0):
+    """By how much the losses cross later where the lowest minima found stand for the informed ones: by omega.
+
+    What the positional valley gains more on the same data, over the mean slope of the gap, whose error is included.
+
+    gained: `hop` of `searched`.
+    crossings: from `controlled.by_dimension`.
+    """
+    valleys = gained.unstack("valley")
+    shifts = {}
+    for omega, more in at_infinite_d(valleys["positional"] - valleys["semantic"], power).items():
+        fits = crossings.loc[omega]
+        weights = fits["slope_error"] ** -2
+        fall, error = -(weights @ fits["slope"]) / weights.sum(), weights.sum() ** -0.5
+        shifts[omega] = Measured(more.value / fall, float(np.hypot(more.error, more.value * error / fall) / fall))
+    return shifts
