@@ -296,7 +296,7 @@ CLAIMS = {
         r"as is the correlation 0.3": lambda: CORRELATION == 0.3,
     },
     "beyond_replica_symmetry": {
-        r"through three $\alpha$ around each, 0.06 apart": lambda: (
+        r"through three $\alpha$ around each crossing, 0.06 apart": lambda: (
             load("crossing")
             .groupby("omega")["alpha"]
             .unique()

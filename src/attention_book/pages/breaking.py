@@ -300,7 +300,7 @@ def draw_inner_stability(gains):
                 label = rf"{branch}, $\omega = {omega:g}$"
                 draw_points(axes, rows.index, rows["gain"], rows["gain_error"], colour, f"o{style}", label=label)
     axes.set(xscale="log", yscale="log", xlabel=r"squared distance $D/q_1$", ylabel=r"gain $D'/D$ of one iteration")
-    ticks = [tick for tick in (0.5, 1, 2, 5, 10, 20) if tick < 2 * gains["gain"].max()]
+    ticks = [tick for tick in (1, 2, 5, 10, 20) if tick < 2 * gains["gain"].max()]
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())
     figure.legend(loc="outside upper center", ncols=2, fontsize=11)
