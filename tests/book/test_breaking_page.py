@@ -150,7 +150,7 @@ def test_students_with_lower_minima_cross_later(monkeypatch):
 
 STATE = {"alpha": 0.75, "q0": 0.0425, "q1": 0.0485, "m": 0.194, "theta": 0.0, "V": 18.57, "y": 470.0}
 STATES = pd.DataFrame(
-    [STATE | {"q1_error": 1e-4, "shift": 4e-6, "shift_error": 1e-7, "phi": 2e-3}],
+    [STATE | {"q1_error": 1e-4, "shift": 4e-6, "gained": 2e-3, "gained_error": 1e-4}],
     pd.MultiIndex.from_tuples([(0.1, "positional")], names=["omega", "branch"]),
 )
 

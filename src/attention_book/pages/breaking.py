@@ -44,12 +44,21 @@ def moved(table, what="critical"):
 
 
 def ground_states(table):
-    """The lowest minima where they differ from each other, at the replica-symmetric alpha_c: rows by omega and branch.
+    """The lowest minima of both branches at the replica-symmetric alpha_c: rows by omega and branch.
+
+    `gained`, with its error, is the shift over phi.
 
     table: the experiment "one_step".
     """
-    rows = table[table["what"].isin(MINIMA) & (table["reason"].astype(str) == "") & (table["q1"] > table["q0"])]
-    return rows.rename(columns={"what": "branch"}).astype({"branch": str}).set_index(["omega", "branch"]).sort_index()
+    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
+    rows = rows.assign(gained=rows["shift"] / rows["phi"], gained_error=rows["shift_error"] / rows["phi"])
+    return rows.set_index(["omega", "branch"]).sort_index()
+
+
+def broken_states(table):
+    """Of `ground_states` those found in which two minima differ."""
+    states = ground_states(table)
+    return states[(states["reason"].astype(str) == "") & (states["q1"] > states["q0"])]
 
 
 def _valley(state):
@@ -121,7 +130,7 @@ def against_theory(trained, searches, states, solutions, power=1.0):
     minima `searched`, and of `one_step` of breaking, zero where that changes nothing.
 
     trained, searches: the experiments "crossing" and "searched".
-    states: from `ground_states`.
+    states: from `broken_states`.
     solutions: from `symmetric_solutions`.
     """
     places = _places(states)
@@ -146,7 +155,7 @@ def _value(solution, name):
 
 def _one_step(state, name, symmetric):
     if name == "train_loss":
-        return state["shift"] / symmetric.value, state["shift_error"] / symmetric.value
+        return state["gained"], state["gained_error"]
     error = np.hypot(state["q1_error"], symmetric.error)
     return state["q1"] / symmetric.value - 1, error / symmetric.value
 
@@ -154,7 +163,7 @@ def _one_step(state, name, symmetric):
 def inner_stability(states, points, shares=SHARES):
     """Gain of the distance of two copies inside one of the lowest minima, with its error, by omega, branch and D/q1.
 
-    states: from `ground_states`.
+    states: from `broken_states`.
     """
     rows = {}
     for (omega, branch), state in states.iterrows():
@@ -171,7 +180,7 @@ def inner_rule(states, points):
 
     Phi is stationary: at the order parameters of the solution its change is that of the average M alone.
 
-    states: from `ground_states`.
+    states: from `broken_states`.
     """
     net, finer, shares = gaussian_points(points, dimensions=6), inner_points(*FINER), {}
     for omega, state in states.xs("positional", level="branch").iterrows():
