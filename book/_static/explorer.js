@@ -90,7 +90,7 @@
       + `sentence: ${milli(semantic.misfit)} semantic, ${milli(positional.misfit)} positional (10⁻³).`;
   }
 
-  const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "What they pay"});
+  const more = Object.assign(document.createElement("a"), {href: "#why-semantic", textContent: "What this means"});
   let saying;
   function say(words) {
     const {head, rest} = verdict(words), paid = account(words);

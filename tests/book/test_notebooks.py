@@ -212,6 +212,6 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
     assert document["verdicts"]["differs"] == 1
     assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
-    assert (shown / "scorecard_summary.txt").read_text().startswith("Ours agree with 0 of the 1 published")
+    assert (shown / "scorecard_summary.txt").read_text().startswith("Our numbers agree with 0 of the 1 published")
     assert "</svg>" in (shown / "scorecard.svg").read_text()
     assert (shown / "scorecard_reasons.txt").read_text().startswith("1. **Quadrature.**")

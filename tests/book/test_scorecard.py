@@ -133,9 +133,9 @@ def test_the_page_has_the_rows_of_the_document(frame):
     assert tables.count('<section class="comparisons"') == 1 and 'data-figure="fig02"' in tables
     assert tables.count("<tr>") - tables.count("<thead>") == len(rows)
     assert texts["summary"] == (
-        "Ours agree with 0 of the 1 published numbers of **theory** and differ from 1. All 1 thresholds are larger "
-        "here, by 0.7 to 0.7 %. Ours agree with 1 of the 3 published numbers of **experiments** and differ from 1; 1 "
-        "cannot be compared like for like. Numbers differ if they are more than 3 errors of both sides apart."
+        "Our numbers agree with 0 of the 1 published ones of **theory** and differ from 1. All 1 thresholds are larger "
+        "here, by 0.7 to 0.7 %. Our numbers agree with 1 of the 3 published ones of **experiments** and differ from 1; "
+        "1 cannot be compared like for like. Numbers differ if they are more than 3 errors of both sides apart."
     )
     reasons = texts["reasons"].splitlines()
     assert [line.split(".")[0] for line in reasons] == [str(i) for i in range(1, len(REASONS) + 1)]

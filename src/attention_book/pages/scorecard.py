@@ -123,10 +123,8 @@ def _summary(frame):
 
 def _tally(frame, what):
     agree, differ, other = ((frame["verdict"] == verdict).sum() for verdict in VERDICTS)
-    rest = f"; {other} cannot be compared like for like" if other else ""
-    return (
-        f"Ours agree with {agree} of the {len(frame)} published numbers of **{what}** and differ from {differ}{rest}."
-    )
+    differ = f"differ from {differ}; {other} cannot be compared like for like" if other else f"differ from {differ}"
+    return f"Our numbers agree with {agree} of the {len(frame)} published ones of **{what}** and {differ}."
 
 
 def _larger(theory):
