@@ -162,6 +162,10 @@ def _parser():
     option("--seed", type=int, default=0, help="chooses the cells")
     option("--experiment", choices=tuple(GRIDS), help="of one experiment only")
 
+    option = add(commands.published).add_argument
+    option("folder", type=Path, help="a checkout of SPOC-group/positional-and-semantic-attention, or its empirics/")
+    option("--out", type=Path, help="Parquet file that keeps the comparison")
+
     option = add(commands.figure).add_argument
     option("name", help="such as fig02, or the name of a notebook")
     option("--profile", choices=PROFILES, default="paper", help="at which size")

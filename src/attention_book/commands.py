@@ -212,6 +212,22 @@ def verify(options):
     }
 
 
+def published(options):
+    """The authors' published tables beside the stored results of the same cells."""
+    from .analysis import published_tables
+
+    compared, lacking = published_tables.compare(options.folder)
+    if options.out:
+        published_tables.write(compared, options.out)
+    means = compared[(compared["optimizer"] == "gd") & compared["instances"].notna()]
+    return {
+        "compared": len(means),
+        "not_computed": lacking,
+        "beyond_4": int((means["z"].abs() > 4).sum()),
+        "figures": published_tables.summary(means).round(4).to_dict("records"),
+    }
+
+
 def figure(options):
     """Compute one figure with parameters of your own."""
     from .notebooks.figure import run_figure

@@ -303,7 +303,7 @@ def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
 
 
 def test_every_experiment_is_stored():
-    assert {path.stem for path in (ROOT / "data").glob("*.parquet")} == experiments.GRIDS.keys()
+    assert {path.stem for path in (ROOT / "data").glob("*.parquet")} - {"published_tables"} == experiments.GRIDS.keys()
 
 
 @pytest.mark.parametrize("name", sorted(experiments.GRIDS))

@@ -20,7 +20,7 @@ from ..store import provenance
 from ..store.identity import check_rows, flattened, restore
 from ..store.parquet import flat, load
 from ..store.running import one_line, progress
-from . import grid
+from . import GRIDS, grid
 from .kinds import function
 from .landscape import descend, search
 
@@ -91,7 +91,7 @@ def check(sample, seed=0, name=None, quiet=True):
     """Recompute `sample` random cells of the stored results, or of those of the experiment `name`; return `Checked`."""
     check_count("sample", sample)
     check_count("seed", seed, at_least=0)
-    files = sorted(DATA.glob(f"{name or '*'}.parquet"))
+    files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # computed by cells
     if not files:
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))
     tables = [load(path) for path in files]

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from attention_phases import __version__
 
+from ..analysis import published_tables
 from ..experiments import GRIDS, grid
 from ..paths import ROOT
 from .columns import described
@@ -59,12 +60,13 @@ def line(table):
 def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
-    cell_type = type(grid(path.stem, "smoke")[0])
+    experiment = GRIDS.get(path.stem, published_tables)  # the one table that is computed from others
+    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else published_tables.Published
     return {
         "name": path.stem,
         "type": "table",
         "path": path.name,
-        "description": inspect.getdoc(GRIDS[path.stem]).splitlines()[0],
+        "description": inspect.getdoc(experiment).splitlines()[0],
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
         "bytes": len(content),

@@ -1,7 +1,8 @@
 """What a column of the stored results means, where that depends on the cells of its table too."""
 
+from ..analysis.published_tables import Published
 from ..experiments import cells
-from ..quantities import BRANCHES, QUANTITIES, RATIO, THRESHOLDS, Quantity
+from ..quantities import BRANCHES, OPTIMIZERS, QUANTITIES, RATIO, THRESHOLDS, Quantity
 
 
 def _about(names):
@@ -71,6 +72,9 @@ OF_CELLS = {  # and of types that derive from them
         "what": _about(_OF_RUNS),
     },
     cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
+    Published: {
+        "optimizer": Quantity("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"})
+    },
 }
 
 

@@ -39,12 +39,12 @@ def export(store: Store, folder: os.PathLike | str) -> list[Path]:
     for experiment, computed in sorted(by_experiment.items()):
         path = Path(folder) / f"{experiment}.parquet"
         kept = {text: (rows, origin) for text, rows, origin in items(path)} if path.exists() else {}
-        _write(path, kept | computed)
+        write(path, kept | computed)
         paths.append(path)
     return paths
 
 
-def _write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
+def write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
     """Write rows and provenance of cells, given by their canonical JSON."""
     cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
     fields = sorted({name for cell, *_ in cells for name in cell})

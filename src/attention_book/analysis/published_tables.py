@@ -1,0 +1,278 @@
+"""How far the means that the authors published lie from ours of the same cells, in standard errors.
+
+Their tables are in the repository SPOC-group/positional-and-semantic-attention, commit 0b867fa, which has no licence:
+nothing of them is kept here but these differences.
+"""
+
+import json
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kstest, norm, t
+
+from attention_phases.errors import BadInput
+from attention_phases.task import Task
+from attention_phases.theory import encoding_error, mean_attention
+
+from ..experiments.cells import StudentCell
+from ..experiments.simulation import linear_baselines
+from ..paths import DATA
+from ..store import parquet
+from ..store.identity import canonical, restore
+from ..store.provenance import environment
+from .instances import GAPS
+from .lines import curve
+from .thresholds import crossing, last_fall
+
+NAME = "published_tables"
+FILES = {  # SHA-256 of each
+    "results_mean_standardA.csv": "0f33d867a71cbb6f74ecc86e1c1d1e5a778d9ade7812cdf14902e4e4f7a8dd6c",
+    "results_std_standardA.csv": "5ae85be9a4bb4712b8201c015d0e117b8e3b230344b581c12dacc9a915bc73fa",
+    "results_mean_otherA.csv": "2dfd7b35f028c340383f38bd39202eacfcbd672e475a06258fbb498a67ed33b8",
+    "results_std_otherA.csv": "300af78d2ac8c9c2b1ba73eff18142ec55e9094811c5df23c764f39f7602a395",
+    "results_scaling.csv": "c8de9e24c6a035d53c6a5eb0347df5360e63e6300532faffce46f049969627ad",
+    "results_std_scaling.csv": "d3a08aed47b7c98371df8d211defeeb110a3657572b2e54177a8c0ac76f80555",
+    "results_mean_r=2.csv": "6fb3b2aeb426fbcc42d62ba5ea14c2a6d5847452abc7659d69492b65af370613",
+    "results_std_r=2.csv": "e98d0b33375ff67d232bb1acf370ca1a1f6d0beb491201aec61c18b5c00cc625",
+}
+
+
+class Published(NamedTuple):
+    """A table of theirs: its two files, the task's matrix, the student's form, and over how many runs are the means."""
+
+    means: str
+    spreads: str
+    matrix: str
+    form: str
+    runs: int
+
+
+TABLES = (
+    Published("results_mean_standardA.csv", "results_std_standardA.csv", "standard", "tied", 24),
+    Published("results_mean_otherA.csv", "results_std_otherA.csv", "alternative", "tied", 24),
+    Published("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
+    Published("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
+)
+EXPERIMENTS = (
+    "fig02",
+    "fig03",
+    "fig07",
+    "fig08",
+    "fig09",
+    "published_cells",
+    "fig11",
+    "fig14_random",
+    "published_rank2",
+)
+CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
+LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
+OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
+SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
+
+
+def find(folder):
+    """The known files in a folder or below, by name; `BadInput` where one is missing or another one."""
+    paths = {}
+    for name, digest in FILES.items():
+        paths[name] = next(iter(sorted(Path(folder).rglob(name))), None)
+        if paths[name] is None:
+            raise BadInput("folder", str(folder), f"a checkout of the authors' repository; it has no {name}")
+        if sha256(paths[name].read_bytes()).hexdigest() != digest:
+            raise BadInput("file", str(paths[name]), "as at commit 0b867fa, which its SHA-256 denies")
+    return paths
+
+
+def theirs(folder):
+    """Their means and standard deviations over runs, in our units: a row for each cell and quantity."""
+    paths = find(folder)
+    return pd.concat(_in_our_units(table, *(pd.read_csv(paths[name]) for name in table[:2])) for table in TABLES)
+
+
+def _in_our_units(table, means, spreads):
+    """Long frame of a table: `CELL`, quantity, published, spread (missing for squares) and runs.
+
+    Of two columns of weights they have the larger and the smaller overlap of each run. The mean of the sum of the
+    squares follows from the means and standard deviations of both, not the scatter of that sum.
+    """
+    d, variance = means["d"], means["sigma"] ** 2
+    cells = means[["sigma", "omega", "alpha", "d"]].assign(
+        matrix=json.dumps(Task(matrix=table.matrix).matrix, separators=(",", ":")),
+        form=table.form,
+        lam=means["attention_lmbda"],
+        start="random" if table.form == "rank2" else np.where(means["informed"], "semantic", "positional"),
+    )
+    frames = []
+    for name, column in LOSSES.items() if table.form == "rank2" else (LOSSES | OVERLAPS).items():
+        unit = {"train_loss": 1 / d, "theta": variance}.get(name, 1.0)
+        values = {"published": means[f"{column}_mean"] * unit, "spread": spreads[f"{column}_mean"] * unit}
+        frames.append(cells.assign(quantity=name, **values))
+    for name, column in SQUARES.items() if table.form == "rank2" else ():
+        both = [f"{column}_max", f"{column}_min"]
+        squares = (means[both] ** 2 + (1 - 1 / table.runs) * spreads[both] ** 2).sum(axis=1)
+        frames.append(cells.assign(quantity=name, published=squares * (variance**2 if name == "theta^2" else 1)))
+    return pd.concat(frames).assign(runs=table.runs, alpha=lambda rows: rows["alpha"].round(6))
+
+
+def students():
+    """Our stored students of all `EXPERIMENTS` that exist, each once; `linear_mse` of a model that reads tokens alone.
+
+    Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
+    """
+    paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
+    wanted = [*CELL, "optimizer", "seed", "cell", *LOSSES, *OVERLAPS]
+    rows = pd.concat([parquet.load(path).reindex(columns=wanted) for path in paths])
+    words = ["matrix", "form", "start", "optimizer", "cell"]
+    rows[words] = rows[words].astype(object)
+    rows = rows.fillna({"form": "tied"}).assign(alpha=rows["alpha"].round(6))
+    rows = rows.drop_duplicates([*CELL, "optimizer", "seed"], ignore_index=True)
+    small = rows["d"] < 1000
+    texts = rows.loc[small & (rows["optimizer"] == "gd"), "cell"].unique()
+    fitted = {text: linear_baselines(restore(StudentCell, text))["tokens"] for text in texts}
+    return rows.assign(linear_mse=rows["cell"].map(fitted).where(small, rows["linear_mse"] - encodings(rows)))
+
+
+def encodings(cells):
+    """By how much a linear model's test error grows when it reads the positions too, of each cell."""
+    where = ["matrix", "sigma", "omega", "d"]
+
+    def added(row):
+        task = Task(omega=row.omega, sigma=row.sigma, matrix=json.loads(row.matrix))
+        return encoding_error(mean_attention(task), row.d)
+
+    points = cells[where].drop_duplicates()
+    by_point = points.assign(encoding=[added(row) for row in points.itertuples()])
+    return cells[where].merge(by_point, how="left")["encoding"].set_axis(cells.index)
+
+
+def ours(rows):
+    """Means of `students` over data sets with errors: `CELL`, optimizer, quantity, ours, ours_error and instances."""
+    columns = {name: rows[name].abs() for name in ("m", "theta")} | {
+        "m^2": rows["m"] ** 2,
+        "theta^2": rows["theta"] ** 2,
+    }
+    long = rows.assign(**columns).melt([*CELL, "optimizer"], [*LOSSES, *OVERLAPS, *SQUARES], "quantity")
+    grouped = long.groupby([*CELL, "optimizer", "quantity"], observed=True)["value"]
+    return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()
+
+
+def standard_scores(compared):
+    """The differences of means as standard normal numbers, to two decimals.
+
+    The difference over its estimated error follows Student's t with Welch's degrees of freedom, or, where we take
+    their scatter to be ours, with one fewer than our data sets. The score has the same probability under a Gaussian.
+    """
+    own, instances, runs = compared["ours_error"] ** 2, compared["instances"], compared["runs"]
+    alike = compared["spread"].isna()
+    other = (compared["spread"] ** 2 / runs).where(~alike, own * instances / runs)
+    freedom = (own + other) ** 2 / (own**2 / (instances - 1) + other**2 / (runs - 1))
+    ratio = (compared["ours"] - compared["published"]) / np.sqrt(own + other)
+    tail = t.sf(ratio.abs(), freedom.where(~alike, instances - 1))
+    return (np.sign(ratio) * norm.isf(tail)).round(2)
+
+
+def figure_of(cells):
+    """In which figure each cell is shown, or would be."""
+    tied, standard = cells["form"] == "tied", cells["matrix"].str.startswith("[[0.6")
+    usual = (cells["sigma"] == 0.5) & (cells["lam"] == 0.01) & (cells["omega"] <= 0.5)
+    kinds = [~tied, cells["d"] < 1000, ~standard, ~usual, cells["omega"] == 0.3]
+    return np.select(kinds, ["14", "7", "9", "8", "2"], "3")
+
+
+def compare(folder):
+    """Every mean that they publish beside ours, by optimiser, and the thresholds read off both.
+
+    Gives a frame of the cells that both have, with z, and the number of means that we lack by form of the student.
+    """
+    published, rows = theirs(folder), students()
+    compared = published.merge(ours(rows), on=[*CELL, "quantity"])
+    known = compared[compared["optimizer"] == "gd"].groupby("form").size()
+    lacking = published.groupby("form").size().sub(known, fill_value=0).astype(int)
+    compared = compared[(compared["optimizer"] == "gd") | (compared["quantity"] != "linear_mse")]
+    compared = compared.assign(figure=figure_of(compared), z=standard_scores(compared))
+    kept = [*CELL, "figure", "quantity", "optimizer", "ours", "ours_error", "instances", "z"]
+    return pd.concat([compared[kept], thresholds(published, rows)], ignore_index=True), lacking[lacking > 0].to_dict()
+
+
+def thresholds(published, rows, draws=200):
+    """alpha_c and alpha_l where our means and those of theory cross, and how far from these theirs do, as z.
+
+    Their two starts have independent data, and how errors on the same data go together is not known: they count as
+    independent. Errors of a crossing come from resampling. Where theory has no threshold, what crosses is noise.
+    """
+    rng = np.random.default_rng(0)
+    pairs = {"critical": [("train_loss", "semantic"), ("train_loss", "positional")]}
+    pairs["linear"] = [("test_mse", "semantic"), ("linear_mse", "semantic")]
+    usual = "form == 'tied' and sigma == 0.5 and lam == 0.01 and d == 1000"
+    rows = rows.query(usual)
+    matrices = [json.dumps(Task(matrix=name).matrix, separators=(",", ":")) for name in ("standard", "alternative")]
+    lines = {
+        matrix: parquet.load(DATA / f"{name}_theory.parquet") for matrix, name in zip(matrices, ("fig03", "fig09"))
+    }
+    found = []
+    for (matrix, omega), cells in published.query(usual).groupby(["matrix", "omega"]):
+        table = cells.assign(error=cells["spread"] / cells["runs"] ** 0.5)
+        table = table.pivot(index="alpha", columns=["quantity", "start"], values=["published", "error"])
+        same = rows[(rows["matrix"] == matrix) & (rows["omega"] == omega)]
+        for kind, (upper, lower) in pairs.items():
+            alphas, gap = table.index.to_numpy(), (table["published"][upper] - table["published"][lower]).to_numpy()
+            noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
+            by_theory, place = curve(lines[matrix], kind), last_fall(alphas, gap)
+            if np.isnan(place) or omega not in by_theory.index:
+                continue
+            error = np.nanstd([last_fall(alphas, gap + noise * rng.standard_normal(len(gap))) for _ in range(draws)])
+            values = {name: crossing(GAPS[kind](some), rng, draws) for name, some in same.groupby("optimizer")}
+            values["theory"] = by_theory.loc[omega]
+            for name, (alpha, own) in values.items():
+                score = (alpha - place) / np.hypot(own, error)
+                if np.isfinite(score):
+                    cell = {"matrix": matrix, "form": "tied", "sigma": 0.5, "omega": omega, "lam": 0.01, "d": 1000}
+                    result = {
+                        "quantity": kind,
+                        "optimizer": name,
+                        "ours": alpha,
+                        "ours_error": own,
+                        "z": round(score, 2),
+                    }
+                    found.append({**cell, **result})
+    return pd.DataFrame(found).assign(figure=lambda rows: figure_of(rows))
+
+
+def summary(compared):
+    """Count, median and 95th percentile of |z|, share beyond 3 and mean z by figure and quantity, of one optimiser.
+
+    `p` is the smallest of the Kolmogorov-Smirnov probabilities of the starts against a standard normal number, times
+    the number of starts: cells of one start are independent of each other.
+    """
+    scores = compared["z"].abs()
+    where = [compared["figure"].astype(str), compared["quantity"].astype(str)]
+    columns = {"numbers": scores.groupby(where).size(), "median": scores.groupby(where).median()}
+    columns |= {"percentile_95": scores.groupby(where).quantile(0.95), "beyond_3": (scores > 3).groupby(where).mean()}
+    by_start = compared["z"].groupby([*where, compared["start"].astype(str)]).agg(_p).groupby(level=[0, 1])
+    p = (by_start.min() * by_start.size()).clip(upper=1)
+    return pd.DataFrame(columns | {"mean_z": compared["z"].groupby(where).mean(), "p": p}).reset_index()
+
+
+def _p(scores):
+    return kstest(scores, "norm").pvalue
+
+
+def write(compared, path):
+    """Keep a comparison as a table of results, with the code that made it."""
+    origin = {**environment(), "cell_seconds": 0.0, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+    fields = [*CELL, "figure"]
+    by_text = {}
+    for row in compared.astype(object).where(compared.notna(), None).to_dict("records"):
+        cell = {name: row[name] for name in fields if row.get(name) is not None}
+        cell["matrix"] = json.loads(cell["matrix"])
+        result = {name: value for name, value in row.items() if name not in fields and value is not None}
+        by_text.setdefault(canonical({"experiment": NAME, **cell}), ([], origin))[0].append(result)
+    parquet.write(Path(path), by_text)
+
+
+def stored():
+    """The comparison that is kept."""
+    return parquet.load(DATA / f"{NAME}.parquet")

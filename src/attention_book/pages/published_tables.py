@@ -1,0 +1,129 @@
+"""The published tables beside ours: how differences are distributed, where they are large, and what slips would do."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from ..analysis.published_tables import encodings
+from ..render.style import HIGHER, LOWER, NEUTRAL, styled
+
+RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
+TITLES = {
+    "2": "Figure 2",
+    "3": "Figure 3",
+    "7": "Figures 3, left, and 7",
+    "8": "Figure 8 and beyond",
+    "9": "Figure 9",
+    "14": "Figures 11 and 14, rank 2",
+}
+SHOWN = {  # on maps: quantity and start
+    r"$\theta$, semantic": ("theta", "semantic"),
+    r"$|m|$, positional": ("m", "positional"),
+}
+OPTIMIZERS = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
+
+
+def of_means(compared, optimizer="gd"):
+    """The rows that compare means of one optimiser, and no thresholds."""
+    return compared[compared["instances"].notna() & (compared["optimizer"] == optimizer)]
+
+
+def errors(means):
+    """Error of the difference to theirs, if their runs scatter as ours do."""
+    runs = means["figure"].astype(str).map(RUNS).fillna(24)
+    return means["ours_error"] * np.sqrt(1 + means["instances"] / runs)
+
+
+def slips(compared):
+    """What a slip of ours would do to the scores of the quantity that has it: a row for each, before it "none"."""
+    means = of_means(compared)
+    theta, linear = (means[means["quantity"] == name] for name in ("theta", "linear_mse"))
+    forgotten = theta["ours"] * (1 / theta["sigma"] ** 2 - 1)
+    moved = {
+        ("theta", "none"): theta["z"],
+        ("theta", "σ² forgotten"): theta["z"] + forgotten / errors(theta),
+        ("theta", "L-BFGS, not gradient descent"): compared.query("optimizer == 'lbfgs' and quantity == 'theta'")["z"],
+        ("linear_mse", "none"): linear["z"],
+        ("linear_mse", "it reads positions too"): linear["z"] + encodings(linear) / errors(linear),
+    }
+    rows = [
+        {"label": name, "slip": slip, "median": z.abs().median(), "beyond_3": (z.abs() > 3).mean(), "mean_z": z.mean()}
+        for (name, slip), z in moved.items()
+    ]
+    return pd.DataFrame(rows)
+
+
+def encoding_slope(compared):
+    """The measured difference of the two linear models over the expected one, at d = 1000, with its error."""
+    linear = of_means(compared).query("quantity == 'linear_mse' and start != 'positional' and d == 1000")
+    error = errors(linear)
+    weight = encodings(linear) / error
+    return 1 + (linear["z"] * weight).sum() / (weight**2).sum(), (weight**2).sum() ** -0.5
+
+
+def thresholds(compared):
+    """Root mean square and mean of the scores of thresholds, by task, kind and what is compared with theirs."""
+    rows = compared[compared["instances"].isna()]
+    rows = rows.assign(task=np.where(rows["matrix"].astype(str).str.startswith("[[0.6"), "standard", "alternative"))
+    scores = rows.groupby(["task", "quantity", "optimizer"], observed=True)["z"]
+    found = pd.DataFrame(
+        {"count": scores.size(), "rms": scores.agg(lambda z: (z**2).mean() ** 0.5), "mean_z": scores.mean()}
+    )
+    return found.reset_index().sort_values(["task", "quantity"], ascending=[False, True], ignore_index=True)
+
+
+def largest(compared, beyond=4):
+    """Means whose |z| is larger, with their cells."""
+    rows = of_means(compared)
+    columns = ["figure", "quantity", "omega", "alpha", "z"]
+    return rows.loc[rows["z"].abs() >= beyond, columns].astype({"figure": str, "quantity": str})
+
+
+@styled
+def draw_scores(compared):
+    """Histograms of z by figure, of both optimisers, beside the standard normal density."""
+    figure, panels = plt.subplots(len(TITLES) // 2, 2, figsize=(6.4, 7.6), sharex=True)
+    bins, grid = np.linspace(-6, 6, 49), np.linspace(-6, 6, 241)
+    for axes, (name, title) in zip(panels.ravel(), TITLES.items()):
+        rows = compared[compared["figure"] == name]
+        for optimizer, look in (("gd", {"color": "#bbbbbb"}), ("lbfgs", {"histtype": "step", "color": LOWER})):
+            scores = of_means(rows, optimizer)["z"].clip(-5.9, 5.9)
+            axes.hist(scores, bins, density=True, **look, label=OPTIMIZERS[optimizer])
+        axes.plot(grid, norm.pdf(grid), color=NEUTRAL, linewidth=1.2, label="standard normal")
+        axes.set_title(f"{title}: {len(of_means(rows)):,}", fontsize=12)
+        axes.set(yticks=[], xlim=(-6, 6))
+        axes.spines["left"].set_visible(False)
+    for axes in panels[-1]:
+        axes.set_xlabel("$z$")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
+
+
+@styled
+def draw_maps(compared):
+    """Scores of the standard task over alpha and omega: a row of panels for each of `SHOWN`, a column an optimiser."""
+    cells = compared.query("figure in ('2', '3')")
+    figure, panels = plt.subplots(len(SHOWN), 2, figsize=(6.4, 6.2), sharex=True, sharey=True)
+    colours = mpl.colors.LinearSegmentedColormap.from_list("scores", [LOWER, "white", HIGHER])
+    for row, (label, (quantity, start)) in zip(panels, SHOWN.items()):
+        for axes, (optimizer, title) in zip(row, OPTIMIZERS.items()):
+            rows = of_means(cells, optimizer)
+            rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
+            values = rows.pivot(index="alpha", columns="omega", values="z")
+            look = {
+                "shading": "nearest",
+                "edgecolors": "face",
+                "linewidth": 0.2,
+                "cmap": colours,
+                "vmin": -4,
+                "vmax": 4,
+            }
+            mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), **look)
+            axes.set_title(f"{label}\n{title}", fontsize=12)
+        row[0].set_ylabel(r"$\alpha$")
+    for axes in panels[-1]:
+        axes.set_xlabel(r"$\omega$")
+    figure.colorbar(mesh, ax=panels, orientation="horizontal", label="$z$", extend="both", aspect=35)
+    return figure

@@ -1,0 +1,142 @@
+"""The authors' published tables: which files they are, their units, and differences as standard normal numbers."""
+
+from hashlib import sha256
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kstest, norm, t
+
+from attention_book.analysis import published_tables as tables
+from attention_book.cli import main
+from attention_book.pages import published_tables as page
+from attention_phases.errors import BadInput
+
+STORED = tables.stored()
+MEANS = STORED[STORED["instances"].notna() & (STORED["optimizer"] == "gd")]
+CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """Small made-up files in the place of the known ones."""
+    (tmp_path / "empirics").mkdir()
+    for name in tables.FILES:
+        (tmp_path / "empirics" / name).write_text(f"made up,{name}\n")
+    digests = {name: sha256((tmp_path / "empirics" / name).read_bytes()).hexdigest() for name in tables.FILES}
+    monkeypatch.setattr(tables, "FILES", digests)
+    return tmp_path
+
+
+def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
+    assert {path.name for path in tables.find(checkout).values()} == tables.FILES.keys()
+    scaling = checkout / "empirics" / "results_scaling.csv"
+    scaling.write_text("another\n")
+    with pytest.raises(BadInput, match=r"results_scaling\.csv: must be as at commit 0b867fa"):
+        tables.find(checkout)
+    scaling.unlink()
+    assert main(["published", str(checkout)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "it has no results_scaling.csv" in said
+
+
+def test_units_are_ours():
+    means = {"linear_gen_error_mean": 1.0, "attention_gen_error_mean": 2.0, "attention_train_error_mean": 300.0}
+    overlaps = {"attention_mag_mean": 0.5, "attention_theta_mean": 0.8}
+    frame = pd.DataFrame([CELL | means | overlaps])
+    rows = tables._in_our_units(tables.TABLES[0], frame, frame).set_index("quantity")["published"]
+    assert rows.to_dict() == {"linear_mse": 1, "test_mse": 2, "train_loss": 3, "m": 0.5, "theta": pytest.approx(0.2)}
+
+
+def test_squares_of_two_columns_do_not_depend_on_their_rotation():
+    runs = np.random.default_rng(1).normal(size=(10, 2))
+    squares = []
+    for angle in (0.0, 0.7):
+        turned = np.abs(runs @ [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+        columns = {f"attention_{name}_max": turned.max(1) for name in ("mag", "thet")}
+        columns |= {f"attention_{name}_min": turned.min(1) for name in ("mag", "thet")}
+        columns |= dict.fromkeys([f"{column}_mean" for column in tables.LOSSES.values()], 0.0)
+        values = pd.DataFrame(columns)
+        means, spreads = (pd.DataFrame([CELL | dict(row)]) for row in (values.mean(), values.std()))
+        rows = tables._in_our_units(tables.TABLES[3], means, spreads).set_index("quantity")["published"]
+        squares.append(rows[["m^2", "theta^2"]].to_numpy())
+    expected = (runs**2).sum(1).mean() * np.array([1, 0.5**4])
+    np.testing.assert_allclose(squares, [expected, expected])
+
+
+def row(**changes):
+    usual = {"ours": 1.2, "ours_error": 0.1, "instances": 24, "published": 1.0, "spread": 0.1 * 24**0.5, "runs": 24}
+    return pd.DataFrame([usual | changes])
+
+
+def test_scores_by_hand():
+    by_welch = norm.isf(t.sf(2**0.5, 46))  # equal errors: all degrees of freedom
+    assert tables.standard_scores(row())[0] == pytest.approx(by_welch, abs=0.005)
+    assert tables.standard_scores(row(ours=0.8))[0] == pytest.approx(-by_welch, abs=0.005)
+    alike = norm.isf(t.sf(2**0.5, 9))  # no spread of theirs: ours, of ten data sets
+    assert tables.standard_scores(row(instances=10, runs=10, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
+
+
+def test_scores_of_few_runs_are_normal_and_plain_ratios_are_not():
+    rng = np.random.default_rng(2)
+    mine, others = rng.normal(size=(20_000, 10)), rng.normal(size=(20_000, 24))
+    frame = pd.DataFrame({"ours": mine.mean(1), "ours_error": mine.std(1, ddof=1) / 10**0.5})
+    frame = frame.assign(instances=10, published=others.mean(1), spread=others.std(1, ddof=1), runs=24)
+    assert kstest(tables.standard_scores(frame), "norm").pvalue > 1e-3
+    ratio = (frame["ours"] - frame["published"]) / np.hypot(frame["ours_error"], frame["spread"] / 24**0.5)
+    assert (ratio.abs() > 3).mean() > 1.5 * (tables.standard_scores(frame).abs() > 3).mean()
+
+
+def test_the_figures_of_cells():
+    cell = {"form": "tied", "matrix": "[[0.6,0.4],[0.4,0.6]]", "d": 1000, "sigma": 0.5, "lam": 0.01, "omega": 0.3}
+    changes = [{}, {"omega": 0.2}, {"omega": 0.7}, {"lam": 0.1}, {"matrix": "[[0.3,0.7],[0.8,0.2]]"}]
+    changes += [{"d": 87}, {"form": "rank2"}]
+    assert list(tables.figure_of(pd.DataFrame([cell | change for change in changes]))) == [
+        "2",
+        "3",
+        "8",
+        "8",
+        "9",
+        "7",
+        "14",
+    ]
+
+
+def test_the_stored_comparison():
+    """All of three of their four tables, agreement of each quantity, and that a slip would be seen."""
+    tied = MEANS[MEANS["form"] == "tied"]
+    assert len(tied) == 14_850 and not MEANS.duplicated([*tables.CELL, "quantity"]).any()
+    assert abs(tied["z"].std() - 1) < 0.03 and (tied["z"].abs() > 3).mean() < 2 * 2 * norm.sf(3)
+    shown = tables.summary(MEANS)
+    assert shown["numbers"].sum() == len(MEANS) and shown["p"].min() > 1e-3
+    assert tables.summary(MEANS.assign(z=MEANS["z"] + 0.3)).query("figure == '3'")["p"].max() < 1e-3
+    assert tables.summary(MEANS.assign(z=MEANS["z"] * 1.3)).query("figure == '3'")["p"].max() < 1e-2
+    assert not {"published", "spread"} & set(STORED)
+
+
+def test_what_slips_do_by_hand():
+    """A cell of theta and one of the linear model, with 24 data sets on both sides."""
+    cell = {
+        "figure": "3",
+        "optimizer": "gd",
+        "start": "semantic",
+        "sigma": 0.5,
+        "omega": 1.0,
+        "d": 1000,
+        "form": "tied",
+    }
+    cell |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**0.5, "instances": 24, "z": 0.5}
+    frame = pd.DataFrame(
+        [cell | {"quantity": "theta"}, cell | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
+    )
+    shown = page.slips(frame).set_index("slip")["mean_z"]
+    assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3)
+    # at omega = 1 the target is A: A (1, -1) = 0.2 (1, -1), and 0.08/2000 is two errors
+    assert shown["it reads positions too"] == pytest.approx(0.5 + 2)
+    assert page.encoding_slope(frame) == (pytest.approx(1.25), pytest.approx(0.5))
+
+
+def test_what_optimisers_do_is_seen():
+    descent, quasi = (page.of_means(STORED, name)["z"] for name in ("gd", "lbfgs"))
+    assert (quasi.abs() > 3).mean() > 20 * (descent.abs() > 3).mean()
+    assert set(page.largest(STORED)["figure"]) == {"14"}
