@@ -96,9 +96,9 @@ def run(what, alpha, seed, **values):
 
 
 def shrinking(alpha, seed, rate):
-    """A perturbation that keeps this share of its size in each iteration."""
+    """A perturbation that keeps this share of its size in each iteration from the tenth on, and is halved before."""
     more = {"damping": np.nan, "width": np.nan, "apart": np.nan}
-    return [run("contraction", alpha, seed, iteration=k, distance=rate**k, **more) for k in range(21)]
+    return [run("contraction", alpha, seed, iteration=k, distance=rate**k / 2 ** (k >= 10), **more) for k in range(21)]
 
 
 def test_rates_beside_the_prediction():

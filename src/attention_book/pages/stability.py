@@ -70,23 +70,20 @@ def on_data(table, expected, damping):
     table: the experiment "stability".
     expected: from `theory`.
     """
-    where = ["omega", "alpha", "start"]
+    table, where = table.rename(columns={"start": "branch"}), expected.index.names
     runs = table[table["what"] == "contraction"].pivot(index=[*where, "seed"], columns="iteration", values="distance")
     measured = with_errors(_factor(runs).rename("measured").groupby(where, observed=True)).dropna()
     copies = table[(table["what"] == "copies") & (table["damping"] > 0) & (table["width"] > 0)]
     ranges = copies.groupby(where, observed=True)["apart"].agg(
         copies_jumping="median", copies_jumping_low="min", copies_jumping_high="max"
     )
-    names = expected.index.names
-    rows = expected.join(measured.rename_axis(names)).join(ranges.rename_axis(names))
+    rows = expected.join(measured).join(ranges)
+    replicon, error = (rows[name].where(rows["measured"].notna()) for name in ("replicon", "replicon_error"))
     low, middle, high = (
-        np.array([_factor(contraction(max(rate, 0), damping, WINDOW[1])) for rate in rows["replicon"] + shift])
-        for shift in (-rows["replicon_error"], 0, rows["replicon_error"])
+        np.array([_factor(contraction(rate, damping, WINDOW[1])) for rate in rates.clip(lower=0)])
+        for rates in (replicon - error, replicon, replicon + error)
     )
-    followed = rows["measured"].notna()
-    rows = rows.assign(predicted=middle, predicted_error=(high - low) / 2)
-    rows[["predicted", "predicted_error"]] = rows[["predicted", "predicted_error"]].where(followed)
-    return rows
+    return rows.assign(predicted=middle, predicted_error=(high - low) / 2)
 
 
 def _factor(sizes):
