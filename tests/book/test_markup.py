@@ -50,13 +50,13 @@ def test_a_frame_of_every_sort_of_column():
             "copies_jumping": [0.1, np.nan],
             "copies_jumping_low": [0.0, np.nan],
             "copies_jumping_high": [0.3, np.nan],
-            "moved": [-0.0061, np.nan],
-            "moved_error": [0.0041, np.nan],
+            "published": [-0.0061, np.nan],
+            "published_error": [0.0041, np.nan],
             "settled": [True, False],
             "points": [16384, 4],
             "scatter": [2.34e-5, np.nan],
             "scatter_error": [1.2e-6, np.nan],
-            "largest": [-3.04, 0.0],
+            "percent": [-3.04, 0.0],
         }
     )
     columns = [
@@ -67,11 +67,11 @@ def test_a_frame_of_every_sort_of_column():
         ("in errors", "−2.5", "0.0"),
         ("by token", "0.99885 ± 0.00045", "0.50 ± 0.10"),
         ("on data", "0.10 (0.00 to 0.30)", "none"),
-        ("moved by gradient descent", "−0.0061(41)", ""),
+        ("published", "−0.0061(41)", ""),
         ("settled", "yes", "no"),
         ("quadrature points", "16,384", "4"),
         ("scatter of εt, 10−5", "2.34(12)", "none"),
-        ("largest, in errors", "−3.0", "0.0"),
+        ("difference, %", "−3.0", "0.0"),
     ]
     assert list(zip(*Cells(markup.as_html(frame, "A caption")).rows)) == columns
 
