@@ -190,7 +190,7 @@ QUANTITIES = {
     "numbers": _shown(form=",d"),
     "median": _shown("median |z|", ".2f"),
     "percentile_95": _shown("95th percentile of |z|", ".2f"),
-    "beyond_3": _shown("|z| > 3", ".2f", scale="%"),
+    "beyond_3": _shown("|z| above 3", ".2f", scale="%"),
     "mean_z": _shown("mean z", "+.2f"),
     "p": _shown(form=".2g"),
     # theory and students

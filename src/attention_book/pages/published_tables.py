@@ -121,7 +121,7 @@ def draw_maps(compared):
                 "vmax": 4,
             }
             mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), **look)
-            axes.set_title(f"{label}\n{title}", fontsize=12)
+            axes.set_title(f"{label}: {title}", fontsize=11)
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:
         axes.set_xlabel(r"$\omega$")
