@@ -67,6 +67,7 @@ def account_words(accounts):
         f"{part}_{branch}": Measured(1e3 * value, 1e3 * error).text
         for branch, paid in accounts.items()
         for part, (value, error) in paid._asdict().items()
+        if part != "loss"
     }
 
 
