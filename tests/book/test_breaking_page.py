@@ -157,7 +157,7 @@ STATES = pd.DataFrame(
 
 def test_students_and_one_step_above_theory(monkeypatch):
     """By hand: informed 10 % below in q and 2 % above in the loss; hops make q 5 % larger and the loss 1 % lower."""
-    solved = SimpleNamespace(overlaps=SimpleNamespace(q=0.05), train_loss=2e-3, stderr={"q": 1e-4, "train_loss": 1e-6})
+    solved = {"q": Measured(0.05, 1e-4), "train_loss": Measured(2e-3, 1e-6)}
     places = {(0.1, 0.75, branch): solved for branch in COLOURS}
     gained = {"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}}
     informed = {"q": Measured(-0.1, 0.003), "train_loss": Measured(0.02, 0.003)}

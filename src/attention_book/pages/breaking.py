@@ -23,7 +23,6 @@ from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA, draw_points, panel
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 ASIDE = 0.003  # in omega, so that marks of one omega can be told apart
-FOUND = "#8a6fb0"  # the lowest minima found
 SHARES = (0.1, 0.03, 0.01, 0.003, 0.001)  # squared distances D/q1 of two copies
 LINES = ("-", "--", "-.", ":")
 FINER = (6, 12)  # radii and angles of an inner rule with four times as many points
@@ -85,9 +84,8 @@ def three_ways(theory, trained):
     """alpha_c published, replica symmetric, with one step of breaking, and of students, by omega.
 
     By omega, where students were trained, each with its error: `explained`, the share that one step has in the
-    difference of theory and informed students, and `descended`, that of the search in what one step leaves. Without
-    one, in errors of both: `informed_off`, students minus one step, `searched_off`, the lowest minima found minus one
-    step, `symmetric_off`, the same minus replica symmetry.
+    difference of theory and informed students, and `descended`, that of the search in what one step leaves. In errors
+    of both, students minus one step: `informed_off`, and `searched_off` of the lowest minima found.
 
     theory: from `moved`.
     trained: from `students`.
@@ -95,28 +93,33 @@ def three_ways(theory, trained):
     rows = trained.join(theory, how="inner")
     known = {omega: value.text for omega, value in published.CRITICAL_ALPHA.items()}
     rows["published"] = [known.get(omega, "") for omega in rows.index]
-    for name, part, whole, end in (
-        ("explained", "shift", rows["informed"] - rows["symmetric"], "symmetric"),
-        ("descended", "later", rows["alpha"] - rows["informed"], "alpha"),
+    for name, part, start, end in (
+        ("explained", "shift", "symmetric", "informed"),
+        ("descended", "later", "informed", "alpha"),
     ):
+        whole = rows[end] - rows[start]
         share = rows[part] / whole
-        error = np.hypot(rows["informed_error"], rows[f"{end}_error"])
+        error = np.hypot(rows[f"{start}_error"], rows[f"{end}_error"])
         rows[name], rows[f"{name}_error"] = share, np.hypot(rows[f"{part}_error"], share * error) / whole.abs()
-    for name, first, second in (
-        ("informed_off", "informed", "alpha"),
-        ("searched_off", "searched", "alpha"),
-        ("symmetric_off", "searched", "symmetric"),
-    ):
-        rows[name] = in_errors(rows[first] - rows[second], rows[f"{first}_error"], rows[f"{second}_error"])
+    for name in ("informed", "searched"):
+        rows[f"{name}_off"] = in_errors(rows[name] - rows["alpha"], rows[f"{name}_error"], rows["alpha_error"])
     return rows
 
 
 def symmetric_solutions(trained, states, points):
-    """Replica-symmetric `theory.Solution` by omega, alpha and branch, where there is one: of `against_theory`."""
+    """`Measured` q and train_loss of the replica-symmetric solutions by omega, alpha and branch."""
     crossed = trained.astype({"start": str})[["omega", "alpha", "start"]].drop_duplicates()
     places = [*crossed.itertuples(index=False, name=None), *_places(states).values()]
     solutions = {place: solve(Task(omega=place[0]), *place[1:], points) for place in places}
-    return {place: solution for place, solution in solutions.items() if solution.converged}
+    return {
+        place: {name: Measured(value, found.stderr[name]) for name, value in _shown(found)}
+        for place, found in solutions.items()
+        if found.converged
+    }
+
+
+def _shown(solution):
+    return ("q", solution.overlaps.q), ("train_loss", solution.train_loss)
 
 
 def _places(states):
@@ -137,7 +140,7 @@ def against_theory(trained, searches, states, solutions, power=1.0):
     hops = lowest.searched(searches)
     rows = {}
     for name, gained, sign in (("q", "grows", 1), ("train_loss", "hop_share", -1)):
-        theory = {place: Measured(*_value(solution, name)) for place, solution in solutions.items()}
+        theory = {place: measured[name] for place, measured in solutions.items()}
         more = lowest.at_infinite_d(hops[gained], power)
         for where, informed in controlled.above_theory(trained, theory, name, power).items():
             found = (1 + informed.value) * (1 + sign * more[where].value) - 1
@@ -145,12 +148,7 @@ def against_theory(trained, searches, states, solutions, power=1.0):
             step = _one_step(states.loc[where], name, theory[places[where]]) if where in places else (0.0, 0.0)
             rows[name, *where] = *informed, found, error, *step
     columns = [f"{name}{error}" for name in ("informed", "searched", "one_step") for error in ("", "_error")]
-    index = pd.MultiIndex.from_tuples(rows, names=["quantity", "omega", "branch"])
-    return pd.DataFrame(list(rows.values()), index, columns)
-
-
-def _value(solution, name):
-    return solution.overlaps.q if name == "q" else solution.train_loss, solution.stderr[name]
+    return pd.DataFrame(rows, columns).T.rename_axis(["quantity", "omega", "branch"])
 
 
 def _one_step(state, name, symmetric):
@@ -171,8 +169,7 @@ def inner_stability(states, points, shares=SHARES):
         within = [share for share in shares if share <= 2 * valley.share]
         gains = inner_gains(Task(omega=omega), state["alpha"], valley, within, points)
         rows |= {(omega, branch, share): Measured.mean(gain) for share, gain in zip(within, gains.T)}
-    index = pd.MultiIndex.from_tuples(rows, names=["omega", "branch", "share"])
-    return pd.DataFrame(list(rows.values()), index, ["gain", "gain_error"])
+    return pd.DataFrame(rows, ["gain", "gain_error"]).T.rename_axis(["omega", "branch", "share"])
 
 
 def inner_rule(states, points):
@@ -240,16 +237,16 @@ def draw_thresholds(theory, trained, known):
     symmetric, error = theory["symmetric"], theory["symmetric_error"]
     axes.fill_between(theory.index, -error, error, color=NEUTRAL, alpha=0.25, linewidth=0)
     axes.axhline(0, color=NEUTRAL, linewidth=1, label="replica symmetric")
-    breaking = {"label": "one step of breaking"}
-    draw_points(axes, theory.index, theory["shift"], theory["shift_error"], BASELINE, "s-", **breaking)
+    label = "one step of breaking"
+    draw_points(axes, theory.index, theory["shift"], theory["shift_error"], BASELINE, "s-", label=label)
     compared = trained[trained.index.isin(theory.index)]
-    for name, marker, colour, label, aside in (
-        ("informed", "o", "black", "students, informed descent", -ASIDE),
-        ("searched", "D", FOUND, "students, lowest minima found", ASIDE),
+    for name, marker, colour, label in (
+        ("informed", "o", "black", "students, informed descent"),
+        ("searched", "D", "#8a6fb0", "students, lowest minima found"),
     ):
         shift = compared[name] - symmetric[compared.index]
-        style = {"label": label, "markersize": 7}
-        draw_points(axes, compared.index + aside, shift, compared[f"{name}_error"], colour, marker, **style)
+        x = compared.index + (ASIDE if name == "searched" else -ASIDE)
+        draw_points(axes, x, shift, compared[f"{name}_error"], colour, marker, label=label, markersize=7)
     known = {omega: value.value - symmetric[omega] for omega, value in known.items() if omega in theory.index}
     axes.plot(list(known), list(known.values()), "x", color=NEUTRAL, markersize=8, label="published theory")
     axes.set(xlabel=OMEGA, ylabel=r"$\alpha_c$ minus the replica-symmetric one")
@@ -281,15 +278,12 @@ def draw_against_theory(shares):
                 draw_points(panel, x, 100 * rows[name], 100 * rows[f"{name}_error"], colour, marker, **style)
     axes[-1].set_xlabel(OMEGA)
     axes[-1].set_xticks(sorted(shares.index.unique("omega")))
-    filled = {"color": NEUTRAL, "linestyle": "none", "markersize": 7}
-    kinds = [
-        mpl.lines.Line2D(
-            [], [], marker=marker, label=label, fillstyle="none" if name == "one_step" else "full", **filled
-        )
-        for name, marker, label in marks
-    ]
-    branches = [mpl.lines.Line2D([], [], color=colour, label=branch) for branch, colour in COLOURS.items()]
-    figure.legend(handles=[*kinds, *branches], loc="outside upper center", ncols=3, fontsize=11)
+    for name, marker, label in marks:
+        face = "white" if name == "one_step" else NEUTRAL
+        axes[0].plot([], [], marker, color=NEUTRAL, markerfacecolor=face, markersize=7, label=label)
+    for branch, colour in COLOURS.items():
+        axes[0].plot([], [], color=colour, label=branch)
+    figure.legend(loc="outside upper center", ncols=3, fontsize=11)
     return figure
 
 
@@ -309,8 +303,7 @@ def draw_inner_stability(gains):
                 label = rf"{branch}, $\omega = {omega:g}$"
                 draw_points(axes, rows.index, rows["gain"], rows["gain_error"], colour, f"o{style}", label=label)
     axes.set(xscale="log", yscale="log", xlabel=r"squared distance $D/q_1$", ylabel=r"gain $D'/D$ of one iteration")
-    ticks = [tick for tick in (1, 2, 5, 10, 20) if tick < 2 * gains["gain"].max()]
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_yticks((1, 2, 5), ("1", "2", "5"))
     axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())
     figure.legend(loc="outside upper center", ncols=2, fontsize=11)
     return figure
