@@ -12,7 +12,7 @@ from attention_book.analysis.lines import mark
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
 from attention_book.experiments.simulation import teacher_length
-from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA, MAPPED
+from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_book.pages import variant_maps, variants
 from attention_book.pages.variants import ONE, TWO, extrapolate
 from attention_phases import BadInput, Task
@@ -91,8 +91,7 @@ def test_theory_against_students_of_every_architecture(monkeypatch):
     assert set(rows["architecture"]) == {"correlated tokens"} and set(rows["alpha"]) == {3.0}
     assert rows.loc["m", "theory"] == 0.49  # a student and its mirror image are one
     theta = rows.loc["theta"]
-    assert theta["limit"] == pytest.approx(0.5) and theta["at_size"] == pytest.approx(0.515)
-    assert theta["at_size_error"] == pytest.approx(0.02 / 3**0.5)
+    assert theta["limit"] == pytest.approx(0.5)
     assert theta["sigma_off"] == pytest.approx(0.01 / (theta["limit_error"] ** 2 + 0.03**2) ** 0.5)
 
 
@@ -120,23 +119,25 @@ def slice_of_theory():
     return pd.concat(parts)
 
 
-def test_theory_interpolated_as_students_are():
-    lines, alphas = slice_of_theory(), np.array([0.5, 0.6, 1.0, 1.5, 2.0, 2.5])
-    critical = variants.interpolated(lines, "critical", alphas)
-    assert critical == pytest.approx(1.25, abs=1e-3)  # the last fall, not the one at 0.55
-    assert variants.interpolated(lines, "linear", alphas) == pytest.approx(1.5)
-    assert np.isnan(variants.interpolated(lines[lines["what"] != "semantic"], "critical", alphas))
-
-
-def test_trained_thresholds_beside_theory_both_ways():
-    table = students_on_a_line(0.3, critical=1.3, linear=9.0)
+def test_trained_thresholds_beside_both_theories():
+    usual = {"critical": Measured(1.1, 0.001), "linear": Measured(1.2, 0.002)}
     theory = {"critical": Measured(1.26, 0.04), "linear": UNKNOWN}
-    compared = variants.against_students(theory, table, slice_of_theory(), np.random.default_rng(0))
-    (row,) = compared.to_dict("records")
-    assert (row["threshold"], row["exact_theory"], row["exact_theory_error"]) == ("critical", 1.26, 0.04)
-    assert row["trained"] == pytest.approx(1.3) and row["theory_alike"] == pytest.approx(1.25, abs=2e-3)
-    off = (row["trained"] - row["theory_alike"]) / (row["trained_error"] ** 2 + 0.04**2) ** 0.5
-    assert row["sigma_off"] == pytest.approx(off)
+    rows = variants.beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0), np.random.default_rng(0))
+    (row,) = rows.to_dict("records")
+    assert (row["threshold"], row["usual"], row["usual_error"]) == ("critical", 1.1, 0.001)
+    assert (row["theory"], row["theory_error"]) == (1.26, 0.04) and row["trained"] == pytest.approx(1.3)
+    assert row["sigma_off"] == pytest.approx(0.04 / (row["trained_error"] ** 2 + 0.04**2) ** 0.5)
+
+
+def test_differences_are_drawn_below_their_architecture():
+    names = ["three tokens"] * 2 + ["rank 2"]
+    rows = pd.DataFrame(
+        {"architecture": names, "quantity": ["q", "test_mse", "theta_1"], "sigma_off": [1.0, -2.0, 0.5]}
+    )
+    (axes,) = variants.draw_compared(rows).axes
+    assert axes.lines[1].get_xydata().tolist() == [[1.0, 1.0], [-2.0, 2.0], [0.5, 4.0]]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["$q_{}$", r"$\epsilon_g$", r"$\theta_{1}$"]
+    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("three tokens", 0), ("rank 2", 3)]
 
 
 def test_single_values_of_a_line():
@@ -165,20 +166,12 @@ def test_maps_of_students_beside_theory(monkeypatch):
     assert np.sign(compared["sigma_off"]).to_list() == [-1, 1, 1]
 
 
-def test_students_from_random_starts_beside_informed_ones():
-    informed = students_on_a_line(0.3, critical=-9.0, linear=1.2)  # the semantic student always has the lower loss
-    random = students_on_a_line(0.3, 0.0, 1.3).query("start == 'semantic'").assign(start="random")
+def test_where_students_from_random_starts_cross():
     late = students_on_a_line(0.3, 0.0, 1.7, 0.1).query("start == 'semantic'").assign(start="random", optimizer="gd")
-    never = late.assign(omega=0.5, test_mse=late["test_mse"].where(late["seed"] == 0, 9.0))
-    others = students_on_a_line(0.5, -9.0, 1.0), random.assign(omega=0.5)
-    line = {"what": "linear", "omega": 0.3, "alpha": 1.1, "alpha_error": 0.02} | vars(MAPPED["rank2"])
-    table = pd.concat([informed, random, late, never, *others])
-    alphas = variant_maps.by_start(table, pd.DataFrame([line]), np.random.default_rng(0)).set_index("omega")
-    names = ["theory", "from_informed", "random_lbfgs", "random_gd", "random_gd_low", "random_gd_high"]
-    assert alphas.loc[0.3, names].to_list() == pytest.approx([1.1, 1.2, 1.3, 1.7, 1.65, 1.75])
-    assert alphas.loc[0.5, ["from_informed", "random_lbfgs"]].to_list() == pytest.approx([1.0, 1.3])
-    assert alphas.loc[0.5, ["theory", "random_gd"]].isna().all()
-    assert alphas.loc[0.5, ["random_gd_low", "random_gd_high"]].to_list() == pytest.approx([1.75, table["alpha"].max()])
+    never = late.assign(omega=0.5, test_mse=9.0)
+    other = late.assign(optimizer="lbfgs", test_mse=0.0)
+    crossed = variant_maps.random_crossings(pd.concat([late, never, other]))
+    assert list(crossed.index) == [0.3] and crossed.loc[0.3].to_list() == pytest.approx([1.7, 0.0])
 
 
 @pytest.mark.slow

@@ -1,15 +1,21 @@
 """Figure 14: maps of the other architectures over alpha and omega, and where their students cross."""
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 
-from ..analysis.instances import GAPS, advantage, gap_map, optimizer_map, test_gap
+from attention_phases.measured import Measured
+
+from ..analysis.instances import GAPS, advantage, gap_map, test_gap
 from ..analysis.lines import curve
-from ..analysis.thresholds import against_theory, by_name, crossing, crossings, last_fall, side_by_side
+from ..analysis.thresholds import against_theory, by_name, crossings, last_fall
 from ..experiments.variant_grids import MAPPED
-from ..render.style import ATTENTION, HIGHER, LINEAR, LOWER
+from ..render.style import ALPHA, ATTENTION, LINEAR, draw_line, styled
 from .phase_diagram import CURVES, draw_maps
 from .variants import TITLES, select
+
+ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
 
 
 def against_students(maps, lines, rng):
@@ -32,46 +38,24 @@ def against_students(maps, lines, rng):
     return pd.concat(parts, names=names).reset_index(names).reset_index(drop=True)
 
 
-def by_start(table, lines, rng):
-    """Where the rank-2 student overtakes the linear model, from informed starts and, as published, from random ones.
+def random_crossings(table):
+    """Where the mean over students from random starts, by gradient descent, overtakes the linear model; alpha by omega.
 
-    `omega`; `theory` of the semantic branch, `from_informed` (of the two informed students the one with the lower
-    training loss) and `random_lbfgs`, with errors; `random_gd`, with the range over single data sets, where one that
-    does not cross counts as the end of the map. An error of the mean would say little: these students are of two
-    kinds, and a few of the later ones decide it.
+    Without errors: these students are of two kinds, and a few of the later ones decide it.
 
-    table, lines: the experiments "fig14_random" and "fig14_theory".
-    rng: for the bootstrap.
+    table: the experiment "fig14_random".
     """
-    informed, by_lbfgs, by_gd = {}, {}, {}
-    for omega, rows in table.groupby("omega"):
-        gaps = {name: test_gap(students, "random") for name, students in rows.groupby("optimizer", observed=True)}
-        informed[omega] = crossing(-advantage(rows), rng)
-        by_lbfgs[omega] = crossing(gaps["lbfgs"], rng)
-        by_gd[omega] = _last_falls(gaps["gd"])
-    columns = {
-        "theory": curve(select(lines, MAPPED["rank2"]), "linear"),
-        "from_informed": by_name(informed, "omega"),
-        "random_lbfgs": by_name(by_lbfgs, "omega"),
-    }
-    thresholds = side_by_side(columns, pd.Index(by_gd, name="omega"))
-    return thresholds.join(pd.DataFrame.from_dict(by_gd, orient="index")).reset_index()
+    gaps = gap_map(table[table["optimizer"] == "gd"], _random_gap)
+    crossed = {omega: Measured(last_fall(gap.index.to_numpy(), gap.to_numpy()), 0.0) for omega, gap in gaps.items()}
+    return by_name(crossed, "omega").dropna()
 
 
-def _last_falls(gaps):
-    """Where the mean falls through zero for the last time, and the range over single data sets."""
-    alphas = gaps.index.to_numpy()
-    single = [last_fall(alphas, gap) for gap in gaps.to_numpy().T]
-    single = np.nan_to_num(single, nan=alphas[-1])
-    mean = last_fall(alphas, gaps.mean(axis=1).to_numpy())
-    return {"random_gd": mean, "random_gd_low": single.min(), "random_gd_high": single.max()}
+def _random_gap(table):
+    return test_gap(table, "random")
 
 
 def unfinished(table, above=0.05):
-    """How many students from random starts stop well above the lowest training loss that is known on their data.
-
-    `alpha`; `students` by each optimiser; `gd_above` and `lbfgs_above`, how many of them are so far above;
-    `gd_gradient`, the median norm of the gradient of the former (NaN: there are none).
+    """How many students from random starts each optimiser leaves well above the lowest loss known on their data.
 
     table: gradient descent from random starts over alpha and omega, and L-BFGS from these and others.
     above: by which share of the lowest loss, which L-BFGS reaches from any of its starts, theirs has to be higher.
@@ -79,16 +63,8 @@ def unfinished(table, above=0.05):
     where = ["alpha", "omega", "seed"]
     lowest = table[table["optimizer"] == "lbfgs"].groupby(where)["train_loss"].min()
     random = table[table["start"] == "random"].set_index(where)
-    random = random.assign(stopped=random["train_loss"] > (1 + above) * lowest.loc[random.index])
-    by_gd, by_lbfgs = (random[random["optimizer"] == name] for name in ("gd", "lbfgs"))
-    return pd.DataFrame(
-        {
-            "students": by_gd.groupby("alpha").size(),
-            "gd_above": by_gd.groupby("alpha")["stopped"].sum(),
-            "lbfgs_above": by_lbfgs.groupby("alpha")["stopped"].sum(),
-            "gd_gradient": by_gd[by_gd["stopped"]].groupby("alpha")["grad_norm"].median(),
-        }
-    ).reset_index()
+    stopped = random["train_loss"] > (1 + above) * lowest.loc[random.index]
+    return stopped.groupby(random["optimizer"], observed=True).sum()
 
 
 def threshold_curves(lines, style="-", whose=""):
@@ -101,28 +77,36 @@ def threshold_curves(lines, style="-", whose=""):
     return curves
 
 
-def draw_map(table, title, curves, gap=advantage, marks=()):
-    """Test error of the linear fit minus that of the student, means over data sets; curves and marks of `draw_maps`."""
-    label = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
-    return draw_maps({title: gap_map(table, gap)}, label, (LINEAR, ATTENTION), curves, marks)
+@styled
+def draw_variants(maps, curves):
+    """Maps of the linear fit's test error minus that of the student with the lower training loss, two by two.
+
+    maps: students over alpha and omega, by title.
+    curves: for each map those of `threshold_curves`.
+    """
+    figure, axes = plt.subplots(2, 2, figsize=(7.2, 8.2), sharex=True)
+    values = {title: gap_map(table, advantage) for title, table in maps.items()}
+    largest = max(np.nanquantile(np.abs(each), 0.95) for each in values.values())
+    colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [LINEAR, "white", ATTENTION])
+    scale = {"cmap": colours, "vmin": -largest, "vmax": largest, "edgecolors": "face", "linewidth": 0.2}
+    for panel, (title, cells), lines in zip(axes.flat, values.items(), curves):
+        mesh = panel.pcolormesh(cells.columns, cells.index, cells.to_numpy(), shading="nearest", **scale)
+        for alphas, label, colour, style in lines:
+            draw_line(panel, alphas.index, alphas["alpha"], alphas["alpha_error"], colour, style, label)
+        panel.set(title=title, xlabel=r"$\omega$", ylim=(0, cells.index.max() + 0.04))
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11)
+    figure.supylabel(ALPHA, fontsize=14)
+    bar = figure.colorbar(mesh, ax=axes, orientation="horizontal", label=ADVANTAGE, extend="both", aspect=35)
+    bar.formatter.set_powerlimits((-2, 3))
+    bar.formatter.set_useMathText(True)
+    return figure
 
 
-def draw_random_map(table, title, curves, thresholds):
-    """`draw_map` of students from random starts by gradient descent, with the alphas at which their means cross.
+def draw_random_map(table, curves):
+    """The same map for rank 2 from random starts by gradient descent, with the alphas at which their means cross.
 
     table: the experiment "fig14_random".
-    thresholds: from `by_start`.
     """
-    crossed = thresholds.set_index("omega")[["random_gd"]].set_axis(["alpha"], axis=1).assign(alpha_error=0.0).dropna()
-    marks = [(crossed, 0, "trained students cross", "o")]
-    return draw_map(table[table["optimizer"] == "gd"], title, curves, _random_advantage, marks)
-
-
-def _random_advantage(table):
-    return -test_gap(table, "random")
-
-
-def draw_optimizers(table, title, curves):
-    """How much higher gradient descent from random starts ends than L-BFGS."""
-    maps = {title: optimizer_map(table, "random")}
-    return draw_maps(maps, "gradient descent above L-BFGS / %", (LOWER, HIGHER), curves)
+    marks = [(random_crossings(table), 0, "trained students cross", "o")]
+    values = {"Rank 2, from random starts": -gap_map(table[table["optimizer"] == "gd"], _random_gap)}
+    return draw_maps(values, ADVANTAGE, (LINEAR, ATTENTION), curves, marks)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import CubicSpline
 
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
@@ -10,8 +9,8 @@ from attention_phases.theory.branches import MINIMA, OWN
 
 from ..analysis.instances import GAPS, instance_means, training_gap
 from ..analysis.lines import mark
-from ..analysis.means import in_errors, with_errors
-from ..analysis.thresholds import against_theory, by_name, crossing, last_fall
+from ..analysis.means import in_errors
+from ..analysis.thresholds import by_name, crossing, side_by_side
 from ..experiments.cells import ArchitectureCell
 from ..experiments.simulation import teacher_length
 from ..experiments.variant_grids import COMPARED, MAPPED
@@ -24,6 +23,7 @@ from ..render.style import (
     draw_means,
     draw_points,
     mark_threshold,
+    panels,
     slice_panels,
     styled,
 )
@@ -104,76 +104,30 @@ def moves(students):
     return pd.concat(parts, axis=1).reset_index()
 
 
-def against_students(thresholds, table, lines, rng):
-    """Thresholds of theory beside those of the trained students of a slice.
+def beside_students(usual, thresholds, table, rng):
+    """Thresholds of theory beside those of the standard student and those of trained students.
 
-    `threshold`; `exact_theory`; `trained` and `theory_alike`, both interpolated linearly between the alphas of the
-    students; and `sigma_off`, the difference of the last two over their errors.
+    `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
 
-    thresholds: of theory.
-    table, lines: the students, and theory of the same architecture.
+    usual, thresholds: `theory_thresholds` of the standard student and of this one.
+    table: the trained students of a slice.
     rng: for the bootstrap.
     """
-    exact, alphas = by_name(thresholds, "threshold").dropna(), np.unique(table["alpha"])
-    students = by_name({kind: crossing(GAPS[kind](table), rng) for kind in exact.index}, "threshold")
-    alike = exact.assign(alpha=[interpolated(lines, kind, alphas) for kind in exact.index]).dropna()
-    rows = against_theory(students, alike).set_index("threshold")
-    rows = rows.rename(columns={"theory": "theory_alike", "theory_error": "theory_alike_error"})
-    return exact.set_axis(["exact_theory", "exact_theory_error"], axis=1).join(rows, how="inner").reset_index()
-
-
-def interpolated(lines, kind, alphas):
-    """Where theory would cross if it were known at some alpha only and interpolated linearly."""
-    semantic, positional = (lines[lines["what"] == branch].set_index("alpha") for branch in MINIMA)
-    if kind == "critical":
-        gap = (semantic["train_loss"] - positional["train_loss"]).dropna()
-    else:
-        gap = semantic["test_mse"] - lines.loc[lines["what"] == "baseline", "test_mse"].iloc[0]
-    if len(gap) < 2:
-        return np.nan
-    inside = alphas[(alphas >= gap.index.min()) & (alphas <= gap.index.max())]
-    return last_fall(inside, CubicSpline(gap.index, gap)(inside))
-
-
-def between(table):
-    """How often each start ends above the lowest training loss on its data set.
-
-    Above means: by more than a tenth of the spread of the lowest loss between data sets. `alpha`; `semantic_above` and
-    so on, numbers of data sets; `apart`, median of the highest loss minus the lowest; `loss_spread`, standard deviation
-    of the lowest loss between data sets.
-
-    table: several starts over alpha.
-    """
-    losses = table.pivot_table(index=["alpha", "seed"], columns="start", values="train_loss", observed=True)
-    lowest = losses.min(axis=1)
-    spread = lowest.groupby("alpha").std()
-    above = losses.sub(lowest, axis=0).gt(spread / 10, axis=0, level="alpha").groupby("alpha").sum()
-    apart = (losses.max(axis=1) - lowest).groupby("alpha").median()
-    return above.add_suffix("_above").assign(apart=apart, loss_spread=spread).rename_axis(columns=None).reset_index()
-
-
-def against_informed(informed, random):
-    """Students of rank 2 from random starts beside the informed ones with the lowest loss.
-
-    At every fifth `alpha`: random minus informed on the same data, over the informed mean, of training loss, overlap
-    with the teacher and test error (`train_loss_share` and so on), with errors.
-
-    informed: several informed starts by L-BFGS.
-    random: the start "random" by gradient descent on some of the data sets.
-    """
-    where, quantities = ["alpha", "seed"], ["train_loss", "theta", "test_mse"]
-    best = informed.loc[informed.groupby(where)["train_loss"].idxmin()].set_index(where)[quantities]
-    other = random.set_index(where)[quantities]
-    best = best.loc[other.index]
-    shares = ((other - best) / best.groupby("alpha").mean()).add_suffix("_share")
-    return with_errors(shares.groupby("alpha")).iloc[4::5].reset_index()
+    columns = {
+        "usual": by_name(usual, "threshold"),
+        "theory": by_name(thresholds, "threshold"),
+        "trained": by_name({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
+    }
+    rows = side_by_side(columns, columns["theory"].dropna().index)
+    off = in_errors(rows["trained"] - rows["theory"], rows["trained_error"], rows["theory_error"])
+    return rows.assign(sigma_off=off).rename_axis("threshold").reset_index()
 
 
 def compared(table, lines):
     """Theory beside students, for every architecture that theory covers.
 
-    `architecture`, `alpha`, `quantity`; `theory`, `limit` (students at infinite d) and `at_size` (at the largest d)
-    with their errors; `sigma_off`: students minus theory at infinite d, over both errors in quadrature.
+    `architecture`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `sigma_off`:
+    students minus theory at infinite d, over both errors in quadrature.
 
     table, lines: the experiments "variants_size" and "variants_theory".
     """
@@ -196,15 +150,12 @@ def _beside_theory(students, theory, quantity):
     if quantity.startswith("m"):
         exact = abs(exact)  # a student and its mirror image are one
     limit = extrapolate(students, quantity)
-    largest = students.loc[students["d"] == students["d"].max(), quantity]
     return {
         "theory": exact,
         "theory_error": error,
         "limit": limit.value,
         "limit_error": limit.error,
         "sigma_off": in_errors(limit.value - exact, limit.error, error),
-        "at_size": largest.mean(),
-        "at_size_error": largest.sem(),
     }
 
 
@@ -228,6 +179,24 @@ def extrapolate(table, quantity):
 def thresholds_by_title(lines):
     """`theory_thresholds` of each architecture on the experiment "fig10_theory", by its title."""
     return {TITLES[name]: theory_thresholds(select(lines, architecture)) for name, architecture in MAPPED.items()}
+
+
+@styled
+def draw_compared(rows):
+    """How far students of infinite d are from theory, in errors: a line for each row of `compared`."""
+    names = rows["architecture"].unique()
+    figure, (axes,) = panels(1, 1.2 + 0.27 * (len(rows) + len(names)))
+    axes.axvspan(-1, 1, color="#e4e4e4", linewidth=0)
+    axes.axvline(0, color="#bbbbbb", linewidth=1)
+    places = rows.index + 1 + pd.factorize(rows["architecture"])[0]  # a line of its own for each architecture's name
+    axes.plot(rows["sigma_off"], places, "o", color=NEUTRAL)
+    for name in names:
+        first = places[rows["architecture"] == name][0]
+        axes.text(-0.02, first - 1, name, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold")
+    axes.set_yticks(places, [_label(name) for name in rows["quantity"]])
+    axes.set(ylim=(places.max() + 0.6, -0.6), xlabel="students minus theory, in standard errors")
+    axes.tick_params(axis="y", length=0)
+    return figure
 
 
 @styled
@@ -288,6 +257,13 @@ def draw_rank_two(table, theory, tied, thresholds, baseline, sigma):
     errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
     _finish(axes, ("Training loss", "Overlaps, both columns together", "Test error"), thresholds)
     return figure
+
+
+def _label(quantity):
+    """A quantity of `compared` as a formula."""
+    losses = {"train_loss": r"$\epsilon_t$", "test_mse": r"$\epsilon_g$"}
+    name, _, columns = quantity.partition("_")
+    return losses.get(quantity, f"${name.replace('theta', chr(92) + 'theta')}_{{{columns}}}$")
 
 
 def _draw_theory(axes, curve, name, colour, unit=1.0, label=None):
