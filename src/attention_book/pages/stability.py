@@ -125,7 +125,8 @@ def draw_maps(maps, lines, most=0.7):
         for what, line in lines.items():
             if what in ("critical", f"{branch} start"):
                 draw_line(axes, line.index, line["alpha"], line["alpha_error"], **LINES[what])
-        axes.set(title=f"{branch.capitalize()} branch", ylabel=ALPHA, ylim=(0.4, values.index.max() + 0.1))
+        axes.set(title=f"{branch.capitalize()} branch", xlim=(0, 0.52), ylim=(0.4, values.index.max() + 0.1))
+        axes.set_ylabel(ALPHA, fontsize=12)
     if lines:
         rows[0].legend(ncols=2, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.12))
     rows[-1].set_xlabel(OMEGA)
