@@ -37,7 +37,7 @@ SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the c
     "adam": "Adam",
     "standard deviation": "st. dev.",
 }
-SCALES = {"": 1.0, "%": 1e-2, "10<sup>−5</sup>": 1e-5, "10<sup>−6</sup>": 1e-6}
+SCALES = {"": 1.0, "%": 1e-2, "10<sup>−5</sup>": 1e-5}
 RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
 
 
