@@ -1,5 +1,5 @@
-/* Attention matrices of the sequence that a reader types, from the weights that the page carries.
-   With x_i = token + position embedding: softmax over j of (Q x_i) . (K x_j) / sqrt(64). */
+/* What the transformer looks at in the sequence that a reader types, and what it counts, from the weights that the page
+   carries. With x_i = token + position embedding: softmax over j of (Q x_i) . (K x_j) / sqrt(64). */
 "use strict";
 (() => {
   const LENGTH = 10, LETTERS = "ABCDEFGHIJKLMNO";
@@ -17,11 +17,27 @@
     return raised.map(value => value / total);
   }
 
-  function attention(weights, width, tokens) {
+  const plus = (a, b) => a.map((value, i) => value + b[i]);
+
+  const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+  function normed({norm_scale, norm_shift}, values) {
+    const centre = mean(values), spread = Math.sqrt(mean(values.map(value => (value - centre) ** 2)) + 1e-5);
+    return values.map((value, i) => (value - centre) / spread * norm_scale[i] + norm_shift[i]);
+  }
+
+  function answer(weights, width, tokens) {
     const inputs = tokens.map((token, i) => Array.from({length: width}, (_, c) =>
       weights.token[token * width + c] + weights.position[i * width + c]));
-    const queries = inputs.map(x => times(weights.query, x)), keys = inputs.map(x => times(weights.key, x));
-    return queries.map(query => softmax(keys.map(key => dot(query, key) / Math.sqrt(width))));
+    const [queries, keys, values] = ["query", "key", "value"].map(part => inputs.map(x => times(weights[part], x)));
+    const attention = queries.map(query => softmax(keys.map(key => dot(query, key) / Math.sqrt(width))));
+    const counts = attention.map(shares => {
+      const mixed = values[0].map((_, c) => dot(shares, values.map(value => value[c])));
+      const hidden = plus(times(weights.hidden, normed(weights, mixed)), weights.hidden_bias);
+      const scores = plus(times(weights.output, hidden.map(value => Math.max(value, 0))), weights.output_bias);
+      return scores.indexOf(Math.max(...scores));
+    });
+    return {attention, counts};
   }
 
   function problem(text) {
@@ -38,11 +54,11 @@
     return made;
   }
 
-  function table(name, matrix, text) {
+  function table(name, {attention, counts}, text) {
     const made = element("table"), head = made.createTHead().insertRow(), body = made.createTBody();
     made.append(element("caption", `${name} solution, per cent`));
-    head.append(element("td"), ...[...text].map(letter => element("th", letter, {scope: "col"})));
-    matrix.forEach((line, i) => {
+    head.append(element("td"), ...[...text, "count"].map(name => element("th", name, {scope: "col"})));
+    attention.forEach((line, i) => {
       const row = body.insertRow();
       row.append(element("th", text[i], {scope: "row"}));
       line.forEach((value, j) => {
@@ -53,6 +69,10 @@
         cell.classList.toggle("equal", text[i] === text[j]);
         row.append(cell);
       });
+      const right = [...text].filter(letter => letter === text[i]).length;
+      const said = element("td", counts[i], {class: "count", title: counts[i] === right ? "right" : `wrong: ${right}`});
+      said.classList.toggle("wrong", counts[i] !== right);
+      row.append(said);
     });
     return made;
   }
@@ -73,7 +93,7 @@
       const tokens = [...text].map(letter => LETTERS.indexOf(letter));
       for (const place of panel.querySelectorAll("figure")) {
         const name = place.dataset.solution;
-        place.replaceChildren(table(name, attention(solutions[name], width, tokens), text));
+        place.replaceChildren(table(name, answer(solutions[name], width, tokens), text));
       }
     }
 

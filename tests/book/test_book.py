@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 PANEL = HTML / "book/_executed/fig04_histogram.html"
 MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll(".attention-panel figure"), figure =>
-    [figure.dataset.solution, Array.from(figure.querySelectorAll("tbody td"), cell =>
+    [figure.dataset.solution, Array.from(figure.querySelectorAll("tbody td[data-value]"), cell =>
         [Number(cell.dataset.value), Number(cell.textContent), cell.classList.contains("equal")])]))"""
 
 
@@ -52,6 +52,8 @@ def test_the_panel_computes_what_torch_does(panel, text):
         assert abs(values - theirs).max() < 1e-4
         assert abs(per_cent - 100 * theirs).max() < 0.51
         assert (framed == (tokens[:, None] == tokens)).all()
+        said = panel.locator(f'.attention-panel figure[data-solution="{name}"] td.count').all_inner_texts()
+        assert list(map(int, said)) == tf.logits(weights, torch.from_numpy(tokens[None])).argmax(-1)[0].tolist()
     assert panel.locator(".attention-panel .message").text_content() == ""
 
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -31,19 +32,28 @@ def runs(**columns):
     return pd.DataFrame(columns, index)
 
 
-RUNS = runs(**{"accuracy": [0.998, 0.9988, 0.99, 0.998], "start to trained": [155.0, 165.0, 160.0, 170.0]})
+def epochs(*accuracies):
+    """After Adam's two epochs each run has its accuracy; before and after that all are right."""
+    rows = runs(accuracy=accuracies).reset_index().assign(what="epoch", adam_epochs=2)
+    return pd.concat([rows.assign(epoch=2), *(rows.assign(epoch=epoch, accuracy=1.0) for epoch in (1, 3))])
+
+
+def read_runs():
+    return page.per_run(pd.concat([moved(), epochs(0.998, 0.9988, 0.99, 0.998)]))
 
 
 def test_distances_as_published_leave_out_the_former_zeros_of_the_embeddings():
-    read = page.as_published(RUNS, moved())
+    read = read_runs()
     by_sgd = 0.4 + 1.2 + 0.4 + 0.6 + 0.7  # of the embeddings sqrt(0.25 - 0.09) and sqrt(1.69 - 0.25)
     assert read["trained to final"].to_list() == pytest.approx([by_sgd, 2 * by_sgd, 3 * by_sgd, 6 * by_sgd])
     assert read["of_zeros"].to_list() == pytest.approx([0.3, 0.6, 0.9, 1.8])  # of Q and K alone
-    pd.testing.assert_frame_equal(read[[*RUNS]], RUNS)
+    assert read["start to trained"].to_list() == pytest.approx([350, 700, 1050, 2100])
+    assert read["accuracy"].to_list() == [0.998, 0.9988, 0.99, 0.998]
 
 
 def test_table_1_compares_means_and_spreads():
-    rows = page.beside_published(page.as_published(RUNS, moved()))
+    read = read_runs().assign(**{"start to trained": [155.0, 165.0, 160.0, 170.0]})
+    rows = page.beside_published(read)
     assert len(rows) == 16 and set(rows["evidence"]) == {"transformers"} and set(rows["n"]) == {2}
     by = {(row.quantity, *row.parameters.values()): row for row in rows.itertuples()}
     mean, spread = (by["start to trained", "positional", name] for name in ("mean", "standard deviation"))
@@ -58,70 +68,30 @@ def test_table_1_compares_means_and_spreads():
 
 
 def test_table_1_in_the_papers_form():
-    first, second, *_ = page.table1(page.as_published(RUNS, moved())).to_dict("records")
+    first, second, *_ = page.table1(read_runs()).to_dict("records")
     assert (first["published"], first["published_spread"]) == ("0.99885", "0.00045")
     assert first["ours"] == pytest.approx(0.9984) and first["ours_std"] == pytest.approx(0.0004)
-    assert second["quantity"] == "start to trained" and second["ours_std"] == pytest.approx(50**0.5)
+    assert second["quantity"] == "start to trained" and second["ours_std"] == pytest.approx(350 / 2**0.5)
 
 
-def test_readings_of_a_distance(monkeypatch):
-    monkeypatch.setattr(page, "SETS", {"all tensors": None, "Q, K": ("query", "key")})
-    distances = page.readings(moved(), "trained to final").set_index("reading")
-    assert distances.loc["sum over all tensors", "positional"] == pytest.approx(3.5 * 1.5)
-    assert distances.loc["sum over all tensors", "positional_std"] == pytest.approx(3.5 / 2**0.5)
-    assert distances.loc["sum over Q, K", "semantic"] == pytest.approx(3 * 1.5)
-    norm = (0.25 + 1.69 + 0.16 + 0.36 + 0.49) ** 0.5
-    assert distances.loc["one norm of all entries", "positional"] == pytest.approx(1.5 * norm)
-    zeros = page.readings(moved(), "trained to final", "of_zeros").set_index("reading")
-    assert zeros.loc["sum over all tensors", "positional"] == pytest.approx(1.1 * 1.5)
-
-
-def test_where_the_distance_comes_from():
-    rows = page.moved_by(moved()).set_index("entries")
-    assert rows.loc["all entries, positional"].to_list() == pytest.approx([0.5 * 5.25, 0.8 * 5.25, 5.25])
-    assert rows.loc["former zeros, semantic"].to_list() == pytest.approx([0.5 * 4.95, 0.8 * 4.95, 4.95])
-
-
-def test_changes_of_matrices_and_shares():
-    seeds = pd.DataFrame({"positional": [0.1, 0.3], "semantic": [1.0, 1.0], "between": [2.0, 4.0]})
-    changes = page.matrix_changes(seeds)
-    assert changes["rms_change"].to_list() == pytest.approx([0.2, 1.0, 3.0])
-    assert changes["rms_change_error"].to_list() == pytest.approx([0.1, 0.0, 1.0])
-    names = ("by_position", "by_token", "by_position_sgd", "by_token_sgd")
-    shares = page.attention_shares(runs(**{name: [0.1 + i, 0.3 + i, 0.5 + i, 0.9 + i] for i, name in enumerate(names)}))
-    assert list(shares["solution"]) == [
-        "positional, before SGD",
-        "positional, after SGD",
-        "semantic, before SGD",
-        "semantic, after SGD",
-    ]
-    assert shares["by_position"].to_list() == pytest.approx([0.2, 2.2, 0.7, 2.7])
-    assert shares["by_token"].to_list() == pytest.approx([1.2, 3.2, 1.7, 3.7])
-    assert shares["by_token_std"].to_list() == pytest.approx([0.02**0.5, 0.02**0.5, 0.08**0.5, 0.08**0.5])
-
-
-def test_changes_run_by_run():
-    table = runs(accuracy=[0.9, 0.8, 0.5, 0.5], accuracy_sgd=[1.0, 0.92, 0.5, 0.5])
-    changes = page.changes_by_sgd(table.assign(test_loss=1.0, test_loss_sgd=0.5)).set_index(["quantity", "solution"])
-    by_hand = {
-        ("accuracy", "positional"): 0.11,
-        ("test_loss", "positional"): -0.5,
-        ("accuracy", "semantic"): 0.0,
-        ("test_loss", "semantic"): -0.5,
-    }
-    assert list(changes.index) == list(by_hand) and changes["change"].to_list() == pytest.approx([*by_hand.values()])
-    assert changes["change_error"].to_list() == pytest.approx([0.01] + 3 * [np.finfo(np.float32).eps])
-
-
-def test_the_worst_letters_the_worst_run_first():
-    def worst(letters, there):
-        return runs(letter=letters, there=there, elsewhere=[0.0, 0.01, 0.02, 0.03], all=[0.9, 0.8, 0.1, 0.2])
-
-    worst = {"adam": worst(list("ABCD"), [0.1, 0.2, 0.3, 0.4]), "sgd": worst(list("EFGH"), [0.5] * 4)}
-    assert page.worst_letters(worst, "semantic").to_dict("records") == [
-        {"run": 1, "letter": "D", "there": 0.4, "elsewhere": 0.03, "letter_sgd": "H", "there_sgd": 0.5},
-        {"run": 0, "letter": "C", "there": 0.3, "elsewhere": 0.02, "letter_sgd": "G", "there_sgd": 0.5},
-    ]
+def test_what_sgd_changes_of_each_run(monkeypatch):
+    """Gradient 1 or 3 by the phase, matrices that change by 0.5 at half of the entries, distances from the table."""
+    monkeypatch.setattr(page, "data", lambda cell: ("training", SimpleNamespace(tokens=np.zeros((4, 10), int))))
+    monkeypatch.setattr(page, "weights", lambda table, variant, after, seed: after)
+    monkeypatch.setattr(page, "gradient_norm", lambda flat, sequences: {"adam": 3.0, "sgd": 1.0}[flat])
+    change = {"adam": 0.0, "sgd": 0.5}
+    monkeypatch.setattr(page, "matrices", lambda flat, tokens: np.repeat([0.0, change[flat]], len(tokens)))
+    shares = runs(by_position=[0.1, 0.2, 0.3, 0.4], by_token=[0.5, 0.6, 0.7, 0.8]).reset_index()
+    shares = pd.concat([shares.assign(after="sgd"), shares.assign(after="adam", by_position=9, by_token=9)])
+    cells = [SimpleNamespace(variant=variant, seed=seed) for variant, seed in runs().index]
+    trained = page.by_sgd(pd.concat([moved(), shares.assign(what="shares")]), cells, 3)
+    assert trained["sgd_alone"].to_list() == pytest.approx([2.8, 5.6, 8.4, 16.8])  # 0.8 times the sum over tensors
+    assert (trained["gradient"] == 3).all() and (trained["gradient_sgd"] == 1).all()
+    assert trained["rms_change"].to_list() == pytest.approx([0.5**1.5] * 4)
+    assert trained["explained_sgd"].to_list() == [0.1, 0.2, 0.7, 0.8]
+    rows = page.staying(trained, 2 * trained).set_index(["solution", "begun"])
+    assert rows.loc[("semantic", "Adam has ended"), "sgd_alone"] == pytest.approx(12.6)
+    assert rows.loc[("semantic", "three epochs (control)"), "sgd_alone_error"] == pytest.approx(8.4)
 
 
 def losing(shares, data_seed=0):
@@ -147,20 +117,11 @@ def test_a_letter_is_lost_in_the_first_epochs():
     assert (seventh["epoch"], seventh["there"], seventh["kept"]) == (7, pytest.approx(0.15), 0.3)
 
 
-def test_starts_are_counted_by_the_data_sets_on_which_they_lose_a_letter():
-    first = losing([[0.9, 0.5, 0.5], [0.0, 0.5, 0.5], [0.9, 0.0, 0.0], [0.9, 0.0, 0.0]])
-    second = losing([[0.0, 0.5, 0.5], [0.0] * 3, [0.0] * 3, [0.0] * 3], data_seed=1)
-    counts = page.lost_by_start(page.lasting_errors(pd.concat([first, second])))
-    assert counts["lost_on"].to_list() == [0, 1, 2] and counts["starts"].to_list() == [2, 1, 1]
-    assert counts["if_alike"].to_list() == pytest.approx([4 * 0.375, 4 * 0.5, 4 * 0.125])  # of shares 1/2 and 1/4
-    assert counts["if_alike_std"].to_list() == pytest.approx([(4 * p * (1 - p)) ** 0.5 for p in (0.375, 0.5, 0.125)])
-
-
 def test_the_panel_carries_the_weights_exactly():
     flat = transformer.start(np.random.default_rng(0))
     html = attention_panel({"semantic": flat}, [range(10)])
     assert ">ABCDEFGHIJ</button>" in html
     data = json.loads(re.search(r'application/json">(.*?)</script>', html)[1])
-    for name in ("token", "position", "query", "key"):
+    for name in transformer.SHAPES:
         sent = np.frombuffer(base64.b64decode(data["solutions"]["semantic"][name]), "<f4")
         assert (sent.reshape(data["shapes"][name]) == getattr(transformer.views(flat), name)).all()

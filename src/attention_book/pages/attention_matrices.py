@@ -1,4 +1,4 @@
-"""Figures 4, 5 and 6: attention matrices of the transformer that counts, and the panel where a reader types letters."""
+"""Figures 4, 5 and 6: what the transformer that counts looks at, what it counts, and a panel where a reader types."""
 
 import json
 from html import escape
@@ -8,8 +8,8 @@ from matplotlib import pyplot as plt
 from matplotlib.patches import Rectangle
 
 from attention_phases.histogram.counting import LETTERS, from_letters
-from attention_phases.histogram.measures import matrices
-from attention_phases.histogram.transformer import ATTENTION, SHAPES, views
+from attention_phases.histogram.measures import counted, matrices
+from attention_phases.histogram.transformer import SHAPES, views
 
 from .. import published
 from ..render.style import styled
@@ -36,30 +36,48 @@ def letters(sequence):
     return "".join(LETTERS[token] for token in sequence)
 
 
+def answers(flat, sequences):
+    """Attention matrices (n, 10, 10) of a solution (SIZE,), and the counts (n, 10) that it gives."""
+    return matrices(flat, sequences), counted(flat, sequences)
+
+
 def around_sgd(table, variant, sequences):
-    """Attention matrices (n, 10, 10) of run 0 of a solution before and after SGD, by their heading.
+    """The answers of run 0 of a solution before and after SGD, by their heading.
 
     table: the experiment "histogram".
     """
     headings = {"after Adam": "adam", "after noise and SGD": "sgd"}
-    return {heading: matrices(weights(table, variant, after), sequences) for heading, after in headings.items()}
+    return {heading: answers(weights(table, variant, after), sequences) for heading, after in headings.items()}
+
+
+def largest_change(columns):
+    """The largest change of any entry of the attention matrices from one column of a figure to the other."""
+    (before, _), (after, _) = columns.values()
+    return float(abs(after - before).max())
 
 
 @styled
 def draw_matrices(columns, sequences, colours):
     """Attention matrices beside one another in per cent, a row for each sequence; cells of equal tokens are framed.
 
-    columns: (n, 10, 10) arrays by their heading.
+    At the right of each row of a matrix stands the count that the network gives there, in brackets if it is wrong.
+
+    columns: from `answers`, by their heading.
     sequences: n, of ten tokens each.
     colours: of the headings.
     """
     count = len(sequences)
-    figure, axes = plt.subplots(count, len(columns), figsize=(6.4, 3.25 * count + 0.3), squeeze=False)
+    figure, axes = plt.subplots(count, len(columns), figsize=(6.4, 3.1 * count + 0.3), squeeze=False)
     for row, sequence in enumerate(map(letters, sequences)):
-        for panel, attention in zip(axes[row], columns.values()):
+        for panel, (attention, counts) in zip(axes[row], columns.values()):
             _draw_matrix(panel, attention[row], sequence)
+            right = map(sequence.count, sequence)
+            texts = [str(said) if said == true else f"({said})" for said, true in zip(counts[row], right)]
+            for i, text in enumerate(texts):
+                panel.text(len(texts) - 0.35, i, text, va="center", fontsize=10)
     for panel, heading, colour in zip(axes[0], columns, colours):
         panel.set_title(heading, color=colour, loc="center", pad=22)
+        panel.text(1.02, 1.02, "count", fontsize=9, transform=panel.transAxes)
     axes[0, 0].set_ylabel("token that looks", fontsize=11)
     return figure
 
@@ -83,8 +101,11 @@ def attention_panel(solutions, sequences):
     solutions: parameters (SIZE,) by the solution's name.
     sequences: those that a button fills in; the first is shown at once.
     """
-    sent = {name: {part: encode(getattr(views(flat), part)) for part in ATTENTION} for name, flat in solutions.items()}
-    data = {"shapes": {part: SHAPES[part] for part in ATTENTION}, "solutions": sent}
+    sent = {
+        name: {part: encode(values) for part, values in views(flat)._asdict().items()}
+        for name, flat in solutions.items()
+    }
+    data = {"shapes": SHAPES, "solutions": sent}
     examples = [letters(sequence) for sequence in sequences]
     buttons = "".join(f'<button type="button" value="{text}">{text}</button>' for text in examples)
     places = "".join(f'<figure class="{name}" data-solution="{name}"></figure>' for name in map(escape, solutions))

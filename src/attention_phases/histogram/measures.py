@@ -1,11 +1,10 @@
-"""What a trained transformer has become: how far it moved, what its attention looks at, which counts it gets right."""
+"""What a trained transformer has become: how far it moved, what it looks at, what it counts, how steep its loss is."""
 
 import numpy as np
 import torch
 
 from .counting import LENGTH, TOKENS, Sequences
-from .step import evaluate
-from .transformer import SHAPES, as_tensors, attention, logits, views
+from .transformer import SHAPES, Weights, as_tensors, attention, logits, loss, views
 
 SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), ("displaced", "final"))
 BATCH = 500
@@ -70,28 +69,26 @@ def explained(values: np.ndarray, groups: np.ndarray) -> float:
 def right_by_count(flat: np.ndarray, sequences: Sequences) -> list[dict]:
     """For each count: positions with it, and how many of them are right, as dicts `count`, `places`, `right`."""
     places = np.bincount(sequences.counts.ravel(), minlength=LENGTH + 1)
-    right = np.bincount(sequences.counts[_counted(flat, sequences) == sequences.counts], minlength=LENGTH + 1)
+    right = np.bincount(sequences.counts[counted(flat, sequences.tokens) == sequences.counts], minlength=LENGTH + 1)
     return [{"count": count, "places": places[count], "right": right[count]} for count in range(1, LENGTH + 1)]
 
 
 def wrong_by_letter(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
     """Share of the positions counted wrong where each letter stands, (15,)."""
-    wrong = _counted(flat, sequences) != sequences.counts
+    wrong = counted(flat, sequences.tokens) != sequences.counts
     places = np.bincount(sequences.tokens.ravel(), minlength=TOKENS)
     return np.bincount(sequences.tokens[wrong], minlength=TOKENS) / places
 
 
-def _counted(flat: np.ndarray, sequences: Sequences) -> np.ndarray:
-    """The count that a model gives at each position, (n, 10)."""
-    return _by_parts(logits, flat, sequences.tokens).argmax(axis=-1)
+def counted(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+    """The count that a model (SIZE,) gives at each position of sequences of tokens (n, 10), (n, 10)."""
+    return _by_parts(logits, flat, np.asarray(tokens)).argmax(axis=-1)
 
 
-def along_line(
-    first: np.ndarray, second: np.ndarray, sequences: Sequences, steps: int = 21
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places (steps,) on the straight line from one solution (SIZE,), 0, to another, 1; loss and accuracy there."""
-    sequences = Sequences(*map(np.ascontiguousarray, sequences))
-    places = np.linspace(0, 1, steps)
-    points = [((1 - place) * first + place * second).astype(np.float32) for place in places]
-    losses, accuracies = np.transpose([evaluate(views(point), sequences, BATCH) for point in points])
-    return places, losses, accuracies
+def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
+    """2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,), nothing frozen."""
+    weights = Weights(*(part.requires_grad_() for part in as_tensors(flat)))
+    tokens, counts = (torch.from_numpy(values).split(BATCH) for values in sequences)
+    for batch in zip(tokens, counts):
+        (loss(weights, *batch) * len(batch[0]) / len(sequences.tokens)).backward()
+    return sum(float(part.grad.square().sum()) for part in weights) ** 0.5
