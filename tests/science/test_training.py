@@ -8,6 +8,8 @@ from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import BadInput, Task
 from attention_phases.model import two_tokens
+from attention_phases.model.sentences import draw, labels, positional_encoding
+from attention_phases.theory.prediction_error import test_error as error_of
 from attention_phases.training import optimizers
 from attention_phases.training.starts import STARTS, start_weights
 
@@ -122,3 +124,29 @@ def test_rates_and_steps_are_the_published_ones(descend, step, steps):
     _, counted = descend(None, 0.0, torch.zeros(1, 2), risk)
     assert len(seen) == steps and counted == [steps]
     assert seen[0] == 0 and seen[1] == pytest.approx(-step)
+
+
+@pytest.mark.parametrize("matrix", ["standard", "alternative"])
+def test_students_beside_given_positions_have_the_teachers_form(matrix):
+    """Their risk is that of the outputs ((1 - omega) S + omega A) x."""
+    task, d = Task(omega=0.4, matrix=matrix), 300
+    data = two_tokens.sample(task, 0.5, d, np.random.default_rng(1))
+    teacher, xi, y = draw(task, 0.5, d, np.random.default_rng(1))
+    given = two_tokens.beside_positions(task, data)
+    weights = 0.5 * teacher + 0.1
+    x = positional_encoding(xi)
+    h = torch.einsum("and,d->an", x, weights) / d**0.5
+    own = torch.softmax(h[:, None] * h[None], dim=1)
+    mixing = (1 - task.omega) * own + task.omega * torch.tensor(task.matrix)[:, :, None]
+    output = torch.einsum("abn,bnd->and", mixing, x)
+    expected = ((labels(task, xi, y) - output) ** 2).sum() / (2 * d) + 0.5 * task.lam * weights @ weights
+    value, _ = two_tokens.risk(given, weights[None], task.lam)
+    assert value.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_test_error_beside_given_positions_is_that_of_the_semantic_task():
+    """In the limit it is (1 - omega)^2 times that on a teacher without positions."""
+    overlaps = {"q": 0.05, "m": 0.1, "theta": 0.08, "rho": 0.25, "m_teacher": 0.0}
+    task = Task(omega=0.4)
+    semantic, _ = error_of(Task(omega=0.0), overlaps)
+    assert error_of(task, overlaps, given=0.4)[0] == pytest.approx(0.36 * semantic, rel=1e-12)

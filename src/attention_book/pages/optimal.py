@@ -60,7 +60,7 @@ def minima(lines, omega, share=1.0):
 
 
 def recovered(table, task):
-    """Over alpha: squared cosine of theory and of message passing, and in how many of the `runs` the teacher is `recovered`."""
+    """Over alpha the squared cosine of theory and of message passing, and how many of the `runs` find the teacher."""
     runs = table.assign(recovered=table["squared_cosine"] > 1 - EXACT).groupby("alpha")
     summary = with_errors(runs[["squared_cosine"]]).assign(recovered=runs["recovered"].sum(), runs=runs.size())
     summary.insert(0, "optimal", [optimal(task, alpha).q.value for alpha in summary.index])
@@ -72,7 +72,8 @@ def ends(table):
 
     And of how many of the `runs` the random start ends with the lower training loss (`random_lower`).
     """
-    rows = with_cosines(table).set_index(["alpha", "optimizer", "seed", "start"])[["squared_cosine", "train_loss"]].unstack()
+    runs = with_cosines(table).set_index(["alpha", "optimizer", "seed", "start"])
+    rows = runs[["squared_cosine", "train_loss"]].unstack()
     pairs = pd.DataFrame(
         {
             "from_teacher": rows["squared_cosine", "semantic"],

@@ -1,0 +1,47 @@
+"""What the page of the optimal learner shows, on rows made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_book.pages.optimal import ends, optimal_line, recovered, with_cosines
+from attention_phases.task import Task
+
+
+def test_cosines_of_known_weights():
+    """Weights a Q* + b R with R at right angles and of the same length have the squared cosine a^2/(a^2 + b^2)."""
+    sigma, a, b = 0.5, 0.6, 0.3
+    rows = pd.DataFrame({"sigma": [sigma], "theta": [sigma**2 * a], "q": [sigma**2 * (a**2 + b**2)]})
+    assert with_cosines(rows)["squared_cosine"].item() == pytest.approx(a**2 / (a**2 + b**2))
+
+
+def test_the_optimal_line_meets_its_ends():
+    line = optimal_line(Task(), [0.1, 0.3, 0.6]).set_index("alpha")
+    assert line["squared_cosine"].to_list() == [0, pytest.approx(0.268, abs=1e-3), 1]
+    assert line["test_mse"][0.1] > line["test_mse"][0.3] > line["test_mse"][0.6] == 0
+
+
+def test_recoveries_are_counted():
+    rows = pd.DataFrame({"alpha": [0.3, 0.3, 0.8, 0.8], "squared_cosine": [0.2, 0.3, 1.0, 0.9]})
+    summary = recovered(rows, Task()).set_index("alpha")
+    assert summary["recovered"].to_dict() == {0.3: 0, 0.8: 1} and (summary["runs"] == 2).all()
+    assert summary["squared_cosine"].to_dict() == {0.3: 0.25, 0.8: 0.95}
+    assert summary["optimal"][0.3] == pytest.approx(0.268, abs=1e-3)
+
+
+def test_ends_compare_both_starts_on_one_data_set():
+    table = pd.DataFrame(
+        {
+            "alpha": 1.0,
+            "optimizer": "lbfgs",
+            "sigma": 1.0,
+            "seed": [0, 0, 1, 1],
+            "start": ["semantic", "random"] * 2,
+            "q": 1.0,
+            "theta": np.sqrt([0.8, 0.1, 0.6, 0.3]),
+            "train_loss": [1.0, 2.0, 4.0, 3.0],
+        }
+    )
+    row = ends(table).iloc[0]
+    assert (row["from_teacher"], row["from_random"]) == pytest.approx((0.7, 0.2))
+    assert (row["random_lower"], row["runs"]) == (1, 2)
