@@ -1,6 +1,5 @@
 """The optimal learner beside the paper's students, and students to whom the positional part is given."""
 
-import numpy as np
 import pandas as pd
 
 from attention_phases.theory.optimal import optimal, thresholds_of_learning
@@ -22,7 +21,6 @@ from ..render.style import (
 )
 
 EXACT = 1e-6  # distance of the squared cosine from one at which the teacher is recovered
-DASHED = (0, (4, 2))
 MARKERS = {"semantic": "o", "random": "x"}  # of students by start
 
 
@@ -102,7 +100,7 @@ def draw_learners(task, best, passing, published, given, students):
         for branch, rows in published.groupby("what", observed=True):
             _draw_line(axes, rows, name, COLOURS[branch], "-", f"{branch} minimum")
         semantic = given[given["what"] == "semantic"]
-        _draw_line(axes, semantic, name, SEMANTIC, DASHED, "semantic minimum, positions given")
+        _draw_line(axes, semantic, name, SEMANTIC, "--", "semantic minimum, positions given")
         for start, rows in with_cosines(students).groupby("start", observed=True):
             label = f"trained from {'the teacher' if start == 'semantic' else 'random weights'}, positions given"
             means = with_errors(rows.groupby("alpha")[[name]])
@@ -112,13 +110,12 @@ def draw_learners(task, best, passing, published, given, students):
             axes.axvline(threshold, color=NEUTRAL, linewidth=1, linestyle=":")
     errors.set(ylabel=TEST_ERROR, ylim=(-1e-4, 2 * baseline))
     scientific(errors)
-    cosines.set(ylabel="squared cosine with the teacher", xlabel=ALPHA, xlim=(0, 2), ylim=(-0.02, 1.02))
+    cosines.set(ylabel="squared cosine", xlabel=ALPHA, xlim=(0, 2), ylim=(-0.02, 1.02))
     handles, labels = errors.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=1, fontsize=11)
     return figure
 
 
 def _draw_line(axes, rows, name, colour, style, label):
-    if name == "test_mse" or np.isfinite(rows[name]).any():
-        error = rows.get(f"{name}_error", 0.0)
-        draw_line(axes, rows["alpha"], rows[name], error, colour, style, label)
+    error = rows.get(f"{name}_error", 0.0)  # the cosines of minima are shown without
+    draw_line(axes, rows["alpha"], rows[name], error, colour, style, label)
