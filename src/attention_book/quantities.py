@@ -136,7 +136,6 @@ QUANTITIES = {
     "points": Quantity("quadrature points of a scramble", heading="quadrature points", form=",d"),
     "scrambles": Quantity("independent scrambles of the quadrature, from which its error bars come"),
     "branch": Quantity("branch of the solutions", names=BRANCHES),
-    "ys": Quantity("values of y, conjugate to the risk, as JSON"),
     "variant": Quantity("which part of the transformer is frozen at first", names=dict.fromkeys(BRANCHES, "")),
     # overlaps and losses
     "q": _ratio("sigma^2 |Q|^2/d, size of the student; with two columns the trace"),
@@ -259,7 +258,7 @@ QUANTITIES = {
     "y": _ratio("conjugate to the risk", form=".0f"),
     "phi": _ratio("Phi(y); at the ground state the training loss of the lowest minima"),
     "energy": _ratio("e = d(y Phi)/dy, training loss of the minima"),
-    "complexity": _ratio("Sigma, logarithm of the number of minima per dimension; too few inner points where y > 1000"),
+    "complexity": _ratio("Sigma, logarithm of the number of minima per dimension"),
     "shift": _ratio(
         "rows of solutions: Phi less the replica-symmetric loss; of thresholds: by how much alpha moves",
         heading="moved by",

@@ -194,17 +194,6 @@ class OneStepThresholdsCell(_OnNets):
 
 
 @dataclass(frozen=True)
-class OneStepCell(_OnNets):
-    """The minima of one branch at several y, see `theory_lines.minima_along_y`."""
-
-    kind: ClassVar = Kind(".theory_lines:minima_along_y", kinds.ONE_STEP)
-
-    alpha: float = field(kw_only=True)
-    branch: str = field(kw_only=True)
-    ys: tuple = field(kw_only=True)
-
-
-@dataclass(frozen=True)
 class CountingCell:
     """A run of the counting task.
 

@@ -10,11 +10,10 @@ from .cells import (
     ArchitectureLineCell,
     CopiesCell,
     LineCell,
-    OneStepCell,
     OneStepThresholdsCell,
     RuleCell,
 )
-from .grids import ALPHAS, CHANGED_TASKS, MAP_OMEGAS, OMEGAS, at, cells, sizes, tasks
+from .grids import ALPHAS, CHANGED_TASKS, MAP_OMEGAS, OMEGAS, cells, sizes, tasks
 from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
 
 FURTHER_OMEGAS = (0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63)  # with thresholds beyond the map, up to alpha = 12.8
@@ -151,15 +150,3 @@ def one_step_alternative(omegas, points, scrambles):
     """Both thresholds with one step of breaking at small omega, alternative A."""
     axes = {"task": tasks(omegas, matrix="alternative")}
     return cells("one_step_alternative", OneStepThresholdsCell, axes, points=points, scrambles=scrambles)
-
-
-# Points (omega, alpha), and y, conjugate to the risk: around the inverse of the training loss, that is some hundreds.
-@sizes(
-    paper=(((0.1, 0.75), (0.02, 0.64)), (100.0, 200.0, 400.0, 800.0, 1600.0), 2**12, 16),
-    laptop=(((0.1, 0.75),), (100.0, 300.0, 900.0), 2**8, 8),
-    smoke=(((0.1, 0.75),), (300.0,), 2**8, 4),
-)
-def one_step_valleys(shown, ys, points, scrambles):
-    """Phi, e and Sigma along y, and the ground state, of both branches at two points close to the transition."""
-    axes = {("task", "alpha"): at(*shown), "branch": INFORMED}
-    return cells("one_step_valleys", OneStepCell, axes, ys=ys, points=points, scrambles=scrambles)

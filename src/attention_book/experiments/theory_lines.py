@@ -8,7 +8,7 @@ from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branches import MINIMA, as_row, as_table, follow, solve_from
 from attention_phases.theory.ends import border, branch_end, gain_crossing
-from attention_phases.theory.one_step.solution import OneStep, one_step
+from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.published_rule import coarse_threshold
 from attention_phases.theory.quadrature import usual_points
@@ -223,15 +223,6 @@ def _moved_rows(kind, place, moved):
         for branch, state in moved.solutions.items()
     ]
     return [row, *states]
-
-
-def minima_along_y(cell) -> list[dict]:
-    """Return the rows of a `cells.OneStepCell`: "solution" at each y, then the "ground state", see `one_step_row`."""
-    task, quadrature = cell.task, {"points": cell.points, **_quadrature(cell)}
-    rows = []
-    for what, y in [*(("solution", y) for y in cell.ys), ("ground state", None)]:
-        rows.append({"what": what, **one_step_row(one_step(task, cell.alpha, cell.branch, y, **quadrature))})
-    return rows
 
 
 def one_step_row(solution: OneStep) -> dict:

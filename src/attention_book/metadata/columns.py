@@ -53,10 +53,6 @@ OF_CELLS = {  # and of types that derive from them
         "what": Quantity("which threshold", names=THRESHOLDS),
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
-    cells.OneStepCell: {
-        "seed": _SEED,
-        "what": _about({"solution": "the solution at a given y", "ground state": "the y at which Phi is largest"}),
-    },
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
     cells.SearchCell: {
         "aligned": Quantity("|cosine| with the lowest minimum found from all starts of the cell", RATIO)
