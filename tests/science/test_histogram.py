@@ -260,3 +260,12 @@ def test_exchanged_runs_are_runs_of_the_experiment():
     known = grid("histogram", "paper", runs=40)
     for cell in grid("lost_letters", "paper"):
         assert runs.run_of(cell, cell.data_seed) in known and runs.run_of(cell, cell.start_seed) in known
+
+
+def test_a_control_is_the_same_run_that_adam_leaves_early():
+    """Other cells have streams of their own; those of a control are those of the whole run, whatever its epochs."""
+    control, whole = (grid(name, "paper")[3] for name in ("counting_control", "histogram"))
+    assert (control.variant, control.seed, control.adam_epochs) == (whole.variant, whole.seed, 3)
+    states = [[stream.generate_state(1) for stream in runs.seeds(cell)] for cell in (control, whole)]
+    assert states[0] == states[1] and len(states[0]) == 303
+    assert runs.seeds(replace(whole, adam_epochs=3))[0].generate_state(1) != states[1][0]

@@ -25,9 +25,13 @@ TESTED_EVERY = 5  # epochs after the first ones
 
 
 def seeds(cell):
-    """Streams of a cell, the same for both variants: data, start, noise, and the order of each epoch."""
-    fields = {name: value for name, value in vars(cell).items() if name != "variant"}
-    return seed_sequence(fields).spawn(3 + cell.adam_epochs + cell.sgd_epochs)
+    """Streams of a cell, the same for both variants: data, start, noise, and the order of each epoch.
+
+    A control has those of the run of the experiment "histogram" that it repeats.
+    """
+    run = run_of(cell, cell.seed) if cell.experiment == "counting_control" else cell
+    fields = {name: value for name, value in vars(run).items() if name != "variant"}
+    return seed_sequence(fields).spawn(3 + run.adam_epochs + run.sgd_epochs)
 
 
 def data(cell):

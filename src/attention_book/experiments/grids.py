@@ -216,6 +216,13 @@ def histogram(all_runs, sequences, adam_epochs, sgd_epochs, runs=None, variants=
     return cells("histogram", CountingCell, axes, **size)
 
 
+@sizes(paper=(4, 50_000, 3, 100), laptop=(1, 50_000, 3, 10), smoke=(2, 2_000, 1, 2))
+def counting_control(runs, sequences, adam_epochs, sgd_epochs):
+    """First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a minimum."""
+    size = {"sequences": sequences, "adam_epochs": adam_epochs, "sgd_epochs": sgd_epochs}
+    return cells("counting_control", CountingCell, {"seed": range(runs), "variant": VARIANTS}, **size)
+
+
 # Data sets, starts and epochs of the exchange; starts and epochs on the first data set alone; sequences.
 @sizes(
     paper=((4, 40, EXCHANGED), (40, 200), 50_000),
