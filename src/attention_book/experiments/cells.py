@@ -63,6 +63,19 @@ class ControlledCell(StudentCell):
     kind: ClassVar = Kind(".controls:train_controlled", kinds.CONTROLLED, kinds.UNREPEATABLE)
 
 
+class PositionsGivenCell(StudentCell):
+    """The same students, which add omega A themselves to their attention, see `two_tokens.beside_positions`."""
+
+    kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_beside_positions")
+
+
+@dataclass(frozen=True)
+class RecoveryCell(_OnData):
+    """Message passing of the optimal learner from random weights, see `training.recovery`."""
+
+    kind: ClassVar = Kind(".simulation:look_for_teacher", kinds.RECOVERY, ("steps",))
+
+
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
     """Students of another architecture.

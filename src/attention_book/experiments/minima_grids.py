@@ -2,7 +2,15 @@
 
 from attention_phases.task import Task
 
-from .cells import ControlledCell, LoopCell, MessagePassingCell, SearchCell, ValleyCell
+from .cells import (
+    ControlledCell,
+    LoopCell,
+    MessagePassingCell,
+    PositionsGivenCell,
+    RecoveryCell,
+    SearchCell,
+    ValleyCell,
+)
 from .grids import at, cells, sizes, students, tasks
 
 # omega: alphas around where students cross, close enough for a straight line.
@@ -85,3 +93,24 @@ def stability(seeds, d, points):
     """Message passing on several data sets at several alpha and omega: how it converges, and whether."""
     passed = [(Task(omega=omega), *rest) for omega, *rest in points]
     return cells("stability", MessagePassingCell, {"seed": range(seeds), ("task", "alpha", "start"): passed}, d=d)
+
+
+# Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
+LEARNT = tuple(round(0.1 * k, 2) for k in range(1, 11))
+
+
+@sizes(paper=((*LEARNT, 0.45, 0.55, 0.65), 8, 1000), laptop=(LEARNT, 4, 500), smoke=((0.3, 0.8), 2, 100))
+def recovery(alphas, seeds, d):
+    """Message passing of the optimal learner, from random weights."""
+    return cells("recovery", RecoveryCell, {"seed": range(seeds), "alpha": alphas}, task=Task(), d=d)
+
+
+@sizes(
+    paper=((*LEARNT, 1.25, 1.5, 2.0), ("lbfgs", "gd"), 8, 1000),
+    laptop=(LEARNT[1::2], ("lbfgs",), 4, 300),
+    smoke=((0.5, 1.0), ("lbfgs",), 2, 60),
+)
+def positions_given(alphas, optimizers, seeds, d):
+    """Students to whom omega A is given, from the teacher and from random weights."""
+    axes = {"seed": range(seeds), "optimizer": optimizers, "alpha": alphas}
+    return students("positions_given", axes, PositionsGivenCell, d=d, starts=("semantic", "random"))

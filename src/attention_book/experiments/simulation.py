@@ -6,12 +6,14 @@ import torch
 from attention_phases.model import students, two_tokens
 from attention_phases.model.sentences import fit_both_linear
 from attention_phases.theory.baseline import linear_test_error
+from attention_phases.theory.optimal import prediction_error
 from attention_phases.theory.prediction_error import general_test_error, project, test_error
 from attention_phases.theory.variants import flat_overlaps
 from attention_phases.training.optimizers import fit
+from attention_phases.training.recovery import recover
 from attention_phases.training.starts import displace, start_weights
 
-from .cells import ArchitectureCell
+from .cells import ArchitectureCell, PositionsGivenCell
 
 
 def train_students(cell, device="cpu", displaced=0.0):
@@ -29,6 +31,13 @@ def train_students(cell, device="cpu", displaced=0.0):
     """
     rng = cell.rng()
     return train_on(cell, _sample(cell, rng, device), rng, displaced)
+
+
+def train_beside_positions(cell, device="cpu", displaced=0.0):
+    """The rows of `train_students`, for students that add omega A themselves to (1 - omega) S."""
+    rng = cell.rng()
+    data = two_tokens.beside_positions(cell.task, _sample(cell, rng, device))
+    return train_on(cell, data, rng, displaced)
 
 
 def train_on(cell, data, rng, displaced=0.0):
@@ -58,7 +67,8 @@ def _row(cell, data, start, student):
 def _measure(cell, weights, teacher, linear):
     """Overlaps of a standard student, its test error and that of the linear model."""
     point = two_tokens.overlaps(cell.task, weights, teacher)
-    errors = [test_error(cell.task, point, cell.d, fixed)[0] for fixed in (None, linear)]
+    given = cell.task.omega if isinstance(cell, PositionsGivenCell) else 0.0
+    errors = [test_error(cell.task, point, cell.d, fixed, given)[0] for fixed in (None, linear)]
     return {name: point[name] for name in ("q", "m", "theta")}, errors
 
 
@@ -88,6 +98,13 @@ def _gauge(columns, teacher):
     cos, sin = along / np.linalg.norm(along)
     rotated = np.array([[cos, sin], [-sin, cos]]) @ columns
     return rotated * np.array([[1.0], [1.0 if rotated[1].mean() >= 0 else -1.0]])
+
+
+def look_for_teacher(cell):
+    """Row of a `RecoveryCell`: squared cosine q with the teacher, and the test error of what it would predict."""
+    end = recover(cell.task, cell.alpha, cell.d, cell.rng())
+    test_mse = prediction_error(cell.task, min(end.q, 1.0)).value
+    return [{"start": "random", **end._asdict(), "test_mse": test_mse}]
 
 
 def teacher_length(cell):

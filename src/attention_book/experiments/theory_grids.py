@@ -65,6 +65,16 @@ def ridge(lams, alphas, points, scrambles):
     return _lines("ridge", [Task(lam=lam) for lam in lams], alphas, points, scrambles)
 
 
+@sizes(**LINE)
+def positions_given_theory(alphas, points, scrambles, omega=0.3):
+    """Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task without positions.
+
+    The penalty over (1 - omega)^2 is its penalty.
+    """
+    semantic = Task(omega=0.0, lam=Task().lam / (1 - omega) ** 2)
+    return _lines("positions_given_theory", [semantic], alphas, points, scrambles)
+
+
 @sizes(**MAP)
 def fig09_theory(omegas, alphas, points, scrambles):
     """Theory of Figure 9: the lines of the map."""

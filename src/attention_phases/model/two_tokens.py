@@ -79,6 +79,16 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
     )
 
 
+def beside_positions(task: Task, data: Dataset) -> Dataset:
+    """Return the training set as a student sees it that adds omega A itself to (1 - omega) S.
+
+    Its misses ``(1 - omega) s + omega A_aa - target`` are those of S on the teacher's semantic part, times 1 - omega.
+    """
+    known = task.omega * torch.tensor(np.diag(task.matrix), dtype=data.targets.dtype)
+    share = 1 - task.omega
+    return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
+
+
 def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
 

@@ -17,13 +17,14 @@ from ..task import Task
 from .quadrature import TEST_ERROR_NET, gaussian_points
 
 
-def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tuple[float, float]:
+def test_error(task: Task, overlaps: dict, d: float = inf, attention=None, given: float = 0.0) -> tuple[float, float]:
     """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of a student with given overlaps, and its standard error.
 
     Args:
         overlaps: q, m, theta, rho and m_teacher by name
         d: embedding dimension; infinite for the high-dimensional limit
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
+        given: weight of A that the student adds itself to its attention
     """
     q, m, theta, rho, m_teacher = (overlaps[name] for name in ("q", "m", "theta", "rho", "m_teacher"))
     variance = task.sigma**2
@@ -32,8 +33,12 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None) -> tu
     xi1, xi2, zeta1, zeta2 = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     w = np.stack([root * xi1 + m, root * xi2 - m])
     y = theta / root * np.stack([xi1, xi2]) + rest * np.stack([zeta1, zeta2])
-    target = (1 - task.omega) * pair_attention(y) + task.omega * np.array(task.matrix)[:, :, None, None]
-    student = pair_attention(w) if attention is None else np.broadcast_to(attention[:, :, None, None], target.shape)
+    positions = np.array(task.matrix)[:, :, None, None]
+    target = (1 - task.omega) * pair_attention(y) + task.omega * positions
+    if attention is None:
+        student = (1 - given) * pair_attention(w) + given * positions
+    else:
+        student = np.broadcast_to(attention[:, :, None, None], target.shape)
     miss = target - student  # (2, 2, scrambles, points)
 
     bulk = variance * (miss**2).sum((0, 1))
