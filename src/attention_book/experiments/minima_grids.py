@@ -106,11 +106,12 @@ def recovery(alphas, seeds, d):
 
 
 @sizes(
-    paper=((*LEARNT, 1.25, 1.5, 2.0), ("lbfgs", "gd"), 8, 1000),
-    laptop=(LEARNT[1::2], ("lbfgs",), 4, 300),
-    smoke=((0.5, 1.0), ("lbfgs",), 2, 60),
+    paper=((*LEARNT, 1.25, 1.5, 2.0), {"lbfgs": 8, "gd": 3}, 1000),
+    laptop=(LEARNT[1::2], {"lbfgs": 4}, 300),
+    smoke=((0.5, 1.0), {"lbfgs": 2}, 60),
 )
-def positions_given(alphas, optimizers, seeds, d):
+def positions_given(alphas, seeds_by_optimizer, d):
     """Students to whom omega A is given, from the teacher and from random weights."""
-    axes = {"seed": range(seeds), "optimizer": optimizers, "alpha": alphas}
+    runs = [(optimizer, seed) for optimizer, seeds in seeds_by_optimizer.items() for seed in range(seeds)]
+    axes = {("optimizer", "seed"): runs, "alpha": alphas}
     return students("positions_given", axes, PositionsGivenCell, d=d, starts=("semantic", "random"))

@@ -1,0 +1,123 @@
+"""The optimal learner beside the paper's students, and students to whom the positional part is given."""
+
+import numpy as np
+import pandas as pd
+
+from attention_phases.theory.optimal import optimal, thresholds_of_learning
+
+from ..analysis.lines import borders_of, is_minimum
+from ..analysis.means import with_errors
+from ..render.style import (
+    ALPHA,
+    BASELINE,
+    COLOURS,
+    NEUTRAL,
+    SEMANTIC,
+    TEST_ERROR,
+    draw_line,
+    draw_means,
+    panels,
+    scientific,
+    styled,
+)
+
+EXACT = 1e-6  # distance of the squared cosine from one at which the teacher is recovered
+DASHED = (0, (4, 2))
+MARKERS = {"semantic": "o", "random": "x"}  # of students by start
+
+
+def optimal_line(task, alphas):
+    """Of the optimal learner over alpha: `cosine` squared, with the teacher, and `test_mse`, with errors."""
+    learners = [optimal(task, alpha) for alpha in alphas]
+    return pd.DataFrame(
+        {
+            "alpha": alphas,
+            "cosine": [learner.q.value for learner in learners],
+            "cosine_error": [learner.q.error for learner in learners],
+            "test_mse": [learner.test_mse.value for learner in learners],
+            "test_mse_error": [learner.test_mse.error for learner in learners],
+        }
+    )
+
+
+def with_cosines(rows):
+    """The same rows and `cosine`, the squared cosine of the weights with the teacher, at infinite d."""
+    return rows.assign(cosine=rows["theta"] ** 2 / (rows["sigma"] ** 2 * rows["q"]))
+
+
+def minima(lines, omega, share=1.0):
+    """Rows of both minima along alpha, with `cosine`; test errors times `share`.
+
+    lines: rows of theory.
+    """
+    borders, rows = borders_of(lines), with_cosines(lines)
+    kept = [
+        rows[(rows["what"] == branch) & is_minimum(borders, branch, omega, rows["alpha"])]
+        for branch in ("semantic", "positional")
+    ]
+    chosen = pd.concat(kept).sort_values("alpha")
+    return chosen.assign(test_mse=share * chosen["test_mse"], test_mse_error=share * chosen["test_mse_error"])
+
+
+def recovered(table, task):
+    """Over alpha: squared cosine of theory and of message passing, and how many of its `runs` are `exact`."""
+    runs = table.assign(exact=table["q"] > 1 - EXACT).groupby("alpha")
+    summary = with_errors(runs[["q"]]).assign(exact=runs["exact"].sum(), runs=runs.size())
+    theory = [optimal(task, alpha).q.value for alpha in summary.index]
+    return summary.assign(theory=theory).reset_index()
+
+
+def ends(table):
+    """Over alpha and the optimiser: mean squared cosines of students from the teacher and from random weights.
+
+    And of how many of the `runs` the random start ends with the lower training loss (`lower`).
+    """
+    rows = with_cosines(table).set_index(["alpha", "optimizer", "seed", "start"])[["cosine", "train_loss"]].unstack()
+    pairs = pd.DataFrame(
+        {
+            "from_teacher": rows["cosine", "semantic"],
+            "from_random": rows["cosine", "random"],
+            "lower": rows["train_loss", "random"] < rows["train_loss", "semantic"],
+        }
+    ).groupby(["alpha", "optimizer"], observed=True)
+    summary = with_errors(pairs[["from_teacher", "from_random"]])
+    return summary.assign(lower=pairs["lower"].sum(), runs=pairs.size()).reset_index()
+
+
+@styled
+def draw_learners(task, best, passing, published, given, students):
+    """Test error, and squared cosine with the teacher, over alpha.
+
+    best: `optimal_line`; passing: rows of "recovery"; published, given: `minima` of both kinds of students; students:
+    rows of "positions_given" by one optimiser
+    """
+    figure, (errors, cosines) = panels(2, 4.0, sharex=True)
+    baseline = published.attrs["linear"]
+    errors.axhline(baseline, color=BASELINE, label="linear model, all data")
+    for axes, name in ((errors, "test_mse"), (cosines, "cosine")):
+        _draw_line(axes, best, name, NEUTRAL, "-", "optimal learner")
+        means = with_errors(passing.rename(columns={"q": "cosine"}).groupby("alpha")[[name]])
+        draw_means(axes, means, name, NEUTRAL, marker="s", label="message passing on data")
+        for branch, rows in published.groupby("what", observed=True):
+            _draw_line(axes, rows, name, COLOURS[branch], "-", f"{branch} minimum")
+        semantic = given[given["what"] == "semantic"]
+        _draw_line(axes, semantic, name, SEMANTIC, DASHED, "semantic minimum, positions given")
+        for start, rows in with_cosines(students).groupby("start", observed=True):
+            label = f"trained from {'the teacher' if start == 'semantic' else 'random weights'}, positions given"
+            means = with_errors(rows.groupby("alpha")[[name]])
+            draw_means(axes, means, name, SEMANTIC, marker=MARKERS[start], fillstyle="none", label=label)
+    for threshold in thresholds_of_learning():
+        for axes in (errors, cosines):
+            axes.axvline(threshold, color=NEUTRAL, linewidth=1, linestyle=":")
+    errors.set(ylabel=TEST_ERROR, ylim=(-1e-4, 2 * baseline))
+    scientific(errors)
+    cosines.set(ylabel="squared cosine with the teacher", xlabel=ALPHA, xlim=(0, 2), ylim=(-0.02, 1.02))
+    handles, labels = errors.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper left", ncols=1, fontsize=11)
+    return figure
+
+
+def _draw_line(axes, rows, name, colour, style, label):
+    if name == "test_mse" or np.isfinite(rows[name]).any():
+        error = rows.get(f"{name}_error", 0.0)
+        draw_line(axes, rows["alpha"], rows[name], error, colour, style, label)
