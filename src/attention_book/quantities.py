@@ -138,6 +138,13 @@ QUANTITIES = {
     "variant": Quantity("which part of the transformer is frozen at first", names=dict.fromkeys(BRANCHES, "")),
     # overlaps and losses
     "q": _ratio("sigma^2 |Q|^2/d, size of the student; with two columns the trace"),
+    "squared_cosine": _ratio("squared cosine of the weights with the teacher", heading="message passing", form=".4f"),
+    "converged": Quantity("whether the iteration stands still, or knows the teacher"),
+    "optimal": _shown("theory", ".4f"),
+    "recovered": _shown("runs that find the teacher"),
+    "from_teacher": _shown("from the teacher"),
+    "from_random": _shown("from random weights"),
+    "random_lower": _shown("random start ends lower in", ".0f"),
     "m": _ratio("Q.1_d/d, overlap with the positional encoding; with two columns the norm over them"),
     "theta": _ratio("sigma^2 Q.Q*/d, overlap with the teacher; with two columns the norm over them"),
     "V": _ratio("response of a field, sigma^2 chi"),

@@ -101,10 +101,10 @@ def _gauge(columns, teacher):
 
 
 def look_for_teacher(cell):
-    """Row of a `RecoveryCell`: squared cosine q with the teacher, and the test error of what it would predict."""
-    end = recover(cell.task, cell.alpha, cell.d, cell.rng())
-    test_mse = prediction_error(cell.task, min(end.q, 1.0)).value
-    return [{"start": "random", **end._asdict(), "test_mse": test_mse}]
+    """Row of a `RecoveryCell`: how much of the teacher it knows, and the test error of what it would predict."""
+    q, steps, converged = recover(cell.task, cell.alpha, cell.d, cell.rng())
+    test_mse = prediction_error(cell.task, min(q, 1.0)).value
+    return [{"squared_cosine": q, "test_mse": test_mse, "steps": steps, "converged": converged}]
 
 
 def teacher_length(cell):

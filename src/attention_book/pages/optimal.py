@@ -27,13 +27,13 @@ MARKERS = {"semantic": "o", "random": "x"}  # of students by start
 
 
 def optimal_line(task, alphas):
-    """Of the optimal learner over alpha: `cosine` squared, with the teacher, and `test_mse`, with errors."""
+    """Of the optimal learner over alpha: `squared_cosine` with the teacher and `test_mse`, with errors."""
     learners = [optimal(task, alpha) for alpha in alphas]
     return pd.DataFrame(
         {
             "alpha": alphas,
-            "cosine": [learner.q.value for learner in learners],
-            "cosine_error": [learner.q.error for learner in learners],
+            "squared_cosine": [learner.q.value for learner in learners],
+            "squared_cosine_error": [learner.q.error for learner in learners],
             "test_mse": [learner.test_mse.value for learner in learners],
             "test_mse_error": [learner.test_mse.error for learner in learners],
         }
@@ -41,12 +41,12 @@ def optimal_line(task, alphas):
 
 
 def with_cosines(rows):
-    """The same rows and `cosine`, the squared cosine of the weights with the teacher, at infinite d."""
-    return rows.assign(cosine=rows["theta"] ** 2 / (rows["sigma"] ** 2 * rows["q"]))
+    """The same rows and `squared_cosine` of the weights with the teacher, whose length is that at infinite d."""
+    return rows.assign(squared_cosine=rows["theta"] ** 2 / (rows["sigma"] ** 2 * rows["q"]))
 
 
 def minima(lines, omega, share=1.0):
-    """Rows of both minima along alpha, with `cosine`; test errors times `share`.
+    """Rows of both minima along alpha, with `squared_cosine`; test errors times `share`.
 
     lines: rows of theory.
     """
@@ -60,28 +60,28 @@ def minima(lines, omega, share=1.0):
 
 
 def recovered(table, task):
-    """Over alpha: squared cosine of theory and of message passing, and how many of its `runs` are `exact`."""
-    runs = table.assign(exact=table["q"] > 1 - EXACT).groupby("alpha")
-    summary = with_errors(runs[["q"]]).assign(exact=runs["exact"].sum(), runs=runs.size())
-    theory = [optimal(task, alpha).q.value for alpha in summary.index]
-    return summary.assign(theory=theory).reset_index()
+    """Over alpha: squared cosine of theory and of message passing, and in how many of the `runs` the teacher is `recovered`."""
+    runs = table.assign(recovered=table["squared_cosine"] > 1 - EXACT).groupby("alpha")
+    summary = with_errors(runs[["squared_cosine"]]).assign(recovered=runs["recovered"].sum(), runs=runs.size())
+    summary.insert(0, "optimal", [optimal(task, alpha).q.value for alpha in summary.index])
+    return summary.reset_index()
 
 
 def ends(table):
     """Over alpha and the optimiser: mean squared cosines of students from the teacher and from random weights.
 
-    And of how many of the `runs` the random start ends with the lower training loss (`lower`).
+    And of how many of the `runs` the random start ends with the lower training loss (`random_lower`).
     """
-    rows = with_cosines(table).set_index(["alpha", "optimizer", "seed", "start"])[["cosine", "train_loss"]].unstack()
+    rows = with_cosines(table).set_index(["alpha", "optimizer", "seed", "start"])[["squared_cosine", "train_loss"]].unstack()
     pairs = pd.DataFrame(
         {
-            "from_teacher": rows["cosine", "semantic"],
-            "from_random": rows["cosine", "random"],
-            "lower": rows["train_loss", "random"] < rows["train_loss", "semantic"],
+            "from_teacher": rows["squared_cosine", "semantic"],
+            "from_random": rows["squared_cosine", "random"],
+            "random_lower": rows["train_loss", "random"] < rows["train_loss", "semantic"],
         }
     ).groupby(["alpha", "optimizer"], observed=True)
     summary = with_errors(pairs[["from_teacher", "from_random"]])
-    return summary.assign(lower=pairs["lower"].sum(), runs=pairs.size()).reset_index()
+    return summary.assign(random_lower=pairs["random_lower"].sum(), runs=pairs.size()).reset_index()
 
 
 @styled
@@ -94,9 +94,9 @@ def draw_learners(task, best, passing, published, given, students):
     figure, (errors, cosines) = panels(2, 4.0, sharex=True)
     baseline = published.attrs["linear"]
     errors.axhline(baseline, color=BASELINE, label="linear model, all data")
-    for axes, name in ((errors, "test_mse"), (cosines, "cosine")):
+    for axes, name in ((errors, "test_mse"), (cosines, "squared_cosine")):
         _draw_line(axes, best, name, NEUTRAL, "-", "optimal learner")
-        means = with_errors(passing.rename(columns={"q": "cosine"}).groupby("alpha")[[name]])
+        means = with_errors(passing.groupby("alpha")[[name]])
         draw_means(axes, means, name, NEUTRAL, marker="s", label="message passing on data")
         for branch, rows in published.groupby("what", observed=True):
             _draw_line(axes, rows, name, COLOURS[branch], "-", f"{branch} minimum")
