@@ -135,7 +135,6 @@ QUANTITIES = {
     "branches": Quantity("branches of the cell, as JSON"),
     "points": Quantity("quadrature points of a scramble", heading="quadrature points", form=",d"),
     "scrambles": Quantity("independent scrambles of the quadrature, from which its error bars come"),
-    "branch": Quantity("branch of the solutions", names=BRANCHES),
     "variant": Quantity("which part of the transformer is frozen at first", names=dict.fromkeys(BRANCHES, "")),
     # overlaps and losses
     "q": _ratio("sigma^2 |Q|^2/d, size of the student; with two columns the trace"),
