@@ -190,7 +190,7 @@ QUANTITIES = {
         },
     ),
     "ours": _ratio("our value: the mean over data sets, a threshold of these means, or theory"),
-    "instances": Quantity("our data sets behind the mean"),
+    "instances": _ratio("number of our data sets behind the mean"),
     "z": _ratio("ours minus published, as a standard normal number if both estimate the same"),
     "numbers": _shown(form=",d"),
     "median": _shown("median |z|", ".2f"),

@@ -194,8 +194,7 @@ def compare(folder):
     compared = compared[(compared["optimizer"] == "gd") | (compared["quantity"] != "linear_mse")]
     compared = compared.assign(figure=figure_of(compared), z=standard_scores(compared))
     kept = [*CELL, "figure", "quantity", "optimizer", "ours", "ours_error", "instances", "z"]
-    table = pd.concat([compared[kept], thresholds(published, rows)], ignore_index=True).astype({"instances": "Int64"})
-    return table, lacking[lacking > 0].to_dict()
+    return pd.concat([compared[kept], thresholds(published, rows)], ignore_index=True), lacking[lacking > 0].to_dict()
 
 
 def thresholds(published, rows, draws=200):
