@@ -66,6 +66,7 @@ def later(gained, crossings, power=1.0):
     for omega, more in at_infinite_d(valleys["positional"] - valleys["semantic"], power).items():
         fits = crossings.loc[omega]
         weights = 1 / fits["slope_error"] ** 2
-        fall, error = -(weights @ fits["slope"]) / weights.sum(), weights.sum() ** -0.5
+        total = weights.sum(min_count=1)  # unknown where a slope has no error
+        fall, error = -(weights @ fits["slope"]) / total, total**-0.5
         shifts[omega] = Measured(more.value / fall, float(np.hypot(more.error, more.value * error / fall) / fall))
     return shifts
