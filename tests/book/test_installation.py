@@ -35,19 +35,15 @@ def install(tmp_path):
     return installed
 
 
-def test_a_killed_installation_begins_anew(install, tmp_path):
+def test_a_killed_installation_begins_anew_and_a_finished_one_is_kept_until_its_needs_change(install, tmp_path):
     venv = tmp_path / "venv"
     assert install(killed=True) != 0
     assert (venv / "half").exists() and not (venv / ".ready").exists()
     assert install() == 0
     assert (venv / "package").exists() and (venv / ".ready").exists() and not (venv / "half").exists()
-
-
-def test_a_finished_installation_is_kept_until_what_it_needs_has_changed(install, tmp_path):
-    assert install() == 0
     asked = (tmp_path / "log").read_text()
     assert install() == 0 and (tmp_path / "log").read_text() == asked
-    ready, older = tmp_path / "venv" / ".ready", (HERE / "pyproject.toml").stat().st_mtime - 10
+    ready, older = venv / ".ready", (HERE / "pyproject.toml").stat().st_mtime - 10
     os.utime(ready, (older, older))
     assert install(killed=True) != 0 and not ready.exists()
-    assert install() == 0 and not (tmp_path / "venv" / "half").exists()
+    assert install() == 0 and not (venv / "half").exists()

@@ -11,7 +11,6 @@ from attention_book.analysis import instances as st
 from attention_book.experiments import cells, results, verification
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
-from attention_book.pages import phase_diagram as maps
 from attention_book.paths import ROOT
 from attention_book.store import provenance
 from attention_book.store.database import Store
@@ -54,12 +53,6 @@ def test_a_branch_may_exist_in_the_middle_only():
     # A weakly positional teacher: too few data on one side, too many on the other.
     branch = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
     assert list(branch) == [0.3, 0.4, 0.5] and branch.stopped == {0.02: ENDED, 2.0: ENDED}
-
-
-def test_the_table_of_a_branch_has_its_errors():
-    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
-    assert table["alpha"].is_monotonic_increasing and table["alpha"].min() > 0.3
-    assert (table[["q_error", "theta_error", "test_mse_error"]] > 0).all(axis=None)
 
 
 def instability(task, branch, alpha):
@@ -264,28 +257,12 @@ def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
 # Maps
 
 
-def test_the_map_of_theory_takes_the_symmetric_solution_where_a_minimum_is_missing(rows):
-    lines = rows.assign(omega=0.3)
-    gap = maps.theory_map(lines, maps.loss_gap)
-    at = {what: part.set_index("alpha")["train_loss"] for what, part in rows.groupby("what")}
-    assert gap.loc[0.3, 0.3] == at["symmetric"][0.3] - at["positional"][0.3]
-    assert gap.loc[2.0, 0.3] == at["semantic"][2.0] - at["positional"][2.0] < 0
-    advantage = maps.theory_map(lines, maps.theory_advantage)
-    assert advantage.loc[2.0, 0.3] > 0 > advantage.loc[0.9, 0.3]
-
-
 def trained(*instances, omega=0.1, optimizer="lbfgs"):
     """Rows at alpha = 1 of instances (seed, semantic loss, positional loss)."""
     same = {"omega": omega, "optimizer": optimizer, "alpha": 1.0, "d": 5, "q": 1.0, "m": 0.0, "theta": 0.0}
     rows = pd.DataFrame(instances, columns=["seed", "semantic", "positional"])
     rows = rows.melt("seed", var_name="start", value_name="train_loss").assign(**same, linear_mse=5.0)
     return rows.assign(test_mse=2 * rows["train_loss"])
-
-
-def test_the_map_of_trained_students_is_the_mean_over_instances():
-    table = pd.concat([trained((0, 1.0, 2.0), (1, 3.0, 2.5)), trained((0, 1.0, 5.0), omega=0.2)])
-    assert st.gap_map(table, st.training_gap).loc[1.0].to_dict() == {0.1: -0.25, 0.2: -4.0}
-    assert st.gap_map(table, st.advantage).loc[1.0].to_dict() == {0.1: (3.0 + 0.0) / 2, 0.2: 3.0}
 
 
 def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():

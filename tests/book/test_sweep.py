@@ -28,7 +28,7 @@ from attention_book.store.database import Store
 from attention_book.store.identity import canonical, key
 from attention_book.store.parquet import export, load
 from attention_phases import __version__
-from attention_phases.errors import BadInput, SweepError
+from attention_phases.errors import SweepError
 
 pytestmark = pytest.mark.slow
 
@@ -164,12 +164,6 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(results, pool, loca
     assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
 
 
-@pytest.mark.parametrize("workers", [0, -1, 1.5])
-def test_number_of_workers_is_checked(workers):
-    with pytest.raises(BadInput, match="workers"), executors.process_pool(workers):
-        pass
-
-
 def test_stored_cells_are_skipped_and_repeated_ones_computed_once(results):
     calls = []
 
@@ -196,17 +190,6 @@ def test_few_cells_wait_in_the_queue(results):
         sweep(grid(), results, executor, partial(work, pause=0.001), ahead=5)
     assert 3 <= executor.most <= 5
     assert results.keys() == keys(grid())
-
-
-def test_progress_goes_to_stderr_and_quiet_is_quiet(results, capfd, monkeypatch):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with ThreadPoolExecutor(1) as executor:
-        sweep(grid()[:30], results, executor)
-        assert capfd.readouterr() == ("", "")
-        running.run(grid(), work, results, executor)
-    out, err = capfd.readouterr()
-    assert out == "" and "60/60" in err
-    assert re.search(r"\[\d\d:\d\d<\d\d:\d\d, ", err)  # time gone, and time left
 
 
 def sound(cell):
@@ -346,20 +329,6 @@ def test_other_versions_on_the_cluster_are_told_in_one_line(pool, local, monkeyp
         pass
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and f"version {__version__} (here 9)" in err
-
-
-def test_sweep_goes_on_from_a_table_alone(tmp_path, results, undisturbed):
-    (tmp_path / "earlier").mkdir()
-    earlier = swept(tmp_path / "earlier", grid()[:25])
-    known = set(earlier["cell"])
-    with ThreadPoolExecutor(1) as executor:
-        assert sweep(grid(), results, executor, known=known) == (35, 25, [])
-    (path,) = export(results, tmp_path / "earlier")
-    frame = load(path)
-    assert table(frame).equals(table(undisturbed))
-    kept = frame[frame["cell"].isin(known)]
-    assert kept["seconds"].tolist() == earlier["seconds"].tolist()
-    assert kept["finished"].tolist() == earlier["finished"].tolist()
 
 
 def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):

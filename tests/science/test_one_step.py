@@ -284,27 +284,13 @@ def test_no_ground_state_without_a_fall_of_phi_on_both_sides(away, unsettled, la
 
 # The command
 
-COMMAND = [
-    "theory",
-    "--alpha",
-    ".75",
-    "--omega",
-    ".1",
-    "--branch",
-    "positional",
-    "--breaking",
-    "1",
-    "--points",
-    "64",
-    "--scrambles",
-    "4",
-    "--json",
-]
+COMMAND = ["theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional", "--breaking", "1", "--json"]
+FEW = ["--points", "64", "--scrambles", "4"]
 
 
 def run(capsys, *arguments):
     try:
-        code = cli.main([*COMMAND, *arguments])
+        code = cli.main([*COMMAND, *FEW, *arguments])
     except SystemExit as ended:
         code = ended.code
     return code, *capsys.readouterr()
@@ -341,14 +327,11 @@ def test_the_command_answers_with_the_solution(capsys):
     [
         (("--y", "-1"), "y = -1.0: must be a finite number >= 0"),
         (("--y", "nan"), "y = nan: must be"),
-        (("--y", "inf"), "y = inf: must be"),
         (("--y", "x"), "--y"),
         (("--breaking", "2"), "--breaking"),
         (("--breaking", "0", "--y", "3"), "y = 3.0: must be left out without --breaking 1"),
         (("--branch", "symmetric"), "branch = symmetric: must be one of semantic, positional"),
         (("--architecture", "rank2"), "breaking = 1: must be 0"),
-        (("--alpha", "0"), "alpha = 0.0: must be"),
-        (("--points", "100"), "points = 100: must be"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
