@@ -75,7 +75,7 @@ def thresholds(compared):
 
 
 def largest(compared, beyond=4):
-    """Means whose |z| is larger, with their cells."""
+    """Means whose ``|z|`` is larger, with their cells."""
     rows = of_means(compared)
     columns = ["figure", "quantity", "omega", "alpha", "z"]
     return rows.loc[rows["z"].abs() >= beyond, columns].astype({"figure": str, "quantity": str})

@@ -24,7 +24,7 @@ LEADING = 12  # eigenvectors of the Hessian among which that of a mechanism is l
 def cosines(table, sigma):
     """Cosines of students with the teacher and with 1_d, without their sign: `semantic` and `positional`.
 
-    |Q*| is taken as sqrt(d), its value in the limit: in a small dimension the first may exceed 1.
+    ``|Q*|`` is taken as sqrt(d), its value in the limit: in a small dimension the first may exceed 1.
     """
     size = table["q"] ** 0.5
     return pd.DataFrame({"semantic": table["theta"].abs() / sigma, "positional": sigma * table["m"].abs()}).div(size, 0)
