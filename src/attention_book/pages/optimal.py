@@ -59,7 +59,9 @@ def minima(lines, omega, share=1.0):
 
 def recovered(table, task):
     """Over alpha the squared cosine of theory and of message passing, and how many of the `runs` find the teacher."""
-    runs = table.assign(recovered=table["squared_cosine"] > 1 - EXACT).groupby("alpha")
+    recovered = table["squared_cosine"] > 1 - EXACT
+    rows = table.assign(recovered=recovered, squared_cosine=table["squared_cosine"].mask(recovered, 1.0))
+    runs = rows.groupby("alpha")
     summary = with_errors(runs[["squared_cosine"]]).assign(recovered=runs["recovered"].sum(), runs=runs.size())
     summary.insert(0, "optimal", [optimal(task, alpha).q.value for alpha in summary.index])
     return summary.reset_index()
