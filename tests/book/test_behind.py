@@ -57,7 +57,7 @@ def executed(parameters):
 
 def test_files_of_a_figure_say_what_is_behind_it(tmp_path):
     written = behind.write_figures(*executed({"profile": "paper"}), tmp_path)
-    assert [len(written[kind]) for kind in ("svg", "csv", "json")] == [2, 2, 2]
+    assert [len(written[kind]) for kind in ("svg", "csv", "json")] == [3, 3, 3]
     about = json.loads((tmp_path / "fig-15.json").read_text())
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
