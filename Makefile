@@ -87,9 +87,6 @@ install-lab: $(LAB)  ## the same and JupyterLab
 lab: $(LAB) notebooks  ## open the notebooks in JupyterLab, each paired with its text
 	$(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
 
-test-lab: $(LAB)  ## the tests that need JupyterLab
-	$(BIN)/python -m pytest -p no:cacheprovider tests/lab.py
-
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
 	for name in $$($(BIN)/python -c 'from attention_book.experiments import GRIDS; print(*GRIDS)'); do \
 	    $(BIN)/attention-phases sweep $$name --profile paper || exit; done
@@ -118,4 +115,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install install-lab book check test pdf reference metadata validate notebooks lab test-lab data verify clean
+.PHONY: help install install-lab book check test pdf reference metadata validate notebooks lab data verify clean

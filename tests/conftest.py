@@ -1,5 +1,6 @@
-"""A Chromium, pages of the built book in it, and a Python without a network."""
+"""The command line, Python in a process of its own, a Chromium, and pages of the built book in it."""
 
+import json
 import os
 import subprocess
 import sys
@@ -8,6 +9,9 @@ import browser
 import pytest
 from built import READ, opening
 from playwright.sync_api import sync_playwright
+
+from attention_book import cli
+from attention_book.store.executors import ONE_THREAD
 
 GUARD = """
 import socket, sys
@@ -20,6 +24,70 @@ def hook(event, arguments):
 
 sys.addaudithook(hook)
 """
+
+
+@pytest.fixture
+def run(capsys):
+    """A function that runs a command line and returns exit code, stdout and stderr."""
+
+    def run(*arguments):
+        try:
+            code = cli.main([str(argument) for argument in arguments])
+        except SystemExit as ended:  # how argparse leaves
+            code = ended.code
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def only_object(text):
+    """The one JSON object that `text` is, by the letter of the standard."""
+    assert text.endswith("}\n") and text.count("\n") == 1
+    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+@pytest.fixture
+def answer(run):
+    """A function that runs a command with --json, which must succeed in silence, and returns its object."""
+
+    def answer(*arguments):
+        code, out, err = run(*arguments, "--json")
+        assert (code, err) == (0, "")
+        return only_object(out)
+
+    return answer
+
+
+@pytest.fixture
+def complaint(run):
+    """A function that runs a command that must end with a code, without a result, and returns its one line."""
+
+    def complaint(code, *arguments):
+        *ended, err = run(*arguments)
+        assert ended == [code, ""] and err.count("\n") == 1 and err.endswith("\n")
+        return err
+
+    return complaint
+
+
+@pytest.fixture(scope="session")
+def python():
+    """A function that runs Python, with this process's path and one thread; options are those of `subprocess.run`."""
+
+    def python(*arguments, path=(), **options):
+        environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(map(str, (*path, *sys.path)))}
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, **options}
+        return subprocess.run([sys.executable, *map(str, arguments)], env=environment, **options)
+
+    return python
+
+
+@pytest.fixture(scope="session")
+def guarded(python, tmp_path_factory):
+    """The same where no process, kernels and workers too, may open a socket to anywhere."""
+    folder = tmp_path_factory.mktemp("guarded")
+    (folder / "sitecustomize.py").write_text(GUARD)
+    return lambda *arguments: python(*arguments, path=[folder], cwd=folder)
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +118,3 @@ def page(chromium, path):
     """A page, opened once for all tests that only read it."""
     with opening(chromium) as opened:
         yield opened(path)
-
-
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory):
-    """A function that runs Python where no process, kernels and workers too, may open a socket to anywhere."""
-    folder = tmp_path_factory.mktemp("guarded")
-    (folder / "sitecustomize.py").write_text(GUARD)
-
-    def guarded(*arguments):
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), "OMP_NUM_THREADS": "1"}
-        command = [sys.executable, *map(str, arguments)]
-        return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, timeout=300)
-
-    return guarded

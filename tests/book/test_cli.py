@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,11 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import only_object
 
-from attention_book import cli, experiments
+from attention_book import experiments
 from attention_book.experiments import cells, kinds, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
+from attention_book.store.database import Store
 from attention_book.store.parquet import load
 from attention_phases.errors import SweepError
 from attention_phases.task import MATRICES, Task
@@ -31,50 +32,6 @@ BASELINE = ("baseline",)
 
 ESTIMATES = {"q", "m", "theta", "V", "train_loss", "test_mse"}
 MEASURED = {"q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "steps", "seconds"}
-
-
-@pytest.fixture
-def run(capsys):
-    """A function that runs a command line and returns exit code, stdout and stderr."""
-
-    def run(*arguments):
-        try:
-            code = cli.main([str(argument) for argument in arguments])
-        except SystemExit as ended:  # how argparse leaves
-            code = ended.code
-        return code, *capsys.readouterr()
-
-    return run
-
-
-def only_object(text):
-    """The one JSON object that `text` is, by the letter of the standard."""
-    assert text.endswith("}\n") and text.count("\n") == 1
-    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-
-
-@pytest.fixture
-def answer(run):
-    """A function that runs a command with --json, which must succeed in silence, and returns its object."""
-
-    def answer(*arguments):
-        code, out, err = run(*arguments, "--json")
-        assert (code, err) == (0, "")
-        return only_object(out)
-
-    return answer
-
-
-@pytest.fixture
-def complaint(run):
-    """A function that runs a command that must end with a code, without a result, and returns its one line."""
-
-    def complaint(code, *arguments):
-        *ended, err = run(*arguments)
-        assert ended == [code, ""] and err.count("\n") == 1 and err.endswith("\n")
-        return err
-
-    return complaint
 
 
 # What a command answers
@@ -180,20 +137,16 @@ NO_SUCH_BRANCH = ("theory", "--alpha", ".3", "--branch", "semantic", *FEW, "--js
     [((*BASELINE, "--json"), 0), ((*BASELINE, "--omega", "2"), 2), (NO_SUCH_BRANCH, 1)],
     ids=["done", "bad input", "not converged"],
 )
-def test_as_a_process(arguments, code):
+def test_as_a_process(python, arguments, code):
     """The same seen from a shell: stdout and stderr apart, the exit code of the process."""
-    command = [sys.executable, "-W", "error", "-m", "attention_book.cli", *arguments]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
-    assert done.returncode == code
-    assert done.stderr.count("\n") == (code > 0)
+    done = python("-W", "error", "-m", "attention_book.cli", *arguments)
+    assert done.returncode == code and done.stderr.count("\n") == (code > 0)
     assert done.stdout == "" if code == 2 else only_object(done.stdout)
 
 
-def test_help_and_bad_options_answer_before_anything_large_is_loaded():
+def test_help_and_bad_options_answer_before_anything_large_is_loaded(python):
     large = "{'torch', 'numba', 'scipy', 'pandas', 'matplotlib', 'distributed'}"
-    script = f"import sys, attention_book.cli; print(*{large} & set(sys.modules))"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "\n"
+    assert python("-c", f"import sys, attention_book.cli; print(*{large} & set(sys.modules))").stdout == "\n"
 
 
 # What did not converge
@@ -422,6 +375,27 @@ def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
     monkeypatch.setattr(executors, "TIMEOUT", 1)
     assert complaint(code, "sweep", "fig02", "--scheduler", address, "--json").startswith(words)
     assert list(nowhere.iterdir()) == []
+
+
+BELOW = ["a file", *filter(os.path.isdir, ["/proc/sys"])]  # in the latter not even root makes files
+
+
+@pytest.mark.parametrize("below", BELOW)
+@pytest.mark.parametrize("option", ["--store", "--data"])
+def test_a_folder_that_cannot_be_written_is_one_line(tiny, tmp_path, below, option, complaint):
+    (tmp_path / "a file").touch()
+    places = {"--store": tmp_path / "s.sqlite", "--data": tmp_path / "data"}
+    places[option] = tmp_path / below / places[option].name
+    assert str(tmp_path / below) in complaint(1, *SWEEP, *(word for pair in places.items() for word in pair))
+    if option == "--data":  # what was computed is in the store
+        with Store(tmp_path / "s.sqlite") as stored:
+            assert len(stored.keys()) == 3
+
+
+def test_of_two_sweeps_on_one_store_the_second_is_refused(tmp_path, complaint):
+    path = tmp_path / "s.sqlite"
+    with Store(path):
+        assert complaint(1, *SWEEP, "--store", path, "--data", tmp_path) == f"store {path}: in use by another process\n"
 
 
 def alter(path, column, change):
