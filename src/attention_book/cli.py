@@ -95,7 +95,7 @@ def _parser():
         subparser.set_defaults(command=command)
         return subparser
 
-    common, alpha, task, architecture, quadrature, dimension = (group() for _ in range(6))
+    common, alpha, task, covariance, architecture, quadrature, dimension = (group() for _ in range(7))
     common.add_argument("--json", action="store_true", help="one JSON object on stdout")
     common.add_argument("--quiet", action="store_true", help="no progress on stderr")
     alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")
@@ -103,6 +103,8 @@ def _parser():
     task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     task.add_argument("--lam", type=float, default=Task.lam, help="ridge penalty")
     task.add_argument("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
+    directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
+    covariance.add_argument("--covariance", metavar="DIRECTIONS", help=directions)
     architecture.add_argument("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
     architecture.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
     correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"

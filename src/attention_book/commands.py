@@ -245,7 +245,16 @@ def figures(options):
 
 
 def _task(options):
-    return Task(omega=options.omega, sigma=options.sigma, lam=options.lam, matrix=_matrix(options))
+    parameters = {"omega": options.omega, "sigma": options.sigma, "lam": options.lam, "matrix": _matrix(options)}
+    covariance = getattr(options, "covariance", None)
+    return Task(**parameters, spectrum=() if covariance is None else _directions(covariance))
+
+
+def _directions(covariance):
+    try:
+        return [tuple(map(float, direction.split(","))) for direction in covariance.split(";")]
+    except ValueError:
+        raise BadInput("covariance", covariance, "eigenvalue,weight[,teacher[,encoding]];... in numbers") from None
 
 
 def _matrix(options):

@@ -50,6 +50,30 @@ def test_a_task_is_whole_or_refused(omega, sigma, lam, matrix):
     assert hash(task) == hash(Task(**vars(task)))
 
 
+FEW = st.lists(st.one_of(st.tuples(st.floats(0, 1), st.floats(0, 1)), ANYTHING), max_size=2)
+
+
+@given(st.one_of(FEW, ANYTHING), st.one_of(FEW, ANYTHING), st.one_of(FEW, ANYTHING), ANYTHING, ANYTHING)
+@settings(FIXED, max_examples=300)
+@example([(0.1, 0.5), (1, 0.5, 0)], [], (1.0,), 1.0, 0.0)
+@example([(0.1, 0.5), (1, 0.4)], [], (1.0,), 1.0, 0.0)
+@example([((0.1, 0.2), 1)], [(0.5, (1, 0)), (0.5, (0, 1), (0, 0))], (1, 2), 0.1, 1)
+@example([((0.1, 0.2), 0.5), (0.3, 0.5)], [], (1.0,), 1.0, 0.0)
+@example([], [(1.0, (1,), (0, 0))], (1.0,), 1.0, 0.0)
+@example([], [(1.0, (1, [2]))], (1.0,), 1.0, 0.0)
+def test_structure_is_whole_or_refused(spectrum, clusters, teachers, density, l1):
+    try:
+        task = Task(spectrum=spectrum, clusters=clusters, teachers=teachers, density=density, l1=l1)
+    except BadInput as error:
+        one_line(error, "covariance", "clusters", "teachers", "density", "l1")
+        return
+    assert sum(direction.weight for direction in task.directions) == pytest.approx(1)
+    variance = sum(direction.weight * direction.variance for direction in task.directions)
+    assert 0 < task.sigma < math.inf and task.sigma == pytest.approx(variance**0.5)
+    assert {len(part) for cluster in task.clusters for part in cluster[1:]} <= {2, 3, 4, 5, 6}
+    assert task == Task(**vars(task)) and hash(task) == hash(Task(**vars(task)))
+
+
 @given(st.one_of(st.sampled_from([*SCORES]), ANYTHING), ANYTHING, ANYTHING)
 @settings(FIXED, max_examples=300)
 @example("tied", 3, -0.5)

@@ -1,5 +1,6 @@
 """The results store and its Parquet files: nothing lost, nothing altered, clear errors."""
 
+import json
 import os
 import sqlite3
 from dataclasses import make_dataclass, replace
@@ -63,6 +64,31 @@ def test_a_nested_record_stands_flat_in_the_text():
         '"optimizer":"gd","seed":3,"sigma":0.5,"starts":["semantic","positional"]}'
     )
     assert canonical(StudentCell("toy", Task(omega=0.4), 2, 10, 3, "gd")) == text
+
+
+def test_structure_is_named_only_where_there_is_some():
+    """Results and seeds of tasks without it stay what they were."""
+    plain = StudentCell("toy", Task(omega=0.4), 2, 10, 3, "gd")
+    structure = {
+        "spectrum": [(0.05, 0.5), (0.45, 0.5, 2, 0)],
+        "clusters": [(0.5, (1, 0)), (0.5, (0, 1), (1, -1))],
+        "teachers": (1.0, 0.5),
+        "density": 0.1,
+        "l1": 0.02,
+    }
+    assert not structure.keys() & json.loads(canonical(plain)).keys()
+    for name, value in structure.items():
+        cell = replace(plain, task=replace(plain.task, **{name: value}))
+        assert json.loads(canonical(cell)).keys() - json.loads(canonical(plain)).keys() == {name}
+        assert restore(StudentCell, canonical(cell)) == cell
+        assert cell.rng().random() != plain.rng().random()
+    # Of a cell that is stored.
+    assert plain.sentences() == {
+        "task": {"omega": 0.4, "sigma": 0.5, "lam": 0.01, "matrix": ((0.6, 0.4), (0.4, 0.6))},
+        "alpha": 2,
+        "d": 10,
+        "seed": 3,
+    }
 
 
 @pytest.mark.parametrize("name", GRIDS)

@@ -12,7 +12,7 @@ from attention_phases.errors import check_count
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
-from ..store.identity import seed_sequence
+from ..store.identity import flattened, seed_sequence
 from . import kinds
 from .kinds import Kind
 
@@ -32,7 +32,7 @@ class _OnData:
 
     def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
-        return {"task": vars(self.task), "alpha": self.alpha, "d": self.d, "seed": self.seed}
+        return {"task": flattened(self.task), "alpha": self.alpha, "d": self.d, "seed": self.seed}
 
     def rng(self) -> np.random.Generator:
         """The generator that draws the teacher, the sentences and then the starts."""

@@ -30,10 +30,15 @@ def canonical(record: Any) -> str:
 
 
 def flattened(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, those of a dataclass in it in its place."""
+    """Return the fields of a dataclass by name, those of a dataclass in it in its place.
+
+    A field that is marked so is left out where it has its default.
+    """
     values = {}
     for field in fields(record):
         value = getattr(record, field.name)
+        if field.metadata.get("omitted at default") and value == field.default:
+            continue
         if is_dataclass(value):
             values |= flattened(value)
         elif field.type in (float, "float") and isinstance(value, int):
@@ -48,7 +53,7 @@ def restore(cell_type: type[CellType], text: str) -> CellType:
     values = {name: _tuples(value) for name, value in json.loads(text).items()}
     for field in fields(cell_type):  # pyright: ignore
         if isinstance(field.type, type) and is_dataclass(field.type):
-            inner = {name: values.pop(name) for name in field.type.__dataclass_fields__}
+            inner = {name: values.pop(name) for name in field.type.__dataclass_fields__ if name in values}
             values[field.name] = field.type(**inner)
     return cell_type(**values)
 

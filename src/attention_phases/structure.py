@@ -1,0 +1,93 @@
+"""Tokens with structure: directions with variances of their own, and clusters (paper, Assumptions 4.1 and C.1)."""
+
+from collections.abc import Iterable
+from math import isclose
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .errors import BadInput
+
+
+class Direction(NamedTuple):
+    """A share of the directions of the embedding space, along which all has one law.
+
+    Args:
+        eigenvalue: variance of a token's entries along these directions, or one for each token.
+        weight: share of the d directions, in (0, 1]; those of a spectrum sum to 1.
+        teacher: mean square of the teacher's entries along them, in units of that elsewhere.
+        encoding: mean square of the positional encoding's entries along them, in units of 1/d.
+    """
+
+    eigenvalue: float | tuple[float, ...]
+    weight: float
+    teacher: float = 1.0
+    encoding: float = 1.0
+
+    @property
+    def variance(self) -> float:
+        """The eigenvalue, or its mean over the tokens."""
+        return float(np.mean(self.eigenvalue))
+
+
+class Cluster(NamedTuple):
+    """One joint choice of the clusters that the tokens of a sentence come from.
+
+    The mean of a token is ``encoding p + teacher Q*/|Q*|``, with p the encoding of a token of mark 1 and Q* the first
+    column of the teacher. Tokens that choose on their own, and tokens whose clusters depend on one another, are both
+    lists of joint choices.
+
+    Args:
+        weight: probability of this choice; those of a task sum to 1.
+        encoding: by how much each token is displaced along p.
+        teacher: by how much each token is displaced along the teacher's direction.
+    """
+
+    weight: float
+    encoding: tuple[float, ...] = (0.0, 0.0)
+    teacher: tuple[float, ...] = (0.0, 0.0)
+
+
+def as_spectrum(value: Any) -> tuple[Direction, ...]:
+    """Return directions with floats; `BadInput` names the covariance if they make none."""
+    allowed = "directions (eigenvalue, weight, teacher, encoding) of finite numbers >= 0"
+    try:
+        directions = tuple(Direction(_floats(eigenvalue), *map(float, rest)) for eigenvalue, *rest in value)
+    except (TypeError, ValueError):
+        raise BadInput("covariance", value, allowed) from None
+    numbers = np.concatenate([np.empty(0), *(np.ravel(part) for direction in directions for part in direction)])
+    if not (np.isfinite(numbers) & (numbers >= 0)).all():
+        raise BadInput("covariance", value, allowed)
+    if len({np.shape(direction.eigenvalue) for direction in directions}) > 1:
+        raise BadInput("covariance", value, "one eigenvalue in all directions, or one for each token in all of them")
+    _check_weights("covariance", value, [direction.weight for direction in directions])
+    for name in ("variance", "teacher", "encoding") if directions else ():
+        if not any(getattr(direction, name) for direction in directions):
+            raise BadInput("covariance", value, f"of some direction with a positive {name}")
+    return directions
+
+
+def as_clusters(value: Any) -> tuple[Cluster, ...]:
+    """Return joint choices of clusters with floats; `BadInput` if they make none."""
+    allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
+    try:
+        clusters = tuple(Cluster(float(choice[0]), *map(_floats, choice[1:])) for choice in value)
+        numbers = np.array([[*cluster.encoding, *cluster.teacher] for cluster in clusters], dtype=float)
+        lengths = {len(part) for cluster in clusters for part in cluster[1:]}
+    except (TypeError, ValueError, IndexError):
+        raise BadInput("clusters", value, allowed) from None
+    if len(lengths) > 1 or not np.isfinite(numbers).all():
+        raise BadInput("clusters", value, allowed)
+    _check_weights("clusters", value, [cluster.weight for cluster in clusters])
+    return clusters
+
+
+def _floats(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else tuple(map(float, value))
+
+
+def _check_weights(name: str, value: Any, weights: Iterable[float]) -> None:
+    """Refuse weights that are no probabilities; none at all is no structure."""
+    weights = list(weights)
+    if weights and not (min(weights) > 0 and isclose(sum(weights), 1, abs_tol=1e-9)):
+        raise BadInput(name, value, f"of positive weights that sum to 1, not to {sum(weights):.9g}")
