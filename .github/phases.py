@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from attention_book.analysis import instances
-from attention_book.analysis.lines import branches, curve, mark
+from attention_book.analysis.thresholds import branches, curve, mark
 from attention_book.paths import DATA
 from attention_book.render.drawn import drawn
 from attention_book.render.style import COLOURS, STYLE, draw_line

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy import stats
 
-from attention_book.analysis.means import wilson
+from attention_book.analysis.instances import wilson
 from attention_book.pages import random_starts as basins
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task

@@ -138,10 +138,10 @@ def test_students_with_lower_minima_cross_later(monkeypatch):
     """The two numbers add up, and so do their errors in quadrature."""
     limits = pd.DataFrame([Measured(0.7, 0.003)], [0.1], ["alpha", "alpha_error"])
     monkeypatch.setattr(breaking.controlled, "by_dimension", lambda table, power: ("crossings", limits))
-    monkeypatch.setattr(breaking.lowest, "searched", lambda table: {"hop": "gained"})
+    monkeypatch.setattr(breaking.controlled, "searched", lambda table: {"hop": "gained"})
     monkeypatch.setattr(
-        breaking.lowest,
-        "later",
+        breaking.controlled,
+        "crossing_shifts",
         lambda *given: {0.1: Measured(0.04, 0.004)} if given[:2] == ("gained", "crossings") else {},
     )
     row = breaking.students(None, None).loc[0.1]
@@ -161,9 +161,9 @@ def test_students_and_one_step_above_theory(monkeypatch):
     places = {(0.1, 0.75, branch): solved for branch in COLOURS}
     gained = {"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}}
     informed = {"q": Measured(-0.1, 0.003), "train_loss": Measured(0.02, 0.003)}
-    monkeypatch.setattr(breaking.lowest, "searched", lambda table: gained)
+    monkeypatch.setattr(breaking.controlled, "searched", lambda table: gained)
     monkeypatch.setattr(
-        breaking.lowest,
+        breaking.controlled,
         "at_infinite_d",
         lambda some, power: {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS},
     )

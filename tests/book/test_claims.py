@@ -9,7 +9,7 @@ import pytest
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
-from attention_book.analysis.means import in_errors
+from attention_book.analysis.instances import in_errors
 from attention_book.experiments.grids import ALPHAS
 from attention_book.pages import minima, random_starts, variant_maps, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run

@@ -9,7 +9,7 @@ from built import DESK, HERE, HTML, PHONE
 from scipy.special import expit
 from test_pages import WCAG, serious
 
-from attention_book.analysis.lines import borders_of
+from attention_book.analysis.thresholds import borders_of
 from attention_book.experiments.results import experiment
 from attention_book.explorer import page as landing
 from attention_book.explorer.nodes import Nodes, branch_nodes, interpolate, polynomial, with_interpolation

@@ -6,8 +6,8 @@ import pytest
 from frames import lines, students
 
 from attention_book.analysis import instances
-from attention_book.analysis.lines import curve
-from attention_book.analysis.means import in_errors
+from attention_book.analysis.instances import in_errors
+from attention_book.analysis.thresholds import curve
 from attention_book.pages.phase_diagram import loss_gap, theory_advantage, theory_map
 
 

@@ -16,8 +16,8 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from attention_book.analysis import instances
-from attention_book.analysis.lines import mark
 from attention_book.analysis.thresholds import crossing as crossing_of
+from attention_book.analysis.thresholds import mark
 from attention_book.metadata import columns
 from attention_book.metadata.__main__ import texts
 from attention_book.pages import breaking

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.analysis.controlled import above_theory, gaps, limit, root
-from attention_book.analysis.lowest import displaced, later, searched
+from attention_book.analysis.controlled import above_theory, crossing_shifts, displaced, gaps, limit, root, searched
 from attention_book.experiments import grid
 from attention_book.experiments.controls import CONTROLS, controls, train_controlled
 from attention_book.experiments.landscape import follow
@@ -137,7 +136,7 @@ def test_lower_minima_move_the_crossing():
     frame = pd.DataFrame({"positional": more + 1e-6, "semantic": 1e-6}, index)
     places = pd.MultiIndex.from_product([[0.1, 0.2], [250, 500]], names=["omega", "d"])
     crossings = pd.DataFrame({"slope": [-5e-4, -7e-4, -6e-4, -6e-4], "slope_error": 6e-5 * 2**0.5}, places)
-    shifts = later(frame.rename_axis(columns="valley").stack(), crossings)
+    shifts = crossing_shifts(frame.rename_axis(columns="valley").stack(), crossings)
     assert shifts[0.1].value == pytest.approx(0, abs=1e-9) and shifts[0.2].value == pytest.approx(5e-3)
     assert shifts[0.1].error == pytest.approx(5**0.5 * 1e-6 / 6e-4)
     assert shifts[0.2].error == pytest.approx(5e-3 * np.hypot(5**0.5 / 3, 0.1))

@@ -8,7 +8,7 @@ import pytest
 from frames import students as students_on_a_line
 
 from attention_book import cli
-from attention_book.analysis.lines import mark
+from attention_book.analysis.thresholds import mark
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
 from attention_book.experiments.simulation import teacher_length

@@ -25,8 +25,7 @@ from ..store import parquet
 from ..store.identity import canonical, restore
 from ..store.provenance import environment
 from .instances import GAPS
-from .lines import curve
-from .thresholds import crossing, last_fall
+from .thresholds import crossing, curve, last_fall
 
 NAME = "published_tables"
 FILES = {  # SHA-256 of each

@@ -12,7 +12,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.lines import borders_of, mark
+from ..analysis.thresholds import borders_of, mark
 from ..experiments.results import experiment
 from ..pages import prices
 from ..paths import DATA, ROOT

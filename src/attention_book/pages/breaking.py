@@ -14,11 +14,9 @@ from attention_phases.theory.one_step.stability import inner_gains
 from attention_phases.theory.quadrature import gaussian_points
 
 from .. import published
-from ..analysis import controlled, lowest
-from ..analysis.instances import test_gap
-from ..analysis.lines import curve
-from ..analysis.means import in_errors
-from ..analysis.thresholds import crossing
+from ..analysis import controlled
+from ..analysis.instances import in_errors, test_gap
+from ..analysis.thresholds import crossing, curve
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA, draw_points, panels, styled
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
@@ -74,7 +72,7 @@ def students(table, searches, power=1.0):
     """
     crossings, limits = controlled.by_dimension(table, power)
     informed = limits.set_axis(["informed", "informed_error"], axis=1)
-    later = lowest.later(lowest.searched(searches)["hop"], crossings, power)
+    later = controlled.crossing_shifts(controlled.searched(searches)["hop"], crossings, power)
     rows = informed.join(pd.DataFrame.from_dict(later, orient="index", columns=["later", "later_error"]))
     error = np.hypot(rows["informed_error"], rows["later_error"])
     return rows.assign(searched=rows["informed"] + rows["later"], searched_error=error)
@@ -137,11 +135,11 @@ def against_theory(trained, searches, states, solutions, power=1.0):
     solutions: from `symmetric_solutions`.
     """
     places = _places(states)
-    hops = lowest.searched(searches)
+    hops = controlled.searched(searches)
     rows = {}
     for name, gained, sign in (("q", "grows", 1), ("train_loss", "hop_share", -1)):
         theory = {place: measured[name] for place, measured in solutions.items()}
-        more = lowest.at_infinite_d(hops[gained], power)
+        more = controlled.at_infinite_d(hops[gained], power)
         for where, informed in controlled.above_theory(trained, theory, name, power).items():
             found = (1 + informed.value) * (1 + sign * more[where].value) - 1
             error = np.hypot(informed.error, more[where].error)

@@ -7,7 +7,7 @@ from attention_phases.histogram.measures import gradient_norm, matrices, wrong_b
 from attention_phases.measured import Measured
 
 from .. import published
-from ..analysis.means import with_errors
+from ..analysis.instances import with_errors
 from ..experiments.cells import EXCHANGED
 from ..experiments.counting import data
 from ..render.style import COLOURS, NEUTRAL, panels, styled

@@ -6,8 +6,7 @@ from attention_phases.measured import Measured
 from attention_phases.theory import encoding_error, mean_attention
 
 from .. import published
-from ..analysis.instances import absolute_means
-from ..analysis.means import with_errors
+from ..analysis.instances import absolute_means, with_errors
 from ..experiments.simulation import linear_baselines
 from ..render.style import BASELINE, COLOURS, TEST_ERROR, draw_means, panels, scientific, styled
 from ..render.verdicts import Comparison, compare

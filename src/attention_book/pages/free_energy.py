@@ -7,8 +7,7 @@ from attention_phases.errors import ResultError
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.lines import borders_of, curve, mark
-from ..analysis.thresholds import side_by_side
+from ..analysis.thresholds import borders_of, curve, mark, side_by_side
 from ..experiments.cells import LineCell
 from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from ..analysis.means import root_mean_squares
+from ..analysis.instances import root_mean_squares
 from ..render.style import COLOURS, panels, styled
 
 WHERE = ["omega", "alpha", "valley", "noise"]

@@ -4,8 +4,8 @@ import pandas as pd
 
 from attention_phases.theory.optimal import optimal, thresholds_of_learning
 
-from ..analysis.lines import borders_of, is_minimum
-from ..analysis.means import with_errors
+from ..analysis.instances import with_errors
+from ..analysis.thresholds import borders_of, is_minimum
 from ..render.style import (
     ALPHA,
     BASELINE,

@@ -7,8 +7,7 @@ import pandas as pd
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.instances import GAPS, instance_means, test_gap
-from ..analysis.means import root_mean_squares, with_errors
+from ..analysis.instances import GAPS, instance_means, root_mean_squares, test_gap, with_errors
 from ..analysis.thresholds import crossings, side_by_side
 from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, logarithmic, panels, styled
 from .phase_diagram import CURVES

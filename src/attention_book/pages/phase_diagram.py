@@ -8,8 +8,7 @@ from attention_phases.theory.branches import MINIMA, OWN
 
 from .. import published
 from ..analysis.instances import advantage, crossed_over, gap_map, optimizer_map, training_gap
-from ..analysis.lines import curve
-from ..analysis.thresholds import by_name
+from ..analysis.thresholds import by_name, curve
 from ..experiments.grids import ALPHAS
 from ..render.style import (
     ALPHA,

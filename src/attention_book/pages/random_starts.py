@@ -10,7 +10,7 @@ from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hess
 from attention_phases.training.optimizers import gradient_descent
 from attention_phases.training.starts import start_weights
 
-from ..analysis.means import root_mean_squares, wilson, with_errors
+from ..analysis.instances import root_mean_squares, wilson, with_errors
 from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_line, draw_means, draw_points, panels, styled
 
 OPTIMIZERS = {"adam": "Adam", "gd": "Gradient descent"}

@@ -9,8 +9,8 @@ from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.stability import contraction, gains, settling_distance
 
-from ..analysis.lines import curve
-from ..analysis.means import with_errors
+from ..analysis.instances import with_errors
+from ..analysis.thresholds import curve
 from ..experiments.results import experiment
 from ..render.dark import VALUES
 from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, SEMANTIC, draw_line, draw_points, panels, styled

@@ -9,8 +9,7 @@ from attention_phases.measured import UNKNOWN, Measured
 
 from .. import published
 from ..analysis.instances import GAPS
-from ..analysis.lines import curve
-from ..analysis.thresholds import crossings
+from ..analysis.thresholds import crossings, curve
 from ..paths import DATA
 from ..render.style import OMEGA, draw_points, panels, styled
 from ..render.verdicts import OF_THRESHOLD, Comparison, compare

@@ -8,8 +8,7 @@ from matplotlib import pyplot as plt
 from attention_phases.measured import Measured
 
 from ..analysis.instances import GAPS, advantage, gap_map, test_gap
-from ..analysis.lines import curve
-from ..analysis.thresholds import against_theory, by_name, crossings, last_fall
+from ..analysis.thresholds import against_theory, by_name, crossings, curve, last_fall
 from ..experiments.variant_grids import MAPPED
 from ..render.style import ALPHA, ATTENTION, LINEAR, draw_line, styled
 from .phase_diagram import CURVES, draw_maps

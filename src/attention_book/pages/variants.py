@@ -7,10 +7,8 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..analysis.instances import GAPS, instance_means, training_gap
-from ..analysis.lines import mark
-from ..analysis.means import in_errors
-from ..analysis.thresholds import by_name, crossing, side_by_side
+from ..analysis.instances import GAPS, in_errors, instance_means, training_gap
+from ..analysis.thresholds import by_name, crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
 from ..experiments.simulation import teacher_length
 from ..experiments.variant_grids import COMPARED, MAPPED

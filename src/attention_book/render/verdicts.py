@@ -9,7 +9,7 @@ import pandas as pd
 from attention_phases.errors import check_choice, check_positive, check_real
 from attention_phases.measured import Measured
 
-from ..analysis.means import in_errors
+from ..analysis.instances import in_errors
 from ..published import Published
 
 LIMIT = 3.0  # errors; numbers that are further apart differ
