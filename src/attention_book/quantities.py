@@ -121,6 +121,7 @@ QUANTITIES = {
     "d": Quantity("embedding dimension"),
     "seed": Quantity("number of the data set, which seeds its random draws"),
     "optimizer": Quantity("how students were trained", names=OPTIMIZERS),
+    "slip": Quantity("what is wrong on purpose: 4,500 steps of gradient descent, or a rate of 0.1"),
     "starts": Quantity("starts of the cell, as JSON; a row for each"),
     "start": Quantity(
         "initial weights; two columns that start alike and add up are displaced by 0.1 N(0, 1)", names=STARTS

@@ -38,6 +38,7 @@ WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of
     "published_rule": 1,
     "positions_given": 2,
     "recovery": 3,
+    "slips": 2,
 }
 IN_PART = {cells.CopiesCell, cells.OneStepThresholdsCell}
 

@@ -60,6 +60,12 @@ def test_a_fit_says_what_it_reached(data, starts, optimizer):
         assert fit.steps == {"gd": 5000, "adam": 2500}.get(optimizer, fit.steps) and fit.seconds > 0
 
 
+def test_a_fit_can_have_other_settings(data, starts):
+    (moved,) = optimizers.fit(data, TASK.lam, starts[:1], "gd", rate=0.1, steps=1)
+    _, gradient = two_tokens.risk(data, starts[:1], TASK.lam)
+    torch.testing.assert_close(moved.weights, starts[0] - 0.1 * gradient[0])
+
+
 def test_lbfgs_ends_in_minima(data, starts):
     fits = optimizers.fit(data, TASK.lam, starts, "lbfgs")
     assert all(fit.grad_norm <= optimizers.LBFGS_TOLERANCE for fit in fits)

@@ -17,6 +17,7 @@ from . import kinds
 from .kinds import Kind
 
 INFORMED = ("semantic", "positional")
+SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
 EXCHANGED = 4  # epochs of the counting task on several data sets
 
 
@@ -55,6 +56,15 @@ class StudentCell(_OnData):
 
     optimizer: str
     starts: tuple = INFORMED
+
+
+@dataclass(frozen=True)
+class SlipCell(StudentCell):
+    """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?"""
+
+    kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_with_slip", ends=None)
+
+    slip: str = field(kw_only=True)
 
 
 class ControlledCell(StudentCell):

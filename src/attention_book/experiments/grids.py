@@ -12,7 +12,7 @@ from attention_phases.errors import check_choice, check_count
 from attention_phases.histogram.counting import VARIANTS
 from attention_phases.task import Task
 
-from .cells import EXCHANGED, INFORMED, CountingCell, ExchangedCell, StudentCell
+from .cells import EXCHANGED, INFORMED, SLIPS, CountingCell, ExchangedCell, SlipCell, StudentCell
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = tuple(np.linspace(0.01, 2.0, 25).tolist())  # as published
@@ -120,6 +120,17 @@ def published_cells(alphas, seeds, d):
     beyond = [Task(omega=0.55), Task(omega=0.55, matrix="alternative"), Task(omega=0.7, matrix="alternative")]
     axes = {"seed": range(seeds), "optimizer": ("gd", "lbfgs"), "task": [*beyond, Task(sigma=1.0)], "alpha": alphas}
     return students("published_cells", axes, d=d)
+
+
+@sizes(
+    paper=(OMEGAS[::3], ALPHAS[::2], 1000),
+    laptop=(OMEGAS[::12], ALPHAS[::6], 300),
+    smoke=(OMEGAS[::24], ALPHAS[::12], 100),
+)
+def slips(omegas, alphas, d):
+    """Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them."""
+    axes = {"slip": tuple(SLIPS), "task": tasks(omegas), "alpha": alphas}
+    return students("slips", axes, SlipCell, d=d, optimizer="gd", seed=0)
 
 
 @sizes(paper=(8, CROSSED, 1000, 7), laptop=(3, CROSSED, 500, 7), smoke=(3, CROSSED[1:3], 100, 3))

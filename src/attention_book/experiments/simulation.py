@@ -13,7 +13,7 @@ from attention_phases.training.optimizers import fit
 from attention_phases.training.recovery import recover
 from attention_phases.training.starts import displace, start_weights
 
-from .cells import ArchitectureCell, PositionsGivenCell
+from .cells import SLIPS, ArchitectureCell, PositionsGivenCell
 
 
 def train_students(cell, device="cpu", displaced=0.0):
@@ -40,12 +40,18 @@ def train_beside_positions(cell, device="cpu", displaced=0.0):
     return train_on(cell, data, rng, displaced)
 
 
-def train_on(cell, data, rng, displaced=0.0):
-    """The rows of `train_students` on a training set that `rng` has drawn."""
+def train_with_slip(cell, device="cpu", displaced=0.0):
+    """The rows of `train_students`, by gradient descent with other settings than published."""
+    rng = cell.rng()
+    return train_on(cell, _sample(cell, rng, device), rng, displaced, **SLIPS[cell.slip])
+
+
+def train_on(cell, data, rng, displaced=0.0, **settings):
+    """The rows of `train_students` on a training set that `rng` has drawn; `settings` are of the optimizer."""
     form = cell.architecture.form if isinstance(cell, ArchitectureCell) else "tied"
     risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     starts = torch.stack([start_weights(start, data.teacher, rng, form) for start in cell.starts])
-    fits = fit(data, cell.task.lam, displace(starts, displaced, rng), cell.optimizer, risk)
+    fits = fit(data, cell.task.lam, displace(starts, displaced, rng), cell.optimizer, risk, **settings)
     return [_row(cell, data, start, trained) for start, trained in zip(cell.starts, fits)]
 
 

@@ -31,7 +31,9 @@ class Fit:
     seconds: float  # wall time; students trained together share it equally
 
 
-def fit(data: Any, lam: float, starts: Tensor, optimizer: str = "lbfgs", risk: Risk = two_tokens.risk) -> list[Fit]:
+def fit(
+    data: Any, lam: float, starts: Tensor, optimizer: str = "lbfgs", risk: Risk = two_tokens.risk, **settings: float
+) -> list[Fit]:
     """Train one student from each start on the same data.
 
     Args:
@@ -40,10 +42,11 @@ def fit(data: Any, lam: float, starts: Tensor, optimizer: str = "lbfgs", risk: R
         starts: initial weights, (k, p).
         optimizer: "lbfgs", L-BFGS to ``|grad R| <= 1e-4``; "gd" or "adam", with the published rates and steps.
         risk: `two_tokens.risk`, or that of other students, such as `students.risk`.
+        settings: of the optimizer, in the place of its own.
     """
     began = time.perf_counter()
     minimise = OPTIMIZERS[check_choice("optimizer", optimizer, tuple(OPTIMIZERS))]
-    ends, steps = minimise(data, lam, starts, risk)
+    ends, steps = minimise(data, lam, starts, risk, **settings)
     seconds = (time.perf_counter() - began) / len(ends)
     fits = []
     for weights, count in zip(ends, steps):
