@@ -6,6 +6,7 @@ import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from attention_book.store.parquet import load
 from attention_phases.errors import SweepError
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import linear_baseline, solve, threshold
+from attention_phases.theory.one_step.solution import one_step
 
 FEW = ("--points", "256", "--scrambles", "4")
 THEORY = ("theory", "--alpha", "2", "--branch", "semantic", *FEW)
@@ -113,6 +115,29 @@ def test_two_workers_give_what_one_gives(answer):
         assert two[name].tolist() == pytest.approx(one[name].tolist(), rel=relative, abs=absolute), name
 
 
+FEWER = ("--points", "16", "--scrambles", "4")
+
+
+@pytest.mark.slow
+def test_other_architectures(answer):
+    one = answer("theory", "--alpha", 2, "--branch", "semantic", "--token-correlation", ".3", *FEWER)
+    assert one["converged"] and isinstance(one["q"], float) and one["stderr"]["theta"] > 0
+    two = answer("theory", "--alpha", 2, "--branch", "positional", "--architecture", "untied", *FEWER)
+    assert np.shape(two["q"]) == (2, 2) == np.shape(two["stderr"]["V"]) and np.shape(two["m"]) == (2,)
+    mixed = answer("simulate", "--d", 40, "--alpha", 1, "--init", "mixed", "--architecture", "rank2", "--seeds", 2)
+    assert [run["seed"] for run in mixed["runs"]] == [0, 1]
+
+
+@pytest.mark.slow
+def test_one_step_of_breaking(answer):
+    result = answer(*BREAKING, "--y", 300, "--points", 64, "--scrambles", 4)
+    expected = one_step(Task(omega=0.1), 0.75, "positional", 300.0, 64, 4)
+    assert [*expected.quantities] == ["q0", "q1", "m", "theta", "V", "y", "phi", "energy", "complexity", "shift"]
+    assert expected.quantities.items() <= result.items() and expected.valley.y == 300.0
+    assert result["stderr"] == expected.stderr and result["converged"] is True
+    assert (result["residual"], result["iterations"]) == (expected.residual, expected.iterations)
+
+
 def test_figures_name_every_notebook_and_no_other(answer):
     listed = {entry["figure"]: entry["notebook"] for entry in answer("figures", "--list")["figures"]}
     pages = [path for kind in ("fig", "table") for path in (ROOT / "notebooks").glob(f"{kind}*.md")]
@@ -128,7 +153,7 @@ def test_without_json_a_line_for_each_entry(run):
     assert lines["converged"] == "true"
 
 
-NO_SUCH_BRANCH = ("theory", "--alpha", ".3", "--branch", "semantic", *FEW, "--json")
+NO_SUCH_BRANCH = ("theory", "--alpha", ".2", "--branch", "semantic", *FEW, "--json")
 
 
 @pytest.mark.slow
@@ -152,11 +177,13 @@ def test_help_and_bad_options_answer_before_anything_large_is_loaded(python):
 # What did not converge
 
 
-def test_a_branch_that_does_not_exist_is_no_success(run):
-    code, out, err = run(*NO_SUCH_BRANCH)
-    assert code == 1
-    assert only_object(out)["converged"] is False
-    assert err.count("\n") == 1 and "semantic" in err and "alpha = 0.3" in err
+@pytest.mark.parametrize("breaking", [0, 1])
+def test_a_branch_that_does_not_exist_is_no_success(run, breaking):
+    code, out, err = run(*NO_SUCH_BRANCH, "--breaking", breaking)
+    result = only_object(out)
+    assert (code, result["converged"], result["reason"]) == (1, False, "branch has ended")
+    assert err.startswith("no semantic solution found at alpha = 0.2: branch has ended, residual ")
+    assert err.count("\n") == 1
 
 
 UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "random", "--lam", "1e-300")
@@ -253,6 +280,10 @@ def as_shown(name, value):
         return [value]
 
 
+SOLVE = "theory --alpha 2 --branch semantic --points 64 --scrambles 4"
+MIXED = "simulate --alpha 1 --d 20 --init mixed --quiet"
+
+
 @pytest.mark.parametrize(
     ("command", "named"),
     [
@@ -264,14 +295,26 @@ def as_shown(name, value):
         ("sweep fig99", "fig99"),
         ("sweep fig02 --scheduler tcp://127.0.0.1:1 --workers 2", "--workers: not allowed with"),
         ("baseline --gamma 3", "--gamma"),
+        ("baseline two\nlines", "two lines"),
+        ("baseline --tokens 5", "tokens = 5: must be at most 4 for the linear model"),
+        ("gamp --alpha 2 --init semantic --architecture untied", "unrecognized arguments: --architecture untied"),
+        (f"{SOLVE} --tokens 1", "tokens = 1: must be a whole number >= 2"),
+        (f"{SOLVE} --tokens 1000000", "tokens = 1000000: must be at most 10600"),
+        (f"{SOLVE} --tokens 3 --token-correlation -.6", "token-correlation = -0.6: must be in (-0.5, 1)"),
+        (f"{SOLVE} --architecture value", "architecture = value: must be one of tied, rank2, untied"),
+        (f"{MIXED} --architecture tied", "init = mixed: must be one of semantic, positional, random\n"),
+        (f"{MIXED} --architecture value", "init = mixed: must be one of semantic, positional, random\n"),
+        (f"{SOLVE} --y 3", "y = 3.0: must be left out without --breaking 1"),
+        (f"{SOLVE} --breaking 2", "--breaking"),
+        (f"{SOLVE} --breaking 1 --y -1", "y = -1.0: must be a finite number >= 0"),
+        (f"{SOLVE} --breaking 1 --y nan", "y = nan: must be"),
+        (f"{SOLVE} --breaking 1 --y x", "--y"),
+        (f"{SOLVE} --breaking 1 --branch symmetric", "branch = symmetric: must be one of semantic, positional"),
+        (f"{SOLVE} --breaking 1 --architecture rank2", "breaking = 1: must be 0"),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, named):
-    assert named in complaint(2, *command.split())
-
-
-def test_a_complaint_about_two_lines_is_one_line(complaint):
-    assert "two lines" in complaint(2, "baseline", "two\nlines")
+    assert named in complaint(2, *filter(None, command.split(" ")))
 
 
 # Sweeps and their results

@@ -5,7 +5,6 @@ import re
 from io import StringIO
 from pathlib import Path
 
-import browser
 import jupytext
 import matplotlib.pyplot as plt
 import nbformat
@@ -13,9 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_output
-from playwright.sync_api import sync_playwright
 
-from attention_book import cli
 from attention_book.notebooks.marks import marked
 from attention_book.notebooks.parameters import assigned, of_profile
 from attention_book.paths import NOTEBOOKS
@@ -24,6 +21,7 @@ from attention_book.render.markup import COMPARISON
 from attention_phases.errors import BadInput
 
 SLICE = NOTEBOOKS / "fig02_slice.md"
+FIGURE = ("figure", "fig02", "--profile", "smoke")
 
 
 # Parameters
@@ -50,23 +48,22 @@ BAD = [
 
 
 @pytest.mark.parametrize("setting", BAD)
-def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_path, capsys):
-    assert cli.main(["figure", "fig02", "--profile", "smoke", "--set", setting, "--out", str(tmp_path / "out")]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.count("\n") == 1 and setting.partition("=")[0] in err
+def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_path, complaint):
+    assert setting.partition("=")[0] in complaint(2, *FIGURE, "--set", setting, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
-def test_a_value_that_cannot_be_used_is_refused_in_one_line_when_the_notebook_runs(tmp_path, capsys):
-    assert cli.main(["figure", "fig02", "--profile", "smoke", "--set", "omega=1.1", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr() == ("", "omega = 1.1: must be in [0, 1]\n")
+def test_a_value_that_cannot_be_used_is_refused_in_one_line_when_the_notebook_runs(tmp_path, complaint):
+    expected = "omega = 1.1: must be in [0, 1]\n"
+    assert complaint(2, *FIGURE, "--set", "omega=1.1", "--out", tmp_path) == expected
 
 
-@pytest.mark.parametrize("arguments", [["nothing"], ["fig02", "--set", "omega=0.2", "--set", "omega=0.3"]])
-def test_a_bad_name_and_a_parameter_set_twice_are_refused(arguments, capsys):
-    assert cli.main(["figure", *arguments, "--profile", "smoke"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+def test_a_bad_name_a_parameter_set_twice_and_a_file_in_the_place_of_a_folder_are_refused(tmp_path, complaint):
+    assert "nothing" in complaint(2, "figure", "nothing")
+    assert "omega" in complaint(2, *FIGURE, "--set", "omega=0.2", "--set", "omega=0.3")
+    (tmp_path / "file").touch()
+    assert str(tmp_path / "file") in complaint(1, *FIGURE, "--out", tmp_path / "file" / "out")
 
 
 def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
@@ -188,8 +185,7 @@ def test_a_scheme_has_no_data(figure):
 def made(guarded, tmp_path_factory):
     """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says."""
     folder = tmp_path_factory.mktemp("fig02")
-    arguments = ["figure", "fig02", "--profile", "smoke", "--set", "omega=0.2", "--out", folder, "--json"]
-    done = guarded("-m", "attention_book.cli", *arguments)
+    done = guarded("-m", "attention_book.cli", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     return folder, json.loads(done.stdout)
 
@@ -209,30 +205,10 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert table["x"].max() == 2
 
 
-def test_a_folder_that_cannot_be_written_is_one_line(tmp_path, capsys):
-    taken = tmp_path / "file"
-    taken.touch()
-    assert cli.main(["figure", "fig02", "--profile", "smoke", "--out", str(taken / "out")]) == 1
-    out, err = capsys.readouterr()
-    assert out == "" and err.count("\n") == 1 and str(taken / "out") in err
-
-
 @pytest.mark.slow
-def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made):
-    page_file = made[0] / "page" / "fig02_slice.html"
-    complaints = []
-    with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=browser.find(), args=browser.QUIET)
-        page = running.new_context(offline=True).new_page()
-        page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("request", lambda asked: complaints.append(asked.url) if asked.url.startswith("http") else None)
-        page.on("requestfailed", lambda asked: complaints.append(f"missing: {asked.url}"))
-        page.goto(page_file.as_uri(), wait_until="load")
-        page.evaluate("() => window.MathJax.startup.promise.then(() => true)")
-        assert page.locator("mjx-container").count() > 10
-        assert page.locator("figure img, figure svg").count() > 0
-        assert "omega = 0.2 (published: 0.3)" in page.locator(".admonition.warning").inner_text()
-        assert "1.241" not in page.locator(".bd-article").inner_text()  # what is folded away is not seen
-        running.close()
-    assert complaints == []
+def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made, open_page):
+    page = open_page(made[0] / "page" / "fig02_slice.html")
+    assert page.locator("mjx-container").count() > 10
+    assert page.locator("figure img, figure svg").count() > 0
+    assert "omega = 0.2 (published: 0.3)" in page.locator(".admonition.warning").inner_text()
+    assert "1.241" not in page.locator(".bd-article").inner_text()  # what is folded away is not seen

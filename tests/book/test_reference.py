@@ -1,10 +1,7 @@
 """References of the notebooks: a changed number or word fails, another processor does not."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -114,7 +111,7 @@ sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c
 
 
 @pytest.mark.slow
-def test_nbval_executes_compares_and_keeps(tmp_path, monkeypatch):
+def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
     values = {"size": 2, "profile": "smoke"}
     (tmp_path / "page.md").write_text(TEXT)
@@ -125,12 +122,8 @@ def test_nbval_executes_compares_and_keeps(tmp_path, monkeypatch):
     reference.write([tmp_path / "papermill/page.ipynb"])
     shutil.copy(ROOT / "tests/reference/conftest.py", tmp_path / "reference")
 
-    def validated():
-        script = SUITE.format(folder=str(tmp_path))
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        return subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
-
-    done, page = validated(), tmp_path / "kept/smoke/page.ipynb"
+    validation = "-c", SUITE.format(folder=str(tmp_path))
+    done, page = python(*validation), tmp_path / "kept/smoke/page.ipynb"
     assert done.returncode == 0, done.stdout
     pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", page)]
     assert pages[0].cells == pages[1].cells and pages[0].metadata.inputs == pages[1].metadata.inputs
@@ -138,6 +131,6 @@ def test_nbval_executes_compares_and_keeps(tmp_path, monkeypatch):
     kept = tmp_path / "reference/page.json"
     kept.write_text(kept.read_text().replace("0.666", "0.676"))
     page.unlink()
-    failed = validated()
+    failed = python(*validation)
     assert failed.returncode == 1 and "found 0.676" in failed.stdout and "found 0.666" in failed.stdout
     assert not page.exists()

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pandas as pd
 import psutil
@@ -93,16 +92,10 @@ def start():
     started = []
 
     def begin(*arguments):
-        started.append(
-            subprocess.Popen(
-                [sys.executable, toy_sweep.__file__, *map(str, arguments)],
-                text=True,
-                start_new_session=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-            )
-        )
+        command = [sys.executable, toy_sweep.__file__, *map(str, arguments)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        started.append(subprocess.Popen(command, env=environment, start_new_session=True, **pipes))
         return started[-1]
 
     yield begin
@@ -117,20 +110,17 @@ def gone(process, within):
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         process.poll()
-        if not any(map(running_in(process.pid), psutil.process_iter())):
+        if not any(is_running_in(process.pid, other) for other in psutil.process_iter()):
             return True
         time.sleep(0.02)
     return False
 
 
-def running_in(group):
-    def check(process):
-        try:
-            return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
-        except (ProcessLookupError, psutil.NoSuchProcess):
-            return False
-
-    return check
+def is_running_in(group, process):
+    try:
+        return os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE
+    except (ProcessLookupError, psutil.NoSuchProcess):
+        return False
 
 
 @pytest.mark.parametrize("name", POOLS)
@@ -175,21 +165,6 @@ def test_stored_cells_are_skipped_and_repeated_ones_computed_once(results):
         assert sweep(grid()[:20] * 2, results, executor, counted) == (20, 0, [])
         assert sweep(grid(), results, executor, counted) == (40, 20, [])
     assert len(calls) == len(set(calls)) == 60
-
-
-def test_few_cells_wait_in_the_queue(results):
-    class Watched(ThreadPoolExecutor):
-        most = 0
-
-        def submit(self, *call):
-            future = super().submit(*call)
-            self.most = max(self.most, self._work_queue.qsize())
-            return future
-
-    with Watched(1) as executor:
-        sweep(grid(), results, executor, partial(work, pause=0.001), ahead=5)
-    assert 3 <= executor.most <= 5
-    assert results.keys() == keys(grid())
 
 
 def sound(cell):
@@ -266,25 +241,6 @@ def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, loca
     assert process.stdout.read() == ""
     with Store(tmp_path / "s.sqlite") as results:
         assert results.keys() == reported == keys(grid()[:40])
-
-
-def test_killed_worker_of_a_cluster_costs_nothing(tmp_path, pool, local, undisturbed):
-    class Killing(Store):
-        """Kills a worker at the tenth result."""
-
-        left = 10
-
-        def put(self, *result):
-            super().put(*result)
-            self.left -= 1
-            if not self.left:
-                os.kill(local.workers[0].pid, signal.SIGKILL)
-
-    with Killing(tmp_path / "s.sqlite") as results, pool("cluster") as executor:
-        assert running.run(grid(), partial(work, pause=0.05), results, executor, quiet=True) == (60, 0, [])
-        assert results.left < 0
-        (path,) = export(results, tmp_path)
-    assert table(load(path)).equals(table(undisturbed))
 
 
 def test_cell_that_kills_every_worker_fails_alone(results, pool):

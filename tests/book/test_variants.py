@@ -1,13 +1,10 @@
 """Pages of the other architectures: theory against students in growing dimension, and tables by hand."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
 from frames import students as students_on_a_line
 
-from attention_book import cli
 from attention_book.analysis.thresholds import mark
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
@@ -15,7 +12,7 @@ from attention_book.experiments.simulation import teacher_length
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_book.pages import variant_maps, variants
 from attention_book.pages.variants import ONE, TWO, extrapolate
-from attention_phases import BadInput, Task
+from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model import students
 from attention_phases.model.architectures import Architecture
@@ -172,37 +169,3 @@ def test_where_students_from_random_starts_cross():
     other = late.assign(optimizer="lbfgs", test_mse=0.0)
     crossed = variant_maps.random_crossings(pd.concat([late, never, other]))
     assert list(crossed.index) == [0.3] and crossed.loc[0.3].to_list() == pytest.approx([1.7, 0.0])
-
-
-@pytest.mark.slow
-def test_the_command_line(capsys):
-    few = ("--points", "16", "--scrambles", "4", "--json")
-    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--token-correlation", ".3", *few]) == 0
-    one = json.loads(capsys.readouterr().out)
-    assert one["converged"] and isinstance(one["q"], float) and one["stderr"]["theta"] > 0
-    assert cli.main(["theory", "--alpha", "2", "--branch", "positional", "--architecture", "untied", *few]) == 0
-    two = json.loads(capsys.readouterr().out)
-    assert np.shape(two["q"]) == (2, 2) == np.shape(two["stderr"]["V"]) and np.shape(two["m"]) == (2,)
-    given = ["simulate", "--d", "40", "--alpha", "1", "--init", "mixed", "--architecture", "rank2", "--seeds", "2"]
-    assert cli.main([*given, "--json"]) == 0
-    assert [run["seed"] for run in json.loads(capsys.readouterr().out)["runs"]] == [0, 1]
-
-
-def test_bad_input_is_told_in_one_line(capsys):
-    with pytest.raises(SystemExit):
-        cli.main(["gamp", "--alpha", "2", "--init", "semantic", "--architecture", "untied"])
-    assert capsys.readouterr().err.startswith("unrecognized arguments: --architecture untied")
-    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--tokens", "1000000"]) == 2
-    assert capsys.readouterr().err.startswith("tokens = 1000000: must be at most 10600")
-    assert cli.main(["baseline", "--tokens", "5"]) == 2
-    assert capsys.readouterr().err == "tokens = 5: must be at most 4 for the linear model\n"
-    assert cli.main(["theory", "--alpha", "2", "--branch", "semantic", "--architecture", "value"]) == 2
-    assert capsys.readouterr().err.startswith("architecture = value: must be one of tied, rank2, untied")
-    for form in ("tied", "value"):
-        given = ["simulate", "--alpha", "1", "--d", "20", "--init", "mixed", "--architecture", form, "--quiet"]
-        assert cli.main(given) == 2
-        assert capsys.readouterr().err == "init = mixed: must be one of semantic, positional, random\n"
-    with pytest.raises(BadInput, match=r"^token-correlation = -0.6: must be in \(-0.5, 1\)"):
-        Architecture(tokens=3, correlation=-0.6)
-    with pytest.raises(BadInput, match=r"^tokens = 1: must be a whole number >= 2"):
-        Architecture(tokens=1)

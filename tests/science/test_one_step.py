@@ -1,13 +1,11 @@
 """One step of replica symmetry breaking: its equations against Phi, its limits, the settling distance, the command."""
 
-import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.optimize
 
-from attention_book import cli
 from attention_book.experiments.theory_lines import one_step_row
 from attention_phases import Task
 from attention_phases.measured import Measured, standard_error
@@ -282,18 +280,7 @@ def test_no_ground_state_without_a_fall_of_phi_on_both_sides(away, unsettled, la
     assert reason == NO_MAXIMUM and end.model.y == pytest.approx(40 * 2.0**last) and end.moves == 0.0
 
 
-# The command
-
-COMMAND = ["theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional", "--breaking", "1", "--json"]
-FEW = ["--points", "64", "--scrambles", "4"]
-
-
-def run(capsys, *arguments):
-    try:
-        code = cli.main([*COMMAND, *FEW, *arguments])
-    except SystemExit as ended:
-        code = ended.code
-    return code, *capsys.readouterr()
+# Searches that go wrong
 
 
 @pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
@@ -310,38 +297,3 @@ def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
     found = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
     assert not found.converged and found.reason == UNSETTLED
     assert np.isfinite([found.phi, found.energy, found.valley.gap, *found.stderr.values()]).all()
-
-
-def test_the_command_answers_with_the_solution(capsys):
-    code, out, err = run(capsys, "--y", "300")
-    assert (code, err) == (0, "")
-    said, found = json.loads(out), one_step(TASK, ALPHA, "positional", 300.0, 64, 4)
-    assert said["stderr"] == found.stderr and said["converged"] is True
-    assert [*found.quantities] == ["q0", "q1", "m", "theta", "V", "y", "phi", "energy", "complexity", "shift"]
-    assert found.quantities.items() <= said.items() and found.valley.y == 300.0
-    assert (said["residual"], said["iterations"]) == (found.residual, found.iterations)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (("--y", "-1"), "y = -1.0: must be a finite number >= 0"),
-        (("--y", "nan"), "y = nan: must be"),
-        (("--y", "x"), "--y"),
-        (("--breaking", "2"), "--breaking"),
-        (("--breaking", "0", "--y", "3"), "y = 3.0: must be left out without --breaking 1"),
-        (("--branch", "symmetric"), "branch = symmetric: must be one of semantic, positional"),
-        (("--architecture", "rank2"), "breaking = 1: must be 0"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
-)
-def test_bad_input_is_one_line(capsys, arguments, named):
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, "") and err.count("\n") == 1 and named in err
-
-
-def test_no_solution_is_said_with_its_reason(capsys):
-    code, out, err = run(capsys, "--alpha", ".2", "--branch", "semantic")
-    said = json.loads(out)
-    assert code == 1 and (said["converged"], said["reason"]) == (False, "branch has ended")
-    assert err.startswith("no semantic solution found at alpha = 0.2: branch has ended, residual ")
