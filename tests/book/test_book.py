@@ -109,13 +109,3 @@ def test_the_scorecard_is_filtered_by_figure(open_page):
     assert page.get_by_role("status").filter(has_text="comparisons").inner_text().strip() == f"{rows} comparisons"
     choice.select_option("")
     assert all(section.is_visible() for section in sections.all())
-
-
-def test_tables_are_reached_by_keyboard_and_fit_a_phone(open_page):
-    page = open_page(SCORECARD)
-    page.set_viewport_size(PHONE)
-    for region in page.locator(".scrolled").all():
-        box = region.bounding_box()
-        assert region.get_attribute("tabindex") == "0" and box["x"] + box["width"] <= PHONE["width"]
-    assert page.locator("table.comparison th:empty").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

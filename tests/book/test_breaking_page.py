@@ -75,25 +75,6 @@ def test_the_rows_of_both_thresholds(monkeypatch):
     assert lines._moved_rows("critical", "", lost) == [{"what": "critical", "reason": "none"}]
 
 
-def test_alpha_l_takes_the_ground_state_and_the_solution_at_y_zero(monkeypatch):
-    slope, asked = SimpleNamespace(test_slope=-2.0), []
-
-    def one_step(task, alpha, branch, y, *quadrature):
-        asked.append((alpha, branch, y, quadrature))
-        return state(250.0 if y is None else y, NO_MAXIMUM if y is None else "")
-
-    def shift(task, slope, lowest, typical):
-        assert (slope, lowest.valley.y, typical.valley.y) == (-2.0, 250.0, 0.0)
-        return Measured(-0.02, 0.003)
-
-    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(Measured(0.9, 0.004), {"semantic": slope}))
-    monkeypatch.setattr(threshold, "one_step", one_step)
-    monkeypatch.setattr(threshold, "linear_shift", shift)
-    moved = threshold.broken_linear(Task(omega=0.1), 64, 4, 3)
-    assert (moved.shift, moved.reason, [*moved.solutions]) == ((-0.02, 0.003), NO_MAXIMUM, ["semantic"])
-    assert asked == [(0.9, "semantic", y, (64, 4, 3)) for y in (None, 0.0)]
-
-
 def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
     def fails(*_, **__):
         raise ZeroDivisionError("division by zero")
@@ -134,20 +115,6 @@ def test_shares_and_differences_are_in_errors_of_both():
     assert row["descended_error"] == pytest.approx(np.hypot(0.006, 3 / 4 * 0.005) / 0.04)
 
 
-def test_students_with_lower_minima_cross_later(monkeypatch):
-    """The two numbers add up, and so do their errors in quadrature."""
-    limits = pd.DataFrame([Measured(0.7, 0.003)], [0.1], ["alpha", "alpha_error"])
-    monkeypatch.setattr(breaking.controlled, "by_dimension", lambda table, power: ("crossings", limits))
-    monkeypatch.setattr(breaking.controlled, "searched", lambda table: {"hop": "gained"})
-    monkeypatch.setattr(
-        breaking.controlled,
-        "crossing_shifts",
-        lambda *given: {0.1: Measured(0.04, 0.004)} if given[:2] == ("gained", "crossings") else {},
-    )
-    row = breaking.students(None, None).loc[0.1]
-    assert row["searched"] == pytest.approx(0.74) and row["searched_error"] == pytest.approx(0.005)
-
-
 STATE = {"alpha": 0.75, "q0": 0.0425, "q1": 0.0485, "m": 0.194, "theta": 0.0, "V": 18.57, "y": 470.0}
 STATES = pd.DataFrame(
     [STATE | {"q1_error": 1e-4, "shift": 4e-6, "gained": 2e-3, "gained_error": 1e-4}],
@@ -185,14 +152,6 @@ def test_a_finer_inner_rule_changes_phi_where_the_weights_are_sharp():
     """At large y the usual rule is too coarse: a few per cent at a ground state, far more at y = 6400."""
     (usual,), (sharp,) = (breaking.inner_rule(STATES.assign(y=y), 64).to_numpy() for y in (470.0, 6400.0))
     assert abs(usual[0]) < 0.05 + 3 * usual[1] and sharp[0] < -0.2
-
-
-def test_two_copies_are_shown_as_far_as_they_can_be_apart():
-    """Without a common inner field D is 2 gap; each curve in the colour of its branch."""
-    gains = breaking.inner_stability(STATES, 16, (0.3, 0.2, 0.001))
-    assert gains.index.tolist() == [(0.1, "positional", 0.2), (0.1, "positional", 0.001)]
-    lines = breaking.draw_inner_stability(gains).axes[0].lines
-    assert [line.get_color() for line in lines if line.get_marker() == "o"] == [COLOURS["positional"]]
 
 
 def test_the_largest_shift_of_alpha_l_and_its_part():

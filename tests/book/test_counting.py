@@ -1,8 +1,5 @@
 """Pages of the counting task: tables by hand, and the weights in the panel."""
 
-import base64
-import json
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,8 +7,6 @@ import pandas as pd
 import pytest
 
 from attention_book.pages import counting as page
-from attention_book.pages.attention_matrices import attention_panel
-from attention_phases.histogram import transformer
 
 VARIANTS = ("positional", "semantic")
 TENSORS = {"token": (0.5, 0.3), "position": (1.3, 0.5), "query": (0.4, 0.2), "key": (0.6, 0.1), "output": (0.7, 0.0)}
@@ -115,13 +110,3 @@ def test_a_letter_is_lost_in_the_first_epochs():
     assert (second["epoch"], second["there_low"], second["there_high"]) == (2, 0.4, 0.6)
     assert (second["there"], second["kept"]) == (pytest.approx(0.5), 0.24)
     assert (seventh["epoch"], seventh["there"], seventh["kept"]) == (7, pytest.approx(0.15), 0.3)
-
-
-def test_the_panel_carries_the_weights_exactly():
-    flat = transformer.start(np.random.default_rng(0))
-    html = attention_panel({"semantic": flat}, [range(10)])
-    assert ">ABCDEFGHIJ</button>" in html
-    data = json.loads(re.search(r'application/json">(.*?)</script>', html)[1])
-    for name in transformer.SHAPES:
-        sent = np.frombuffer(base64.b64decode(data["solutions"]["semantic"][name]), "<f4")
-        assert (sent.reshape(data["shapes"][name]) == getattr(transformer.views(flat), name)).all()

@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from frames import lines, students
+from frames import students
 
 from attention_book.analysis import instances
 from attention_book.analysis.instances import in_errors
-from attention_book.analysis.thresholds import curve
 from attention_book.pages.phase_diagram import loss_gap, theory_advantage, theory_map
 
 
@@ -77,14 +76,6 @@ def test_maps_by_alpha_and_omega():
     means = theory_map(theory, lambda *tables: loss_gap(*tables) + tables[2])[0.3]
     # Where a minimum is missing the student without overlaps takes its place.
     assert means.to_dict() == pytest.approx({0.5: 0.6, 1.0: -0.4, 2.0: 1.6})
-
-
-def test_curves_of_theory_are_sorted():
-    critical = curve(
-        lines([("critical", 0.3, 1.2, 0.1), ("linear", 0.3, 1.5, 0.1), ("critical", 0.1, 0.7, 0.2)]), "critical"
-    )
-    assert critical.index.to_list() == [0.1, 0.3] and critical["alpha"].to_list() == [0.7, 1.2]
-    assert critical["alpha_error"].to_list() == [0.2, 0.1]
 
 
 def test_the_map_of_optimizers_is_relative_and_paired():

@@ -8,14 +8,12 @@ import pytest
 
 from attention_book import experiments
 from attention_book.analysis import instances as st
-from attention_book.experiments import cells, results, verification
+from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.paths import ROOT
-from attention_book.store import provenance
-from attention_book.store.database import Store
 from attention_book.store.identity import canonical
-from attention_book.store.parquet import export, load
+from attention_book.store.parquet import load
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.architectures import Architecture
@@ -190,29 +188,6 @@ def test_no_threshold_without_a_positional_minimum():
     assert "critical" not in {row["what"] for row in rows}
 
 
-def test_ends_and_borders_are_computed_on_more_points_than_the_line(monkeypatch):
-    asked = {}
-
-    def answer(name, alpha):
-        def call(*_, **quadrature):
-            asked[name] = quadrature
-            return Measured(alpha, 0.01)
-
-        return call
-
-    monkeypatch.setattr(lines, "threshold", lambda *_, **__: NONE)
-    monkeypatch.setattr(lines, "branch_end", answer("end", 0.75))
-    monkeypatch.setattr(lines, "border", answer("border", 0.8))
-    line = cells.LineCell("line", TASK, (0.3, 0.9), 2**6, 4)
-    rows = [row for row in standard_line(line) if row["what"].startswith("semantic ")]
-    assert rows == [
-        {"what": "semantic start", "alpha": 0.75, "alpha_error": 0.01, "reason": ENDED},
-        {"what": "semantic border", "alpha": 0.8, "alpha_error": 0.01},
-    ]
-    quadrature = {"scrambles": 4, "seed": line.seed}
-    assert asked == {"end": {"points": 2**7, **quadrature}, "border": {"points": 2**10, **quadrature}}
-
-
 @pytest.mark.parametrize(("form", "kept"), [("rank2", [1.6, 2.1]), ("untied", [0.5, 1.1, 1.6, 2.1])])
 def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the_positional_ones(
     monkeypatch, form, kept
@@ -236,22 +211,6 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)
     assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)
-
-
-@pytest.mark.slow
-def test_a_stored_line_is_verified_and_a_slip_is_caught(tmp_path, monkeypatch):
-    cell = cells.LineCell("fig03_theory", TASK, (1.2, 1.6), 2**6, 8)
-    monkeypatch.setattr(verification, "DATA", tmp_path)
-    with Store(tmp_path / "s.sqlite") as kept:
-        kept.put(cell, results.work(cell), dict.fromkeys(provenance.COLUMNS, ""))
-        export(kept, tmp_path)
-    assert verification.check(5, name="fig03_theory")[:2] == (1, [])
-    changed = load(tmp_path / "fig03_theory.parquet")
-    at = changed.index[changed["what"] == "critical"][0]
-    changed.loc[at, "alpha"] *= 1.01
-    monkeypatch.setattr(verification, "load", lambda path: changed)
-    count, (mismatch,), *_ = verification.check(5)
-    assert count == 1 and mismatch.column == "alpha"
 
 
 # Maps

@@ -90,16 +90,6 @@ def test_a_table_can_be_read_by_everybody():
     assert not re.search(r"<th[^>]*></th>", html)
 
 
-def test_numbers_lie_to_the_right_and_words_to_the_left_even_where_some_are_missing():
-    rows = [("agrees", np.nan, 1.5, "0.851"), ("differs", "quadrature", np.nan, None)]
-    frame = pd.DataFrame(rows, columns=["verdict", "reason", "theory", "published"])
-    tags = Cells(markup.as_html(frame, "A caption")).tags
-    cells = [attributes.get("class") for tag, attributes in tags if tag == "td"]
-    assert cells == [None, "number", "number"] * 2
-    _, first, second = Cells(markup.as_html(frame, "A caption")).rows
-    assert first == ["agrees", "–", "1.5", "0.851"] and second == ["differs", "quadrature", "none", ""]
-
-
 def test_a_folded_table_is_named_by_what_opens_it():
     html = markup.as_html(pd.DataFrame({"count": [1]}), "All of them", folded=True)
     assert html.startswith("<details><summary>All of them</summary>") and "<caption>" not in html
@@ -143,11 +133,6 @@ def test_a_spread_that_is_rounding_is_not_shown():
     frame = pd.DataFrame({"by_token": [1 + 5e-14, 1 + 5e-5], "by_token_std": [2.5e-13, 2.5e-5]})
     _, first, second = Cells(markup.as_html(frame, "Shares")).rows
     assert (first, second) == (["1"], ["1.000050 ± 0.000025"])
-
-
-def test_a_column_of_plain_words_needs_no_entry():
-    head, row = Cells(markup.as_html(pd.DataFrame({"data_sets_used": [1.5]}), "Used")).rows
-    assert head == ["data sets used"] and row == ["1.5"]
 
 
 def test_scales_of_columns_are_known():

@@ -46,11 +46,6 @@ def test_actions_are_pinned_by_commit(path):
     assert [action for action in named if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action)] == []
 
 
-def test_an_action_has_one_version():
-    named = {tuple(action.split("@")) for path in WORKFLOWS for action in re.findall(r"uses: *(.+)", path.read_text())}
-    assert len({action for action, _ in named}) == len(named)
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_every_make_target_of_a_workflow_exists(path):
     named = {target for step in steps(path) for target in re.findall(r"make ([a-z-]+)", step.get("run", ""))}

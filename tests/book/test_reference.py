@@ -38,13 +38,6 @@ def test_lines_agree(before, after, same):
     assert reference.agree(before, after) is same
 
 
-def test_what_is_open_stays_open_where_the_words_are_the_same():
-    opened = reference._opened
-    assert opened("1,semantic,0.29,0.125", "1,semantic,~,0.125") == "1,semantic,~,0.125"
-    assert opened("1,semantic,0.29,0.125", "1,positional,~,0.125") == "1,semantic,0.29,0.125"
-    assert opened("0.29", None) == "0.29"
-
-
 def outputs(html="<td>1.25</td>", rows=200):
     table = "# about\nx,y\n" + "".join(f"{k},{k / 7:.6g}\n" for k in range(rows))
     return [

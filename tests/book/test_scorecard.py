@@ -9,7 +9,6 @@ import pytest
 from attention_book import published as paper
 from attention_book.pages import scorecard
 from attention_book.render import markup
-from attention_book.render.style import NEUTRAL, POSITIONAL, SEMANTIC
 from attention_book.render.verdicts import LIMIT, REASONS, Comparison, compare
 from attention_phases.measured import Measured
 
@@ -102,31 +101,6 @@ def test_the_document_obeys_its_schema(frame):
     jsonschema.validate(scorecard.document(scorecard.gathered([page("fig04")]), PROVENANCE | {"commit": None}), SCHEMA)
 
 
-@pytest.mark.parametrize(
-    "where, value",
-    [
-        (("verdict",), "perhaps"),
-        (("reason",), None),
-        (("ours", "uncertainty"), 0),
-        (("ours", "kind"), "guess"),
-        (("published", "text"), "about 1"),
-        (("difference", "sigma"), None),
-        (("id",), "Fig 2"),
-        (("page",), "fig02"),
-        (("provenance", "data"), "none"),
-        (("more",), 1),
-    ],
-)
-def test_what_the_schema_forbids(frame, where, value):
-    document = scorecard.document(frame, PROVENANCE)
-    inner = document["rows"][0]
-    for name in where[:-1]:
-        inner = inner[name]
-    inner[where[-1]] = value
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, SCHEMA)
-
-
 def test_the_page_has_the_rows_of_the_document(frame):
     texts, rows = scorecard.texts(frame), scorecard.document(frame, PROVENANCE)["rows"]
     tables = texts["tables"]
@@ -141,15 +115,3 @@ def test_the_page_has_the_rows_of_the_document(frame):
     assert [line.split(".")[0] for line in reasons] == [str(i) for i in range(1, len(REASONS) + 1)]
     assert reasons[0].startswith("1. **Quadrature.**") and reasons[0].endswith("*Here: 1.*")
     assert reasons[list(REASONS).index("instances")].endswith("*Here: 0.*")
-
-
-def test_all_differences_are_drawn(frame):
-    axes = scorecard.draw_differences(frame).axes[0]
-    names = [label.get_text() for label in axes.get_yticklabels()]
-    assert names == [scorecard.LABELS[quantity] for quantity in frame["quantity"]]
-    shown = [line for line in axes.lines if line.get_marker() in "Dos" and len(line.get_xdata())]
-    assert [float(line.get_xdata()[0]) for line in shown] == pytest.approx(frame["sigma"].to_list())
-    assert [line.get_markerfacecolor() for line in shown] == [NEUTRAL, POSITIONAL, "none", SEMANTIC]
-    low, high = axes.get_xlim()
-    assert low < frame["sigma"].min() and high > frame["sigma"].max()
-    scorecard.draw_differences(scorecard.gathered([page("fig04")]))

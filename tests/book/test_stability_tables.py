@@ -2,14 +2,12 @@
 
 from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from attention_book.pages import free_energy, stability
 from attention_book.pages.thresholds import breaking_shift
-from attention_book.render.drawn import drawn
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
 
@@ -67,22 +65,6 @@ def test_where_minima_begin_and_end(borders):
     assert (two["critical_broken"], two["critical_broken_error"]) == breaking_shift("critical", 0.3)
     assert np.isnan([one["semantic_start"], two["positional_stop"], two["positional_stop_error"]]).all()
     assert (one["positional_stop"], one["positional_stop_error"]) == (1.4, 0.03)
-
-
-def span(patch, axes):
-    """Interval of x that a patch covers."""
-    return patch.get_extents().transformed(axes.transData.inverted()).intervalx.tolist()
-
-
-def test_minima_are_solid_and_shaded_where_they_are_not_the_lower_ones(borders):
-    figure = free_energy.draw_free_energies(borders)
-    lines = drawn(figure).query("`drawn as` == 'line'").groupby(["panel", "series"])["x"].apply(list)
-    assert [lines[1, f"{branch} minimum"] for branch in OWN] == [[0.2, 1.0, 2.0], [0.2, 1.0, 1.4]]  # up to the border
-    assert [lines[2, f"{branch} minimum"] for branch in OWN] == [[0.8, 1.0, 2.0], [0.2, 1.0, 2.0]]
-    shades = [{patch.get_label().split()[0]: span(patch, axes) for patch in axes.patches} for axes in figure.axes]
-    assert shades[0] == {"semantic": pytest.approx([0, 0.7]), "positional": pytest.approx([0.7, 1.4])}
-    assert shades[1] == {"semantic": pytest.approx([0.8, 1.25]), "positional": pytest.approx([1.25, 2])}
-    plt.close("all")
 
 
 EXPECTED = pd.DataFrame(

@@ -4,10 +4,9 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
-from frames import students
 
 from attention_book.analysis import instances
-from attention_book.pages import dimension, parameters, slice
+from attention_book.pages import dimension, slice
 from attention_phases import Task
 from attention_phases.measured import Measured
 
@@ -74,17 +73,3 @@ def test_students_by_dimension():
     assert frame["value"].to_list() == pytest.approx([0.4, 0.4, 0.68, 0.68, 0.0041, 0.0041])
     assert frame["error"].to_list() == pytest.approx([0.04, 0.04, 0.04, 0.04, 1e-4, 1e-4])
     assert set(frame["published_n"]) == {30} and set(frame["n"]) == {2}
-
-
-def test_what_figure_8_shows():
-    theory = [{"what": "semantic", "alpha": 1.0}, {"what": "positional", "alpha": 1.0}]
-    parts, lines_of = [], []
-    for omega, baseline in ((0.2, 0.5), (0.3, 0.6)):
-        task = {"omega": omega, "sigma": 0.5, "lam": 0.01}
-        parts.append(students(critical=1.0, linear=1.5, **task, q=1.0, m=omega, theta=1.0))
-        lines_of.append(pd.DataFrame([{"what": "baseline", "test_mse": baseline}, *theory]).assign(**task))
-    shown = parameters.changed(pd.concat(parts), pd.concat(lines_of), {"omega": [0.2, 0.3], "sigma": [0.5], "lam": []})
-    (first, means, branches, baseline), (second, _, _, other) = shown["omega"]
-    assert (first, baseline, second, other) == (0.2, 0.5, 0.3, 0.6) and shown["lam"] == []
-    assert means["m"].unique() == [0.2] and branches["semantic"]["what"].to_list() == ["semantic"]
-    assert shown["sigma"][0][3] == 0.6

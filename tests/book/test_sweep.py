@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -22,11 +21,10 @@ from toy_sweep import Cell, grid, table, work, worker_settings
 from attention_book import experiments
 from attention_book.experiments import verification
 from attention_book.experiments.results import work as train
-from attention_book.store import executors, provenance, running
+from attention_book.store import executors, running
 from attention_book.store.database import Store
 from attention_book.store.identity import canonical, key
 from attention_book.store.parquet import export, load
-from attention_phases import __version__
 from attention_phases.errors import SweepError
 
 pytestmark = pytest.mark.slow
@@ -243,15 +241,6 @@ def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, loca
         assert results.keys() == reported == keys(grid()[:40])
 
 
-def test_cell_that_kills_every_worker_fails_alone(results, pool):
-    cells = [*grid()[:5], Cell(0.5, fault="die")]
-    with pool("cluster") as executor:
-        summary = sweep(cells, results, executor, ahead=1)
-    assert summary.done == 5 and results.keys() == keys(grid()[:5])
-    (failure,) = summary.failed
-    assert failure.cell == cells[-1] and re.match("KilledWorker: .* 4 different workers", failure.error)
-
-
 def test_lost_scheduler_is_one_clear_line(results):
     with (
         LocalCluster(n_workers=0, dashboard_address=":0") as doomed,
@@ -275,16 +264,6 @@ def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthre
     ):
         sweep(grid(), results, executor)
     assert "\n" not in str(caught.value) and not results.keys()
-
-
-def test_other_versions_on_the_cluster_are_told_in_one_line(pool, local, monkeypatch, capfd):
-    local.wait_for_workers(2)  # other tests kill some
-    nines = dict.fromkeys(("version", "commit", "python", "numpy", "torch"), "9")
-    monkeypatch.setattr(provenance, "_fixed", lambda: nines)  # of this process
-    with pool("cluster"):
-        pass
-    out, err = capfd.readouterr()
-    assert out == "" and err.count("\n") == 1 and f"version {__version__} (here 9)" in err
 
 
 def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):

@@ -11,7 +11,6 @@ from attention_book.analysis.thresholds import (
     crossing,
     last_fall,
     later,
-    mean_later,
     mean_shift,
     shift,
     shifts,
@@ -27,11 +26,6 @@ def noisy_line(rng, noise, instances=24):
     """Gaps 1.3 - alpha with independent noise; alpha by instance."""
     values = (1.3 - ALPHAS)[:, None] + noise * rng.standard_normal((len(ALPHAS), instances))
     return pd.DataFrame(values, index=pd.Index(ALPHAS, name="alpha"))
-
-
-def test_crossing_of_a_line_without_noise():
-    alpha, stderr = crossing(noisy_line(np.random.default_rng(0), 0.0), np.random.default_rng(1), 50)
-    assert alpha == pytest.approx(1.3, abs=1e-12) and stderr == pytest.approx(0, abs=1e-12)
 
 
 def test_the_error_of_a_crossing_is_the_scatter_of_crossings():
@@ -149,10 +143,6 @@ def test_students_beside_theory():
     assert against_theory(trained, theory, [0.3])["theory"].to_list() == [1.1]
 
 
-def test_no_crossing_has_no_mean():
-    assert np.isnan(mean_later(against_theory(*[lines([])[["alpha", "alpha_error"]]] * 2))).all()
-
-
 def test_thresholds_of_theory_beside_the_published_ones():
     theory = lines(
         [("critical", 0.1, 0.750, 0.002), ("critical", 0.3, 1.243, 0.001), ("critical", 0.12, 0.8, 0.1),
@@ -216,13 +206,6 @@ def test_the_best_penalty_at_each_alpha():
     best = parameters.best_errors(theory)
     assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
     assert best["lam"].to_list() == [0.1, 0.2, 0.1]
-
-
-def test_marks_of_thresholds():
-    trained = lines([("linear", 0.3, 1.5, 0.1)]).set_index("omega")
-    (crossed, panel, *_), (alphas, below, label, _) = phase_diagram.threshold_marks("linear", trained)
-    assert crossed is trained and (panel, below, label) == (0, 1, r"published $\alpha_l$")
-    assert alphas["alpha"][0.38] == 1.993 and alphas["alpha_error"].isna().all() and len(alphas) == 12
 
 
 def test_what_descent_leaves_on_each_map():

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from attention_book.analysis.controlled import above_theory, crossing_shifts, displaced, gaps, limit, root, searched
 from attention_book.experiments import grid
@@ -13,7 +12,7 @@ from attention_book.experiments.simulation import train_students
 from attention_book.store.identity import canonical, flattened
 from attention_phases import Task
 from attention_phases.measured import Measured
-from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.model.two_tokens import overlaps, sample
 from attention_phases.training.optimizers import fit
 
 
@@ -26,29 +25,6 @@ def test_controls_vanish_in_the_mean(task):
     assert set(table) == set(CONTROLS)
     assert (table.mean().abs() < 4 * table.sem()).all()
     assert (table.sem() < 0.05 * table.std()).all()
-
-
-def test_a_control_is_the_loss_of_a_student_with_fixed_weights():
-    """The aligned one, on data so large that the fluctuations of a token's length do not count."""
-    task = Task(omega=0.2)
-    data = sample(task, 0.05, 8000, np.random.default_rng(0))
-    known = controls(task, data)
-    values = []
-    for size in (0.0, 0.4):
-        loss = risk(data, (size * data.teacher)[None], 0.0)[0].item() / data.d
-        exact = 0.05 * np.mean([_misfit(task, data, size)])
-        values.append((loss, exact))
-    blind, aligned = values
-    assert aligned[0] - blind[0] == pytest.approx(aligned[1] - blind[1], rel=0.1)
-    assert aligned[0] < 0.9 * blind[0]
-    assert np.isfinite(list(known.values())).all()
-
-
-def _misfit(task, data, size):
-    """sigma^2 times the summed misfit of the student with weights `size` Q*, from its targets alone."""
-    h = data.inputs @ (size * data.teacher)
-    s = torch.sigmoid(h * (h - h.flip(1)))
-    return float(task.sigma**2 * ((s - data.targets) ** 2).sum(1).mean())
 
 
 def test_controlled_students_are_those_of_a_plain_cell():

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from frames import students as students_on_a_line
 
-from attention_book.analysis.thresholds import mark
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
 from attention_book.experiments.simulation import teacher_length
@@ -102,20 +101,6 @@ def test_thresholds_moved_by_an_architecture():
     assert np.isnan(second["linear"]) and np.isnan(second["linear_moves"])
 
 
-def slice_of_theory():
-    """Losses that cross at 0.55 by chance, and for good at 1.25; test errors that meet the baseline at 1.5."""
-    alphas = np.linspace(0.5, 2, 16)
-    gap = np.where(alphas < 0.8, 0.55 - alphas, 1.25 - alphas)
-    places = {"what": ["critical", "semantic limit"], "alpha": [1.26, 0.9], "alpha_error": [0.001, 0.1]}
-    parts = [
-        pd.DataFrame({"alpha": alphas, "train_loss": 3 + gap, "test_mse": 0.5 + 1.5 - alphas}).assign(what="semantic"),
-        pd.DataFrame({"alpha": alphas, "train_loss": 3.0, "test_mse": 9.0}).assign(what="positional"),
-        pd.DataFrame({"test_mse": [0.5], "what": "baseline"}),
-        pd.DataFrame(places),
-    ]
-    return pd.concat(parts)
-
-
 def test_trained_thresholds_beside_both_theories():
     usual = {"critical": Measured(1.1, 0.001), "linear": Measured(1.2, 0.002)}
     theory = {"critical": Measured(1.26, 0.04), "linear": UNKNOWN}
@@ -124,28 +109,6 @@ def test_trained_thresholds_beside_both_theories():
     assert (row["threshold"], row["usual"], row["usual_error"]) == ("critical", 1.1, 0.001)
     assert (row["theory"], row["theory_error"]) == (1.26, 0.04) and row["trained"] == pytest.approx(1.3)
     assert row["sigma_off"] == pytest.approx(0.04 / (row["trained_error"] ** 2 + 0.04**2) ** 0.5)
-
-
-def test_differences_are_drawn_below_their_architecture():
-    names = ["three tokens"] * 2 + ["rank 2"]
-    rows = pd.DataFrame(
-        {"architecture": names, "quantity": ["q", "test_mse", "theta_1"], "sigma_off": [1.0, -2.0, 0.5]}
-    )
-    (axes,) = variants.draw_compared(rows).axes
-    assert axes.lines[1].get_xydata().tolist() == [[1.0, 1.0], [-2.0, 2.0], [0.5, 4.0]]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["$q_{}$", r"$\epsilon_g$", r"$\theta_{1}$"]
-    assert [(text.get_text(), text.get_position()[1]) for text in axes.texts] == [("three tokens", 0), ("rank 2", 3)]
-
-
-def test_single_values_of_a_line():
-    lines = slice_of_theory()
-    assert mark(lines, "semantic limit") == (0.9, 0.1)
-    assert np.isnan(mark(lines, "positional limit")).all()
-    theory = variants.theory_thresholds(lines)
-    assert theory["critical"] == (1.26, 0.001) and np.isnan(theory["linear"]).all()
-    assert variants.by_branch(lines)["positional"]["test_mse"].to_list() == [9.0] * 16
-    trained = variants.trained_thresholds(students_on_a_line(0.3, critical=1.3, linear=9.0), np.random.default_rng(0))
-    assert trained["critical"].value == pytest.approx(1.3) and np.isnan(trained["linear"]).all()
 
 
 def test_maps_of_students_beside_theory(monkeypatch):

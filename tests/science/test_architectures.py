@@ -6,7 +6,7 @@ import torch
 
 from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell
-from attention_phases import BadInput, Task
+from attention_phases import Task
 from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import SCORES, STANDARD, Architecture
 from attention_phases.theory import linear_baseline, solve
@@ -307,15 +307,3 @@ def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
         assert all(torch.equal(column, columns[name]) for column, name in zip(graded, expected))
     first, second = start_weights(start, teacher, rng, "twins").reshape(2, 6)
     assert not torch.equal(first, second)
-
-
-@pytest.mark.parametrize(
-    ("form", "start", "named"),
-    [
-        ("full_value", "mixed", "semantic, positional, random"),
-        ("untied", "near_semantic", "semantic, positional, mixed, random"),
-    ],
-)
-def test_a_start_that_a_form_has_not_is_refused(form, start, named):
-    with pytest.raises(BadInput, match=f"^init = {start}: must be one of {named}$"):
-        start_weights(start, torch.arange(6.0), np.random.default_rng(0), form)

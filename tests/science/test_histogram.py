@@ -1,8 +1,5 @@
 """The counting task and its transformer: the compiled step against torch, freezing, resuming, measuring."""
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +8,10 @@ import pytest
 import torch
 
 from attention_book.experiments import counting as runs
-from attention_book.experiments import grid, verification
+from attention_book.experiments import grid
 from attention_book.experiments.cells import CountingCell
 from attention_book.pages.counting import worst_letter
-from attention_book.store import provenance
-from attention_book.store.database import Store
-from attention_book.store.parquet import decode, export
+from attention_book.store.parquet import decode
 from attention_phases import BadInput
 from attention_phases.histogram import counting, measures, step, training
 from attention_phases.histogram import transformer as tf
@@ -169,21 +164,6 @@ def test_a_stopped_run_goes_on_to_the_same_bits(stopped, tmp_path, monkeypatch):
     assert whole.keys() == resumed.keys() and all((whole[name] == resumed[name]).all() for name in whole)
 
 
-def test_bits_do_not_depend_on_what_was_compiled_before(tmp_path):
-    """Another process compiles the training alone and anew; here it comes from Numba's cache, after other functions."""
-    command = (
-        "import sys; from attention_phases.histogram import training; "
-        "from attention_book.experiments import counting as runs; "
-        "from attention_book.experiments.cells import CountingCell; "
-        "training.evaluate = lambda *all: (0, 0); "
-        f"sys.stdout.buffer.write(runs.train({CELL!r})[0]['final'].tobytes())"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    anew = subprocess.run([sys.executable, "-c", command], env=environment, capture_output=True, check=True).stdout
-    assert list(tmp_path.rglob("step.train_epoch*.nbi"))
-    assert anew == runs.train(CELL)[0]["final"].tobytes()
-
-
 def test_a_damaged_checkpoint_is_named(tmp_path):
     path = tmp_path / "run.npz"
     path.write_bytes(b"nonsense")
@@ -215,22 +195,6 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     assert moved["distance"] == pytest.approx(np.linalg.norm(tf.views(kept["final"] - kept["trained"]).query), rel=1e-6)
     unread = np.linalg.norm(tf.views(kept["final"]).query[:, 32:])
     assert moved["of_zeros"] == pytest.approx(unread, rel=1e-6)
-
-
-def test_stored_runs_are_verified_by_their_first_epoch(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "CHECKPOINTS", tmp_path)
-    monkeypatch.setattr(verification, "DATA", tmp_path)
-    rows = runs.train_and_measure(CELL)
-    origin = dict.fromkeys(provenance.COLUMNS, "here")
-    for changed, expected in ((0, []), (1e-2, ["train_loss"])):
-        rows[1]["train_loss"] *= 1 + changed
-        path = tmp_path / f"store{changed}.sqlite"
-        with Store(path) as store:
-            store.put(CELL, rows, origin)
-            (tmp_path / "histogram.parquet").unlink(missing_ok=True)
-            export(store, tmp_path)
-        count, mismatches, *_ = verification.check(5)
-        assert count == 1 and [each.column for each in mismatches] == expected
 
 
 def test_shares_of_pure_solutions():

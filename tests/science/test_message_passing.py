@@ -12,7 +12,6 @@ from attention_book.experiments import landscape, minima_grids, results
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_book.pages import stability
 from attention_phases import Task
-from attention_phases.errors import BadInput
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.kernels.two_tokens import forces
@@ -126,16 +125,6 @@ def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
     assert seen == pytest.approx(expected) and between_jumps < 0.9 * expected
 
 
-def test_each_iteration_is_reported_with_its_change():
-    _, data, _ = drawn(1.0, 40, 0)
-    reports = []
-    start = start_state(TASK, data, data.teacher.numpy())
-    found = iterate(TASK, data, start, steps=3, report=lambda *each: reports.append(each))
-    assert reports == list(found.history["change"].items())[1:] and len(reports) == 3 and not found.converged
-    once = iterate(TASK, data, start, steps=1).state.weights - start.weights
-    assert reports[0][1] == pytest.approx(np.linalg.norm(once) / np.linalg.norm(start.weights + once))
-
-
 # Perturbations
 
 
@@ -240,10 +229,3 @@ def test_the_surface_has_its_minima_where_training_ends():
         assert loss <= found.loss.min() + 1e-12 or loss == pytest.approx(found.loss.min(), rel=0.5)
         near = np.hypot(found.m - m, found.theta - theta) < 0.02
         assert near.any() and loss <= found.loss[near].min() + 1e-9
-
-
-@pytest.mark.parametrize(("given", "named"), [({"damping": 1}, "damping = 1"), ({"steps": 0}, "steps = 0")])
-def test_bad_input_is_named(given, named):
-    _, data, _ = drawn(1.0, 20, 0)
-    with pytest.raises(BadInput, match=named):
-        iterate(TASK, data, start_state(TASK, data, np.zeros(20)), **given)

@@ -187,29 +187,3 @@ def test_the_iteration_goes_on_where_a_search_does_not_agree():
     # With the label of the start it comes to 1.1, where the label is another one: then to 1.4.
     assert jumping.searches == pytest.approx([1.1, 1.4]) and label == 1
     assert x == pytest.approx([1.4], abs=1e-9)
-
-
-def test_an_iteration_that_fails_is_not_repeated():
-    searches = []
-
-    def without_root(x, anew):
-        if anew:
-            searches.append(x)
-        return 1 + x**2, None
-
-    warm.polish(without_root, np.array([0.3]), maxfev=60, xtol=1e-9)
-    assert len(searches) == 1
-
-
-def test_a_search_serves_what_is_near_it():
-    net = warm.Net(np.zeros((4, 16, 4)), 2)
-    near = 0.9 * warm.REACH
-    asked = [
-        ([0.0, 0.0], False, True),
-        ([near, -near], False, False),
-        ([-near, 0.0], True, True),
-        ([near, 0.0], False, True),
-        ([near, 0.0], False, False),
-        ([np.nan, 0.0], False, True),
-    ]
-    assert [net.search_at(np.array(x), anew) for x, anew, _ in asked] == [expected for *_, expected in asked]
