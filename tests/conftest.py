@@ -63,7 +63,7 @@ def complaint(run):
     """A function that runs a command that must end with a code, without a result, and returns its one line."""
 
     def complaint(code, *arguments):
-        *ended, err = run(*arguments)
+        *ended, err = run(*arguments, "--quiet")
         assert ended == [code, ""] and err.count("\n") == 1 and err.endswith("\n")
         return err
 

@@ -8,11 +8,14 @@ import json
 import os
 import sys
 from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 import numpy as np
 
 from attention_phases.errors import BadInput, NotebookError, ResultError, StoreError, SweepError
+from attention_phases.measured import with_error
 from attention_phases.model.architectures import SCORES
 from attention_phases.task import Task
 
@@ -20,21 +23,18 @@ from . import commands
 from .experiments import GRIDS, PROFILES
 
 TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message):
-        self.exit(2, _line(message) + "\n")  # without the usage text
+SILENCE = 3.0  # seconds after which a command without a terminal says that it is at work
+LONGEST = 12  # numbers that are shown of a list
 
 
 def main(arguments=None):
     """Run one command and return its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        with np.errstate(all="ignore"):  # only the result has to be finite
+        with np.errstate(all="ignore"), _no_long_silence(options):  # only the result has to be finite
             result = options.command(options)
         problem = result.pop("problem", None)
-        text = _text(result, options.json, problem)
+        text = _json(result, problem)
     except BadInput as error:
         return _complain(error, 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
@@ -48,7 +48,7 @@ def main(arguments=None):
     except KeyboardInterrupt:
         return _complain("stopped; a sweep goes on from its store")
     try:
-        print(text, flush=True)
+        print(text if options.json else as_text(result), flush=True)
     except BrokenPipeError:  # whoever reads, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if problem:
@@ -56,125 +56,210 @@ def main(arguments=None):
     return 1 if problem else 0
 
 
-def _text(result, as_json, problem):
-    """One JSON object, or a line for each entry; `ResultError` where a number is not finite, which JSON cannot say."""
+@contextmanager
+def _no_long_silence(options):
+    """A line on stderr for people who wait where there is no terminal, which would show a bar."""
+    line = f"{options.command.__name__} is at work; --quiet hides this line"
+    timer = Timer(SILENCE, print, [line], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    if not (options.json or options.quiet or sys.stderr.isatty()):
+        timer.start()
     try:
-        whole = json.dumps(result, allow_nan=False)
+        yield
+    finally:
+        timer.cancel()
+
+
+def _json(result, problem):
+    """One JSON object; `ResultError` where a number is not finite, which JSON cannot say."""
+    try:
+        return json.dumps(result, allow_nan=False)
     except ValueError:
         raise ResultError(problem or "no finite result at these parameters") from None
-    if as_json:
-        return whole
-    width = max(map(len, result))
-    lines = []
-    for name, value in result.items():
-        is_table = isinstance(value, list) and value and isinstance(value[0], dict)
-        lines += [f"{name:{width}}  {json.dumps(entry)}" for entry in (value if is_table else [value])]
-    return "\n".join(lines)
-
-
-def _line(message):
-    """On one line, whatever a value contains."""
-    return " ".join(str(message).split())
 
 
 def _complain(message, code=1):
-    """Say in one line what is wrong, and return the exit code."""
-    print(_line(message), file=sys.stderr)
+    """Say in one line what is wrong, whatever a value contains, and return the exit code."""
+    print(" ".join(str(message).split()), file=sys.stderr)
     return code
+
+
+# What people read
+
+
+def as_text(result):
+    """A line for each quantity, with its error in brackets; then tables.
+
+    A `stderr` that names no quantity is that of the first one. A `mean`, with its errors, is the last row of the runs.
+    """
+    result = dict(result)
+    errors = result.pop("stderr", {})
+    if not isinstance(errors, dict):
+        errors = {next(iter(result)): errors}
+    if "mean" in result:
+        mean = {name: _shown(value, errors[name]) for name, value in result.pop("mean").items()}
+        result["runs"] = [*result["runs"], {"seed": "mean", **mean}]
+    tables = {name: value for name, value in result.items() if _is_table(value)}
+    values = {name: _shown(value, errors.get(name)) for name, value in result.items() if name not in tables}
+    values = {name: text for name, text in values.items() if text}  # no reason is none to show
+    width = max(map(len, values), default=0)
+    blocks = ["\n".join(f"{name:{width}} = {value}" for name, value in values.items())] if values else []
+    blocks += [_table(rows) for rows in tables.values()]
+    return "\n\n".join(blocks)
+
+
+def _is_table(value):
+    return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
+
+
+def _table(rows):
+    """Rows (dicts) in aligned columns: words to the left, numbers to the right."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [names, *([_shown(row.get(name, "")) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    words = [isinstance(rows[0].get(name), str) for name in names]
+    return "\n".join(
+        "  ".join(
+            text.ljust(width) if is_word else text.rjust(width) for text, width, is_word in zip(line, widths, words)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _shown(value, error=None):
+    """A value for people: 0.114813(83) with its error, six digits without one, matrices as "a, b; c, d"."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
+    if not isinstance(value, list):
+        return with_error(value, error) if error else f"{value:.6g}"
+    if len(value) > LONGEST:
+        return f"{_shown(value[-1])} after {len(value)}"
+    shown = [_shown(*pair) for pair in zip(value, error or [None] * len(value))]
+    return ("; " if value and isinstance(value[0], list) else ", ").join(shown) or "none"
+
+
+# Options
+
+
+class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
+    """Help that shows each default, where there is one."""
+
+    def _get_help_string(self, action):
+        has_one = action.default not in (None, False, [])
+        return super()._get_help_string(action) if has_one else action.help
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, **options):
+        super().__init__(formatter_class=_Defaults, **options)
+
+    def error(self, message):
+        self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # without the usage text
 
 
 def _parser():
     parser = _Parser(prog="attention-phases", description=__doc__.splitlines()[0])
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
-    def group():
-        return argparse.ArgumentParser(add_help=False)
+    def group(*parents):
+        return argparse.ArgumentParser(add_help=False, parents=parents)
 
     def add(command, *groups):
-        subparser = subparsers.add_parser(command.__name__, help=command.__doc__, parents=[*groups, common])
+        about = command.__doc__.splitlines()[0]
+        subparser = subparsers.add_parser(command.__name__, help=about, description=about, parents=[*groups, common])
         subparser.set_defaults(command=command)
-        return subparser
+        return subparser.add_argument
 
-    common, alpha, task, covariance, architecture, quadrature, dimension = (group() for _ in range(7))
-    common.add_argument("--json", action="store_true", help="one JSON object on stdout")
-    common.add_argument("--quiet", action="store_true", help="no progress on stderr")
-    alpha.add_argument("--alpha", type=float, required=True, help="sample complexity n/d")
-    task.add_argument("--omega", type=float, default=Task.omega, help="weight of the positional part, in [0, 1]")
-    task.add_argument("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
-    task.add_argument("--lam", type=float, default=Task.lam, help="ridge penalty")
-    task.add_argument("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
+    common, alpha, matrix, covariance, length, quadrature, dimension, data_sets = (group() for _ in range(8))
+    option = common.add_argument
+    option("--json", action="store_true", help="one JSON object on stdout")
+    option("--quiet", action="store_true", help="no progress on stderr")
+    alpha.add_argument("--alpha", type=float, default=1.5, help="sample complexity n/d")
+    option = matrix.add_argument
+    option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
+    option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
     directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
     covariance.add_argument("--covariance", metavar="DIRECTIONS", help=directions)
-    architecture.add_argument("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
-    architecture.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
-    correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
-    architecture.add_argument("--token-correlation", type=float, default=0.0, help=correlation)
-    quadrature.add_argument("--points", type=int, help="points a scramble, a power of two")
-    quadrature.add_argument("--scrambles", type=int, help="independent scrambles, for the error bar")
-    quadrature.add_argument("--seed", type=int, default=0, help="of the scrambles")
+    length.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
+    option = quadrature.add_argument
+    option("--points", type=int, help="points a scramble, a power of two (default: 2048 to 16384, by what is asked)")
+    option("--scrambles", type=int, default=16, help="independent scrambles, for the error bar")
+    option("--seed", type=int, default=0, help="of the scrambles")
     dimension.add_argument("--d", type=int, default=1000, help="embedding dimension")
+    option = data_sets.add_argument
+    option("--seeds", type=int, default=4, help="number of data sets")
+    option("--seed", type=int, default=0, help="of the first data set")
 
-    option = add(commands.theory, alpha, task, architecture, quadrature).add_argument
-    option("--branch", choices=("semantic", "positional", "symmetric"), required=True)
+    task = group(matrix)
+    option = task.add_argument
+    option("--omega", type=float, default=Task.omega, help="weight of the positional part of the teacher, in [0, 1]")
+    option("--lam", type=float, default=Task.lam, help="ridge penalty")
+    architecture = group(length)
+    option = architecture.add_argument
+    option("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
+    correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
+    option("--token-correlation", type=float, default=0.0, help=correlation)
+
+    option = add(commands.theory, alpha, task, architecture, quadrature)
+    option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="which solution")
     option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
-    option("--y", type=float, help="with --breaking 1: weights the minima; without it, the lowest ones")
+    option("--y", type=float, help="with --breaking 1: weights the minima (default: so that the lowest ones count)")
 
-    option = add(commands.threshold, task, architecture, quadrature).add_argument
-    option("--kind", choices=("critical", "linear"), required=True)
+    option = add(commands.threshold, task, architecture, quadrature)
+    option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
 
     add(commands.baseline, task, architecture)
 
-    option = add(commands.optimal, alpha, task).add_argument
-    option("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
+    option = add(commands.optimal, alpha, task, length, data_sets)
     option("--d", type=int, help="also look for the teacher on data of this dimension, by message passing")
-    option("--seeds", type=int, default=4, help="number of data sets")
-    option("--seed", type=int, default=0, help="of the first data set")
 
-    option = add(commands.end).add_argument
-    option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
-    option("--matrix", default="standard", help='standard, alternative or "a,b;c,d"')
-    option("--omega", type=float, help="also print the lowest test errors at this omega")
+    option = add(commands.end, matrix)
+    option("--omega", type=float, help="also the lowest test errors at this omega")
 
-    option = add(commands.simulate, alpha, task, architecture, dimension).add_argument
+    option = add(commands.simulate, alpha, task, architecture, dimension, data_sets)
     starts = ("semantic", "positional", "mixed", "random")
-    option("--init", choices=starts, required=True, help="mixed: one column each, for rank2 and untied")
-    option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs")
-    option("--seeds", type=int, default=4, help="number of data sets")
-    option("--seed", type=int, default=0, help="of the first data set")
+    option("--init", choices=starts, default="semantic", help="mixed: one column each, for rank2 and untied")
+    option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs", help="how the student is trained")
     option("--workers", type=int, default=1, help="processes")
 
-    option = add(commands.gamp, alpha, task, dimension).add_argument
-    option("--init", choices=("semantic", "positional", "random"), required=True)
+    option = add(commands.gamp, alpha, task, dimension)
+    option("--init", choices=("semantic", "positional", "random"), default="semantic", help="weights of the start")
     option("--damping", type=float, default=0.7, help="share of the old state that is kept, in [0, 1)")
     option("--steps", type=int, default=1000, help="iterations at most")
     option("--seed", type=int, default=0, help="of the data set")
 
-    subparser = add(commands.sweep)
-    option = subparser.add_argument
-    option("name", choices=tuple(GRIDS))
-    option("--profile", choices=PROFILES, default="paper")
-    place = subparser.add_mutually_exclusive_group().add_argument
-    place("--workers", type=int, help="processes, one a core by default")
-    place("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
+    place = group()
+    option = place.add_mutually_exclusive_group().add_argument
+    option("--workers", type=int, help="processes (default: one a core)")
+    option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
+    option = add(commands.sweep, place)
+    option("name", choices=tuple(GRIDS), metavar="name", help="an experiment, such as fig02")
+    option("--profile", choices=PROFILES, default="paper", help="at which size")
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")
 
-    option = add(commands.verify).add_argument
+    option = add(commands.verify)
     option("--sample", type=int, default=20, help="cells to recompute")
     option("--seed", type=int, default=0, help="chooses the cells")
-    option("--experiment", choices=tuple(GRIDS), help="of one experiment only")
+    option("--experiment", choices=tuple(GRIDS), metavar="NAME", help="of one experiment only")
 
-    option = add(commands.published).add_argument
+    option = add(commands.published)
     option("folder", type=Path, help="a checkout of SPOC-group/positional-and-semantic-attention, or its empirics/")
     option("--out", type=Path, help="Parquet file that keeps the comparison")
 
-    option = add(commands.figure).add_argument
-    option("name", help="such as fig02, or the name of a notebook")
+    option = add(commands.figure)
+    option("name", help="such as fig02; `figures` lists all")
     option("--profile", choices=PROFILES, default="paper", help="at which size")
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
-    option("--out", type=Path, help="folder of what is written (_build/figures/NAME)")
+    option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
 
-    add(commands.figures).add_argument("--list", action="store_true", help="list them")
+    add(commands.figures)("--list", action="store_true", help="list them, as without it")
     return parser
 
 

@@ -73,7 +73,7 @@ def _plain(value):
 def threshold(options):
     """alpha_c or alpha_l."""
     from attention_phases.theory import threshold
-    from attention_phases.theory.thresholds import MIDDLE_POINTS, ROUGH_POINTS
+    from attention_phases.theory.thresholds import LARGEST, MIDDLE_POINTS, ROUGH_POINTS, SMALLEST
 
     task, architecture = _task(options), _architecture(options)
     quadrature = _quadrature(options, "threshold", architecture)
@@ -81,7 +81,9 @@ def threshold(options):
     with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
         place = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
     if not place.exists:
-        raise ResultError(f"no {options.kind} threshold found at omega = {task.omega}")
+        raise ResultError(
+            f"no {options.kind} threshold found at omega = {task.omega} between alpha = {SMALLEST} and {LARGEST}"
+        )
     return {"alpha": place.alpha.value, "stderr": place.alpha.error, "kind": options.kind, "omega": task.omega}
 
 
@@ -121,7 +123,7 @@ def end(options):
     """Where the phase diagram ends: beyond which omega no amount of data brings alpha_c, or alpha_l."""
     from attention_phases.theory.infinite_data import COMPARED, end, floors
 
-    task = Task(sigma=options.sigma, matrix=_matrix(options))
+    task = Task(sigma=options.sigma, matrix=options.matrix)
     ends = {kind: end(task, kind) for kind in COMPARED}
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
@@ -220,11 +222,16 @@ def published(options):
     if options.out:
         published_tables.write(compared, options.out)
     means = compared[(compared["optimizer"] == "gd") & compared["instances"].notna()]
+    scores = means["z"].abs()
+    by = published_tables.summary(means).drop(columns="p").round(4)
+    by = by.rename(columns={"numbers": "n", "median": "median_abs_z", "percentile_95": "p95_abs_z"})
     return {
-        "compared": len(means),
+        "numbers": len(means),
+        "median_abs_z": scores.median(),
+        "p95_abs_z": scores.quantile(0.95),
+        "beyond_3": (scores > 3).mean(),  # a share, as in `by`
         "not_computed": lacking,
-        "beyond_4": int((means["z"].abs() > 4).sum()),
-        "figures": published_tables.summary(means).round(4).to_dict("records"),
+        "by": by.to_dict("records"),
     }
 
 
@@ -237,15 +244,19 @@ def figure(options):
 
 
 def figures(options):
-    """The figures of the book, with the notebook of each."""
-    from .paths import ROOT, figure_texts
+    """The pages that the command `figure` computes: figures, tables and further pages of the book."""
+    from .paths import ROOT, notebooks, title
 
-    texts = figure_texts().items()
-    return {"figures": [{"figure": name, "notebook": path.relative_to(ROOT).as_posix()} for name, path in texts]}
+    return {
+        "figures": [
+            {"figure": name, "notebook": text.relative_to(ROOT).as_posix(), "title": title(text.read_text())}
+            for name, text in notebooks().items()
+        ]
+    }
 
 
 def _task(options):
-    parameters = {"omega": options.omega, "sigma": options.sigma, "lam": options.lam, "matrix": _matrix(options)}
+    parameters = {"omega": options.omega, "sigma": options.sigma, "lam": options.lam, "matrix": options.matrix}
     covariance = getattr(options, "covariance", None)
     return Task(**parameters, spectrum=() if covariance is None else _directions(covariance))
 
@@ -257,22 +268,16 @@ def _directions(covariance):
         raise BadInput("covariance", covariance, "eigenvalue,weight[,teacher[,encoding]];... in numbers") from None
 
 
-def _matrix(options):
-    matrix = options.matrix
-    return [row.split(",") for row in matrix.split(";")] if ";" in matrix else matrix
-
-
 def _architecture(options):
     return Architecture(options.architecture, options.tokens, options.token_correlation)
 
 
 def _quadrature(options, purpose, architecture=STANDARD):
-    """Points, scrambles and seed, by default the library's."""
-    from attention_phases.theory.quadrature import LARGEST_NET, SCRAMBLES, usual_points
+    """Points, by default as many as usual, scrambles and seed."""
+    from attention_phases.theory.quadrature import LARGEST_NET, usual_points
 
     points = usual_points(purpose, architecture) if options.points is None else options.points
-    scrambles = SCRAMBLES if options.scrambles is None else options.scrambles
     most = LARGEST_NET // (architecture.rank + 1)  # of a token: the student's directions and the teacher's
     if architecture.tokens > most:
         raise BadInput("tokens", options.tokens, f"at most {most}: Sobol points have no more dimensions")
-    return points, scrambles, options.seed
+    return points, options.scrambles, options.seed

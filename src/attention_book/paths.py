@@ -1,6 +1,7 @@
 """Where things are: the checkout, of which the package is an editable install, and what is kept in it."""
 
 import os
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -11,7 +12,18 @@ BUILT = ROOT / "_build" / "results"  # what profiles have computed
 CHECKPOINTS = Path(os.environ.get("ATTENTION_PHASES_CHECKPOINTS", ROOT / "_build" / "checkpoints"))
 
 
-def figure_texts():
-    """Return the texts of the paper's figures and tables by name, such as fig02, in the order of the names."""
-    texts = sorted(path for kind in ("fig", "table") for path in NOTEBOOKS.glob(f"{kind}[0-9]*_*.md"))
-    return {path.stem.partition("_")[0]: path for path in texts}
+def notebook_name(text):
+    """The name of a text notebook (a Path): that of its figure or table, such as fig02, or the whole one."""
+    numbered = re.match(r"((fig|table)\d+)_", text.stem)
+    return numbered[1] if numbered else text.stem
+
+
+def notebooks():
+    """The texts of all notebooks by name, figures and tables of the paper first."""
+    texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
+    return {notebook_name(text): text for text in texts}
+
+
+def title(markdown):
+    """The first heading of a page's source."""
+    return re.search(r"^# (.*)$", markdown, re.MULTILINE)[1]

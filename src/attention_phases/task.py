@@ -28,7 +28,7 @@ class Task:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.
         sigma: standard deviation of a token's entries; it follows from a spectrum where there is one.
         lam: ridge penalty on the student's weights (Eq. 3).
-        matrix: the fixed positional matrix A of Eq. 16: "standard", "alternative" or its entries, 2x2.
+        matrix: the fixed positional matrix A of Eq. 16: "standard", "alternative", "a,b;c,d" or its entries, 2x2.
         spectrum: covariance of the tokens; empty for sigma^2 along all directions.
         clusters: means of the tokens; empty for means of zero.
         teachers: mean square of the entries of each column of Q*; several make the rank of softmax(y y^T).
@@ -91,16 +91,14 @@ def _teachers(value: Any) -> tuple[float, ...]:
 
 
 def _matrix(value: object) -> tuple:
-    """A 2x2 tuple of finite floats from a name or from nested sequences."""
-    if isinstance(value, str):
-        if value not in MATRICES:
-            raise BadInput("matrix", value, "standard, alternative or four finite numbers a,b;c,d")
+    """A 2x2 tuple of finite floats from a name, from a text "a,b;c,d" or from nested sequences."""
+    if isinstance(value, str) and value in MATRICES:
         return MATRICES[value]
+    rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:
-        entries = np.array(value, dtype=float)
+        entries = np.array(rows, dtype=float)
     except (TypeError, ValueError):
         entries = np.empty(0)
     if entries.shape != (2, 2) or not np.isfinite(entries).all():
-        raise BadInput("matrix", value, "a 2x2 matrix of finite numbers")
-    rows: list[list[float]] = entries.tolist()  # pyright: ignore
-    return tuple(map(tuple, rows))
+        raise BadInput("matrix", value, "standard, alternative or four finite numbers a,b;c,d")
+    return tuple(map(tuple, entries.tolist()))

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -13,13 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import only_object
 
-from attention_book import experiments
+from attention_book import cli, commands, experiments
 from attention_book.experiments import cells, kinds, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
 from attention_book.store.database import Store
 from attention_book.store.parquet import load
 from attention_phases.errors import SweepError
+from attention_phases.measured import with_error
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import linear_baseline, solve, threshold
 from attention_phases.theory.one_step.solution import one_step
@@ -138,19 +140,67 @@ def test_one_step_of_breaking(answer):
     assert (result["residual"], result["iterations"]) == (expected.residual, expected.iterations)
 
 
-def test_figures_name_every_notebook_and_no_other(answer):
-    listed = {entry["figure"]: entry["notebook"] for entry in answer("figures", "--list")["figures"]}
-    pages = [path for kind in ("fig", "table") for path in (ROOT / "notebooks").glob(f"{kind}*.md")]
-    assert set(listed.values()) == {f"notebooks/{path.name}" for path in pages}
-    assert all(notebook.startswith(f"notebooks/{figure}_") for figure, notebook in listed.items())
+def test_figures_name_every_notebook_once_with_its_title(answer):
+    listed = pd.DataFrame(answer("figures", "--list")["figures"]).set_index("figure")
+    assert sorted(listed["notebook"]) == sorted(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md"))
+    assert listed.loc["fig15"].tolist() == ["notebooks/fig15_random.md", "Figure 15: which minimum does training find?"]
+    assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"
 
 
-def test_without_json_a_line_for_each_entry(run):
-    code, out, err = run(*THEORY)
-    assert (code, err) == (0, "")
-    lines = dict(line.split(maxsplit=1) for line in out.splitlines())
-    assert float(lines["q"]) == solve(Task(), 2.0, "semantic", 256, 4, 0).overlaps.q
-    assert lines["converged"] == "true"
+# What people read
+
+
+def test_a_quantity_is_a_line_with_its_error(run):
+    code, out, _ = run(*THEORY, "--quiet")
+    lines = dict(line.split(" = ") for line in out.splitlines())
+    solution = solve(Task(), 2.0, "semantic", 256, 4, 0)
+    assert code == 0
+    assert lines["q          "] == with_error(solution.overlaps.q, solution.stderr["q"])
+    assert lines["converged  "] == "yes" and "reason     " not in lines
+
+
+def test_an_error_without_a_name_is_that_of_the_first_number(run):
+    alpha = threshold(Task(), "critical", 256, 4, 0).alpha
+    assert run(*THRESHOLD, "--quiet")[1].splitlines()[0] == f"alpha = {with_error(*alpha)}"
+
+
+def test_runs_are_a_table_with_their_mean(run):
+    names, *rows, mean = run(*SIMULATE, "--seed", 7, "--quiet")[1].splitlines()
+    assert names.split()[:3] == ["seed", "q", "m"] and [row.split()[0] for row in rows] == ["7", "8"]
+    assert re.fullmatch(r"mean +\d\.\d+\(\d+\).*", mean)
+    assert len({len(line) for line in (names, *rows, mean)}) == 1
+
+
+def test_matrices_and_long_lists_stay_on_their_line():
+    answer = {
+        "q": [[1.0, 2.0], [3.0, 4.0]],
+        "stderr": {"q": [[0.1, 0.0], [0.1, 0.1]]},
+        "change": [0.5**k for k in range(20)],
+    }
+    assert cli.as_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
+
+
+@pytest.mark.parametrize("command", ["theory", "threshold", "simulate", "gamp", "optimal", "baseline", "end"])
+def test_every_default_is_in_the_help(run, command):
+    """A command runs without options; what it does then can be read."""
+    code, out, _ = run(command, "--help")
+    defaults = vars(cli._parser().parse_args([command]))
+    shown = " ".join(out.split())
+    for name, value in defaults.items():
+        if name != "command" and value not in (None, False):
+            assert re.search(rf"--{name.replace('_', '-')} .*?\(default: {value}\)", shown), name
+    assert code == 0
+
+
+def test_who_waits_without_a_terminal_is_told_once_unless_quiet(run, monkeypatch):
+    monkeypatch.setattr(cli, "SILENCE", 0.0)
+    monkeypatch.setattr(commands, "baseline", slow := lambda options: time.sleep(0.5) or {"test_mse": 1.0})
+    slow.__name__, slow.__doc__ = "baseline", "Slow."
+    assert run("baseline")[2] == "baseline is at work; --quiet hides this line\n"
+    assert run("baseline", "--quiet")[2] == run("baseline", "--json")[2] == ""
+
+
+# The exit code
 
 
 NO_SUCH_BRANCH = ("theory", "--alpha", ".2", "--branch", "semantic", *FEW, "--json")
@@ -202,7 +252,10 @@ WITHOUT_RESULT = [
     ((*SIMULATE, "--sigma", "1e20"), "result"),
     ((*SIMULATE, "--lam", "1e300"), "result"),
     ((*SIMULATE, "--matrix", "1e300,1;1,1e300"), "result"),
-    (("threshold", "--kind", "critical", *FEW, "--omega", "1"), "no critical threshold found"),
+    (
+        ("threshold", "--kind", "critical", *FEW, "--omega", "1"),
+        "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8",
+    ),
     (("threshold", "--kind", "linear", *FEW, "--omega", "1"), "no linear threshold found"),
     (UNSETTLED, r"not settled after \d+ iterations: relative change nan"),
 ]
@@ -287,10 +340,9 @@ MIXED = "simulate --alpha 1 --d 20 --init mixed --quiet"
 @pytest.mark.parametrize(
     ("command", "named"),
     [
-        ("", "COMMAND"),
+        ("", "COMMAND (see attention-phases --help)"),
         ("thoery", "thoery"),
-        ("theory --branch semantic", "--alpha"),
-        ("theory --alpha 2", "--branch"),
+        ("theory --alpha", "--alpha: expected one argument (see attention-phases theory --help)"),
         ("sweep", "name"),
         ("sweep fig99", "fig99"),
         ("sweep fig02 --scheduler tcp://127.0.0.1:1 --workers 2", "--workers: not allowed with"),

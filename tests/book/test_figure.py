@@ -14,7 +14,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 from attention_book.notebooks.marks import marked
-from attention_book.notebooks.parameters import assigned, of_profile
+from attention_book.notebooks.parameters import as_typed, assigned, of_profile
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON
@@ -33,17 +33,18 @@ FIGURE = ("figure", "fig02", "--profile", "smoke")
         ("omega=0.2", 0.2),
         ("omega=1", 1.0),
         ("points=128", 128),
-        ("matrix=[[0.3, 0.7], [0.8, 0.2]]", [[0.3, 0.7], [0.8, 0.2]]),
+        ("matrix=0.3,0.7;0.8,0.2", [[0.3, 0.7], [0.8, 0.2]]),
     ],
 )
 def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
     (assigned_value,) = assigned(SLICE, [setting]).values()
     assert assigned_value == value and type(assigned_value) is type(value)
+    assert assigned(SLICE, [f"{setting.partition('=')[0]}={as_typed(value)}"]) == assigned(SLICE, [setting])
 
 
 BAD = [
     *("omega=x", "omega=", "omega", "omega=true", "omega=[0.3]", "points=128.0", "points=1e3", "omgea=0.2"),
-    *("matrix=[]", "matrix=standard", 'matrix=[[0.3, 0.7], [0.8, "x"]]', "profile=laptop"),
+    *("matrix=[]", "matrix=standard", "matrix=0.3,0.7;0.8,x", "profile=laptop"),
 ]
 
 
@@ -60,7 +61,7 @@ def test_a_value_that_cannot_be_used_is_refused_in_one_line_when_the_notebook_ru
 
 
 def test_a_bad_name_a_parameter_set_twice_and_a_file_in_the_place_of_a_folder_are_refused(tmp_path, complaint):
-    assert "nothing" in complaint(2, "figure", "nothing")
+    assert complaint(2, "figure", "nothing").count("fig01") == 1
     assert "omega" in complaint(2, *FIGURE, "--set", "omega=0.2", "--set", "omega=0.3")
     (tmp_path / "file").touch()
     assert str(tmp_path / "file") in complaint(1, *FIGURE, "--out", tmp_path / "file" / "out")

@@ -21,7 +21,7 @@ from attention_book.analysis.thresholds import mark
 from attention_book.metadata import columns
 from attention_book.metadata.__main__ import texts
 from attention_book.pages import breaking
-from attention_book.paths import DATA, figure_texts
+from attention_book.paths import DATA, notebooks
 from attention_book.quantities import QUANTITIES
 from attention_book.store import provenance
 from attention_book.store.parquet import load
@@ -162,7 +162,7 @@ def test_the_manifest_names_the_pages_of_the_book_by_their_titles():
     files = [entry["file"] for entry in manifest["manifest"]]
     named = {name.removeprefix("_build/html/").removesuffix(".html") for name in files if name.endswith(".html")}
     assert {page for page in pages if re.search(r"_executed/(fig|table)\d+_", page)} == named
-    titles = {f"_build/html/book/_executed/{text.stem}.html": text.read_text() for text in figure_texts().values()}
+    titles = {f"_build/html/book/_executed/{text.stem}.html": text.read_text() for text in notebooks().values()}
     for entry in manifest["manifest"][1:]:
         assert f"# {entry['comment']}\n" in titles[entry["file"]]
     assert manifest["paper"]["authors"][0] == {"name": "Hugo Cui"}

@@ -1,5 +1,6 @@
 """The authors' published tables: which files they are, their units, and differences as standard normal numbers."""
 
+import json
 from hashlib import sha256
 
 import numpy as np
@@ -112,6 +113,20 @@ def test_the_stored_comparison():
     assert tables.summary(MEANS.assign(z=MEANS["z"] + 0.3)).query("figure == '3'")["p"].max() < 1e-3
     assert tables.summary(MEANS.assign(z=MEANS["z"] * 1.3)).query("figure == '3'")["p"].max() < 1e-2
     assert not {"published", "spread"} & set(STORED)
+
+
+def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, capsys):
+    monkeypatch.setattr(tables, "compare", lambda folder: (STORED, {"rank2": 7}))
+    assert main(["published", "anywhere", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    scores = MEANS["z"].abs()
+    assert answer["numbers"] == len(MEANS) == sum(group["n"] for group in answer["by"])
+    assert answer["median_abs_z"] == pytest.approx(scores.median())
+    assert answer["p95_abs_z"] == pytest.approx(scores.quantile(0.95))
+    assert answer["beyond_3"] == pytest.approx((scores > 3).mean())
+    assert answer["not_computed"] == {"rank2": 7}
+    names = ["figure", "quantity", "n", "median_abs_z", "p95_abs_z", "beyond_3", "mean_z"]
+    assert all(list(group) == names for group in answer["by"])
 
 
 def test_what_slips_do_by_hand():

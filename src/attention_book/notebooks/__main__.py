@@ -98,7 +98,7 @@ def show(kept, profile, shown):
         shutil.copy(path, shown)
         notebook = nbformat.read(path, 4)
         write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
-        title = next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# "))
+        title = paths.title(notebook.cells[0].source)
         times[title] = float((kept / f"{path.stem}.seconds").read_text())
         pages.append(_page(path.stem, title, notebook))
     (shown / "times.md").write_text(times_page(times, profile))

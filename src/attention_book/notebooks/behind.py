@@ -18,7 +18,7 @@ from ..experiments.results import folder_of
 from ..store.identity import canonical
 from ..store.parquet import load
 from ..store.provenance import environment
-from .parameters import assignments, declared, of_profile
+from .parameters import as_typed, assignments, declared, of_profile
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
 AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
@@ -69,7 +69,7 @@ def _behind(notebook, number, text, to_scale):
     again = [f"attention-phases sweep {name} --profile {profile} {AGAIN}" for name in read]
     return {
         "figure": options["figure"]["name"],
-        "page": next(line[2:] for line in notebook.cells[0].source.splitlines() if line.startswith("# ")),
+        "page": paths.title(notebook.cells[0].source),
         "caption": options["figure"]["caption"],
         "description": options.get("image", {}).get("alt"),
         "explorer": metadata.get("explorer"),  # a view of it, where one shows the same
@@ -90,9 +90,11 @@ def parameters(notebook, text):
         if "injected-parameters" in cell.metadata.get("tags", ()):
             values |= assignments(cell.source)
     usual = declared(text) | of_profile(text, values["profile"])
-    figure = next((name for name, path in paths.figure_texts().items() if path.stem == text.stem), text.stem)
-    changes = [f" --set '{name}={json.dumps(value)}'" for name, value in values.items() if value != usual[name]]
-    return values, f"attention-phases figure {figure} --profile {values['profile']}{''.join(changes)}"
+    changes = [f" --set '{name}={as_typed(value)}'" for name, value in values.items() if value != usual[name]]
+    return (
+        values,
+        f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{''.join(changes)}",
+    )
 
 
 def experiments(cells, values):

@@ -12,7 +12,7 @@ import yaml
 
 from attention_phases.errors import NotebookError, check_choice
 
-from ..paths import NOTEBOOKS, ROOT, figure_texts
+from ..paths import ROOT, notebooks
 from .behind import FIGURES, write_figures
 from .execution import execute
 from .parameters import assigned, of_profile
@@ -22,7 +22,7 @@ ALONE = ("offline", "behind", "themes")  # the book's extensions that a page out
 
 
 def run_figure(name, profile, settings, folder, quiet=True):
-    """Execute the notebook of a figure or table of the paper, or one by its name, and write what it shows.
+    """Execute the notebook of a figure, a table or another page, by its name or its file's, and write what it shows.
 
     Args:
         settings: parameters, "name=value", that differ from those of the profile.
@@ -32,13 +32,16 @@ def run_figure(name, profile, settings, folder, quiet=True):
 
     Returns `notebook`, `page`, `svg`, `csv`: paths, and `parameters`: what was set.
     """
-    texts = figure_texts() | {path.stem: path for path in sorted(NOTEBOOKS.glob("*.md"))}
-    text = texts[check_choice("figure", name, tuple(texts))]
+    texts = notebooks()
+    by_file = {text.stem: short for short, text in texts.items()}
+    text = texts[check_choice("figure", by_file.get(name, name), tuple(texts))]
     sizes, changes = of_profile(text, profile), assigned(text, settings)
     done = folder / f"{text.stem}.ipynb"
     try:
         execute(text, folder, sizes, changes, bar=not quiet)
         pictures = write_figures(nbformat.read(done, 4), text, folder)
+        if not quiet and sys.stderr.isatty():
+            print("building the page", file=sys.stderr)
         page = build_page(done, folder / PAGE, itertools.chain(*pictures.values()))
     except OSError as error:
         raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error

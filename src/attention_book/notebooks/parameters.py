@@ -64,15 +64,22 @@ def assigned(text, settings):
             raise BadInput(name, value, "set once")
         if name not in names:
             raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(names) or 'it has none'}")
-        values[name] = value if isinstance(published[name], str) else _from_json(value)
+        values[name] = value if isinstance(published[name], str) else _typed(value)
     return checked(text, values)
 
 
-def _from_json(text):
+def _typed(text):
+    """The value of a text: JSON, or a matrix "a,b;c,d"."""
     try:
-        return json.loads(text)
+        return [json.loads(f"[{row}]") for row in text.split(";")] if ";" in text else json.loads(text)
     except ValueError:
         return text
+
+
+def as_typed(value):
+    """The text for `--set` that gives a value."""
+    is_matrix = isinstance(value, list) and isinstance(value[0], list)
+    return ";".join(json.dumps(row)[1:-1] for row in value) if is_matrix else json.dumps(value)
 
 
 def _cast(name, value, like):
@@ -80,7 +87,7 @@ def _cast(name, value, like):
         return _as_type_of(like, value)
     except TypeError:
         kinds = {str: "a text", int: "a whole number", float: "a number"}
-        raise BadInput(name, value, kinds.get(type(like)) or f"a JSON list such as {json.dumps(like)}") from None
+        raise BadInput(name, value, kinds.get(type(like)) or f"of the form {as_typed(like)}") from None
 
 
 def _as_type_of(like, value):
