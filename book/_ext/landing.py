@@ -8,7 +8,7 @@ from attention_book.explorer.page import PICTURE, SCRIPT, WORDS, pieces
 
 PAGE = "book/index"
 SCRIPTS = (SCRIPT, "d3-explorer.js", "explorer-theory.js", "explorer.js")  # in this order
-FOLDER = Path(__file__).resolve().parents[1] / "_executed"  # beside what the notebooks have made
+EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # what the notebooks have made
 
 
 def setup(app):
@@ -20,10 +20,9 @@ def setup(app):
 
 def bring_words(app, config):
     """Numbers as substitutions, so that the page's text says {{ alpha_c }}; the picture where the page finds it."""
-    made = pieces()
-    config.myst_substitutions = {**config.myst_substitutions, **json.loads((made / WORDS).read_text())}
-    FOLDER.mkdir(exist_ok=True)
-    shutil.copy(made / PICTURE, FOLDER)
+    config.myst_substitutions = {**config.myst_substitutions, **json.loads((pieces() / WORDS).read_text())}
+    EXECUTED.mkdir(exist_ok=True)
+    shutil.copy(pieces() / PICTURE, EXECUTED)
 
 
 def load_explorer(app, page, template, context, doctree):
@@ -37,5 +36,8 @@ def load_explorer(app, page, template, context, doctree):
 
 
 def bring_data(app, error):
+    """The explorer's data, and those of the scorecard, whose page links to them."""
     if error is None and app.builder.format == "html":
         shutil.copy(pieces() / SCRIPT, Path(app.outdir, "_static"))
+        for path in (EXECUTED / "scorecard.json", EXECUTED.parent / "scorecard.schema.json"):
+            shutil.copy(path, Path(app.outdir, "book"))

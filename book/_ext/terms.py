@@ -23,54 +23,38 @@ def setup(app):
 
 def link(app, tree, page):
     """Make links of the first uses on a page."""
-    if app.builder.name != "html" or page == GLOSSARY or page.startswith("book/api"):
-        return
-    address, left = app.builder.get_relative_uri(page, GLOSSARY), anchors(app)
-    for node in [*tree.findall(nodes.Text), *tree.findall(nodes.math)]:
-        if inside(node.parent, NOT_IN):
-            continue
-        for replaced in first_uses(node, left):
-            if isinstance(replaced, nodes.reference):
-                replaced["refuri"] = f"{address}#{replaced['refuri']}"
+    if app.builder.name == "html" and page != GLOSSARY and not page.startswith("book/api"):
+        address, objects = app.builder.get_relative_uri(page, GLOSSARY), app.env.get_domain("std").objects
+        left = {  # place of each word by what is looked for: a word, or a formula
+            name: f"{address}#{anchor}"
+            for (kind, name), (where, anchor) in objects.items()
+            if kind == "term" and where == GLOSSARY
+        }
+        for node in [*tree.findall(nodes.Text), *tree.findall(nodes.math)]:
+            if not is_inside(node.parent, NOT_IN):
+                node.parent.replace(node, linked(node, left))
 
 
-def anchors(app):
-    """The place of each word of the glossary, by what is looked for: a word, or a formula."""
-    objects = app.env.get_domain("std").objects
-    return {name: anchor for (kind, name), (page, anchor) in objects.items() if kind == "term" and page == GLOSSARY}
+def is_inside(node, kinds):
+    return node is not None and (isinstance(node, kinds) or is_inside(node.parent, kinds))
 
 
-def first_uses(node, left):
-    """Put references into the place of a text, or around a formula; what is found is taken from `left`."""
+def linked(node, left):
+    """A text or a formula as nodes, links among them; the words that they use are taken from `left`."""
+    text = node.astext()
     if isinstance(node, nodes.math):
-        name = node.astext().strip()
-        new = [refer(left.pop(name), node.deepcopy())] if name in left else []
-    else:
-        new = split(node.astext(), left)
-    if any(isinstance(part, nodes.reference) for part in new):
-        node.parent.replace(node, new)
-    return new
-
-
-def split(text, left):
-    """A text as nodes, with a reference for each word that is used for the first time; the longest names first."""
-    for name in sorted((name for name in left if "\\" not in name), key=len, reverse=True):
+        place = left.pop(text.strip(), None)
+        return [refer(place, node.deepcopy())] if place else [node.deepcopy()]
+    for name in sorted((name for name in left if "\\" not in name), key=len, reverse=True):  # the longest names first
         if match := re.search(rf"(?<![\w-]){re.escape(name)}(?:s|es)?(?![\w-])", text, re.IGNORECASE):
-            made = refer(left.pop(name), nodes.Text(match[0]))
-            return [*split(text[: match.start()], left), made, *split(text[match.end() :], left)]
+            before, after = (nodes.Text(part) for part in (text[: match.start()], text[match.end() :]))
+            reference = refer(left.pop(name), nodes.Text(match[0]))
+            return [*linked(before, left), reference, *linked(after, left)]
     return [nodes.Text(text)] if text else []
 
 
-def refer(anchor, content):
-    return nodes.reference("", "", content, internal=True, refuri=anchor, classes=["term"])
-
-
-def inside(node, kinds):
-    while node is not None:
-        if isinstance(node, kinds):
-            return True
-        node = node.parent
-    return False
+def refer(place, content):
+    return nodes.reference("", "", content, internal=True, refuri=place, classes=["term"])
 
 
 def load(app, page, template, context, doctree):
@@ -83,9 +67,10 @@ def write(app, error):
     """The meanings, as the glossary's page has them, in a script: pages on a disk cannot be fetched."""
     if error is None and app.builder.name == "html":
         tree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
-        meanings = {}
-        for item in tree.findall(nodes.definition_list_item):
-            for term in item.findall(nodes.term):
-                meanings[term["ids"][0]] = app.builder.render_partial(item.children[-1])["fragment"]
+        meanings = {
+            term["ids"][0]: app.builder.render_partial(item.children[-1])["fragment"]
+            for item in tree.findall(nodes.definition_list_item)
+            for term in item.findall(nodes.term)
+        }
         script = f"const TERMS = {json.dumps(meanings, ensure_ascii=False)};\n"
         Path(app.outdir, "_static", SCRIPT).write_text(script)

@@ -33,7 +33,7 @@ class Task:
         clusters: means of the tokens; empty for means of zero.
         teachers: mean square of the entries of each column of Q*; several make the rank of softmax(y y^T).
         density: share of the entries of Q* that are not zero, in (0, 1]; these are N(0, 1/density).
-        l1: further penalty on the weights w, l1 |w| each, at least 0.
+        l1: further penalty, so many times the size of each weight, at least 0.
     """
 
     omega: float = 0.3

@@ -35,13 +35,10 @@ def hue(colour):
 
 
 def test_oklab_agrees_with_its_author():
-    """White, and the published lightness and opponents of pure red."""
+    """White, and the published lightness and opponents of pure red; white becomes the paper, black the ink."""
+    assert (on_dark("#ffffff"), on_dark("#000000")) == (PAPER, INK)
     np.testing.assert_allclose(oklab("#ffffff"), (1, 0, 0), atol=1e-4)
     np.testing.assert_allclose(oklab("#ff0000"), (0.62796, 0.22486, 0.12585), atol=1e-4)
-
-
-def test_white_becomes_the_paper_and_black_the_ink():
-    assert (on_dark("#ffffff"), on_dark("#000000")) == (PAPER, INK)
 
 
 @pytest.mark.parametrize("colour", [*COLOURS.values(), BASELINE, ATTENTION, LINEAR, NEUTRAL, *OTHERS])
@@ -148,16 +145,23 @@ def test_squares_of_the_stability_page_keep_the_colours_of_their_bar():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["fig02_slice", "fig03_phase_diagram"])
-def test_a_page_has_each_figure_for_both_themes_and_shows_one(open_page, name):
-    page = open_page(EXECUTED / f"{name}.html")
-    for theme, displayed in (("light", ["inline", "none"]), ("dark", ["none", "inline"])):
+def test_a_page_shows_each_figure_for_its_theme_on_the_ground_of_the_page_and_prints_the_light_one(open_page):
+    page = open_page(EXECUTED / "fig03_phase_diagram.html")
+    for theme, media, displayed in (
+        ("light", "screen", ["inline", "none"]),
+        ("dark", "screen", ["none", "inline"]),
+        ("dark", "print", ["inline", "none"]),
+    ):
+        page.emulate_media(media=media)
         page.evaluate(THEME, theme)
         for pair in page.evaluate(SHOWN):
             assert [display for _, display, _ in pair] == displayed
             assert len({alt for alt, _, _ in pair}) == 1 and pair[0][0]
             assert {ground for _, _, ground in pair} == {"rgba(0, 0, 0, 0)"}
-        assert page.locator("figure figcaption").first.is_visible()
+    page.emulate_media(media="screen")
+    page.wait_for_timeout(300)  # colours change slowly
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert [int(value) for value in re.findall(r"\d+", ground)] == [int(PAPER[at : at + 2], 16) for at in (1, 3, 5)]
 
 
 @pytest.mark.slow
@@ -170,23 +174,6 @@ def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
         assert shown.count() == 1 and shown.get_attribute("src").endswith(end)
         assert shown.get_attribute("src").endswith("-dark.svg") == (theme == "dark")
         page.keyboard.press("Escape")
-
-
-@pytest.mark.slow
-def test_paper_is_the_ground_of_the_dark_theme(open_page):
-    page = open_page(EXECUTED / "fig02_slice.html")
-    page.evaluate(THEME, "dark")
-    page.wait_for_timeout(300)  # colours change slowly
-    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert [int(value) for value in re.findall(r"\d+", ground)] == [int(PAPER[at : at + 2], 16) for at in (1, 3, 5)]
-
-
-@pytest.mark.slow
-def test_printed_from_the_dark_theme_a_figure_is_light(open_page):
-    page = open_page(EXECUTED / "fig02_slice.html")
-    page.evaluate(THEME, "dark")
-    page.emulate_media(media="print")
-    assert {tuple(display for _, display, _ in pair) for pair in page.evaluate(SHOWN)} == {("inline", "none")}
 
 
 @pytest.mark.slow

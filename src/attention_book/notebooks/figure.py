@@ -18,7 +18,7 @@ from .execution import execute
 from .parameters import assigned, of_profile
 
 PAGE = "page"  # folder of the HTML page and of what it needs
-ALONE = ("offline", "behind", "themes")  # the book's extensions that a page outside of it needs; others read the book
+ALONE = ("offline", "figures")  # the book's extensions that a page outside of it needs; others read the book
 
 
 def run_figure(name, profile, settings, folder, quiet=True):

@@ -137,15 +137,12 @@ def _larger(theory):
 
 
 def _sections(frame):
-    """HTML of the comparisons, a section for each figure, which the page's script can hide."""
+    """HTML of the comparisons, for each figure a table that opens."""
     parts = []
     for (figure, title), rows in frame.groupby(["figure", "title"], sort=False):
         page = rows["page"].iloc[0].partition("#")[0]
-        table = Table(rows, f"{title}: the published numbers and ours").html()
-        parts.append(
-            f'<section class="comparisons" data-figure="{figure}" data-title="{title}">'
-            f'<h3><a href="{page}#{figure}">{title}</a></h3>{table}</section>'
-        )
+        table = Table(rows, f"{title}: the published numbers and ours", folded=True).html()
+        parts.append(f'<section class="comparisons"><h3><a href="{page}#{figure}">{title}</a></h3>{table}</section>')
     return "\n".join(parts)
 
 
