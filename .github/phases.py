@@ -14,7 +14,8 @@ from attention_book.analysis import instances
 from attention_book.analysis.thresholds import branches, curve, mark
 from attention_book.paths import DATA
 from attention_book.render.drawn import drawn
-from attention_book.render.style import COLOURS, STYLE, draw_line
+from attention_book.render.panels import draw_line, draw_means
+from attention_book.render.style import COLOURS, STYLE
 from attention_book.store.parquet import load
 from attention_phases import Task
 
@@ -59,7 +60,7 @@ def draw_map(axes, thresholds, theme):
     for kind, style, name in (("critical", "-", r"$\alpha_c$"), ("linear", "--", r"$\alpha_l$")):
         line = thresholds[kind]
         line = line[(line.index >= gaps.columns.min()) & (line["alpha"] <= gaps.index.max())]
-        draw_line(axes, line.index, line["alpha"], line["alpha_error"], INK[theme], style, label=name)
+        draw_line(axes, line, "alpha", INK[theme], style, name)
     axes.axvline(Task().omega, color=INK[theme], linewidth=0.8, linestyle=":")
     axes.text(0.41, 0.6, "positional wins", ha="center")
     axes.text(0.15, 1.72, "semantic wins", ha="center")
@@ -77,11 +78,8 @@ def draw_slice(axes, thresholds, theme):
     for branch, sign in (("semantic", -1), ("positional", 1)):
         colour = BRIGHT[theme][branch]
         theory, students = branches(line)[branch], means.loc[branch][sign * gap > 0]
-        theory = theory[sign * (critical - theory["alpha"]) >= 0]
-        draw_line(axes, theory["alpha"], 1e3 * theory["test_mse"], 1e3 * theory["test_mse_error"], colour)
-        values = 1e3 * students["test_mse"], 1e3 * students["test_mse_error"]
-        label = f"{branch}: theory, students"
-        axes.errorbar(students.index, *values, fmt="o", color=colour, elinewidth=1, label=label)
+        draw_line(axes, theory[sign * (critical - theory.index) >= 0], "test_mse", colour, unit=1e-3)
+        draw_means(axes, students, "test_mse", colour, unit=1e-3, label=f"{branch}: theory, students")
     baseline = line.loc[line["what"] == "baseline", "test_mse"].iloc[0]
     axes.axhline(1e3 * baseline, color=LINEAR[theme], linestyle=":", label="best linear model")
     omega = Task().omega

@@ -3,6 +3,7 @@
 A column `x_error` is the standard error of `x`.
 """
 
+import re
 from dataclasses import dataclass, field
 
 SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the comparisons with the paper
@@ -339,6 +340,12 @@ def quantity(name):
 def symbol(name):
     """Return what is written for a name in a cell or a label, as HTML."""
     return SYMBOLS.get(name, str(name))
+
+
+def mathtext(name):
+    """Return the same for a label of a figure."""
+    text = symbol(name).replace("ε", "ϵ")
+    return f"${text}$" if len(text) == 1 else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 
 
 def heading(name):

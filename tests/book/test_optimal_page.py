@@ -16,7 +16,7 @@ def test_cosines_of_known_weights():
 
 
 def test_the_optimal_line_meets_its_ends():
-    line = optimal_line(Task(), [0.1, 0.3, 0.6]).set_index("alpha")
+    line = optimal_line(Task(), [0.1, 0.3, 0.6])
     assert line["squared_cosine"].to_list() == [0, pytest.approx(0.268, abs=1e-3), 1]
     assert line["test_mse"][0.1] > line["test_mse"][0.3] > line["test_mse"][0.6] == 0
 

@@ -9,7 +9,7 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.training.searches import LOWER
 
 from ..experiments.controls import CONTROLS
-from .instances import with_errors
+from .instances import as_columns, with_errors
 
 DATA_SET = ["omega", "valley", "d", "seed"]
 
@@ -41,7 +41,7 @@ def root(rows, controls=CONTROLS):
     """
     alphas = rows["alpha"].to_numpy()
     centre = alphas.mean()
-    design = np.column_stack([np.ones(len(rows)), alphas - centre, *(rows[name] for name in controls)])
+    design = np.column_stack([np.ones(len(rows)), alphas - centre, rows[[*controls]]])
     coefficients, residuals, inverse = _fit(design, rows["gap"].to_numpy())
     free = len(rows) - design.shape[1]
     covariance = inverse @ (design.T * residuals**2) @ design @ inverse * len(rows) / free
@@ -60,6 +60,16 @@ def _fit(design, values):
     return coefficients, values - design @ coefficients, np.linalg.inv(design.T @ design)
 
 
+def intercept(design, values):
+    """First coefficient of a fit by least squares, with the error that the residuals give it.
+
+    design: (n, coefficients).
+    """
+    coefficients, residuals, inverse = _fit(design, values)
+    variance = residuals @ residuals / (len(design) - design.shape[1])
+    return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))
+
+
 def limit(values, power=1.0):
     """Value at infinite d, by a straight line in d^-power; NaN where fewer than two are known.
 
@@ -75,15 +85,12 @@ def limit(values, power=1.0):
 
 
 def by_dimension(table, power=1.0):
-    """Where the gap vanishes over omega and d, and its limits.
+    """Where the gap vanishes, from the experiment "crossing".
 
-    The first frame has by omega and d: alpha and slope with their errors, and the number of `data_sets`; the second
-    one by omega the limit of alpha with its error.
-
-    table: the experiment "crossing".
+    The first frame has by omega and d: alpha and slope with their errors; the second one by omega the limit of alpha
+    with its error.
     """
-    groups = gaps(table).groupby(["omega", "d"])
-    roots = {where: root(rows) for where, rows in groups}
+    roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
     index = pd.MultiIndex.from_tuples(roots, names=["omega", "d"])
     columns = ["alpha", "alpha_error", "slope", "slope_error"]
     crossings = pd.DataFrame([(*fit.alpha, *fit.slope) for fit in roots.values()], index, columns)
@@ -91,8 +98,7 @@ def by_dimension(table, power=1.0):
         omega: limit({d: fit.alpha for (other, d), fit in roots.items() if other == omega}, power)
         for omega in crossings.index.unique("omega")
     }
-    limits = pd.DataFrame.from_dict(limits, orient="index", columns=["alpha", "alpha_error"])
-    return crossings.assign(data_sets=groups.size()), limits
+    return crossings, as_columns(limits, "omega")
 
 
 def above_theory(table, theory, name, power=1.0, controls=CONTROLS):
@@ -111,27 +117,21 @@ def above_theory(table, theory, name, power=1.0, controls=CONTROLS):
     rows = rows.assign(share=rows[name] / rows["theory"] - 1, unsure=rows["theory_error"] / rows["theory"])
     shares = {}
     for where, some in rows.groupby(["omega", "start"]):
-        share = limit({d: _mean(same, "share", controls) for d, same in some.groupby("d")}, power)
+        means = {
+            d: intercept(np.column_stack([np.ones(len(same)), same[[*controls]]]), same["share"].to_numpy())
+            for d, same in some.groupby("d")
+        }
+        share = limit(means, power)
         error = some.groupby("alpha")["unsure"].first().mean()
         shares[where] = Measured(share.value, float(np.hypot(share.error, error)))
     return shares
 
 
-def _mean(rows, name, controls):
-    """Mean of a column over data sets."""
-    design = np.column_stack([np.ones(len(rows)), *(rows[control] for control in controls)])
-    coefficients, residuals, inverse = _fit(design, rows[name].to_numpy())
-    variance = residuals @ residuals / (len(rows) - design.shape[1])
-    return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))
-
-
 def searched(table):
-    """The lowest minimum that hops find on each data set, against the informed one.
+    """The lowest minimum that hops find on each data set, against the informed one, from the experiment "searched".
 
     By omega, valley, d and seed: `hop`, training loss gained; `hop_share`, that over the loss; `grows`, by which share
     q is larger; `same`, share of the starts that lead to this minimum.
-
-    table: the experiment "searched".
     """
     rows = table.astype({"search": str, "valley": str}).set_index(DATA_SET).sort_index()
     informed = rows[(rows["search"] == "descent") & (rows["number"] == 0)]

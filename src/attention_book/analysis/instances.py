@@ -20,6 +20,13 @@ def with_errors(groups):
     return means.join(errors.add_suffix("_error"))
 
 
+def as_columns(measured, names, column="alpha"):
+    """A dict of `Measured` as the columns `column` and its error, by its keys: values of that name, or of several."""
+    index = pd.MultiIndex.from_tuples(measured, names=names) if isinstance(names, list) else list(measured)
+    frame = pd.DataFrame(list(measured.values()), index, [column, f"{column}_error"], dtype=float)
+    return frame.rename_axis(names)
+
+
 def root_mean_squares(squares):
     """Root mean squares of grouped columns `x`, which are squares already, as `x_rms` and `x_rms_error`."""
     roots = squares.mean() ** 0.5

@@ -7,7 +7,7 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.thresholds import falls
 
-from .instances import GAPS, in_errors
+from .instances import GAPS, as_columns, in_errors
 
 NEAR = 6  # together 0.4 of alpha on the published grid
 CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
@@ -19,9 +19,9 @@ def mark(line, what):
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else UNKNOWN
 
 
-def curve(lines, what):
-    """What "critical", "linear", "semantic border" and so on is along omega: alpha and alpha_error by omega."""
-    return lines[lines["what"] == what].set_index("omega")[["alpha", "alpha_error"]].sort_index()
+def curve(lines, what, along="omega"):
+    """Where "critical", "linear", "semantic border" and so on is: alpha and alpha_error by omega, or other columns."""
+    return lines[lines["what"] == what].set_index(along)[["alpha", "alpha_error"]].sort_index()
 
 
 def borders_of(lines):
@@ -38,10 +38,10 @@ def is_minimum(borders, branch, omega, alpha):
 
 
 def branches(line):
-    """Rows of each branch and each gap by name, by ascending alpha; the two minima also at alpha_c."""
+    """Rows of each branch and each gap over alpha, by name; the two minima also at alpha_c."""
     names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
     names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
-    return {name: line[line["what"].isin(some)].sort_values("alpha") for name, some in names.items()}
+    return {name: line[line["what"].isin(some)].set_index("alpha").sort_index() for name, some in names.items()}
 
 
 def crossing(gaps, rng, resamples=2000):
@@ -72,15 +72,8 @@ def last_fall(alphas, means):
 
 
 def crossings(table, gap, rng, along="omega"):
-    """`crossing` of a gap at each value of a column, or of several: alpha and alpha_error by value."""
-    return by_name({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
-
-
-def by_name(thresholds, names):
-    """Alpha and alpha_error from a dict of `Measured` by a value of that name, or by tuples of values of these."""
-    index = pd.MultiIndex.from_tuples(thresholds, names=names) if isinstance(names, list) else list(thresholds)
-    frame = pd.DataFrame(list(thresholds.values()), index, ["alpha", "alpha_error"], dtype=float)
-    return frame.rename_axis(names)
+    """`crossing` of a gap at each value of a column, or of several (a list): alpha and alpha_error by value."""
+    return as_columns({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
 
 
 def shift(gaps, control):
@@ -124,7 +117,7 @@ def shifts(table, control, along="omega"):
         kind: {value: shift(gap(rows), gap(usual[value])) for value, rows in table.groupby(along)}
         for kind, gap in GAPS.items()
     }
-    return {kind: by_name(some, along).dropna() for kind, some in moved.items()}
+    return {kind: as_columns(some, along).dropna() for kind, some in moved.items()}
 
 
 def mean_shift(moved):
@@ -150,7 +143,7 @@ def later(table, control):
 
 def _with_mean(moved):
     """A frame of `shifts`, and last, at NaN, the mean of several."""
-    return pd.concat([moved, by_name({np.nan: mean_shift(moved)}, moved.index.name)]) if len(moved) > 1 else moved
+    return pd.concat([moved, as_columns({np.nan: mean_shift(moved)}, moved.index.name)]) if len(moved) > 1 else moved
 
 
 def side_by_side(thresholds, index):

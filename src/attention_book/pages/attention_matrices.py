@@ -12,7 +12,7 @@ from attention_phases.histogram.measures import counted, matrices
 from attention_phases.histogram.transformer import SHAPES, views
 
 from .. import published
-from ..render.style import styled
+from ..render.panels import styled
 from ..store.parquet import decode, encode
 
 EQUAL = "#d1001f"  # frames of equal tokens

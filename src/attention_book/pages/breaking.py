@@ -17,7 +17,8 @@ from .. import published
 from ..analysis import controlled
 from ..analysis.instances import in_errors, test_gap
 from ..analysis.thresholds import crossing, curve
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA, draw_points, panels, styled
+from ..render.panels import draw_points, panels, styled
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 ASIDE = 0.003  # in omega, so that marks of one omega can be told apart

@@ -3,7 +3,8 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from ..render.style import COLOURS, NEUTRAL, SEMANTIC, panels, styled
+from ..render.panels import panels, styled
+from ..render.style import COLOURS, NEUTRAL, SEMANTIC
 
 # label and unit, over sigma^2; m has a drawing of its own
 OVERLAPS = {

@@ -10,7 +10,8 @@ from .. import published
 from ..analysis.instances import with_errors
 from ..experiments.cells import EXCHANGED
 from ..experiments.counting import data
-from ..render.style import COLOURS, NEUTRAL, panels, styled
+from ..render.panels import panels, styled, write_beside
+from ..render.style import COLOURS, NEUTRAL
 from ..render.verdicts import Comparison, compare
 from .attention_matrices import weights
 
@@ -196,9 +197,8 @@ def draw_curves(curves):
         axes.plot(run["epoch"], 1 - run["accuracy"], **style, label=variant if seed == first else None)
     end_of_adam = curves["adam_epochs"].iloc[0] + 0.5
     axes.axvline(end_of_adam, color=NEUTRAL, linewidth=1, linestyle="-.")
-    for text, side, shift in (("Adam", "right", -4), ("SGD", "left", 4)):
-        place = {"xycoords": ("data", "axes fraction"), "xytext": (shift, 0), "textcoords": "offset points"}
-        axes.annotate(text, (end_of_adam, 0.97), **place, color=NEUTRAL, ha=side, va="top")
+    for text in ("Adam", "SGD"):
+        write_beside(axes, end_of_adam, 0.97, text, NEUTRAL, left=text == "Adam", va="top")
     axes.set(yscale="log", xlabel="epoch", ylabel="share of wrong counts")
     for line in axes.legend(loc="lower left").get_lines():
         line.set(linewidth=1.8, alpha=1)

@@ -8,7 +8,8 @@ from attention_phases.theory import encoding_error, mean_attention
 from .. import published
 from ..analysis.instances import absolute_means, with_errors
 from ..experiments.simulation import linear_baselines
-from ..render.style import BASELINE, COLOURS, TEST_ERROR, draw_means, panels, scientific, styled
+from ..render.panels import draw_means, panels, scientific, styled
+from ..render.style import BASELINE, COLOURS, TEST_ERROR
 from ..render.verdicts import Comparison, compare
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
@@ -63,7 +64,7 @@ def draw_test_errors(means, limits, baselines, baseline):
     axes.axhline(baseline, color=BASELINE, linestyle="--", label=r"theory, $d=\infty$, linear")
     for read, marker in READ.items():
         look = {"markerfacecolor": "none", "markersize": 6, "label": f"linear model reading {read}"}
-        draw_means(axes, baselines, read, BASELINE, 1, marker, **look)
+        draw_means(axes, baselines, read, BASELINE, marker, **look)
     axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=TEST_ERROR, ylim=(0, None))
     scientific(axes)
     figure.legend(loc="outside lower center", ncols=1)

@@ -12,7 +12,8 @@ from ..experiments.cells import LineCell
 from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_line, panels, scientific, styled
+from ..render.panels import draw_line, panels, scientific, styled, write_beside
+from ..render.style import ALPHA, COLOURS, NEUTRAL
 from ..store.identity import flattened
 from ..store.parquet import flat
 from .thresholds import breaking_shift
@@ -69,10 +70,10 @@ def draw_free_energies(lines):
     for axes, (omega, line) in zip(rows, groups):
         critical = mark(line, "critical").value
         for branch in MINIMA:
-            _draw_branch(axes, line[line["what"] == branch].sort_values("alpha"), branch, omega, borders, critical)
+            border = borders[branch]["alpha"].get(omega, 0.0 if branch == "semantic" else np.inf)
+            _draw_branch(axes, line[line["what"] == branch], branch, border, critical)
         axes.axvline(critical, color=NEUTRAL, linewidth=1, linestyle="-.")
-        place = {"xycoords": ("data", "axes fraction"), "xytext": (3, 0), "textcoords": "offset points"}
-        axes.annotate(r"$\alpha_c$", (critical, 0.05), color=NEUTRAL, **place)
+        write_beside(axes, critical, 0.05, r"$\alpha_c$", NEUTRAL)
         axes.set(title=rf"$\omega = {omega:g}$", ylabel=r"$\varepsilon_t/\alpha$", xlim=(0.2, None))
         shown = line[line["what"].isin(MINIMA) & (line["alpha"] > 0.25)]
         loss = shown["train_loss"] / shown["alpha"]
@@ -83,17 +84,14 @@ def draw_free_energies(lines):
     return figure
 
 
-def _draw_branch(axes, rows, branch, omega, borders, critical):
+def _draw_branch(axes, rows, branch, border, critical):
     """Its loss, dotted where it is a saddle, and a shade where it is a minimum but not the lower one."""
-    colour = COLOURS[branch]
-    border = borders[branch]["alpha"].get(omega, 0.0 if branch == "semantic" else np.inf)
-    inside = rows["alpha"].min() < border < rows["alpha"].max()
-    alpha = np.union1d(rows["alpha"], [border] if inside else [])
-    loss, error = (
-        np.interp(alpha, rows["alpha"], rows[name] / rows["alpha"]) for name in ("train_loss", "train_loss_error")
-    )
-    draw_line(axes, alpha, loss, error, colour, ":")
-    part = alpha >= border if branch == "semantic" else alpha <= border
-    draw_line(axes, alpha[part], loss[part], error[part], colour, label=f"{branch} minimum")
-    metastable = np.clip(sorted((border, critical)), 0, alpha.max())
+    colour, rows = COLOURS[branch], rows.set_index("alpha").sort_index()
+    loss = rows[["train_loss", "train_loss_error"]].div(rows.index, axis=0)
+    if loss.index.min() < border < loss.index.max():
+        loss = loss.reindex(loss.index.union([border])).interpolate("index")
+    draw_line(axes, loss, "train_loss", colour, ":")
+    is_minimum = loss.index >= border if branch == "semantic" else loss.index <= border
+    draw_line(axes, loss[is_minimum], "train_loss", colour, label=f"{branch} minimum")
+    metastable = np.clip(sorted((border, critical)), 0, loss.index.max())
     axes.axvspan(*metastable, color=colour, alpha=0.13, linewidth=0, label=f"{branch} metastable")

@@ -6,7 +6,8 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC, panels, styled
+from ..render.panels import panels, styled, write_beside
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC
 
 
 @styled
@@ -101,8 +102,7 @@ def draw_transition(lines, sigma):
         winner = overlap[critical:] if branch == "semantic" else overlap[:critical]
         axes.plot(winner.index, winner, color=COLOURS[branch], label=OVERLAPS[branch])
     axes.axvline(critical, color=NEUTRAL, linewidth=1, linestyle="-.")
-    place = {"xycoords": ("data", "axes fraction"), "xytext": (4, 0), "textcoords": "offset points"}
-    axes.annotate(r"$\alpha_c$", (critical, 0.02), **place, color=NEUTRAL)
+    write_beside(axes, critical, 0.02, r"$\alpha_c$", NEUTRAL)
     axes.set(xlabel=ALPHA, ylabel="overlap", xlim=(0, None), ylim=(0, None))
     axes.legend(loc="lower left")
     return figure

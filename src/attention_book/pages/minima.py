@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from ..analysis.instances import root_mean_squares
-from ..render.style import COLOURS, panels, styled
+from ..render.panels import panels, styled
+from ..render.style import COLOURS
 
 WHERE = ["omega", "alpha", "valley", "noise"]
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum

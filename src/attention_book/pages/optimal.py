@@ -4,21 +4,10 @@ import pandas as pd
 
 from attention_phases.theory.optimal import optimal, thresholds_of_learning
 
-from ..analysis.instances import with_errors
+from ..analysis.instances import as_columns, with_errors
 from ..analysis.thresholds import borders_of, is_minimum
-from ..render.style import (
-    ALPHA,
-    BASELINE,
-    COLOURS,
-    NEUTRAL,
-    SEMANTIC,
-    TEST_ERROR,
-    draw_line,
-    draw_means,
-    panels,
-    scientific,
-    styled,
-)
+from ..render.panels import draw_line, draw_means, panels, scientific, styled
+from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, SEMANTIC, TEST_ERROR
 
 EXACT = 1e-6  # distance of the squared cosine from one at which the teacher is recovered
 MARKERS = {"semantic": "o", "random": "x"}  # of students by start
@@ -26,35 +15,26 @@ MARKERS = {"semantic": "o", "random": "x"}  # of students by start
 
 def optimal_line(task, alphas):
     """Of the optimal learner over alpha: `squared_cosine` with the teacher and `test_mse`, with errors."""
-    learners = [optimal(task, alpha) for alpha in alphas]
-    return pd.DataFrame(
-        {
-            "alpha": alphas,
-            "squared_cosine": [learner.q.value for learner in learners],
-            "squared_cosine_error": [learner.q.error for learner in learners],
-            "test_mse": [learner.test_mse.value for learner in learners],
-            "test_mse_error": [learner.test_mse.error for learner in learners],
-        }
-    )
+    learners = {alpha: optimal(task, alpha) for alpha in alphas}
+    cosines = {alpha: learner.q for alpha, learner in learners.items()}
+    errors = {alpha: learner.test_mse for alpha, learner in learners.items()}
+    return as_columns(cosines, "alpha", "squared_cosine").join(as_columns(errors, "alpha", "test_mse"))
 
 
 def with_cosines(rows):
     """The same rows and `squared_cosine` of the weights with the teacher, whose length is that at infinite d."""
-    return rows.assign(squared_cosine=rows["theta"] ** 2 / (rows["sigma"] ** 2 * rows["q"]))
+    squared_cosine = rows["theta"] ** 2 / (rows["sigma"] ** 2 * rows["q"])
+    return rows.assign(squared_cosine=squared_cosine, squared_cosine_error=0.0)  # is not known, and small
 
 
 def minima(lines, omega, share=1.0):
-    """Rows of both minima along alpha, with `squared_cosine`; test errors times `share`.
-
-    lines: rows of theory.
-    """
+    """Rows of theory of both minima over alpha, by branch, with `squared_cosine`; test errors times `share`."""
     borders, rows = borders_of(lines), with_cosines(lines)
-    kept = [
-        rows[(rows["what"] == branch) & is_minimum(borders, branch, omega, rows["alpha"])]
-        for branch in ("semantic", "positional")
-    ]
-    chosen = pd.concat(kept).sort_values("alpha")
-    return chosen.assign(test_mse=share * chosen["test_mse"], test_mse_error=share * chosen["test_mse_error"])
+    rows[["test_mse", "test_mse_error"]] *= share
+    kept = {
+        branch: rows[(rows["what"] == branch) & is_minimum(borders, branch, omega, rows["alpha"])] for branch in COLOURS
+    }
+    return {branch: some.set_index("alpha").sort_index() for branch, some in kept.items()}
 
 
 def recovered(table, task):
@@ -86,23 +66,24 @@ def ends(table):
 
 
 @styled
-def draw_learners(task, best, passing, published, given, students):
+def draw_learners(best, passing, published, given, students, baseline):
     """Test error, and squared cosine with the teacher, over alpha.
 
-    best: `optimal_line`; passing: rows of "recovery"; published, given: `minima` of both kinds of students; students:
-    rows of "positions_given" by one optimiser
+    best: `optimal_line`.
+    passing: the experiment "recovery".
+    published, given: `minima` of both kinds of students.
+    students: the experiment "positions_given", by one optimiser.
+    baseline: test error of the linear model.
     """
     figure, (errors, cosines) = panels(2, 4.0, sharex=True)
-    baseline = published.attrs["linear"]
     errors.axhline(baseline, color=BASELINE, label="linear model, all data")
     for axes, name in ((errors, "test_mse"), (cosines, "squared_cosine")):
-        _draw_line(axes, best, name, NEUTRAL, "-", "optimal learner")
+        draw_line(axes, best, name, NEUTRAL, label="optimal learner")
         means = with_errors(passing.groupby("alpha")[[name]])
         draw_means(axes, means, name, NEUTRAL, marker="s", label="message passing on data")
-        for branch, rows in published.groupby("what", observed=True):
-            _draw_line(axes, rows, name, COLOURS[branch], "-", f"{branch} minimum")
-        semantic = given[given["what"] == "semantic"]
-        _draw_line(axes, semantic, name, SEMANTIC, "--", "semantic minimum, positions given")
+        for branch, rows in published.items():
+            draw_line(axes, rows, name, COLOURS[branch], label=f"{branch} minimum")
+        draw_line(axes, given["semantic"], name, SEMANTIC, "--", "semantic minimum, positions given")
         for start, rows in with_cosines(students).groupby("start", observed=True):
             label = f"trained from {'the teacher' if start == 'semantic' else 'random weights'}, positions given"
             means = with_errors(rows.groupby("alpha")[[name]])
@@ -116,8 +97,3 @@ def draw_learners(task, best, passing, published, given, students):
     handles, labels = errors.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=1, fontsize=11)
     return figure
-
-
-def _draw_line(axes, rows, name, colour, style, label):
-    error = rows.get(f"{name}_error", 0.0)  # the cosines of minima are shown without
-    draw_line(axes, rows["alpha"], rows[name], error, colour, style, label)

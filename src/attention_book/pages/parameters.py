@@ -8,8 +8,9 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from ..analysis.instances import GAPS, instance_means, root_mean_squares, test_gap, with_errors
-from ..analysis.thresholds import crossings, side_by_side
-from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, logarithmic, panels, styled
+from ..analysis.thresholds import crossings, curve, side_by_side
+from ..render.panels import draw_line, draw_means, logarithmic, panels, styled
+from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR
 from .phase_diagram import CURVES
 
 TASK = ["omega", "sigma", "lam"]
@@ -23,7 +24,7 @@ def thresholds_by_task(table, lines, rng):
     table, lines: the experiments "fig08", by L-BFGS, and "fig08_theory".
     rng: for the bootstrap.
     """
-    columns = {kind: lines[lines["what"] == kind].set_index(TASK)[["alpha", "alpha_error"]] for kind in GAPS}
+    columns = {kind: curve(lines, kind, along=TASK) for kind in GAPS}
     columns["trained"] = crossings(table, test_gap, rng, along=TASK)
     return side_by_side(columns, lines.groupby(TASK).size().index).reset_index()
 
@@ -89,9 +90,8 @@ def draw_test_errors(changes):
             label = f"{SYMBOLS[name]} = {value:g}"
             for branch, colour in COLOURS.items():
                 faded = tuple(shade * part + (1 - shade) for part in mpl.colors.to_rgb(colour))
-                draw_means(axes, means.loc[branch], "test_mse", faded, 1, marker)
-                curve = branches[branch]
-                draw_line(axes, curve["alpha"], curve["test_mse"], curve["test_mse_error"], faded, style)
+                draw_means(axes, means.loc[branch], "test_mse", faded, marker)
+                draw_line(axes, branches[branch].set_index("alpha"), "test_mse", faded, style)
             _draw_baseline(axes, baseline, lowest, label, style)
             axes.plot([], [], marker + style, color=str(1 - shade), label=label)
         axes.set(yscale="log", ylabel=TEST_ERROR)
@@ -121,19 +121,14 @@ def draw_ridge(lines, trained, best, usual, optimal, baseline):
     """
     figure, (above, below) = panels(2, 4.4)
     for kind, students in trained.items():
-        rows = lines[lines["what"] == kind].set_index("lam").sort_index()
         label, colour, _ = CURVES[kind]
-        draw_line(above, rows.index, rows["alpha"], rows["alpha_error"], colour, ".-", label=f"{label}, theory")
+        draw_line(above, curve(lines, kind, along="lam"), "alpha", colour, ".-", f"{label}, theory")
         look = {"markerfacecolor": "white", "markersize": 7, "label": f"{label}, students"}
         draw_means(above, students, "alpha", colour, **look)
     above.set(xscale="log", xlabel=r"ridge penalty $\lambda$", ylabel=ALPHA)
     for branch, colour in COLOURS.items():
-        for rows, style, label in (
-            (best, "-", rf"{branch}, best $\lambda$"),
-            (usual, ":", rf"{branch}, $\lambda=0.01$"),
-        ):
-            some = rows.loc[branch]
-            draw_line(below, some.index, some["test_mse"], some["test_mse_error"], colour, style, label=label)
+        draw_line(below, best.loc[branch], "test_mse", colour, "-", rf"{branch}, best $\lambda$")
+        draw_line(below, usual.loc[branch], "test_mse", colour, ":", rf"{branch}, $\lambda=0.01$")
     below.axhline(baseline, color=BASELINE, linewidth=1, label="best linear model")
     below.plot(list(optimal), [error.value for error in optimal.values()], "k--", label="optimal learner")
     below.set(xlabel=ALPHA, ylabel=TEST_ERROR, xlim=(0, 3), ylim=(3e-4, 6e-3))

@@ -7,28 +7,14 @@ import pandas as pd
 from attention_phases.theory.branches import MINIMA, OWN
 
 from .. import published
-from ..analysis.instances import advantage, crossed_over, gap_map, optimizer_map, training_gap
-from ..analysis.thresholds import by_name, curve
+from ..analysis.instances import advantage, as_columns, crossed_over, gap_map, optimizer_map, training_gap
+from ..analysis.thresholds import curve
 from ..experiments.grids import ALPHAS
-from ..render.style import (
-    ALPHA,
-    ATTENTION,
-    BASELINE,
-    COLOURS,
-    LINEAR,
-    LOSS_GAP,
-    NEUTRAL,
-    OMEGA,
-    POSITIONAL,
-    SEMANTIC,
-    draw_line,
-    draw_means,
-    logarithmic,
-    panels,
-    styled,
-)
+from ..render.panels import bar_below, draw_cells, draw_line, draw_means, largest_shown, logarithmic, panels, styled
+from ..render.style import ALPHA, ATTENTION, BASELINE, COLOURS, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, POSITIONAL, SEMANTIC
 
 STUDENTS = "Trained students"
+ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
 CURVES = {
     "critical": (r"$\alpha_c$", NEUTRAL, "-"),
     "linear": (r"$\alpha_l$", BASELINE, "-"),
@@ -111,8 +97,7 @@ def draw_losses(table, lines, marks=()):
 def draw_advantages(table, lines, marks):
     """Maps of the linear model's test error minus that of the better solution: trained students, and theory."""
     maps = {STUDENTS: gap_map(table, advantage), "Theory": theory_map(lines, theory_advantage)}
-    label = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
-    return draw_maps(maps, label, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
+    return draw_maps(maps, ADVANTAGE, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
 
 
 def theory_curves(lines, *names):
@@ -125,7 +110,7 @@ def threshold_marks(kind, crossed):
     known = {omega: (number.value, number.stderr) for omega, number in published.THRESHOLDS[kind].items()}
     return [
         (crossed, 0, "trained students cross", "o"),
-        (by_name(known, "omega"), 1, f"published {CURVES[kind][0]}", "s"),
+        (as_columns(known, "omega"), 1, f"published {CURVES[kind][0]}", "s"),
     ]
 
 
@@ -155,8 +140,8 @@ def draw_ends(lines, ends, crossed=None):
     """
     figure, (axes,) = panels(1, 4.4)
     for kind, end in ends.items():
-        alphas, (label, colour, _) = curve(lines, kind), CURVES[kind]
-        draw_line(axes, alphas.index, alphas["alpha"], alphas["alpha_error"], colour, label=f"{label}, theory")
+        label, colour, _ = CURVES[kind]
+        draw_line(axes, curve(lines, kind), "alpha", colour, label=f"{label}, theory")
         if np.isfinite(end.value):
             axes.axvline(end.value, color=colour, linestyle=":", label=rf"{label} $=\infty$")
     if crossed is not None:
@@ -179,37 +164,21 @@ def draw_maps(maps, label, sides, curves, marks=()):
     curves: of each alpha and alpha_error by omega; its label, colour and line style.
     marks: of each alpha and alpha_error by omega; its panel, label and marker.
     """
-    # The largest values stand in a corner; beyond this share of them all cells have the full colour.
-    largest = max(np.nanquantile(np.abs(values), 0.95) for values in maps.values())
-    scale = {
-        "cmap": mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]]),
-        "vmin": -largest,
-        "vmax": largest,
-    }
+    largest = largest_shown(maps.values())
     figure, rows = panels(len(maps), 5.2 + 0.9 / len(maps), sharex=True)
     for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
-        mesh = _draw_map(axes, title, values, scale)
+        mesh = draw_cells(axes, values, sides, largest)
         for alphas, name, colour, style in curves:
-            draw_line(axes, alphas.index, alphas["alpha"], alphas["alpha_error"], colour, style, label=name)
+            draw_line(axes, alphas, "alpha", colour, style, name)
         for alphas, panel, name, marker in marks:
             if panel == number:
                 look = {"markerfacecolor": "white", "markersize": 5, "label": name}
-                draw_means(axes, alphas, "alpha", "black", 1, marker, **look)
+                draw_means(axes, alphas, "alpha", "black", marker, **look)
+        omegas, alphas = values.columns, values.index
+        axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
+        axes.set(title=title, ylabel=ALPHA)
         beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0}
         axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(OMEGA)
-    ticks = mpl.ticker.MaxNLocator(6)
-    bar = figure.colorbar(mesh, ax=rows, orientation="horizontal", label=label, extend="both", aspect=35, ticks=ticks)
-    bar.formatter.set_powerlimits((-2, 3))
-    bar.formatter.set_useMathText(True)
+    bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
     return figure
-
-
-def _draw_map(axes, title, values, scale):
-    """The cells of one map; they are drawn up to their edges, so that no white lines are left."""
-    cells = {"shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
-    mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), **scale, **cells)
-    omegas, alphas = values.columns, values.index
-    axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
-    axes.set(title=title, ylabel=ALPHA)
-    return mesh

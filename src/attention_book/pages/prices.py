@@ -15,7 +15,8 @@ from ..analysis.controlled import by_dimension
 from ..analysis.instances import training_gap
 from ..analysis.thresholds import crossing
 from ..published import CRITICAL_ALPHA
-from ..render.style import COLOURS, styled
+from ..render.panels import styled
+from ..render.style import COLOURS
 
 SEEDS = 4  # independent quadratures: their spread gives the errors
 BARS = {"semantic": -0.2, "positional": 0.2}  # where beside an alpha

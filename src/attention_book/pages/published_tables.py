@@ -1,13 +1,13 @@
 """The published tables beside ours: how differences are distributed, where they are large, and what slips would do."""
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
 from ..analysis.published_tables import encodings
-from ..render.style import HIGHER, LOWER, NEUTRAL, styled
+from ..render.panels import bar_below, draw_cells, styled
+from ..render.style import HIGHER, LOWER, NEUTRAL
 
 RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
 TITLES = {
@@ -106,24 +106,14 @@ def draw_maps(compared):
     """Scores of the standard task over alpha and omega: a row of panels for each of `SHOWN`, a column an optimiser."""
     cells = compared.query("figure in ('2', '3')")
     figure, panels = plt.subplots(len(SHOWN), 2, figsize=(6.4, 6.2), sharex=True, sharey=True)
-    colours = mpl.colors.LinearSegmentedColormap.from_list("scores", [LOWER, "white", HIGHER])
     for row, (label, (quantity, start)) in zip(panels, SHOWN.items()):
         for axes, (optimizer, title) in zip(row, OPTIMIZERS.items()):
             rows = of_means(cells, optimizer)
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
-            values = rows.pivot(index="alpha", columns="omega", values="z")
-            look = {
-                "shading": "nearest",
-                "edgecolors": "face",
-                "linewidth": 0.2,
-                "cmap": colours,
-                "vmin": -4,
-                "vmax": 4,
-            }
-            mesh = axes.pcolormesh(values.columns, values.index, values.to_numpy(), **look)
+            mesh = draw_cells(axes, rows.pivot(index="alpha", columns="omega", values="z"), (LOWER, HIGHER), 4)
             axes.set_title(f"{label}: {title}", fontsize=11)
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:
         axes.set_xlabel(r"$\omega$")
-    figure.colorbar(mesh, ax=panels, orientation="horizontal", label="$z$", extend="both", aspect=35)
+    bar_below(figure, mesh, panels, "$z$")
     return figure

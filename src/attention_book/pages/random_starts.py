@@ -10,8 +10,9 @@ from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hess
 from attention_phases.training.optimizers import gradient_descent
 from attention_phases.training.starts import start_weights
 
-from ..analysis.instances import root_mean_squares, wilson, with_errors
-from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_line, draw_means, draw_points, panels, styled
+from ..analysis.instances import as_columns, root_mean_squares, wilson, with_errors
+from ..render.panels import draw_line, draw_means, draw_points, panels, styled
+from ..render.style import ALPHA, COLOURS, NEUTRAL
 
 OPTIMIZERS = {"adam": "Adam", "gd": "Gradient descent"}
 BASINS = ("semantic", "positional", "neither")
@@ -87,10 +88,8 @@ def _correlation(hits, share, size):
 
 def growth(task, alphas):
     """`small_weights.growth_rates` by alpha: `bulk`, `positional` and `semantic`, with errors."""
-    rates = [growth_rates(task, alpha) for alpha in alphas]
-    columns = {name: [rate[name].value for rate in rates] for name in rates[0]}
-    columns |= {f"{name}_error": [rate[name].error for rate in rates] for name in rates[0]}
-    return pd.DataFrame(columns, pd.Index(alphas, name="alpha"))
+    rates = pd.DataFrame([growth_rates(task, alpha) for alpha in alphas], alphas)
+    return pd.concat([as_columns(rates[name], "alpha", name) for name in rates], axis=1)
 
 
 def growth_on_data(task, alphas, d, seeds):
@@ -130,10 +129,10 @@ def draw_growth(theory, measured, course, linear):
     linear: `small_weights.growing_cosines` at the first of these steps.
     """
     figure, (rates, growing) = panels(2, 3.7)
-    draw_line(rates, theory.index, theory["bulk"], theory["bulk_error"], NEUTRAL, ":", "others, at most")
+    draw_line(rates, theory, "bulk", NEUTRAL, ":", "others, at most")
     for name, own in (("positional", "positions"), ("semantic", "teacher")):
         colour = COLOURS[name]
-        draw_line(rates, theory.index, theory[name], theory[f"{name}_error"], colour, label=f"{own}, theory")
+        draw_line(rates, theory, name, colour, label=f"{own}, theory")
         draw_means(rates, measured, name, colour, label=f"{own}, on data")
         growing.plot(course.index[: len(linear[name])], linear[name], color=colour)
         draw_means(growing, course, f"{name}_rms", colour)

@@ -6,7 +6,8 @@ import matplotlib as mpl
 import pandas as pd
 
 from ..render.markup import Table
-from ..render.style import COLOURS, NEUTRAL, panels, styled
+from ..render.panels import panels, styled
+from ..render.style import COLOURS, NEUTRAL
 from ..render.verdicts import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 
 SCHEMA = "../_static/scorecard.schema.json"  # seen from the page

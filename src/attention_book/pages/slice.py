@@ -2,25 +2,13 @@
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
-from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.theory.branches import OWN
 from attention_phases.theory.quadrature import SCRAMBLES
 
 from .. import published
 from ..analysis.instances import absolute_means
-from ..render.style import (
-    BASELINE,
-    COLOURS,
-    NEUTRAL,
-    OVERLAPS,
-    POSITIONAL,
-    SEMANTIC,
-    draw_line,
-    draw_means,
-    draw_points,
-    mark_threshold,
-    slice_panels,
-    styled,
-)
+from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, slice_panels, styled
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC
 from ..render.verdicts import Comparison, compare
 from .thresholds import theory_comparison
 
@@ -114,12 +102,10 @@ def _lower_start(means, gap):
 def _draw_losses(axes, theory, stable, students):
     axes.axhline(0, color="#bbbbbb", linewidth=1)
     semantic, symmetric = theory["gap"], theory["symmetric gap"]
-    for gap, style, label in (
-        (symmetric[symmetric["alpha"] <= semantic["alpha"].min()], "--", r"$m=\theta=0$, a saddle"),
-        (semantic[semantic["alpha"] <= stable], ":", r"$m=0$, a saddle"),
-        (semantic[semantic["alpha"] >= stable], "-", "theory"),
-    ):
-        draw_line(axes, gap["alpha"], gap["train_loss"], gap["train_loss_error"], NEUTRAL, style, label=label)
+    before = symmetric[symmetric.index <= semantic.index.min()]
+    draw_line(axes, before, "train_loss", NEUTRAL, "--", r"$m=\theta=0$, a saddle")
+    draw_line(axes, semantic[semantic.index <= stable], "train_loss", NEUTRAL, ":", r"$m=0$, a saddle")
+    draw_line(axes, semantic[semantic.index >= stable], "train_loss", NEUTRAL, "-", "theory")
     draw_points(axes, students.index, students.mean(axis=1), students.sem(axis=1), NEUTRAL, label="trained students")
     axes.set_title("Difference of training losses")
     axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, ha="right")
@@ -128,29 +114,26 @@ def _draw_losses(axes, theory, stable, students):
 
 
 def _draw_overlaps(axes, theory, lower, alpha_c, variance):
-    for branch in MINIMA:
-        name, colour = OWN[branch], COLOURS[branch]
-        winner = _where_lower(theory[branch], branch, alpha_c)
-        overlap, error = winner[name] / variance, winner[f"{name}_error"] / variance
-        draw_line(axes, winner["alpha"], overlap, error, colour, label=OVERLAPS[branch])
-        beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, max(theory[branch]["alpha"]))
+    for branch, colour in COLOURS.items():
+        name, winner = OWN[branch], _where_lower(theory[branch], branch, alpha_c)
+        draw_line(axes, winner, name, colour, label=OVERLAPS[branch], unit=variance)
+        beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, theory[branch].index.max())
         axes.plot(beyond, (0, 0), color=colour)
         for own, rows in lower.groupby(lower["start"] == branch):
-            draw_means(axes, rows, name if own else f"{name}_rms", colour, variance)
+            draw_means(axes, rows, name if own else f"{name}_rms", colour, unit=variance)
     axes.set_title("Overlaps of the solution with the lower loss")
     axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
 
 
 def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
     axes.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
-    for branch in MINIMA:
-        winner = _where_lower(theory[branch], branch, alpha_c)
-        draw_line(axes, winner["alpha"], winner["test_mse"], winner["test_mse_error"], COLOURS[branch], label=branch)
-        draw_means(axes, lower[lower["start"] == branch], "test_mse", COLOURS[branch])
+    for branch, colour in COLOURS.items():
+        draw_line(axes, _where_lower(theory[branch], branch, alpha_c), "test_mse", colour, label=branch)
+        draw_means(axes, lower[lower["start"] == branch], "test_mse", colour)
     axes.set(title="Test error of the solution with the lower loss", ylim=(0, None))
     axes.legend(loc="lower left")
 
 
 def _where_lower(curve, branch, alpha_c):
     """The part of a branch on which its training loss is the lower one."""
-    return curve[curve["alpha"] >= alpha_c] if branch == "semantic" else curve[curve["alpha"] <= alpha_c]
+    return curve[curve.index >= alpha_c] if branch == "semantic" else curve[curve.index <= alpha_c]

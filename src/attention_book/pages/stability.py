@@ -13,7 +13,8 @@ from ..analysis.instances import with_errors
 from ..analysis.thresholds import curve
 from ..experiments.results import experiment
 from ..render.dark import VALUES
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, SEMANTIC, draw_line, draw_points, panels, styled
+from ..render.panels import bar_below, draw_line, draw_points, panels, styled
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, SEMANTIC
 from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
@@ -124,13 +125,13 @@ def draw_maps(maps, lines, most=0.7):
         squares = axes.scatter(omegas, alphas, s=150, c=points, vmin=0, vmax=most, **look)
         for what, line in lines.items():
             if what in ("critical", f"{branch} start"):
-                draw_line(axes, line.index, line["alpha"], line["alpha_error"], **LINES[what])
+                draw_line(axes, line, "alpha", **LINES[what])
         axes.set(title=f"{branch.capitalize()} branch", xlim=(0, 0.52), ylim=(0.4, values.index.max() + 0.1))
         axes.set_ylabel(ALPHA, fontsize=12)
     if lines:
         rows[0].legend(ncols=2, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.12))
     rows[-1].set_xlabel(OMEGA)
-    figure.colorbar(squares, ax=rows, orientation="horizontal", aspect=35, label=DISTANCE, extend="max")
+    bar_below(figure, squares, rows, DISTANCE, "max")
     return figure
 
 

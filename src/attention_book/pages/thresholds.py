@@ -11,7 +11,8 @@ from .. import published
 from ..analysis.instances import GAPS
 from ..analysis.thresholds import crossings, curve
 from ..paths import DATA
-from ..render.style import OMEGA, draw_points, panels, styled
+from ..render.panels import draw_points, panels, styled
+from ..render.style import OMEGA
 from ..render.verdicts import OF_THRESHOLD, Comparison, compare
 from ..store.parquet import load
 from .breaking import moved

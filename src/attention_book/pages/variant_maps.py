@@ -1,20 +1,17 @@
 """Figure 14: maps of the other architectures over alpha and omega, and where their students cross."""
 
-import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
 from attention_phases.measured import Measured
 
-from ..analysis.instances import GAPS, advantage, gap_map, test_gap
-from ..analysis.thresholds import against_theory, by_name, crossings, curve, last_fall
+from ..analysis.instances import GAPS, advantage, as_columns, gap_map, test_gap
+from ..analysis.thresholds import against_theory, crossings, curve, last_fall
 from ..experiments.variant_grids import MAPPED
-from ..render.style import ALPHA, ATTENTION, LINEAR, draw_line, styled
-from .phase_diagram import CURVES, draw_maps
+from ..render.panels import bar_below, draw_cells, draw_line, largest_shown, styled
+from ..render.style import ALPHA, ATTENTION, LINEAR
+from .phase_diagram import ADVANTAGE, CURVES, draw_maps
 from .variants import TITLES, select
-
-ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
 
 
 def against_students(maps, lines, rng):
@@ -46,7 +43,7 @@ def random_crossings(table):
     """
     gaps = gap_map(table[table["optimizer"] == "gd"], _random_gap)
     crossed = {omega: Measured(last_fall(gap.index.to_numpy(), gap.to_numpy()), 0.0) for omega, gap in gaps.items()}
-    return by_name(crossed, "omega").dropna()
+    return as_columns(crossed, "omega").dropna()
 
 
 def _random_gap(table):
@@ -67,13 +64,9 @@ def unfinished(table, above=0.05):
 
 
 def threshold_curves(lines, style="-", whose=""):
-    """Both thresholds of theory for `draw_map`, those that there are."""
-    curves = []
-    for kind in GAPS:
-        alphas, (label, colour, _) = curve(lines, kind), CURVES[kind]
-        if len(alphas):
-            curves.append((alphas, f"{label}{whose}", colour, style))
-    return curves
+    """Both thresholds of theory for `draw_maps`, those that there are."""
+    curves = [(curve(lines, kind), *CURVES[kind]) for kind in GAPS]
+    return [(alphas, f"{label}{whose}", colour, style) for alphas, label, colour, _ in curves if len(alphas)]
 
 
 @styled
@@ -85,19 +78,15 @@ def draw_variants(maps, curves):
     """
     figure, axes = plt.subplots(2, 2, figsize=(7.2, 8.2), sharex=True)
     values = {title: gap_map(table, advantage) for title, table in maps.items()}
-    largest = max(np.nanquantile(np.abs(each), 0.95) for each in values.values())
-    colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [LINEAR, "white", ATTENTION])
-    scale = {"cmap": colours, "vmin": -largest, "vmax": largest, "edgecolors": "face", "linewidth": 0.2}
+    largest = largest_shown(values.values())
     for panel, (title, cells), lines in zip(axes.flat, values.items(), curves):
-        mesh = panel.pcolormesh(cells.columns, cells.index, cells.to_numpy(), shading="nearest", **scale)
+        mesh = draw_cells(panel, cells, (LINEAR, ATTENTION), largest)
         for alphas, label, colour, style in lines:
-            draw_line(panel, alphas.index, alphas["alpha"], alphas["alpha_error"], colour, style, label)
+            draw_line(panel, alphas, "alpha", colour, style, label)
         panel.set(title=title, xlabel=r"$\omega$", ylim=(0, cells.index.max() + 0.04))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11)
     figure.supylabel(ALPHA, fontsize=14)
-    bar = figure.colorbar(mesh, ax=axes, orientation="horizontal", label=ADVANTAGE, extend="both", aspect=35)
-    bar.formatter.set_powerlimits((-2, 3))
-    bar.formatter.set_useMathText(True)
+    bar_below(figure, mesh, axes, ADVANTAGE)
     return figure
 
 

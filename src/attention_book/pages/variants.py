@@ -3,28 +3,19 @@
 import numpy as np
 import pandas as pd
 
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import UNKNOWN
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..analysis.instances import GAPS, in_errors, instance_means, training_gap
-from ..analysis.thresholds import by_name, crossing, mark, side_by_side
+from ..analysis.controlled import intercept
+from ..analysis.instances import GAPS, as_columns, in_errors, instance_means, training_gap
+from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
 from ..experiments.simulation import teacher_length
 from ..experiments.variant_grids import COMPARED, MAPPED
-from ..render.style import (
-    BASELINE,
-    COLOURS,
-    NEUTRAL,
-    OVERLAPS,
-    draw_line,
-    draw_means,
-    draw_points,
-    mark_threshold,
-    panels,
-    slice_panels,
-    styled,
-)
+from ..quantities import mathtext
+from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, panels, slice_panels, styled
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS
 from ..store.identity import restore
 from .free_energy import theory_lines
 
@@ -38,7 +29,7 @@ TITLES = {
 TIED = "#999999"
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
-STARTS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}
+MARKERS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}  # of students by start
 
 
 def select(table, architecture):
@@ -54,8 +45,8 @@ def standard(profile):
 
 
 def by_branch(lines):
-    """The rows of both branches and of the gap of their losses, by name; none where there are none."""
-    return {what: lines[lines["what"] == what] for what in (*MINIMA, "gap")}
+    """The rows of both branches and of the gap of their losses over alpha, by name; none where there are none."""
+    return {what: lines[lines["what"] == what].set_index("alpha") for what in (*MINIMA, "gap")}
 
 
 def from_onset(lines):
@@ -64,9 +55,9 @@ def from_onset(lines):
     positional = theory["positional"].select_dtypes("number").dropna(axis=1, how="all")
     onset = mark(lines, "positional limit").value
     if np.isfinite(onset):
-        start = {name: np.interp(onset, positional["alpha"], positional[name]) for name in positional}
-        start |= {"alpha": onset, "theta": 0.0, "theta_error": 0.0, "gain": np.nan}
-        theory["semantic"] = pd.concat([pd.DataFrame([start]), theory["semantic"]])
+        start = {name: np.interp(onset, positional.index, positional[name]) for name in positional}
+        start |= {"theta": 0.0, "theta_error": 0.0, "gain": np.nan}
+        theory["semantic"] = pd.concat([pd.DataFrame([start], [onset]), theory["semantic"]])
     return theory
 
 
@@ -76,10 +67,7 @@ def theory_thresholds(lines):
 
 
 def trained_thresholds(table, rng):
-    """`Measured` alpha of "critical" and "linear" where means of trained students cross, NaN where they do not.
-
-    rng: for the bootstrap.
-    """
+    """`Measured` alpha of "critical" and "linear" where means of trained students cross, NaN where they do not."""
     crossed = {kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}
     return {kind: alpha if alpha.error > 0 else UNKNOWN for kind, alpha in crossed.items()}
 
@@ -92,14 +80,11 @@ def moves(students):
 
     students: `theory_thresholds` or `trained_thresholds` by the student's name.
     """
-    parts = []
+    columns = {kind: as_columns({name: alpha[kind] for name, alpha in students.items()}, "student") for kind in GAPS}
+    rows = side_by_side(columns, list(students))
     for kind in GAPS:
-        alphas = by_name({name: alpha[kind] for name, alpha in students.items()}, "student")
-        alphas = alphas.set_axis([kind, f"{kind}_error"], axis=1)
-        away = alphas[kind] - alphas[kind].iloc[0]
-        away.iloc[0] = np.nan
-        parts.append(alphas.assign(**{f"{kind}_moves": away}))
-    return pd.concat(parts, axis=1).reset_index()
+        rows[f"{kind}_moves"] = (rows[kind] - rows[kind].iloc[0]).where(rows.index != rows.index[0])
+    return rows.rename_axis("student").reset_index()
 
 
 def beside_students(usual, thresholds, table, rng):
@@ -109,12 +94,11 @@ def beside_students(usual, thresholds, table, rng):
 
     usual, thresholds: `theory_thresholds` of the standard student and of this one.
     table: the trained students of a slice.
-    rng: for the bootstrap.
     """
     columns = {
-        "usual": by_name(usual, "threshold"),
-        "theory": by_name(thresholds, "threshold"),
-        "trained": by_name({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
+        "usual": as_columns(usual, "threshold"),
+        "theory": as_columns(thresholds, "threshold"),
+        "trained": as_columns({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
     }
     rows = side_by_side(columns, columns["theory"].dropna().index)
     off = in_errors(rows["trained"] - rows["theory"], rows["trained_error"], rows["theory_error"])
@@ -137,24 +121,15 @@ def compared(table, lines):
         students, theory = select(table, architecture), select(lines, architecture)
         theory = theory[theory["what"] == "semantic"].iloc[0]
         for quantity in TWO if architecture.rank == 2 else ONE:
-            if theory[f"{quantity}_error"] > 0:  # the branch holds the others at zero
-                where = {"architecture": TITLES[name], "alpha": theory["alpha"], "quantity": quantity}
-                rows.append(where | _beside_theory(students, theory, quantity))
-    return pd.DataFrame(rows)
-
-
-def _beside_theory(students, theory, quantity):
-    exact, error = theory[quantity], theory[f"{quantity}_error"]
-    if quantity.startswith("m"):
-        exact = abs(exact)  # a student and its mirror image are one
-    limit = extrapolate(students, quantity)
-    return {
-        "theory": exact,
-        "theory_error": error,
-        "limit": limit.value,
-        "limit_error": limit.error,
-        "sigma_off": in_errors(limit.value - exact, limit.error, error),
-    }
+            value, error = theory[[quantity, f"{quantity}_error"]]
+            if error > 0:  # the branch holds the others at zero
+                # a student and its mirror image are one
+                value = abs(value) if quantity.startswith("m") else value
+                row = (TITLES[name], theory["alpha"], quantity, value, error, *extrapolate(students, quantity))
+                rows.append(row)
+    columns = ["architecture", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
+    rows = pd.DataFrame(rows, columns=columns)
+    return rows.assign(sigma_off=in_errors(rows["limit"] - rows["theory"], rows["limit_error"], rows["theory_error"]))
 
 
 def extrapolate(table, quantity):
@@ -166,12 +141,8 @@ def extrapolate(table, quantity):
     table: students in several dimensions d, with the teacher's `length`.
     """
     weight = np.sqrt(table["d"].to_numpy())
-    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"] - 1], axis=1) * weight[:, None]
-    target = table[quantity].to_numpy() * weight
-    covariance = np.linalg.inv(design.T @ design)
-    coefficients = covariance @ design.T @ target
-    variance = ((target - design @ coefficients) ** 2).sum() / (len(table) - 3)
-    return Measured(coefficients[0], (covariance[0, 0] * variance) ** 0.5)
+    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"] - 1], axis=1)
+    return intercept(design * weight[:, None], table[quantity].to_numpy() * weight)
 
 
 def thresholds_by_title(lines):
@@ -191,7 +162,7 @@ def draw_compared(rows):
     for name in names:
         first = places[rows["architecture"] == name][0]
         axes.text(-0.02, first - 1, name, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold")
-    axes.set_yticks(places, [_label(name) for name in rows["quantity"]])
+    axes.set_yticks(places, map(mathtext, rows["quantity"]))
     axes.set(ylim=(places.max() + 0.6, -0.6), xlabel="students minus theory, in standard errors")
     axes.tick_params(axis="y", length=0)
     return figure
@@ -213,17 +184,17 @@ def draw_slice(table, theory, tied, thresholds, baseline, sigma, columns=1, refe
     figure, axes = slice_panels(4)
     losses, overlaps, errors = axes
     losses.axhline(0, color="#bbbbbb", linewidth=1)
-    semantic, positional = (tied[branch].set_index("alpha")["train_loss"] for branch in MINIMA)
+    semantic, positional = (tied[branch]["train_loss"] for branch in MINIMA)
     losses.plot((semantic - positional).dropna(), "--", color=TIED, label=reference)
-    _draw_theory(losses, theory.get("gap"), "train_loss", NEUTRAL, label="theory")
+    _draw_theory(losses, theory.get("gap"), "train_loss", NEUTRAL, "theory")
     draw_points(losses, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), NEUTRAL, label="trained")
     errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
-    for branch in MINIMA:
-        own, colour = OWN[branch], COLOURS[branch]
-        overlaps.plot(tied[branch]["alpha"], tied[branch][own] / sigma**2, "--", color=TIED)
-        _draw_theory(overlaps, theory.get(branch), own, colour, unit)
-        draw_means(overlaps, means.loc[branch], own, colour, unit, label=OVERLAPS[branch])
-        errors.plot(tied[branch]["alpha"], tied[branch]["test_mse"], "--", color=TIED)
+    for branch, colour in COLOURS.items():
+        own = OWN[branch]
+        overlaps.plot(tied[branch][own] / sigma**2, "--", color=TIED)
+        _draw_theory(overlaps, theory.get(branch), own, colour, unit=unit)
+        draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=OVERLAPS[branch])
+        errors.plot(tied[branch]["test_mse"], "--", color=TIED)
         _draw_theory(errors, theory.get(branch), "test_mse", colour)
         draw_means(errors, means.loc[branch], "test_mse", colour, label=f"{branch} start")
     _finish(axes, ("Training losses", "Overlaps of the two students", "Test errors"), thresholds)
@@ -237,41 +208,33 @@ def draw_rank_two(table, theory, tied, thresholds, baseline, sigma):
     figure, axes = slice_panels(4, r"training loss $\epsilon_t$")
     losses, overlaps, errors = axes
     for panel, name, hidden in ((losses, "train_loss", ""), (errors, "test_mse", "_")):
-        for branch in MINIMA:
-            label = f"{hidden}theory" if branch == "semantic" else None
-            _draw_theory(panel, theory[branch], name, NEUTRAL, label=label)
-            style = {"color": COLOURS[branch], "linewidth": 1, "label": f"{hidden}rank 1, {branch}"}
-            panel.plot(tied[branch]["alpha"], tied[branch][name], "--", **style)
-        for start, marker in STARTS.items():
-            style = {"fillstyle": "none", "label": f"{hidden}{start} start"}
-            draw_means(panel, means.loc[start], name, COLOURS.get(start, NEUTRAL), 1, marker, **style)
+        for branch, colour in COLOURS.items():
+            _draw_theory(panel, theory[branch], name, NEUTRAL, f"{hidden}theory" if branch == "semantic" else None)
+            look = {"color": colour, "linewidth": 1, "label": f"{hidden}rank 1, {branch}"}
+            panel.plot(tied[branch][name], "--", **look)
+        for start, marker in MARKERS.items():
+            look = {"fillstyle": "none", "label": f"{hidden}{start} start"}
+            draw_means(panel, means.loc[start], name, COLOURS.get(start, NEUTRAL), marker, **look)
     sizes = {"semantic": r"$|\theta|/\sigma^2$, with the teacher", "positional": r"$|m|/\sigma^2$, with the positions"}
-    for branch, label in sizes.items():
-        own, colour = OWN[branch], COLOURS[branch]
-        _draw_theory(overlaps, theory["semantic"], own, colour, sigma**2, label)
-        _draw_theory(overlaps, theory["positional"], own, colour, sigma**2)
-        for start, marker in STARTS.items():
-            draw_means(overlaps, means.loc[start], own, colour, sigma**2, marker, fillstyle="none")
+    for branch, colour in COLOURS.items():
+        own, unit = OWN[branch], sigma**2
+        _draw_theory(overlaps, theory["semantic"], own, colour, sizes[branch], unit)
+        _draw_theory(overlaps, theory["positional"], own, colour, unit=unit)
+        for start, marker in MARKERS.items():
+            draw_means(overlaps, means.loc[start], own, colour, marker, unit, fillstyle="none")
     errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
     _finish(axes, ("Training loss", "Overlaps, both columns together", "Test error"), thresholds)
     return figure
 
 
-def _label(quantity):
-    """A quantity of `compared` as a formula."""
-    losses = {"train_loss": r"$\epsilon_t$", "test_mse": r"$\epsilon_g$"}
-    name, _, columns = quantity.partition("_")
-    return losses.get(quantity, f"${name.replace('theta', chr(92) + 'theta')}_{{{columns}}}$")
-
-
-def _draw_theory(axes, curve, name, colour, unit=1.0, label=None):
+def _draw_theory(axes, curve, name, colour, label=None, unit=1.0):
     """A curve of theory, if there is one, with its band; dotted where it is a saddle."""
     if curve is None:
         return
     saddle = curve["gain"] > 1 if "gain" in curve else pd.Series(False, curve.index)
     dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the line
-    for part, style, text in ((curve[~saddle], "-", label), (curve[dotted], ":", None)):
-        draw_line(axes, part["alpha"], part[name] / unit, part[f"{name}_error"] / unit, colour, style, text)
+    draw_line(axes, curve[~saddle], name, colour, "-", label, unit)
+    draw_line(axes, curve[dotted], name, colour, ":", None, unit)
 
 
 def _finish(panels, titles, thresholds):

@@ -1,0 +1,109 @@
+"""Panels of figures, and what is drawn in them: lines with error bands, points with error bars, maps, thresholds."""
+
+from functools import wraps
+from math import isfinite
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+from .style import ALPHA, LOSS_GAP, STYLE, TEST_ERROR
+
+
+def styled(draw):
+    """Decorator: the function draws in the book's style."""
+
+    @wraps(draw)
+    def drawing(*arguments, **options):
+        with mpl.rc_context(STYLE):
+            return draw(*arguments, **options)
+
+    return drawing
+
+
+def panels(count, height, width=6.4, **options):
+    """A figure of `count` panels above one another, each of `height` inches, and its axes as an array (count,)."""
+    figure, axes = plt.subplots(count, 1, figsize=(width, count * height), squeeze=False, **options)
+    return figure, np.ravel(axes)
+
+
+def slice_panels(height, losses=LOSS_GAP):
+    """A figure of a slice over alpha, and its panels: training losses, with this label, overlaps, and test errors."""
+    figure, axes = panels(3, height, sharex=True)
+    for panel, label in zip(axes, (losses, "overlap", TEST_ERROR)):
+        panel.set_ylabel(label)
+    scientific(axes[0])
+    scientific(axes[2])
+    axes[2].set_xlabel(ALPHA)
+    return figure, axes
+
+
+def scientific(axes, axis="y"):
+    """Ticks of an axis as multiples of one power of ten."""
+    axes.ticklabel_format(axis=axis, style="sci", scilimits=(0, 0), useMathText=True)
+
+
+def logarithmic(axes):
+    """A logarithmic y axis over few decades, with plain numbers at 1, 2 and 5."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
+    axes.yaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+
+
+def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
+    """The column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column."""
+    value, error = rows[name] / unit, rows[f"{name}_error"] / unit
+    axes.plot(rows.index, value, style, color=colour, label=label)
+    axes.fill_between(rows.index, value - error, value + error, color=colour, alpha=0.3, linewidth=0)
+
+
+def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
+    """The same as points with bars."""
+    draw_points(axes, means.index, means[name] / unit, means[f"{name}_error"] / unit, colour, marker, **more)
+
+
+def draw_points(axes, x, y, error, colour, marker="o", **more):
+    """Points with bars of their standard error."""
+    axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
+
+
+def draw_cells(axes, values, sides, largest):
+    """A map over omega (columns) and alpha (rows), in the colours of two sides, full at plus and minus `largest`.
+
+    Cells are drawn up to their edges, so that no white lines are left.
+    """
+    colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]])
+    look = {"shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
+    cells = values.columns, values.index, values.to_numpy()
+    return axes.pcolormesh(*cells, cmap=colours, vmin=-largest, vmax=largest, **look)
+
+
+def largest_shown(maps):
+    """From which value on all cells of some maps have the full colour: the largest values stand in a corner."""
+    return max(np.nanquantile(np.abs(values), 0.95) for values in maps)
+
+
+def bar_below(figure, mapped, axes, label, extend="both", **options):
+    """The colour bar of maps, below them."""
+    options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
+    bar = figure.colorbar(mapped, ax=axes, **options)
+    bar.formatter.set_powerlimits((-2, 3))
+    bar.formatter.set_useMathText(True)
+
+
+def mark_threshold(axes, threshold, name, colour, left=False):
+    """A vertical line at a threshold (`Measured`), if there is one: its error as the width, its name beside it."""
+    alpha, error = threshold
+    if not isfinite(alpha):
+        return
+    axes.axvline(alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
+    axes.axvspan(alpha - error, alpha + error, color=colour, alpha=0.3)
+    write_beside(axes, alpha, 1, name, colour, left, -12)
+
+
+def write_beside(axes, x, height, text, colour, left=False, up=0, **more):
+    """Text beside a vertical line at x, at a share of the panel's height, and `up` by so many points."""
+    offset, side = (-3, "right") if left else (3, "left")
+    place = {"xycoords": ("data", "axes fraction"), "xytext": (offset, up), "textcoords": "offset points"}
+    axes.annotate(text, (x, height), color=colour, ha=side, **place, **more)
