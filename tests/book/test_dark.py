@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from built import HTML
 
-from attention_book.pages.stability import draw_maps
+from attention_book.pages.stability import draw_copies
 from attention_book.pages.variants import TIED
 from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE
@@ -139,7 +139,7 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
 
 def test_squares_of_the_stability_page_keep_the_colours_of_their_bar():
     values = pd.DataFrame({0.1: [0.2, 0.6], 0.3: [np.nan, 1]}, index=[1, 2])
-    light = svg(draw_maps({"one": values, "two": values}, {}))
+    light = svg(draw_copies({"one": values, "two": values}, {}))
     for name in (f"{VALUES}_0", f"{VALUES}_1"):
         assert colours(dark(light), name) == colours(light, name) and len(colours(light, name)) > 2
 

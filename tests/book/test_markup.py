@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from attention_book import published as paper
+from attention_book.published import Comparison, compare
 from attention_book.quantities import QUANTITIES, SCALES
 from attention_book.render import markup
-from attention_book.render.verdicts import Comparison, compare
 from attention_phases.measured import Measured
 
 

@@ -162,7 +162,7 @@ profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
 ```{code-cell} python
 from attention_book import published
 from attention_book.render.markup import Table
-from attention_book.render.verdicts import Comparison, compare
+from attention_book.published import Comparison, compare
 from attention_phases.measured import Measured
 
 known = published.CRITICAL_ALPHA[0.3]

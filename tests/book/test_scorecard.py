@@ -8,8 +8,8 @@ import pytest
 
 from attention_book import published as paper
 from attention_book.pages import scorecard
+from attention_book.published import LIMIT, REASONS, Comparison, compare
 from attention_book.render import markup
-from attention_book.render.verdicts import LIMIT, REASONS, Comparison, compare
 from attention_phases.measured import Measured
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").read_text())

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from attention_book.pages import free_energy, stability
-from attention_book.pages.thresholds import breaking_shift
+from attention_book.pages.breaking import breaking_shift
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
 

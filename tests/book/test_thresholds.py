@@ -15,8 +15,8 @@ from attention_book.analysis.thresholds import (
     shift,
     shifts,
 )
-from attention_book.pages import parameters, phase_diagram
-from attention_book.pages import thresholds as page
+from attention_book.pages import breaking, parameters
+from attention_book.pages import phase_diagram as page
 
 RNG = np.random.default_rng
 ALPHAS = np.linspace(0, 2, 11)
@@ -148,7 +148,7 @@ def test_thresholds_of_theory_beside_the_published_ones():
         [("critical", 0.1, 0.750, 0.002), ("critical", 0.3, 1.243, 0.001), ("critical", 0.12, 0.8, 0.1),
          ("linear", 0.3, 1.490, 0.001), ("semantic", 0.3, 1.0, np.nan)], scrambles=16,
     )  # fmt: skip
-    rows = page.theory_beside_published(theory)
+    rows = page.theory_thresholds_beside_published(theory)
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
         ("critical", {"omega": 0.1}, "0.707"), ("critical", {"omega": 0.3}, "1.241"),
         ("linear", {"omega": 0.3}, "1.451"),
@@ -163,15 +163,15 @@ def test_thresholds_of_theory_beside_the_published_ones():
 
 def test_the_stored_shifts_are_those_that_were_seen():
     """One step of breaking lowers alpha_c of the standard task, less and less as omega grows."""
-    shifts = [page.breaking_shift("critical", omega) for omega in (0.02, 0.1, 0.3)]
+    shifts = [breaking.breaking_shift("critical", omega) for omega in (0.02, 0.1, 0.3)]
     assert all(-0.02 < shift < -5 * error < 0 for shift, error in shifts)
-    assert shifts == sorted(shifts) and np.isnan(page.breaking_shift("critical", 0.45)).all()
-    assert page.breaking_shift("linear", 0.3) == (0, 0) and np.isnan(page.breaking_shift("linear", 0.35)).all()
+    assert shifts == sorted(shifts) and np.isnan(breaking.breaking_shift("critical", 0.45)).all()
+    assert breaking.breaking_shift("linear", 0.3) == (0, 0) and np.isnan(breaking.breaking_shift("linear", 0.35)).all()
 
 
 def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.23, 1.49)])
-    rows = page.students_beside_published(table, RNG(0))
+    rows = page.trained_thresholds_beside_published(table, RNG(0))
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.707"), ("critical", 0.3, "1.241"), ("linear", 0.1, "0.851"), ("linear", 0.3, "1.451"),
     ]  # fmt: skip
@@ -182,7 +182,7 @@ def test_published_thresholds_beside_those_of_students():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
     assert rows["reason"].to_list()[1:] == ["unknown", "many minima", "quadrature"]
-    assert page.students_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
+    assert page.trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
 
 
 def test_thresholds_by_task():
@@ -216,7 +216,7 @@ def test_what_descent_leaves_on_each_map():
         ("semantic", 0, "lbfgs", 1.0, 0.1, 0.5), ("semantic", 0, "gd", 1.001, 0.1, 0.5),
     ]  # fmt: skip
     table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
-    left = phase_diagram.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
+    left = page.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
     assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 1, 1.0]  # the mean is 10 % above
     assert left.loc["semantic", ["alike", "left"]].to_list() == [1.0, 0] and np.isnan(left.loc["semantic", "gone"])
 

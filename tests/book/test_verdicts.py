@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_book import published as paper
-from attention_book.render.verdicts import COLUMNS, LIMIT, REASONS, Comparison, compare
+from attention_book.published import COLUMNS, LIMIT, REASONS, Comparison, compare
 from attention_phases import BadInput
 from attention_phases.measured import Measured
 

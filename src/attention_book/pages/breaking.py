@@ -1,12 +1,13 @@
 """Beyond replica symmetry: one step of its breaking, the lowest minima found, and whether one step is enough."""
 
+from functools import cache
+
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from attention_phases import Task
-from attention_phases.measured import Measured
+from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.one_step.equations import Valley, average, inner_points
@@ -15,10 +16,12 @@ from attention_phases.theory.quadrature import gaussian_points
 
 from .. import published
 from ..analysis import controlled
-from ..analysis.instances import in_errors, test_gap
+from ..analysis.instances import as_columns, in_errors, test_gap
 from ..analysis.thresholds import crossing, curve
-from ..render.panels import draw_points, panels, styled
+from ..paths import DATA
+from ..render.panels import draw_means, draw_points, panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA
+from ..store.parquet import load
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 ASIDE = 0.003  # in omega, so that marks of one omega can be told apart
@@ -28,25 +31,35 @@ FINER = (6, 12)  # radii and angles of an inner rule with four times as many poi
 
 
 def moved(table, what="critical"):
-    """A threshold with one step of breaking, by omega.
+    """A threshold with one step of breaking by omega, from the experiment "one_step".
 
     `symmetric`, `shift` and `alpha`, each with its error by quadrature; `resolved`, whether the maximum of Phi was seen
     on both branches. Where it was not, Phi hardly changes: the shift is the one at the last y tried.
     Without the omega where a branch has no solution.
-
-    table: the experiment "one_step".
     """
     rows = table[table["what"] == what].set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
     return rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
 
 
+def breaking_shift(kind, omega):
+    """What one step of breaking adds to a threshold of the standard task, as `Measured`; NaN where it is not known."""
+    known = _breaking_shifts(kind)
+    return Measured(*known.loc[omega]) if omega in known.index else UNKNOWN
+
+
+@cache
+def _breaking_shifts(kind):
+    """The stored shifts by omega: they are computed at the published size alone."""
+    stored = DATA / "one_step.parquet"
+    rows = moved(load(stored), kind) if stored.exists() else pd.DataFrame(columns=["shift", "shift_error"])
+    return rows.loc[rows["shift_error"].notna(), ["shift", "shift_error"]]
+
+
 def ground_states(table):
-    """The lowest minima of both branches at the replica-symmetric alpha_c: rows by omega and branch.
+    """The lowest minima of both branches at the replica-symmetric alpha_c, from the experiment "one_step".
 
-    `gained`, with its error, is the shift over phi.
-
-    table: the experiment "one_step".
+    Rows by omega and branch; `gained`, with its error, is the shift over phi.
     """
     rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
     rows = rows.assign(gained=rows["shift"] / rows["phi"], gained_error=rows["shift_error"] / rows["phi"])
@@ -74,7 +87,7 @@ def students(table, searches, power=1.0):
     crossings, limits = controlled.by_dimension(table, power)
     informed = limits.set_axis(["informed", "informed_error"], axis=1)
     later = controlled.crossing_shifts(controlled.searched(searches)["hop"], crossings, power)
-    rows = informed.join(pd.DataFrame.from_dict(later, orient="index", columns=["later", "later_error"]))
+    rows = informed.join(as_columns(later, "omega", "later"))
     error = np.hypot(rows["informed_error"], rows["later_error"])
     return rows.assign(searched=rows["informed"] + rows["later"], searched_error=error)
 
@@ -86,12 +99,11 @@ def three_ways(theory, trained):
     difference of theory and informed students, and `descended`, that of the search in what one step leaves. In errors
     of both, students minus one step: `informed_off`, and `searched_off` of the lowest minima found.
 
-    theory: from `moved`.
-    trained: from `students`.
+    theory, trained: from `moved` and `students`.
     """
     rows = trained.join(theory, how="inner")
-    known = {omega: value.text for omega, value in published.CRITICAL_ALPHA.items()}
-    rows["published"] = [known.get(omega, "") for omega in rows.index]
+    known = pd.Series({omega: number.text for omega, number in published.CRITICAL_ALPHA.items()})
+    rows["published"] = known.reindex(rows.index, fill_value="")
     for name, part, start, end in (
         ("explained", "shift", "symmetric", "informed"),
         ("descended", "later", "informed", "alpha"),
@@ -111,14 +123,13 @@ def symmetric_solutions(trained, states, points):
     places = [*crossed.itertuples(index=False, name=None), *_places(states).values()]
     solutions = {place: solve(Task(omega=place[0]), *place[1:], points) for place in places}
     return {
-        place: {name: Measured(value, found.stderr[name]) for name, value in _shown(found)}
-        for place, found in solutions.items()
-        if found.converged
+        place: {
+            "q": Measured(solution.overlaps.q, solution.stderr["q"]),
+            "train_loss": Measured(solution.train_loss, solution.stderr["train_loss"]),
+        }
+        for place, solution in solutions.items()
+        if solution.converged
     }
-
-
-def _shown(solution):
-    return ("q", solution.overlaps.q), ("train_loss", solution.train_loss)
 
 
 def _places(states):
@@ -132,8 +143,7 @@ def against_theory(trained, searches, states, solutions, power=1.0):
     minima `searched`, and of `one_step` of breaking, zero where that changes nothing.
 
     trained, searches: the experiments "crossing" and "searched".
-    states: from `broken_states`.
-    solutions: from `symmetric_solutions`.
+    states, solutions: from `broken_states` and `symmetric_solutions`.
     """
     places = _places(states)
     hops = controlled.searched(searches)
@@ -142,10 +152,10 @@ def against_theory(trained, searches, states, solutions, power=1.0):
         theory = {place: measured[name] for place, measured in solutions.items()}
         more = controlled.at_infinite_d(hops[gained], power)
         for where, informed in controlled.above_theory(trained, theory, name, power).items():
-            found = (1 + informed.value) * (1 + sign * more[where].value) - 1
+            lowest = (1 + informed.value) * (1 + sign * more[where].value) - 1
             error = np.hypot(informed.error, more[where].error)
             step = _one_step(states.loc[where], name, theory[places[where]]) if where in places else (0.0, 0.0)
-            rows[name, *where] = *informed, found, error, *step
+            rows[name, *where] = *informed, lowest, error, *step
     columns = [f"{name}{error}" for name in ("informed", "searched", "one_step") for error in ("", "_error")]
     return pd.DataFrame(rows, columns).T.rename_axis(["quantity", "omega", "branch"])
 
@@ -158,25 +168,20 @@ def _one_step(state, name, symmetric):
 
 
 def inner_stability(states, points, shares=SHARES):
-    """Gain of the distance of two copies inside one of the lowest minima, with its error, by omega, branch and D/q1.
-
-    states: from `broken_states`.
-    """
-    rows = {}
+    """Gain of the distance of two copies inside one of `broken_states`, with its error, by omega, branch and D/q1."""
+    measured = {}
     for (omega, branch), state in states.iterrows():
         valley = _valley(state)
         within = [share for share in shares if share <= 2 * valley.share]
         gains = inner_gains(Task(omega=omega), state["alpha"], valley, within, points)
-        rows |= {(omega, branch, share): Measured.mean(gain) for share, gain in zip(within, gains.T)}
-    return pd.DataFrame(rows, ["gain", "gain_error"]).T.rename_axis(["omega", "branch", "share"])
+        measured |= {(omega, branch, share): Measured.mean(gain) for share, gain in zip(within, gains.T)}
+    return as_columns(measured, ["omega", "branch", "share"], "gain")
 
 
 def inner_rule(states, points):
-    """By which share the loss that breaking adds to the positional minima changes with more inner points, by omega.
+    """By which share the loss that breaking adds to positional `broken_states` changes with more inner points.
 
     Phi is stationary: at the order parameters of the solution its change is that of the average M alone.
-
-    states: from `broken_states`.
     """
     net, finer, shares = gaussian_points(points, dimensions=6), inner_points(*FINER), {}
     for omega, state in states.xs("positional", level="branch").iterrows():
@@ -186,7 +191,7 @@ def inner_rule(states, points):
             for at_y in (valley, valley._replace(y=0.0))
         )
         shares[omega] = Measured.mean(state["alpha"] * (broken - symmetric) / state["shift"])
-    return pd.DataFrame.from_dict(shares, orient="index", columns=["inner_rule", "inner_rule_error"])
+    return as_columns(shares, "omega", "inner_rule")
 
 
 def linear_words(table, trained, lines):
@@ -213,10 +218,9 @@ def linear_words(table, trained, lines):
 
 
 def turned(table, sigma):
-    """How many followed students come to overlap more with the other mechanism, by omega and way: `turned`, "3 of 12".
+    """How many students of the experiment "hysteresis" come to overlap more with the other mechanism: "3 of 12".
 
-    table: the experiment "hysteresis".
-    sigma: of its task.
+    `turned` by omega and way.
     """
     is_semantic = table["theta"].abs() / sigma**2 > table["m"].abs()
     rows = table.astype({"way": str}).assign(over=is_semantic == (table["way"] == "up"))
@@ -226,18 +230,12 @@ def turned(table, sigma):
 
 @styled
 def draw_thresholds(theory, trained, known):
-    """alpha_c minus the replica-symmetric one, over omega.
-
-    theory: from `moved`.
-    trained: from `students`.
-    known: omega to the published value.
-    """
-    figure, axes = plt.subplots(figsize=(7.4, 4.8))
+    """alpha_c minus the replica-symmetric one over omega: from `moved`, from `students`, and as published."""
+    figure, (axes,) = panels(1, 4.8, 7.4)
     symmetric, error = theory["symmetric"], theory["symmetric_error"]
     axes.fill_between(theory.index, -error, error, color=NEUTRAL, alpha=0.25, linewidth=0)
     axes.axhline(0, color=NEUTRAL, linewidth=1, label="replica symmetric")
-    label = "one step of breaking"
-    draw_points(axes, theory.index, theory["shift"], theory["shift_error"], BASELINE, "s-", label=label)
+    draw_means(axes, theory, "shift", BASELINE, "s-", label="one step of breaking")
     compared = trained[trained.index.isin(theory.index)]
     for name, marker, colour, label in (
         ("informed", "o", "black", "students, informed descent"),
@@ -255,10 +253,7 @@ def draw_thresholds(theory, trained, known):
 
 @styled
 def draw_against_theory(shares):
-    """Size and training loss of students and of one step of breaking, above replica-symmetric theory, over omega.
-
-    shares: from `against_theory`.
-    """
+    """Size and training loss of students and of one step of breaking, from `against_theory`, over omega."""
     figure, axes = panels(2, 3.6, 7.4, sharex=True)
     marks = (
         ("informed", "o", "informed descent"),
@@ -288,19 +283,15 @@ def draw_against_theory(shares):
 
 @styled
 def draw_inner_stability(gains):
-    """Gain of the distance of two copies inside a minimum, over that distance.
-
-    gains: from `inner_stability`.
-    """
-    figure, axes = plt.subplots(figsize=(7.4, 4.8))
+    """Gain of the distance of two copies inside a minimum over that distance, from `inner_stability`."""
+    figure, (axes,) = panels(1, 4.8, 7.4)
     axes.axhline(1, color=NEUTRAL, linewidth=1)
     styles = dict(zip(gains.index.unique("omega"), LINES))
     for branch, colour in COLOURS.items():
         for omega, style in styles.items():
             if (omega, branch) in gains.index:
-                rows = gains.loc[omega, branch]
                 label = rf"{branch}, $\omega = {omega:g}$"
-                draw_points(axes, rows.index, rows["gain"], rows["gain_error"], colour, f"o{style}", label=label)
+                draw_means(axes, gains.loc[omega, branch], "gain", colour, f"o{style}", label=label)
     axes.set(xscale="log", yscale="log", xlabel=r"squared distance $D/q_1$", ylabel=r"gain $D'/D$ of one iteration")
     axes.set_yticks((1, 2, 5), ("1", "2", "5"))
     axes.yaxis.set_minor_locator(mpl.ticker.NullLocator())

@@ -10,9 +10,9 @@ from .. import published
 from ..analysis.instances import with_errors
 from ..experiments.cells import EXCHANGED
 from ..experiments.counting import data
+from ..published import Comparison, compare
 from ..render.panels import panels, styled, write_beside
 from ..render.style import COLOURS, NEUTRAL
-from ..render.verdicts import Comparison, compare
 from .attention_matrices import weights
 
 EMBEDDINGS = ["token", "position"]
@@ -55,7 +55,7 @@ def per_run(table):
 
 
 def beside_published(runs):
-    """Table 1 beside ours, means over runs and standard deviations between them, as from `verdicts.compare`.
+    """Table 1 beside ours, means over runs and standard deviations between them, as from `published.compare`.
 
     The error of a standard deviation is that of normal numbers.
 

@@ -1,16 +1,18 @@
-"""Figure 7: how near students of finite dimension are to the theory of infinite dimension."""
+"""Figures 3, left, and 7: how near students of finite dimension are to the theory of infinite dimension."""
 
+import numpy as np
 import pandas as pd
 
 from attention_phases.measured import Measured
 from attention_phases.theory import encoding_error, mean_attention
+from attention_phases.theory.branches import OWN
 
 from .. import published
 from ..analysis.instances import absolute_means, with_errors
 from ..experiments.simulation import linear_baselines
+from ..published import Comparison, compare
 from ..render.panels import draw_means, panels, scientific, styled
 from ..render.style import BASELINE, COLOURS, TEST_ERROR
-from ..render.verdicts import Comparison, compare
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
 
@@ -29,8 +31,8 @@ def baseline_means(cells):
     return means.assign(encoding=[encoding_error(mean_attention(cells[0].task), d) for d in means.index])
 
 
-def students_beside_published(table, task, names):
-    """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `verdicts.compare`.
+def sizes_beside_published(table, task, names):
+    """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `published.compare`.
 
     table: the experiment "fig07", of gradient descent.
     names: keys of `published.SCALING`.
@@ -47,7 +49,7 @@ def students_beside_published(table, task, names):
 
 
 @styled
-def draw_test_errors(means, limits, baselines, baseline):
+def draw_dimensions(means, limits, baselines, baseline):
     """Figure 7: test error of both minima and of the linear models against the dimension.
 
     means: `instances.instance_means` along d.
@@ -68,4 +70,35 @@ def draw_test_errors(means, limits, baselines, baseline):
     axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=TEST_ERROR, ylim=(0, None))
     scientific(axes)
     figure.legend(loc="outside lower center", ncols=1)
+    return figure
+
+
+@styled
+def draw_overlaps(means, limits, sigma):
+    """Figure 3, left: both minima in the plane of their overlaps, for growing d.
+
+    Of the overlap that a start is not named after, whose sign is random, the root mean square is drawn.
+
+    means: `instances.instance_means` along d.
+    limits: the `theory.Solution` of both branches, of infinite d.
+    """
+    variance = sigma**2
+    figure, (axes,) = panels(1, 5.2)
+    star = {"markeredgecolor": "black", "markersize": 17, "zorder": 2, "clip_on": False}
+    for branch, limit in limits.items():
+        rows, colour = means.loc[branch] / variance, COLOURS[branch]
+        x, y = (rows[name if name == OWN[branch] else f"{name}_rms"] for name in ("m", "theta"))
+        axes.plot(x, y, color=colour, linewidth=0.8)
+        errors = {"yerr": rows[f"{y.name}_error"], "xerr": rows[f"{x.name}_error"]}
+        axes.errorbar(x, y, **errors, fmt="none", ecolor=colour, elinewidth=1)
+        dots = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "label": f"{branch} start"}
+        axes.scatter(x, y, 12 * np.log(rows.index), colour, **dots)
+        m, theta = limit.overlaps.m / variance, limit.overlaps.theta / variance
+        axes.plot(m, theta, "*", color=colour, label=r"theory, $d=\infty$", **star)
+        for d in (rows.index.min(), rows.index.max()):
+            axes.annotate(f"$d={d}$", (x[d], y[d]), xytext=(12, 8), textcoords="offset points", color=colour)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
+    axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
+    axes.legend(loc="upper right")
     return figure

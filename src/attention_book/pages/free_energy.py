@@ -16,7 +16,7 @@ from ..render.panels import draw_line, panels, scientific, styled, write_beside
 from ..render.style import ALPHA, COLOURS, NEUTRAL
 from ..store.identity import flattened
 from ..store.parquet import flat
-from .thresholds import breaking_shift
+from .breaking import breaking_shift
 
 
 def theory_lines(profile, omegas):

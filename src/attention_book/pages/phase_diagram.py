@@ -1,18 +1,31 @@
-"""Figures 3 and 9: maps over alpha and omega, of trained students and of theory."""
+"""Figures 3 and 9: maps over alpha and omega, of trained students and of theory, and both thresholds on them."""
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.measured import Measured
+from attention_phases.theory.branches import MINIMA
 
 from .. import published
-from ..analysis.instances import advantage, as_columns, crossed_over, gap_map, optimizer_map, training_gap
-from ..analysis.thresholds import curve
+from ..analysis.instances import GAPS, advantage, as_columns, crossed_over, gap_map, optimizer_map, training_gap
+from ..analysis.thresholds import crossings, curve
 from ..experiments.grids import ALPHAS
-from ..render.panels import bar_below, draw_cells, draw_line, draw_means, largest_shown, logarithmic, panels, styled
-from ..render.style import ALPHA, ATTENTION, BASELINE, COLOURS, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, POSITIONAL, SEMANTIC
+from ..published import OF_THRESHOLD, Comparison, compare
+from ..render.panels import (
+    bar_below,
+    draw_cells,
+    draw_line,
+    draw_means,
+    draw_points,
+    largest_shown,
+    logarithmic,
+    panels,
+    styled,
+)
+from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, POSITIONAL, SEMANTIC
 
+MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
 STUDENTS = "Trained students"
 ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
 CURVES = {
@@ -21,6 +34,59 @@ CURVES = {
     "semantic border": ("semantic minimum begins", SEMANTIC, "--"),
     "positional border": ("positional minimum ends", POSITIONAL, "--"),
 }
+
+
+def theory_comparison(kind, omega, ours, nets):
+    """A published threshold of the standard task beside that of theory, from so many quadratures."""
+    known = published.THRESHOLDS[kind][omega]
+    return Comparison(kind, {"omega": omega}, known, ours, "theory", nets, OF_THRESHOLD[kind])
+
+
+def theory_thresholds_beside_published(lines):
+    """All published thresholds beside those of theory of the standard task, as from `published.compare`."""
+    nets = lines.groupby("omega")["scrambles"].first()
+    comparisons = []
+    for kind, known in published.THRESHOLDS.items():
+        ours = curve(lines, kind)
+        for omega in ours.index.intersection(list(known)):
+            comparisons.append(theory_comparison(kind, omega, Measured(*ours.loc[omega]), int(nets[omega])))
+    return compare(comparisons)
+
+
+def trained_thresholds_beside_published(table, rng):
+    """Published thresholds, which are theory, beside those of trained students, as from `published.compare`.
+
+    A coarse grid may not show a crossing, which is then left out.
+
+    table: students over alpha and omega of the standard task, by one optimiser or by several that have all cells.
+    rng: for the bootstrap.
+    """
+    comparisons = []
+    for kind, known in published.THRESHOLDS.items():
+        for optimizer, rows in table.groupby("optimizer", observed=True):
+            seeds = int(rows["seed"].nunique())
+            alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind], rng).dropna()
+            for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
+                where = {"omega": omega, "optimizer": optimizer}
+                reason = "many minima" if omega < MANY_MINIMA else OF_THRESHOLD[kind]
+                comparisons.append(Comparison(kind, where, known[omega], Measured(*ours), "students", seeds, reason))
+    return compare(comparisons)
+
+
+def minus_theory(kind, table, lines):
+    """How far published thresholds, and those of two rules of 144 points, are from theory: by omega.
+
+    `published`; `rule`, everything on the 144 points; `exact`, only the overlaps on these, their losses exact. NaN
+    where the rule has no crossing near theory's.
+
+    table: the experiment "published_rule".
+    lines: theory; its thresholds are the better known ones, where it has this omega.
+    """
+    rows = table[table["what"] == kind].set_index("omega").sort_index()
+    known = pd.Series({omega: number.value for omega, number in published.THRESHOLDS[kind].items()})
+    theory = curve(lines, kind)["alpha"].combine_first(rows["alpha"])
+    columns = rows[["rule", "exact"]].assign(published=known).dropna(subset="published")
+    return columns.sub(theory, axis=0).loc[columns.index]
 
 
 def theory_map(lines, gap):
@@ -54,37 +120,6 @@ def theory_advantage(semantic, positional, baseline):
     """Test error of the linear model minus that of the minimum with the lower training loss."""
     lower = semantic["train_loss"] <= positional["train_loss"]
     return baseline - semantic["test_mse"].where(lower, positional["test_mse"])
-
-
-@styled
-def draw_overlaps(means, limits, sigma):
-    """Figure 3, left: both minima in the plane of their overlaps, for growing d.
-
-    Of the overlap that a start is not named after, whose sign is random, the root mean square is drawn.
-
-    means: `instances.instance_means` along d.
-    limits: the `theory.Solution` of both branches, of infinite d.
-    """
-    variance = sigma**2
-    figure, (axes,) = panels(1, 5.2)
-    star = {"markeredgecolor": "black", "markersize": 17, "zorder": 2, "clip_on": False}
-    for branch, limit in limits.items():
-        rows, colour = means.loc[branch] / variance, COLOURS[branch]
-        x, y = (rows[name if name == OWN[branch] else f"{name}_rms"] for name in ("m", "theta"))
-        axes.plot(x, y, color=colour, linewidth=0.8)
-        errors = {"yerr": rows[f"{y.name}_error"], "xerr": rows[f"{x.name}_error"]}
-        axes.errorbar(x, y, **errors, fmt="none", ecolor=colour, elinewidth=1)
-        dots = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "label": f"{branch} start"}
-        axes.scatter(x, y, 12 * np.log(rows.index), colour, **dots)
-        m, theta = limit.overlaps.m / variance, limit.overlaps.theta / variance
-        axes.plot(m, theta, "*", color=colour, label=r"theory, $d=\infty$", **star)
-        for d in (rows.index.min(), rows.index.max()):
-            axes.annotate(f"$d={d}$", (x[d], y[d]), xytext=(12, 8), textcoords="offset points", color=colour)
-    axes.set(xlim=(0, None), ylim=(0, None))
-    axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
-    axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
-    axes.legend(loc="upper right")
-    return figure
 
 
 def draw_losses(table, lines, marks=()):
@@ -181,4 +216,28 @@ def draw_maps(maps, label, sides, curves, marks=()):
         axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(OMEGA)
     bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
+    return figure
+
+
+@styled
+def draw_differences(trained, others):
+    """Thresholds of students, published ones, and those on 144 points, minus theory; a panel for each threshold.
+
+    trained: `against_theory` by threshold.
+    others: `minus_theory` by threshold.
+    """
+    figure, rows = panels(len(trained), 3.6, sharex=True)
+    for axes, (kind, students) in zip(rows, trained.items()):
+        label, colour, _ = CURVES[kind]
+        axes.axhline(0, color=colour, linewidth=1)
+        away = students["trained"] - students["theory"]
+        error = np.hypot(students["trained_error"], students["theory_error"])
+        draw_points(axes, students["omega"], away, error, colour, label="trained students")
+        rules = others[kind]
+        axes.plot(rules.index, rules["published"], "s", color=colour, markerfacecolor="white", label="published theory")
+        axes.plot(rules.index, rules["rule"], ":", color=colour, label="144 points")
+        axes.plot(rules.index, rules["exact"], "--", color=colour, label="144 points, exact losses")
+        axes.set_ylabel(f"{label} minus theory")
+    rows[-1].set_xlabel(OMEGA)
+    rows[0].legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)
     return figure

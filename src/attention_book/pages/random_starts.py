@@ -89,7 +89,7 @@ def _correlation(hits, share, size):
 def growth(task, alphas):
     """`small_weights.growth_rates` by alpha: `bulk`, `positional` and `semantic`, with errors."""
     rates = pd.DataFrame([growth_rates(task, alpha) for alpha in alphas], alphas)
-    return pd.concat([as_columns(rates[name], "alpha", name) for name in rates], axis=1)
+    return pd.concat([as_columns(rates[name].to_dict(), "alpha", name) for name in rates], axis=1)
 
 
 def growth_on_data(task, alphas, d, seeds):

@@ -5,14 +5,14 @@ import re
 import matplotlib as mpl
 import pandas as pd
 
+from ..published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 from ..render.markup import Table
 from ..render.panels import panels, styled
 from ..render.style import COLOURS, NEUTRAL
-from ..render.verdicts import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 
 SCHEMA = "../_static/scorecard.schema.json"  # seen from the page
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
-FIELDS = {  # of a row of the document, by the columns of `verdicts.compare`
+FIELDS = {  # of a row of the document, by the columns of `published.compare`
     "published": {
         "text": "published",
         "value": "published_value",
@@ -48,7 +48,7 @@ LABELS = {
 def gathered(pages):
     """One frame of the comparisons of all pages, each published number once: theory beside theory, runs beside runs.
 
-    As from `verdicts.compare`, with `id`, `figure`, `title`, `page` (with the table's anchor) and `inputs`. Where two
+    As from `published.compare`, with `id`, `figure`, `title`, `page` (with the table's anchor) and `inputs`. Where two
     pages compare the same, the row with the smaller error of ours stays. Standard deviations of runs are left out.
 
     pages: of each a dict with `figure` (its label), `title`, `page` (address seen from the scorecard), `inputs` (digest

@@ -7,17 +7,17 @@ from attention_phases.theory.quadrature import SCRAMBLES
 
 from .. import published
 from ..analysis.instances import absolute_means
+from ..published import Comparison, compare
 from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, slice_panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC
-from ..render.verdicts import Comparison, compare
-from .thresholds import theory_comparison
+from .phase_diagram import theory_comparison
 
 # Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
 OF_SOLUTION = {"train_loss": "unknown", "test_mse": "unknown"}
 
 
-def theory_beside_published(task, solutions, thresholds):
-    """Published thresholds, and order parameters at alpha = 2, beside ours, as from `verdicts.compare`.
+def solutions_beside_published(task, solutions, thresholds):
+    """Published thresholds, and order parameters at alpha = 2, beside ours, as from `published.compare`.
 
     Empty where the paper gives nothing for this task.
 
@@ -45,10 +45,10 @@ def _solution_comparisons(branch, solution):
         yield Comparison(name, {"alpha": 2.0, "branch": branch}, known, ours, "theory", SCRAMBLES, reason)
 
 
-def students_beside_published(task, table):
+def means_beside_published(task, table):
     """The published positional student beside ours, by gradient descent where there is one.
 
-    As from `verdicts.compare`; empty where the paper gives nothing for this task.
+    As from `published.compare`; empty where the paper gives nothing for this task.
 
     table: the experiment "fig02".
     """

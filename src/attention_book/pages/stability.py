@@ -1,5 +1,6 @@
-"""How far replica symmetry is from holding: where two copies of message passing settle, in theory and on data."""
+"""Message passing: how far two copies of it settle from each other, and one run beside its state evolution."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -19,6 +20,12 @@ from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
 DISTANCE = "distance of the copies, over the size of $Q$"
+# label and unit, over sigma^2; m has a drawing of its own
+TRACKED = {
+    "q": (r"$q/\sigma^2$", 1),
+    "theta": (r"$\theta/\sigma^2$", 1),
+    "V": (r"$V/10\sigma^2$", 10),
+}
 LINES = {
     "critical": {"label": r"$\alpha_c$", "colour": NEUTRAL},
     "semantic start": {"label": "semantic branch begins", "colour": SEMANTIC, "style": "--"},
@@ -104,7 +111,7 @@ def apart_maps(profile):
 
 
 @styled
-def draw_maps(maps, lines, most=0.7):
+def draw_copies(maps, lines, most=0.7):
     """How far apart two copies stay, over alpha and omega in squares, one panel for each branch.
 
     maps: branch to distances, alpha (rows) by omega; NaN where the branch is not.
@@ -149,3 +156,51 @@ def draw_gains(curves):
     axes.set(xscale="log", yscale="log", xlabel=DISTANCE, ylabel="gain of its square, one iteration")
     axes.legend(fontsize=11)
     return figure
+
+
+@styled
+def draw_tracking(runs, theory, sigma):
+    """Overlaps by iteration: message passing on several data sets, and the state evolution from the same start.
+
+    runs: `message_passing.Run.history` of each data set.
+    theory: from `theory.stability.trajectory`.
+    """
+    figure, rows = panels(len(TRACKED), 2.4, sharex=True)
+    for axes, (name, (label, multiple)) in zip(rows, TRACKED.items()):
+        unit = multiple * sigma**2
+        histories = [run[name] / unit for run in runs]
+        _draw_runs(axes, histories, SEMANTIC, "message passing, one data set", alpha=0.7)
+        values, errors = theory[name] / unit, theory[f"{name}_error"] / unit
+        axes.errorbar(theory.index, values, errors, fmt="o", color="black", markersize=4, label="state evolution")
+        low, high = values.min(), values.max()
+        room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
+        axes.set(ylabel=label, ylim=(low - room, high + room))
+    rows[0].legend(loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
+    rows[-1].set_xlabel("iteration")
+    return figure
+
+
+@styled
+def draw_mode(undamped, damped, gain, sigma):
+    """The overlap with the positions near the semantic solution, and the growth that the map's derivative predicts.
+
+    undamped, damped: `message_passing.Run.history` of each data set.
+    gain: of m, `theory.Solution.gain`.
+    """
+    figure, axes = plt.subplots(figsize=(6.4, 4.4))
+    for runs, colour, label in ((undamped, COLOURS["positional"], "undamped"), (damped, NEUTRAL, "damped")):
+        _draw_runs(axes, [abs(run["m"]) / sigma**2 for run in runs], colour, label, alpha=0.8)
+    steps = np.arange(3, 9)
+    growth = 0.03 * abs(gain) ** (steps - 3.0)
+    axes.plot(steps, growth, "o--", color="black", markersize=4, label=rf"slope of theory: ${gain:.2f}$ a step")
+    last = max(run.index.max() for run in undamped)
+    axes.set(yscale="log", xlabel="iteration", ylabel=r"$|m|/\sigma^2$", ylim=(1e-4, 30), xlim=(0, last))
+    axes.legend(loc="lower right")
+    return figure
+
+
+def _draw_runs(axes, runs, colour, label, alpha):
+    """A thin line for each run, named once."""
+    for number, run in enumerate(runs):
+        name = None if number else label
+        axes.plot(run.index, run, "-", color=colour, linewidth=0.8, alpha=alpha, label=name)

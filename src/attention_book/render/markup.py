@@ -14,8 +14,8 @@ import pandas as pd
 
 from attention_phases.measured import Measured, with_error
 
+from ..published import REASONS
 from ..quantities import SCALES, heading, quantity, symbol
-from .verdicts import REASONS
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
@@ -36,9 +36,9 @@ NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A frame as a page shows it; a frame from `verdicts.compare` takes its numbers along, for the scorecard.
+    """A frame as a page shows it; a frame from `published.compare` takes its numbers along, for the scorecard.
 
-    frame: columns are named as in `quantities`, or it is from `verdicts.compare`.
+    frame: columns are named as in `quantities`, or it is from `published.compare`.
     caption: HTML, what the numbers are, in which units.
     folded: hidden until its caption is clicked.
     """
@@ -89,7 +89,7 @@ def anchor(caption):
 
 
 def readable(comparison):
-    """A frame from `verdicts.compare` with the columns that pages show."""
+    """A frame from `published.compare` with the columns that pages show."""
     numbers = {name: i for i, name in enumerate(REASONS, 1)}
     shown = comparison.assign(
         label=[label(*row) for row in comparison[["quantity", "parameters"]].itertuples(index=False)],
