@@ -222,13 +222,13 @@ def _parser():
     option = add(commands.end, matrix)
     option("--omega", type=float, help="also the lowest test errors at this omega")
 
-    option = add(commands.simulate, alpha, task, architecture, dimension, data_sets)
+    option = add(commands.simulate, alpha, task, covariance, architecture, dimension, data_sets)
     starts = ("semantic", "positional", "mixed", "random")
     option("--init", choices=starts, default="semantic", help="mixed: one column each, for rank2 and untied")
     option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs", help="how the student is trained")
     option("--workers", type=int, default=1, help="processes")
 
-    option = add(commands.gamp, alpha, task, dimension)
+    option = add(commands.gamp, alpha, task, covariance, dimension)
     option("--init", choices=("semantic", "positional", "random"), default="semantic", help="weights of the start")
     option("--damping", type=float, default=0.7, help="share of the old state that is kept, in [0, 1)")
     option("--steps", type=int, default=1000, help="iterations at most")

@@ -48,6 +48,15 @@ class Cluster(NamedTuple):
     teacher: tuple[float, ...] = (0.0, 0.0)
 
 
+def over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> np.ndarray:
+    """Return the value of its direction for each of `d` coordinates, as the last axis: shares rounded to 1/d.
+
+    values: one for each direction, or a row of them for each token
+    """
+    ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in directions)])).astype(int)
+    return np.repeat(np.asarray(values), np.diff(ends), axis=-1)
+
+
 def as_spectrum(value: Any) -> tuple[Direction, ...]:
     """Return directions with floats; `BadInput` names the covariance if they make none."""
     allowed = "directions (eigenvalue, weight, teacher, encoding) of finite numbers >= 0"

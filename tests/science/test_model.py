@@ -122,7 +122,7 @@ def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, count, student
     for _ in range(20):
         xi, y = sentences.draw_sentences(task, teacher, count // 20, rng)
         labels = sentences.labels(task, xi, y)
-        x = sentences.positional_encoding(xi)
+        x = sentences.positional_encoding(task, xi)
         h = x @ weights / d**0.5
         attention = torch.softmax(torch.einsum("an,bn->nab", h, h), 2)
         if fixed is not None:
@@ -144,7 +144,7 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32)) * 1.5  # not of the usual length
     xi, y = sentences.draw_sentences(task, teacher, count, rng)
     labels = sentences.labels(task, xi, y)
-    read = sentences.positional_encoding(xi) if positions else xi
+    read = sentences.positional_encoding(task, xi) if positions else xi
     outputs = torch.einsum("ab,bnd->and", torch.from_numpy(attention).float(), read)
     losses = (labels - outputs).square().sum((0, 2)).double() / (2 * d)
     length = (teacher @ teacher).item() / d

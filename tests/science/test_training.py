@@ -126,7 +126,7 @@ def test_students_beside_given_positions_have_the_teachers_form(matrix):
     teacher, xi, y = draw(task, 0.5, d, np.random.default_rng(1))
     given = two_tokens.beside_positions(task, data)
     weights = 0.5 * teacher + 0.1
-    x = positional_encoding(xi)
+    x = positional_encoding(task, xi)
     h = torch.einsum("and,d->an", x, weights) / d**0.5
     own = torch.softmax(h[:, None] * h[None], dim=1)
     mixing = (1 - task.omega) * own + task.omega * torch.tensor(task.matrix)[:, :, None]

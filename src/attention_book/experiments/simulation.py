@@ -5,9 +5,10 @@ import torch
 
 from attention_phases.model import students, two_tokens
 from attention_phases.model.sentences import fit_both_linear
+from attention_phases.model.two_tokens import column_overlaps
 from attention_phases.theory.baseline import linear_test_error
 from attention_phases.theory.optimal import prediction_error
-from attention_phases.theory.prediction_error import general_test_error, project, test_error
+from attention_phases.theory.prediction_error import general_test_error, project, structured_test_error, test_error
 from attention_phases.theory.variants import flat_overlaps
 from attention_phases.training.optimizers import fit
 from attention_phases.training.recovery import recover
@@ -51,7 +52,8 @@ def train_on(cell, data, rng, displaced=0.0, **settings):
     form = cell.architecture.form if isinstance(cell, ArchitectureCell) else "tied"
     risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     starts = torch.stack([start_weights(start, data.teacher, rng, form) for start in cell.starts])
-    fits = fit(data, cell.task.lam, displace(starts, displaced, rng), cell.optimizer, risk, **settings)
+    task, starts = cell.task, displace(starts, displaced, rng)
+    fits = fit(data, task.lam, starts, cell.optimizer, risk, task.l1, **settings)
     return [_row(cell, data, start, trained) for start, trained in zip(cell.starts, fits)]
 
 
@@ -63,7 +65,10 @@ def _sample(cell, rng, device):
 
 
 def _row(cell, data, start, student):
-    measure = _measure_architecture if isinstance(cell, ArchitectureCell) else _measure
+    if cell.task.structured:
+        measure = _measure_structured
+    else:
+        measure = _measure_architecture if isinstance(cell, ArchitectureCell) else _measure
     overlaps, errors = measure(cell, student.weights, data.teacher, data.linear())
     trained = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds")}
     test_errors = dict(zip(("test_mse", "linear_mse"), errors))
@@ -96,6 +101,27 @@ def _measure_architecture(cell, weights, teacher, linear):
     overlaps = flat_overlaps(task.sigma**2, q, m, theta)
     errors = [general_test_error(task, architecture, student, fixed)[0] for fixed in (None, linear)]
     return {name: float(value) for name, value in overlaps.items()}, errors
+
+
+def _measure_structured(cell, weights, teacher, linear):
+    """The same of a student of a task with structure, whose overlaps carry the covariance.
+
+    With several columns, of the teacher or the student, q is a trace and m and theta are norms; theta_1, theta_2 are
+    then those of the overlaps with each column of the teacher. `length` is what Q*^T Sigma Q*/d has in units of its
+    limit, the mean over columns.
+    """
+    task, teachers = cell.task, teacher.double().cpu().numpy().reshape(-1, cell.d)
+    score = cell.architecture.score if isinstance(cell, ArchitectureCell) else np.eye(1)
+    columns = weights.double().cpu().numpy().reshape(-1, cell.d)[: len(score)]
+    point = column_overlaps(task, columns, teachers)
+    errors = [structured_test_error(task, columns, teachers, score, fixed)[0] for fixed in (None, linear)]
+    variance = sum(direction.weight * direction.variance * direction.teacher for direction in task.directions)
+    length = {"length": float(np.mean(np.diag(point["rho"]) / (variance * np.array(task.teachers))))}
+    if point["theta"].size == 1:
+        return {name: point[name].item() for name in ("q", "m", "theta")} | length, errors
+    of_teachers = np.linalg.norm(point["theta"], axis=0)
+    sizes = {"q": np.trace(point["q"]), "m": np.linalg.norm(point["m"]), "theta": np.linalg.norm(of_teachers)}
+    return sizes | {f"theta_{k + 1}": size for k, size in enumerate(of_teachers)} | length, errors
 
 
 def _gauge(columns, teacher):

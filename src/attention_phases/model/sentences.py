@@ -3,14 +3,17 @@
 A sentence is L tokens, xi (L, d), with N(0, sigma^2) entries. The teacher mixes them with
 Y = (1 - omega) softmax(y y^T) + omega A, where y = xi Q*/sqrt(d). The student reads x = xi + u 1_d^T/sqrt(d); for two
 tokens u = (1, -1). It mixes x with S = softmax(h h^T), h = x Q/sqrt(d).
+
+A task with structure is drawn in the basis in which the covariances are diagonal.
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..attention import target_attention
+from ..attention import softmax, target_attention
 from ..errors import BadInput, check_count, check_positive
+from ..structure import over_coordinates
 from ..task import Task
 from .architectures import STANDARD, Architecture
 
@@ -29,33 +32,85 @@ def sentence_count(alpha: float, d: int) -> int:
 def draw(
     task: Task, alpha: float, d: int, rng: np.random.Generator, architecture: Architecture = STANDARD
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw the teacher Q* (d,), then sentences xi (L, n, d) and their teacher fields y (L, n)."""
+    """Draw the teacher, then sentences and their teacher fields: see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
+    teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
+
+
+def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:
+    """Draw the teacher Q* in float32: (d,), or (t, d) of t columns."""
+    columns = len(task.teachers)
+    entries = rng.standard_normal((columns, d) if columns > 1 else d, dtype=np.float32)
+    if task.structured:
+        size = np.array(task.teachers)[:, None] * teacher_profile(task, d) / task.density
+        chosen = rng.random(size.shape) < task.density
+        entries = entries * np.where(chosen, np.sqrt(size), 0.0).astype(np.float32).reshape(entries.shape)
+    return torch.from_numpy(entries)
+
+
+def variances(task: Task, d: int) -> np.ndarray:
+    """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
+    of_tokens = np.array([direction.eigenvalue for direction in task.directions]).T
+    return over_coordinates(of_tokens, task.directions, d)
+
+
+def teacher_profile(task: Task, d: int) -> np.ndarray:
+    """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
+    return over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
+
+
+def encoding(task: Task, d: int) -> np.ndarray:
+    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or 1_d without a spectrum."""
+    return over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
 
 
 def draw_sentences(
     task: Task, teacher: Tensor, n: int, rng: np.random.Generator, architecture: Architecture = STANDARD
 ) -> tuple[Tensor, Tensor]:
-    """Draw `n` sentences xi (L, n, d) and their fields y (L, n) for a teacher (d,), in float32."""
-    d = len(teacher)
-    xi = torch.from_numpy(rng.standard_normal((architecture.tokens, n, d), dtype=np.float32)).mul_(task.sigma)
+    """Draw `n` sentences xi (L, n, d) and their fields for a teacher, in float32.
+
+    The fields y are (L, n) for a teacher (d,), and (L, n, t) for one of t columns, (t, d).
+    """
+    d = teacher.shape[-1]
+    xi = torch.from_numpy(rng.standard_normal((architecture.tokens, n, d), dtype=np.float32))
+    if task.spectrum:
+        of_tokens = np.sqrt(variances(task, d))
+        if of_tokens.ndim == 2 and (len(of_tokens) != architecture.tokens or architecture.correlation):
+            raise BadInput("covariance", task.spectrum, f"of {architecture.tokens} tokens, independent or of one law")
+        xi.mul_(torch.tensor(of_tokens, dtype=xi.dtype).reshape(-1, 1, d))
+    else:
+        xi.mul_(task.sigma)
     if architecture.correlation:
         mixing = np.linalg.cholesky(architecture.covariance(task)) / task.sigma
         xi = torch.tensordot(torch.tensor(mixing, dtype=xi.dtype), xi, dims=1)
-    return xi, xi @ teacher / d**0.5
+    if task.clusters:
+        xi += cluster_means(task, teacher, rng.choice(len(task.clusters), n, p=[c.weight for c in task.clusters]))
+    return xi, xi @ teacher.mT / d**0.5 if teacher.ndim == 2 else xi @ teacher / d**0.5
 
 
-def positional_encoding(xi: Tensor) -> Tensor:
+def cluster_means(task: Task, teacher: Tensor, choices: np.ndarray) -> Tensor:
+    """Means of the tokens (L, n, d) of sentences whose clusters are given by numbers (n,)."""
+    d = teacher.shape[-1]
+    first = teacher if teacher.ndim == 1 else teacher[0]
+    along = torch.stack([torch.tensor(encoding(task, d)).to(first) / d**0.5, first / first.norm()])
+    sizes = np.array([cluster[1:] for cluster in task.clusters])  # (clusters, along, L)
+    return torch.einsum("nka,kd->and", torch.tensor(sizes[choices]).to(first), along)
+
+
+def positional_encoding(task: Task, xi: Tensor) -> Tensor:
     """Tokens xi (L, n, d) as the student reads them, x = xi + u 1_d^T/sqrt(d)."""
     positions = torch.tensor(Architecture(tokens=len(xi)).positions, dtype=xi.dtype)
-    return xi + positions[:, None, None] / xi.shape[2] ** 0.5
+    read = positions[:, None, None] / xi.shape[2] ** 0.5
+    return xi + (read * torch.tensor(encoding(task, xi.shape[2])).to(xi) if task.spectrum else read)
 
 
 def teacher_attention(task: Task, y: Tensor) -> Tensor:
-    """Attention matrices Y (n, 2, 2) of the teacher (Eq. 16) for its fields (2, n)."""
-    return target_attention(y.T, task.omega, torch.tensor(task.matrix, dtype=y.dtype))
+    """Attention matrices Y (n, 2, 2) of the teacher (Eq. 16) for its fields, (2, n) or (2, n, t)."""
+    matrix = torch.tensor(task.matrix, dtype=y.dtype)
+    if y.ndim == 2:
+        return target_attention(y.T, task.omega, matrix)
+    return (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
 
 
 def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
@@ -85,5 +140,5 @@ def fit_both_linear(task: Task, alpha: float, d: int, rng: np.random.Generator) 
     """
     teacher, xi, y = draw(task, alpha, d, rng)
     goal = labels(task, xi, y)
-    read = {"tokens": xi, "tokens and positions": positional_encoding(xi)}
+    read = {"tokens": xi, "tokens and positions": positional_encoding(task, xi)}
     return teacher, {name: fit_linear(moments(x, x), moments(goal, x)) for name, x in read.items()}

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..errors import BadInput
 from ..task import Task
 from .architectures import SCORES, Architecture
 from .sentences import draw, fit_linear, positional_encoding
@@ -64,11 +65,13 @@ def sample(
     task: Task, architecture: Architecture, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu"
 ) -> Sentences:
     """Draw a teacher and a training set; with two independent tokens the same ones as `two_tokens.sample`."""
+    if any(direction.encoding != 1 for direction in task.spectrum) or len(task.teachers) > 1:
+        raise BadInput("architecture", architecture, "tied or rank2, without token correlation, for this task")
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
     target = target + (1 - task.omega) * torch.softmax(y[:, None] * y[None], dim=1)
     positions = torch.tensor(architecture.positions, dtype=y.dtype)
-    x = positional_encoding(xi)
+    x = positional_encoding(task, xi)
     gram = torch.stack([torch.stack([(first * second).sum(1) for second in x]) for first in x]) / d
     along = x.sum(2) / d**1.5
     marked = (target * positions[:, None]).sum(1)  # Y u

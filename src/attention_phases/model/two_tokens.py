@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..task import Task
 from .one_pass import penalised_misfit
-from .sentences import draw, fit_linear, labels, moments, positional_encoding
+from .sentences import draw, encoding, fit_linear, labels, moments, positional_encoding, variances
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
         device: where the training set is kept.
     """
     teacher, xi, y = draw(task, alpha, d, rng)
-    goal, x = labels(task, xi, y), positional_encoding(xi)
+    goal, x = labels(task, xi, y), positional_encoding(task, xi)
     line = x[0] - x[1]
     stiffness = line.square().sum(1)
     start = torch.stack([goal[0] - x[1], goal[1] - x[0]])  # what s times the line should cover
@@ -134,17 +134,37 @@ def misfits(data: Dataset, weights: Tensor) -> Tensor:
 
 
 def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> dict[str, float]:
-    """Order parameters of given weights (d,) (Eq. 6).
+    """Order parameters of given weights (d,) (Eq. 6), and of the teacher (d,).
 
     They are ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``, ``theta = sigma^2 Q.Q*/d``, and of the teacher
     ``rho = sigma^2 |Q*|^2/d`` and ``m_teacher = Q*.1/d`` (both only differ from sigma^2 and 0 at finite d).
     """
     weights, teacher = weights.double(), teacher.double()
     d, variance = len(weights), task.sigma**2
+    if task.spectrum:
+        of_columns = column_overlaps(task, weights[None].numpy(), teacher[None].numpy())
+        return {name: value.item() for name, value in of_columns.items()}
     return {
         "q": variance * (weights @ weights).item() / d,
         "m": weights.mean().item(),
         "theta": variance * (weights @ teacher).item() / d,
         "rho": variance * (teacher @ teacher).item() / d,
         "m_teacher": teacher.mean().item(),
+    }
+
+
+def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:
+    """Order parameters of columns of weights (r, d) and of a teacher (t, d), under the mean covariance of the tokens.
+
+    They are ``q = W^T Sigma W/d`` (r, r), ``m = W^T p/sqrt(d)`` (r,), ``theta = W^T Sigma Q*/d`` (r, t), and of the
+    teacher ``rho = Q*^T Sigma Q*/d`` (t, t) and ``m_teacher = Q*^T p/sqrt(d)`` (t,), with p the encoding.
+    """
+    d = columns.shape[1]
+    covariance, along = np.atleast_2d(variances(task, d)).mean(0), encoding(task, d)
+    return {
+        "q": (covariance * columns) @ columns.T / d,
+        "m": columns @ along / d,
+        "theta": (covariance * columns) @ teachers.T / d,
+        "rho": (covariance * teachers) @ teachers.T / d,
+        "m_teacher": teachers @ along / d,
     }

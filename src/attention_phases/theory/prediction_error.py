@@ -13,6 +13,8 @@ import numpy as np
 from ..attention import pair_attention, softmax, target_attention
 from ..measured import standard_error
 from ..model.architectures import Architecture
+from ..model.sentences import encoding, variances
+from ..structure import Cluster
 from ..task import Task
 from .quadrature import TEST_ERROR_NET, gaussian_points
 
@@ -126,4 +128,56 @@ def general_test_error(task: Task, architecture: Architecture, student: Student,
     weights = (student.d - seen, -2 * (trace - inner[0]), square_trace - inner[1])
     outside = sum(weight * covered for weight, covered in zip(weights, spread))
     means = ((inside + outside) / (count * student.d)).reshape(TEST_ERROR_NET[1], -1).mean(1)
+    return float(means.mean()), standard_error(means)
+
+
+def structured_test_error(
+    task: Task, columns: np.ndarray, teachers: np.ndarray, score: np.ndarray, attention=None
+) -> tuple[float, float]:
+    """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of given weights on two tokens with structure, and its error.
+
+    The noise of a token is Gaussian given the fields f = B xi/sqrt(d) of all columns, B = (W^T, Q*^T):
+    its mean is ``Sigma B^T K^-1 f/sqrt(d)``, with K = B Sigma B^T/d.
+
+    Args:
+        columns: W^T (r, d)
+        teachers: Q*^T (t, d)
+        score: M (r, r)
+        attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
+    """
+    r, d = columns.shape
+    B, S = np.vstack([columns, teachers]), np.broadcast_to(variances(task, d), (2, d))
+    K, N = np.einsum("kd,ad,ld->akl", B, S, B) / d, np.einsum("kd,ad,bd,ld->abkl", B, S, S, B) / d
+    known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])  # of means (2, d)
+    axes = [np.linalg.eigh(block) for block in K]
+    kept = [size > 1e-12 * size.max() for size, _ in axes]  # a student parallel to the teacher
+    roots = np.array([vectors * np.sqrt(size * some) for (size, vectors), some in zip(axes, kept)])
+    inverses = np.array(
+        [(vectors / np.where(some, size, np.inf)) @ vectors.T for (size, vectors), some in zip(axes, kept)]
+    )
+    points = gaussian_points(*TEST_ERROR_NET, dimensions=2 * len(B)).reshape(-1, 2, len(B))
+    f = np.einsum("akl,nal->nak", roots, points)
+    g = np.einsum("akl,nal->nak", inverses, f)  # K^-1 f
+    squares = np.einsum("nak,abkl,nbl->nab", g, N, g)  # of the means of the noise of two tokens
+    squares += np.diag(S.sum(1) - np.einsum("akl,aakl->a", inverses, N))
+    along = np.einsum("pd,ad,kd,nak->npa", known, S, B, g) / sqrt(d)  # of the noise, on what is known of the means
+    marks, matrix = np.array([1.0, -1.0]), np.array(task.matrix)
+
+    def error(cluster):
+        means = np.array(cluster[1:])  # (2 known, 2 tokens)
+        read = means + np.stack([marks, 0 * marks])
+        by_student, by_teacher = (B @ known.T / sqrt(d) @ part for part in (read, means))  # (k, 2)
+        h, y = (f + by_student.T)[:, :, :r], (f + by_teacher.T)[:, :, r:]
+        target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * matrix
+        student = (
+            softmax(h @ score @ h.swapaxes(1, 2)) if attention is None else np.broadcast_to(attention, target.shape)
+        )
+        miss = target - student
+        fixed = np.einsum("nab,pb->nap", miss, means) - np.einsum("nab,pb->nap", student, read - means)
+        total = np.einsum("nab,nbc,nac->n", miss, squares, miss) + 2 * np.einsum("nab,npb,nap->n", miss, along, fixed)
+        return (total + np.einsum("nap,pq,naq->n", fixed, known @ known.T, fixed)) / (2 * d)
+
+    clusters = task.clusters or (Cluster(1.0),)
+    errors = [cluster.weight * error(cluster).reshape(TEST_ERROR_NET[1], -1).mean(1) for cluster in clusters]
+    means = np.sum(errors, axis=0)
     return float(means.mean()), standard_error(means)

@@ -6,7 +6,8 @@ A state is the weights Q, the Onsager field V g that the next cavity field leave
     Q = chi (sum x g/sqrt(d) + A Q),   chi = 1/(lambda + A),   V = sigma^2 chi,
 
 and damping keeps a share of every part of the old state. Where a step changes nothing, w + V g = x Q/sqrt(d): the
-gradient of the risk is zero.
+gradient of the risk is zero. With a spectrum sigma^2 is a number for each weight, and V a mean over them; an l1 penalty
+leaves weights at zero on which the pull is too small.
 """
 
 from collections.abc import Callable
@@ -17,8 +18,8 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ..errors import check_count, check_real
-from ..model.sentences import positional_encoding
+from ..errors import BadInput, check_count, check_real
+from ..model.sentences import positional_encoding, variances
 from ..model.two_tokens import Dataset, overlaps
 from ..task import Task
 from ..theory.kernels.two_tokens import forces
@@ -58,9 +59,11 @@ def limiting(task: Task, data: Dataset) -> Dataset:
     In the sample's risk, ``|x_1 - x_2|^2/d`` and the projections of the labels fluctuate by 1/sqrt(d) around their
     limits; here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
     """
+    if task.clusters or len(task.teachers) > 1 or np.ndim(task.directions[0].eigenvalue):
+        raise BadInput("task", task, "without clusters, with one teacher, and of tokens with one law")
     data = data.double()
     d, n = data.d, len(data.stiffness)
-    encoding = positional_encoding(torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
+    encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5
     y = data.inputs @ data.teacher - encoding @ data.teacher  # (n, 2); the teacher reads xi
     targets = teacher_fit(task, y.T.cpu().numpy()).T
     return replace(
@@ -85,14 +88,18 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
     the slope between w - e and w + e, where e is this share of the root mean square of w, jumps included.
     """
     x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
+    of_weights = variances(task, data.d) if task.spectrum else variance
     w = (x @ state.weights).reshape(-1, 2).T - state.onsager
     g, trace, _ = forces(w, targets, state.V, variance)
     if width:
         trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
-    A = max(-variance * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
-    chi = 1 / (task.lam + A)
-    weights = chi * (g.T.ravel() @ x + A * state.weights)
-    return State(weights, variance * chi * g, variance * chi)
+    A = np.maximum(-of_weights * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
+    chi, pull = 1 / (task.lam + A), g.T.ravel() @ x + A * state.weights
+    if task.l1:
+        chi, pull = chi * (np.abs(pull) > task.l1), pull - task.l1 * np.sign(pull)
+    weights = chi * pull
+    V = float(np.mean(of_weights * chi))
+    return State(weights, V * g, V)
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:

@@ -4,10 +4,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import check_choice
+from ..errors import check_choice, check_count
 from ..model.architectures import SCORES
 
-STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional")
+STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second")
 # Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
 # valley.
 NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
@@ -23,35 +23,42 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
 
     Every column starts at Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random), or the first at Q* and the
     others at 1_d/sqrt(d) (mixed). The one column of "tied" also starts near Q* or 1_d/sqrt(d), displaced by noise.
+    Where Q* has several columns, each of the student's starts at its own (semantic), or the one column of "tied" at the
+    second (second).
     Columns that can be exchanged (rank 2) would stay equal for ever from equal starts: there all are displaced by
     0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but
     no stationary point, as it would be with v = 0. The full one starts at V = 0.
 
     Args:
-        teacher: Q*, (d,).
+        teacher: Q*, (d,), or (t, d) of t columns.
         rng: draws the noise, where there is any.
     """
     check_choice("init", start, STARTS if form == "tied" else starts_of(form))
-    d, score = len(teacher), np.array(SCORES[form])
-    exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all() and start != "mixed"
+    teachers = teacher.reshape(-1, teacher.shape[-1])
+    d, score = teachers.shape[1], np.array(SCORES[form])
+    if start == "second":
+        teachers = teachers[1:]
+        check_count("columns of the teacher", len(teachers))
+    apart = start == "mixed" or (start == "semantic" and len(teachers) > 1)
+    exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all() and not apart
     noise = NOISE["random"] if exchangeable else NOISE.get(start, 0.0)
 
     def drawn(size: float) -> Tensor:
-        return torch.from_numpy(size * rng.standard_normal(d, dtype=np.float32)).to(teacher)
+        return torch.from_numpy(size * rng.standard_normal(d, dtype=np.float32)).to(teachers)
 
     vectors = []
     for column in range(len(score)):
         if start == "random":
-            weights = torch.zeros_like(teacher)
-        elif start.endswith("semantic") or (start == "mixed" and column == 0):
-            weights = teacher.clone()
+            weights = torch.zeros_like(teachers[0])
+        elif start.endswith(("semantic", "second")) or (start == "mixed" and column == 0):
+            weights = teachers[min(column, len(teachers) - 1)].clone()
         else:
-            weights = torch.full_like(teacher, d**-0.5)
+            weights = torch.full_like(teachers[0], d**-0.5)
         vectors.append(weights + drawn(noise) if noise else weights)
     if form == "value":
-        vectors += [torch.zeros_like(teacher), drawn(1.0)]
+        vectors += [torch.zeros_like(teachers[0]), drawn(1.0)]
     if form == "full_value":
-        vectors.append(torch.zeros(d * d).to(teacher))
+        vectors.append(torch.zeros(d * d).to(teachers))
     return torch.cat(vectors)
 
 

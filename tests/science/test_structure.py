@@ -1,0 +1,204 @@
+"""Tokens with structure, teachers of higher rank, sparse teachers: what is drawn, trained and measured of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention_book.experiments.cells import ArchitectureCell, StudentCell
+from attention_book.experiments.simulation import train_students
+from attention_phases import Architecture, BadInput, Task
+from attention_phases.model import sentences, students, two_tokens
+from attention_phases.theory.prediction_error import structured_test_error
+from attention_phases.theory.prediction_error import test_error as standard_error_of
+from attention_phases.training import fit, start_weights
+from attention_phases.training.message_passing import iterate, limiting, start_state
+from attention_phases.training.optimizers import with_l1
+
+SPECTRUM = ((0.05, 0.5), (0.45, 0.5, 2.0, 0.5))
+OF_TOKENS = (((0.05, 0.3), 0.5, 1.0, 1.5), ((0.45, 0.1), 0.5, 2.0, 0.5))
+CLUSTERS = ((0.3, (1.0, 0.5), (0.2, -0.3)), (0.7, (-0.5, 0.0), (0.5, 0.5)))
+TASKS = {
+    "main text": Task(),
+    "spectrum": Task(spectrum=SPECTRUM),
+    "spectra of the tokens": Task(spectrum=OF_TOKENS),
+    "two teachers": Task(teachers=(1.5, 0.5), density=0.3),
+    "clusters": Task(clusters=CLUSTERS),
+    "all": Task(spectrum=OF_TOKENS, clusters=CLUSTERS, teachers=(1.0, 0.4)),
+}
+
+
+def in_errors(values, expected):
+    """How far the mean over the first axis is from what is expected, in its standard errors."""
+    return (values.mean(0) - expected) / (values.std(0) / len(values) ** 0.5)
+
+
+def test_tokens_and_teacher_have_the_moments_that_the_task_states():
+    task, d, n = TASKS["all"], 40, 20_000
+    rng = np.random.default_rng(0)
+    teacher = sentences.draw_teacher(task, d, rng)
+    xi, y = sentences.draw_sentences(task, teacher, n, rng)
+    p = np.sqrt(np.repeat([1.5, 0.5], 20) / d)
+    unit = (teacher[0] / teacher[0].norm()).numpy()
+    shifts = np.array([0.3 * 1.0 - 0.7 * 0.5, 0.3 * 0.5]), np.array([0.3 * 0.2 + 0.7 * 0.5, -0.3 * 0.3 + 0.7 * 0.5])
+    means = shifts[0][:, None] * p + shifts[1][:, None] * unit
+    assert np.abs(in_errors(np.moveaxis(xi.numpy(), 1, 0), means)).max() < 5
+    for (first, second), half in zip(((0.05, 0.3), (0.45, 0.1)), (slice(20), slice(20, None))):
+        spread = xi.double().var(1)[:, half].mean(1).numpy()
+        assert spread == pytest.approx([first, second], abs=0.02)  # the clusters add up to 0.02
+    assert torch.allclose(y, torch.einsum("and,td->ant", xi, teacher) / d**0.5, atol=1e-6)
+    read = (sentences.positional_encoding(task, xi) - xi).numpy()
+    assert np.allclose(read, np.stack([p, -p])[:, None], atol=1e-6)
+
+    sparse = sentences.draw_teacher(Task(density=0.1, teachers=(4.0, 1.0)), 20_000, rng).double()
+    assert (sparse != 0).double().mean(1).numpy() == pytest.approx([0.1, 0.1], abs=5 * (0.09 / 20_000) ** 0.5)
+    assert sparse.square().mean(1).numpy() == pytest.approx([4.0, 1.0], rel=0.2)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_risk_is_that_of_the_definition(name):
+    task, d, n = TASKS[name], 12, 15
+    data = two_tokens.sample(task, n / d, d, np.random.default_rng(1)).double()
+    rng = np.random.default_rng(1)
+    teacher = sentences.draw_teacher(task, d, rng)
+    xi, y = (tensor.double() for tensor in sentences.draw_sentences(task, teacher, n, rng))
+    weights = torch.from_numpy(np.random.default_rng(2).standard_normal((2, d)))
+    x, fields = sentences.positional_encoding(task, xi), y.reshape(2, n, -1)
+    total = 0.5 * task.lam * weights.square().sum()
+    for k in range(n):
+        target = (1 - task.omega) * torch.softmax(fields[:, k] @ fields[:, k].T, 1)
+        target = target + task.omega * torch.tensor(task.matrix, dtype=torch.float64)
+        h = x[:, k] @ weights.T / d**0.5
+        total += (target @ xi[:, k] - torch.softmax(h @ h.T, 1) @ x[:, k]).square().sum() / (2 * d)
+    value, _ = two_tokens.risk(data, weights.reshape(1, -1), task.lam)
+    assert value.item() == pytest.approx(total.item(), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("attention", [None, [[0.7, 0.2], [0.5, 0.4]]])
+def test_test_error_is_the_mean_over_sentences(name, attention):
+    task, d, n, rng = TASKS[name], 15, 300_000, np.random.default_rng(3)
+    teacher = sentences.draw_teacher(task, d, rng)
+    teachers = teacher.double().numpy().reshape(-1, d)
+    columns = np.vstack([0.7 * teachers[0] + 0.5, rng.standard_normal(d) + 1])
+    fixed = None if attention is None else np.array(attention)
+    value, error = structured_test_error(task, columns, teachers, np.eye(2), fixed)
+    xi, y = sentences.draw_sentences(task, teacher, n, rng)
+    x = sentences.positional_encoding(task, xi)
+    h = torch.einsum("and,rd->nar", x, torch.from_numpy(columns).float()) / d**0.5
+    student = torch.softmax(h @ h.mT, -1) if fixed is None else torch.from_numpy(fixed).float().expand(n, 2, 2)
+    miss = sentences.labels(task, xi, y) - torch.einsum("nab,bnd->and", student, x)
+    seen = miss.double().square().sum((0, 2)).numpy() / (2 * d)
+    assert abs(value - seen.mean()) < 4 * np.hypot(error, seen.std() / n**0.5)
+
+
+def test_test_error_of_a_plain_task_is_the_usual_one():
+    data = two_tokens.sample(Task(), 1.5, 60, np.random.default_rng(4))
+    weights = 0.6 * data.teacher + 0.2
+    value, error = structured_test_error(Task(), weights.double().numpy()[None], data.teacher.numpy()[None], np.eye(1))
+    usual, usual_error = standard_error_of(Task(), two_tokens.overlaps(Task(), weights, data.teacher), 60)
+    assert abs(value - usual) < 4 * np.hypot(error, usual_error) < 4e-3 * value
+
+
+def test_overlaps_carry_the_covariance():
+    task, (columns, teachers) = Task(spectrum=SPECTRUM), np.random.default_rng(5).standard_normal((2, 3, 8))
+    s, p = np.repeat([0.05, 0.45], 4), np.sqrt(np.repeat([1.0, 0.5], 4) / 8)
+    found = two_tokens.column_overlaps(task, columns, teachers)
+    expected = {
+        "q": columns @ np.diag(s) @ columns.T / 8,
+        "m": columns @ p / 8**0.5,
+        "theta": columns @ np.diag(s) @ teachers.T / 8,
+        "rho": teachers @ np.diag(s) @ teachers.T / 8,
+        "m_teacher": teachers @ p / 8**0.5,
+    }
+    assert all(np.allclose(found[name], value) for name, value in expected.items())
+    one = two_tokens.overlaps(task, *map(torch.from_numpy, (columns[1], teachers[2])))
+    assert one == pytest.approx(
+        {"q": found["q"][1, 1], "m": found["m"][1], "theta": found["theta"][1, 2], "rho": found["rho"][2, 2]}
+        | {"m_teacher": found["m_teacher"][2]}
+    )
+
+
+def test_l1_ends_where_proximal_descent_does():
+    task = Task(density=0.2, lam=1e-3, l1=0.01)
+    data = two_tokens.sample(task, 2.0, 100, np.random.default_rng(6)).double()
+    start = start_weights("semantic", data.teacher, None)[None]
+    (found,) = fit(data, task.lam, start, l1=task.l1)
+    weights, rate = start.clone(), 0.3
+    for _ in range(4000):
+        weights = weights - rate * two_tokens.risk(data, weights, task.lam)[1]
+        weights = torch.sign(weights) * (weights.abs() - rate * task.l1).clamp(min=0)
+    assert torch.allclose(found.weights, weights[0], atol=1e-3)
+    assert ((found.weights != 0) == (weights[0] != 0)).all() and 0.05 < (weights != 0).double().mean() < 0.95
+    value, subgradient = with_l1(two_tokens.risk, task.l1)(data, found.weights[None], task.lam)
+    penalty = task.l1 * found.weights.abs().sum()
+    assert value.item() == pytest.approx((two_tokens.risk(data, found.weights[None], task.lam)[0] + penalty).item())
+    assert found.train_loss == pytest.approx(value.item() / 100) and subgradient.norm() <= 1e-4
+    with pytest.raises(BadInput, match="optimizer = gd: must be one of lbfgs"):
+        fit(data, task.lam, start, "gd", l1=task.l1)
+
+
+@pytest.mark.parametrize("task", [Task(spectrum=SPECTRUM), Task(density=0.2, l1=0.005)])
+def test_message_passing_ends_at_a_minimum(task):
+    rng = np.random.default_rng(7)
+    drawn = two_tokens.sample(task, 2.0, 400, rng)
+    data = limiting(task, drawn)
+    run = iterate(task, data, start_state(task, data, start_weights("semantic", drawn.teacher, rng)))
+    assert run.converged
+    weights = torch.from_numpy(run.state.weights)[None]
+    weights = torch.where(weights.abs() < 1e-10, 0.0, weights)  # damping keeps a share of where they have been
+    assert with_l1(two_tokens.risk, task.l1)(data, weights, task.lam)[1].norm() < 1e-8
+    # V is the mean response of the weights to fields along them, s_i d w_i/d b_i.
+    s = torch.from_numpy(sentences.variances(task, 400))
+    assert pytest.approx(response(task, data, weights, s), rel=0.05) == run.state.V
+
+
+def response(task, data, weights, s):
+    """``sum s_i (H^-1)_ii/d`` of the risk's Hessian H among the weights that are not zero."""
+    free = torch.nonzero(weights[0] != 0)[:, 0]
+    step = 1e-5
+    columns = []
+    for i in free:
+        moved = torch.zeros_like(weights)
+        moved[0, i] = step
+        up, down = (two_tokens.risk(data, weights + side * moved, task.lam)[1] for side in (1, -1))
+        columns.append((up - down)[0, free] / (2 * step))
+    inverse = torch.linalg.inv(torch.stack(columns))
+    return float((s[free] * torch.diagonal(inverse)).sum() / data.d)
+
+
+@pytest.mark.parametrize("task", [TASKS["two teachers"], TASKS["clusters"], TASKS["spectra of the tokens"]])
+def test_message_passing_refuses_what_it_does_not_know(task):
+    with pytest.raises(BadInput, match="without clusters, with one teacher, and of tokens with one law"):
+        limiting(task, two_tokens.sample(task, 1.0, 20, np.random.default_rng(8)))
+
+
+def test_starts_know_the_columns_of_the_teacher():
+    teacher = torch.arange(8.0).reshape(2, 4)
+    assert torch.equal(start_weights("semantic", teacher, None), teacher[0])
+    assert torch.equal(start_weights("second", teacher, None), teacher[1])
+    assert torch.equal(start_weights("semantic", teacher, None, "rank2"), teacher.reshape(-1))
+    mixed = start_weights("mixed", teacher, None, "rank2").reshape(2, 4)
+    assert torch.equal(mixed, torch.stack([teacher[0], torch.full((4,), 0.5)]))
+    with pytest.raises(BadInput, match="columns of the teacher = 0"):
+        start_weights("second", teacher[0], None)
+
+
+def test_other_students_refuse_structure_that_they_do_not_read():
+    for task in (Task(spectrum=SPECTRUM), Task(teachers=(1.0, 1.0))):
+        with pytest.raises(BadInput, match="tied or rank2"):
+            students.sample(task, Architecture("untied"), 1.0, 20, np.random.default_rng(9))
+
+
+@pytest.mark.parametrize("form", ["tied", "rank2"])
+def test_rows_have_an_overlap_for_each_column_of_the_teacher(form):
+    cell = StudentCell("toy", Task(teachers=(1.5, 0.5)), 2.0, 60, 1, "lbfgs", ("semantic", "positional"))
+    if form == "rank2":
+        cell = ArchitectureCell(**vars(cell), architecture=Architecture("rank2"))
+    semantic, _ = train_students(cell)
+    assert semantic["theta"] == pytest.approx(np.hypot(semantic["theta_1"], semantic["theta_2"]))
+    assert semantic["theta_1"] > 3 * semantic["theta_2"] if form == "tied" else semantic["theta_2"] > 0.02
+    assert semantic["length"] == pytest.approx(1, abs=0.5)
+    (plain,) = train_students(replace(cell, task=Task(lam=0.02), starts=("semantic",)))
+    assert "length" not in plain
