@@ -37,8 +37,9 @@ CUT = """() => { const edge = document.querySelector(".bd-article").getBoundingC
         .map(node => node.tagName + " " + (node.caption?.textContent ?? node.parentNode.outerHTML.slice(0, 80))); }"""
 FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; color: #555">
     <span class="pageNumber"></span> / <span class="totalPages"></span></div>"""
-# Chromium says the title of a heading twice that begins a sheet. Blanks keep the places of what follows.
-TWICE = re.compile(rb"/Title \((.+?)\1\)")
+# Chromium says the title of a heading twice that begins a sheet, as text or, with other signs than ASCII's, as numbers
+# of four digits. Blanks keep the places of what follows.
+TWICE = re.compile(rb"(/Title (?:\(|<FEFF))((?:[^()<>]|\\[()])+)\2([)>])")
 LINK = '<p class="book-pdf">The whole book <a href="../{name}">as one PDF</a>.</p>'
 MARK = '<section id="where-to-start">'
 
@@ -56,11 +57,16 @@ def main(folder, target):
         options = {"outline": True, "tagged": True, "print_background": True, **head_and_foot}
         printed = opened.pdf(format="A4", margin=margin, scale=SCALE, **options)
         running.close()
-    target.write_bytes(TWICE.sub(lambda match: b"/Title (%b%b)" % (match[1], b" " * len(match[1])), printed))
+    target.write_bytes(TWICE.sub(once, printed))
     landing = target.parent / "book" / "index.html"
     text, link = landing.read_text(), LINK.format(name=target.name)
     if link not in text:
         landing.write_text(text.replace(MARK, f"{link}\n{MARK}", 1))
+
+
+def once(doubled):
+    before, title, after = doubled.groups()
+    return before + title + b" " * len(title) + after
 
 
 def prepared(running, page):
