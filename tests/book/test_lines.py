@@ -87,16 +87,6 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
     assert (below < 1 < above) if grows_above else (below > 1 > above)
 
 
-@pytest.mark.slow
-def test_near_its_start_the_semantic_solution_is_a_saddle():
-    table = as_table(TASK, follow(TASK, "semantic", (0.75, 0.85, 0.95), **FEW))
-    limit, error = stability_limit(TASK, "semantic", table, 2**9, 8)
-    assert 0.7 < limit < 0.95 and 0 < error < 0.05
-    for alpha, saddle in ((limit - 0.06, True), (limit + 0.1, False)):
-        solution = solve(TASK, alpha, "semantic", 2**12, 16, seed=3)
-        assert (solution.gain > 1) == saddle and abs(solution.gain - 1) > 3 * solution.stderr["gain"]
-
-
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
     """The gain of the semantic branch falls with alpha: a slope kept with its sign would make the error negative."""
     points = 128

@@ -15,62 +15,49 @@ from attention_book.paths import NOTEBOOKS, ROOT
 TEXTS = sorted(NOTEBOOKS.glob("*.md"))
 
 
-@pytest.fixture
-def pair(tmp_path):
-    """A function that copies a text with its settings, writes its .ipynb as `make lab` does, and gives its path."""
-
-    def pair(text):
-        for path in (text, NOTEBOOKS / "jupytext.toml"):
-            (tmp_path / path.name).write_bytes(path.read_bytes())
-        assert shell(["--quiet", "--sync", str(tmp_path / text.name)]) == 0
-        return tmp_path / f"{text.stem}.ipynb"
-
-    return pair
-
-
-def saved(path):
-    """The text that jupytext writes when an .ipynb is saved."""
-    target = path.with_name("saved.md")
-    assert shell([str(path), "--to", "md:myst", "--output", str(target), "--quiet"]) == 0
-    return target.read_text()
-
-
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
-def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, pair):
-    path = pair(text)
+def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_path):
+    """As `make lab` pairs them, with what editors and kernels leave in a notebook."""
+    for path in (text, NOTEBOOKS / "jupytext.toml"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    assert shell(["--quiet", "--sync", str(tmp_path / text.name)]) == 0
+    path = tmp_path / f"{text.stem}.ipynb"
     notebook = nbformat.read(path, 4)
     notebook.metadata |= {"language_info": {"name": "python", "version": "3.12.0"}, "widgets": {}}
-    for cell in notebook.cells:  # what editors and kernels leave in a notebook
+    for cell in notebook.cells:
         cell.metadata |= {"execution": {"iopub.status.busy": "now"}, "collapsed": False, "vscode": {"languageId": "r"}}
         if cell.cell_type == "code":
             cell.execution_count = 7
-            cell.outputs = [nbformat.v4.new_output("stream", text="found\n")]
+            cell.outputs = [nbformat.v4.new_output("stream", text="printed\n")]
     parameters = next(cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", ()))
     parameters.source = parameters.source.replace('"paper"', '"laptop"', 1)
     nbformat.write(notebook, path)
-    assert saved(path) == text.read_text().replace('profile = "paper"', 'profile = "laptop"', 1) != text.read_text()
+    assert shell([str(path), "--to", "md:myst", "--output", str(tmp_path / "saved.md"), "--quiet"]) == 0
+    edited = text.read_text().replace('profile = "paper"', 'profile = "laptop"', 1)
+    assert (tmp_path / "saved.md").read_text() == edited != text.read_text()
 
 
 # What makes a notebook worth opening
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
-def test_cells_are_small_and_each_is_introduced(text):
+def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
     cells = jupytext.read(text).cells
     for before, cell in pairwise(cells):
         if cell.cell_type == "code":
             assert len(cell.source.splitlines()) <= 25, cell.source
             assert before.cell_type == "markdown", f"no line of prose before:\n{cell.source}"
-
-
-@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
-def test_imports_come_first_and_sorted(text):
-    first, *others = [cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"]
+    _, *others = [cell.source for cell in cells if cell.cell_type == "code"]
     assert not any(line.startswith(("import ", "from ")) for source in others for line in source.splitlines())
-    options = ["check", "--select", "I", "--stdin-filename", str(ROOT / "src/cell.py"), "-"]
-    checked = subprocess.run(
-        [sys.executable, "-m", "ruff", *options], input=first + "\n", capture_output=True, text=True, cwd=ROOT
-    )
+
+
+def test_imports_are_sorted(tmp_path):
+    for text in TEXTS:
+        first = next(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code")
+        (tmp_path / f"{text.stem}.py").write_text(first + "\n")
+    options = ["--select", "I", "--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]']
+    command = [sys.executable, "-m", "ruff", "check", *options, str(tmp_path)]
+    checked = subprocess.run(command, capture_output=True, text=True)
     assert checked.returncode == 0, checked.stdout
 
 

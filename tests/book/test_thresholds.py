@@ -98,20 +98,9 @@ def test_a_shift_is_a_difference_over_a_slope():
     assert error == pytest.approx(noise / 6**0.5 / 2)  # of two instances: noise; over the slope
 
 
-def straight(omega, critical, linear, instances=4):
-    """Students at one omega without noise: training losses cross at `critical`, test errors at `linear`."""
-    rows = []
-    for alpha in ALPHAS:
-        for seed in range(instances):
-            same = {"omega": omega, "sigma": 0.5, "alpha": alpha, "seed": seed, "linear_mse": 2.0}
-            rows.append(same | {"start": "semantic", "train_loss": critical - alpha, "test_mse": 2.0 + linear - alpha})
-            rows.append(same | {"start": "positional", "train_loss": 0.0, "test_mse": 9.0})
-    return pd.DataFrame(rows)
-
-
 def test_shifts_of_both_thresholds_at_each_omega():
-    control = pd.concat([straight(0.1, 0.7, 0.9), straight(0.3, 1.2, 9.0)])
-    table = pd.concat([straight(0.1, 0.8, 0.85, 2), straight(0.3, 1.5, 9.0, 2)])
+    control = pd.concat([students(0.1, 0.7, 0.9, 0, sigma=0.5), students(0.3, 1.2, 9.0, 0, sigma=0.5)])
+    table = pd.concat([students(0.1, 0.8, 0.85, 0, sigma=0.5), students(0.3, 1.5, 9.0, 0, sigma=0.5)])
     moved = shifts(table, control)
     assert moved["critical"]["alpha"].to_dict() == pytest.approx({0.1: 0.1, 0.3: 0.3})
     assert moved["linear"]["alpha"].to_dict() == pytest.approx({0.1: -0.05})

@@ -31,10 +31,7 @@ def test_a_comparison_by_hand():
     assert row["difference"] == pytest.approx(-0.005) and row["percent"] == pytest.approx(-0.5 / 1.241)
     assert row["sigma"] == pytest.approx(-0.005 / (4e-6 + 1e-6 / 12) ** 0.5)  # standard deviations, not variances
     assert row["limit"] == pytest.approx(LIMIT) and row["verdict"] == "agrees" and row["reason"] is None
-
-
-def test_all_three_errors_are_in_the_difference():
-    row = one(NOISY, 3.0, 0.4, "transformers", 10, "unknown")
+    row = one(NOISY, 3.0, 0.4, "transformers", 10, "unknown")  # all three errors are in the difference
     assert row["sigma"] == pytest.approx(1 / (0.16 + 0.09 + 0.01 / 12) ** 0.5)
     assert row["published_error"] == 0.3 and row["limit"] == pytest.approx(LIMIT)
 
@@ -65,17 +62,18 @@ def test_what_is_not_the_same_quantity_is_not_compared():
     assert row["sigma"] == pytest.approx(1e-4 / (4e-6 + 1e-6 / 12) ** 0.5)
 
 
-@pytest.mark.parametrize("value, error", [(1.0, 0.0), (1.0, -0.1), (1.0, float("nan")), (float("nan"), 0.1)])
-def test_a_comparison_needs_a_value_and_an_error_bar(value, error):
+@pytest.mark.parametrize(
+    ("value", "error", "more"),
+    [
+        *((1.0, error, {}) for error in (0.0, -0.1, float("nan"))),
+        (float("nan"), 0.1, {}),
+        (1.0, 0.1, {"reason": "chance"}),
+        (1.0, 0.1, {"evidence": "guess"}),
+    ],
+)
+def test_a_comparison_needs_a_value_an_error_bar_and_known_names(value, error, more):
     with pytest.raises(BadInput):
-        one(THEORY, value, error)
-
-
-def test_a_reason_and_a_kind_of_evidence_are_known():
-    with pytest.raises(BadInput, match="reason = chance"):
-        one(THEORY, 1.0, 0.1, reason="chance")
-    with pytest.raises(BadInput, match="evidence = guess"):
-        one(THEORY, 1.0, 0.1, evidence="guess")
+        one(THEORY, value, error, **more)
 
 
 def test_every_reason_is_explained():

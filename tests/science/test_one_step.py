@@ -12,7 +12,7 @@ from attention_phases.measured import Measured, standard_error
 from attention_phases.theory import Threshold, solve
 from attention_phases.theory import standard as state_evolution
 from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.one_step import equations, solution, threshold
+from attention_phases.theory.one_step import solution, threshold
 from attention_phases.theory.one_step.equations import (
     BrokenBranch,
     Valley,
@@ -25,7 +25,7 @@ from attention_phases.theory.one_step.equations import (
     potential,
     update,
 )
-from attention_phases.theory.one_step.solution import NO_MAXIMUM, UNSETTLED, one_step
+from attention_phases.theory.one_step.solution import UNSETTLED, one_step
 from attention_phases.theory.one_step.stability import inner_gains
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
@@ -195,23 +195,6 @@ def test_without_weights_the_gain_inside_a_minimum_is_that_of_copies():
     assert (np.abs(inside.mean(axis=0) - known[:, 1:4].mean(axis=0)) < 3 * error).all() and (error < 0.3).all()
 
 
-def test_misleading_derivatives_are_taken_again_on_more_points(broken, monkeypatch):
-    """As where a gap closes: there the few points can have the slope of the gap's equation with the wrong sign."""
-    asked, found = [], equations.derivatives
-
-    def misleading(of, x):
-        asked.append(found(of, x))
-        return asked[-1] if len(asked) > 1 else asked[-1] * np.array([1, 1, 1, -1])
-
-    monkeypatch.setattr(equations, "derivatives", misleading)
-    nets, near = nested_nets(gaussian_points(1024, 4, 0, dimensions=6)), broken.x + 0.1
-    again = find_root(broken.model, near, nets)
-    assert again.settled and len(asked) == 2 and (asked[0] != asked[1]).any()
-    monkeypatch.undo()
-    apart = again.x - find_root(broken.model, near, nets).x
-    assert (np.abs(apart) < 0.4 * standard_error(again.moves.T)).all()  # a fifth of an error each
-
-
 def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     """With ground states that are straight lines in alpha, on which one step of Newton's method is exact."""
     lines = {"semantic": (2e-3, 5e-7, 1e-3), "positional": (2e-3, 4e-6, 2e-3)}  # loss at 0.75, shift, slope
@@ -235,49 +218,6 @@ def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
     lost = "semantic"
     moved = threshold.broken_critical(TASK, 64, 16, 0)
     assert moved.reason == f"semantic: {UNSETTLED}" and np.isnan(moved.shift).all()
-
-
-TILTS = np.array([-2e-4, 1e-4, 1e-4])  # of Phi in log y, by scramble
-
-
-class Hill(SimpleNamespace):
-    """A root at which Phi is a parabola in log y, highest at y = 40; without a solution beyond `unsettled`."""
-
-    @classmethod
-    def at(cls, model, unsettled):
-        away = np.log(model.y / 40)
-        phis = ALPHA * (0.02 - 0.003 * away**2 + TILTS * away)
-        x = away * np.array([1.0, 2.0, 0.0, -1.0])
-        return cls(model=model, x=x, moves=0.0, phis=phis, phi=phis.mean(), settled=away < unsettled)
-
-    def _replace(self, **changes):
-        return Hill(**vars(self) | changes)
-
-
-def climb(away, unsettled=np.inf):
-    """What `_ground_state` finds from the y that is `away` doublings above the best one, and how many roots it asks."""
-    asked = []
-
-    def root_near(model, x):
-        asked.append(model.y)
-        return Hill.at(model, unsettled)
-
-    first = Hill.at(BrokenBranch(TASK, ALPHA, "positional", 40 * 2.0**away), unsettled)
-    return *solution._ground_state(first, root_near), asked
-
-
-@pytest.mark.parametrize("away", [2.3, 0.2, -1.6])
-def test_the_ground_state_is_at_the_top_of_a_parabola(away):
-    top, reason, asked = climb(away)
-    assert asked[-1] == top.model.y == pytest.approx(40, rel=1e-12) and reason == ""
-    assert top.log_y == pytest.approx(TILTS / 0.006)  # where each scramble's own Phi is highest
-    assert top.moves == pytest.approx(np.outer([1.0, 2.0, 0.0, -1.0], top.log_y))
-
-
-@pytest.mark.parametrize(("away", "unsettled", "last"), [(6.0, np.inf, 3.0), (-6.0, np.inf, -3.0), (0.2, 0.5, 0.2)])
-def test_no_ground_state_without_a_fall_of_phi_on_both_sides(away, unsettled, last):
-    end, reason, _ = climb(away, unsettled)
-    assert reason == NO_MAXIMUM and end.model.y == pytest.approx(40 * 2.0**last) and end.moves == 0.0
 
 
 # Searches that go wrong
