@@ -10,6 +10,7 @@ from ..render.panels import draw_line, draw_means, panels, scientific, styled
 from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, SEMANTIC, TEST_ERROR
 
 EXACT = 1e-6  # distance of the squared cosine from one at which the teacher is recovered
+SAME = 1e-6  # relative difference of two training losses below which students are in the same minimum
 MARKERS = {"semantic": "o", "random": "x"}  # of students by start
 
 
@@ -50,19 +51,23 @@ def recovered(table, task):
 def ends(table):
     """Over alpha and the optimiser: mean squared cosines of students from the teacher and from random weights.
 
-    And of how many of the `runs` the random start ends with the lower training loss (`random_lower`).
+    And in how many of the `runs` the random start ends in the same minimum (`random_same`), and in a lower one
+    (`random_lower`).
     """
     runs = with_cosines(table).set_index(["alpha", "optimizer", "seed", "start"])
     rows = runs[["squared_cosine", "train_loss"]].unstack()
+    above = rows["train_loss", "random"] / rows["train_loss", "semantic"] - 1
     pairs = pd.DataFrame(
         {
             "from_teacher": rows["squared_cosine", "semantic"],
             "from_random": rows["squared_cosine", "random"],
-            "random_lower": rows["train_loss", "random"] < rows["train_loss", "semantic"],
+            "random_same": above.abs() < SAME,
+            "random_lower": above <= -SAME,
         }
     ).groupby(["alpha", "optimizer"], observed=True)
     summary = with_errors(pairs[["from_teacher", "from_random"]])
-    return summary.assign(random_lower=pairs["random_lower"].sum(), runs=pairs.size()).reset_index()
+    counts = pairs[["random_same", "random_lower"]].sum()
+    return summary.join(counts).assign(runs=pairs.size()).reset_index()
 
 
 @styled
