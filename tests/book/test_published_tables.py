@@ -8,10 +8,13 @@ import pandas as pd
 import pytest
 from scipy.stats import kstest, norm, t
 
+from attention_book.analysis import published_curves as curves
 from attention_book.analysis import published_tables as tables
 from attention_book.cli import main
 from attention_book.pages import published_tables as page
+from attention_phases import Task
 from attention_phases.errors import BadInput
+from attention_phases.theory import solve
 
 STORED = tables.stored()
 MEANS = STORED[STORED["instances"].notna() & (STORED["optimizer"] == "gd")]
@@ -30,11 +33,11 @@ def checkout(tmp_path, monkeypatch):
 
 
 def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
-    assert {path.name for path in tables.find(checkout).values()} == tables.FILES.keys()
+    assert {path.name for path in tables.find(checkout, tables.FILES).values()} == tables.FILES.keys()
     scaling = checkout / "empirics" / "results_scaling.csv"
     scaling.write_text("another\n")
     with pytest.raises(BadInput, match=r"results_scaling\.csv: must be as at commit 0b867fa"):
-        tables.find(checkout)
+        tables.find(checkout, tables.FILES)
     scaling.unlink()
     assert main(["published", str(checkout)]) == 2
     said = capsys.readouterr().err
@@ -63,6 +66,40 @@ def test_squares_of_two_columns_do_not_depend_on_their_rotation():
         squares.append(rows[["m^2", "theta^2"]].to_numpy())
     expected = (runs**2).sum(1).mean() * np.array([1, 0.5**4])
     np.testing.assert_allclose(squares, [expected, expected])
+
+
+def test_means_of_two_columns_are_taken_at_the_alpha_of_theirs():
+    """On a straight line, to the nearest alpha of theirs; not from farther than 0.005, and the nearer one of two."""
+    cell = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "d": 1000, "start": "random"}
+    own = pd.DataFrame({"alpha": [1.0, 1.004, 1.02, 1.5], "optimizer": "gd", "quantity": "m^2"} | cell)
+    own = own.assign(ours=2 * own["alpha"])
+    moved = tables.at_their_alpha(own, pd.DataFrame({"alpha": [1.002, 1.003, 1.4]})).set_index("alpha")["ours"]
+    assert moved.to_dict() == {1.002: pytest.approx(2.004), 1.003: pytest.approx(2.006)}
+
+
+def test_halves_are_scored_against_each_other_as_theirs_are():
+    cell = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "alpha": 1.0, "d": 1000}
+    runs = pd.DataFrame({"seed": range(6), "m": np.sqrt([1.0, 2, 3, 4, 5, 9]), "theta": 1.0, "start": "random"})
+    runs = runs.assign(**cell, optimizer="gd", **dict.fromkeys(tables.LOSSES, 1.0))
+    scores = tables.halves(runs)
+    ratios = [-4 / (1 / 3) ** 0.5, 4 / (7 / 3) ** 0.5]  # means 2 and 6, variances 1 and 7, twice over three
+    expected = [np.sign(x) * norm.isf(t.sf(abs(x) / 2**0.5, 2)) for x in ratios]
+    assert sorted(scores.dropna()) == pytest.approx(sorted(expected), abs=0.01)
+
+
+def test_curves_of_theory_are_compared_in_our_units():
+    """Made-up curves that are ours, but for a test error of both tokens, a sign and a V too large by a tenth."""
+    alphas = [1.5, 2.0]
+    solutions = [solve(Task(), alpha, "semantic", curves.POINTS, curves.SCRAMBLES) for alpha in alphas]
+    theirs = pd.DataFrame([solution.overlaps._asdict() for solution in solutions]).assign(alpha=alphas)
+    theirs["V"] *= 1.1
+    theirs["theta"] *= -1
+    losses = [(2 * solution.test_mse, -solution.train_loss) for solution in solutions]
+    theirs[["mse", "Phi"]] = losses
+    rows = curves._beside_ours(curves.CURVES["0.3"], theirs)
+    wrong = rows["quantity"] == "V"
+    assert rows.loc[~wrong, "away"].abs().max() < 1e-6 and len(rows) == 10
+    assert rows.loc[wrong, "away"].min() == pytest.approx(-0.1 / 1.1, abs=1e-4)
 
 
 def row(**changes):

@@ -24,6 +24,7 @@ from ..paths import DATA
 from ..store import parquet
 from ..store.identity import canonical, restore
 from ..store.provenance import environment
+from . import published_curves
 from .instances import GAPS
 from .thresholds import crossing, curve, last_fall
 
@@ -65,18 +66,21 @@ EXPERIMENTS = (
     "published_cells",
     "fig11",
     "fig14_random",
-    "published_rank2",
 )
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
+SHIFT = 0.005
 SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
 
 
-def find(folder):
-    """The known files in a folder or below, by name; `BadInput` where one is missing or another one."""
+def find(folder, files):
+    """Known files in a folder or below, by name; `BadInput` where one is missing or another one.
+
+    files: SHA-256 by name
+    """
     paths = {}
-    for name, digest in FILES.items():
+    for name, digest in files.items():
         paths[name] = next(iter(sorted(Path(folder).rglob(name))), None)
         if paths[name] is None:
             raise BadInput("folder", str(folder), f"a checkout of the authors' repository; it has no {name}")
@@ -87,7 +91,7 @@ def find(folder):
 
 def theirs(folder):
     """Their means and standard deviations over runs, in our units: a row for each cell and quantity."""
-    paths = find(folder)
+    paths = find(folder, FILES)
     return pd.concat(_in_our_units(table, *(pd.read_csv(paths[name]) for name in table[:2])) for table in TABLES)
 
 
@@ -158,6 +162,33 @@ def ours(rows):
     return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()
 
 
+def at_their_alpha(means, published):
+    """Our means of two columns at the nearest alpha of theirs, along straight lines between our alpha.
+
+    We trained at alpha that differ by up to `SHIFT` from theirs; the next one of ours is 0.08 to 0.33 away.
+    """
+    theirs = np.sort(published["alpha"].unique())
+    moved = []
+    for _, line in means.groupby([*(name for name in CELL if name != "alpha"), "optimizer", "quantity"]):
+        alphas = line["alpha"].to_numpy()
+        nearest = theirs[np.abs(theirs - alphas[:, None]).argmin(axis=1)]
+        line = line.assign(alpha=nearest, ours=np.interp(nearest, alphas, line["ours"]), shift=np.abs(nearest - alphas))
+        moved.append(line[line["shift"] <= SHIFT].sort_values("shift").drop_duplicates("alpha"))
+    return pd.concat(moved).drop(columns="shift")
+
+
+def halves(rows):
+    """Scores of the first half of our own runs of two columns against the second, and of that against the first.
+
+    In the sums of squared overlaps, whose scatter is taken to be that of the runs that are scored: as `compare` does.
+    """
+    parts = [some for _, some in rows.groupby(rows["seed"] < rows["seed"].max() / 2)]
+    one, other = (ours(part).query("quantity in @SQUARES").reset_index(drop=True) for part in parts)
+    pairs = [(one, other), (other, one)]
+    frames = [a.assign(published=b["ours"], spread=np.nan, runs=b["instances"]) for a, b in pairs]
+    return standard_scores(pd.concat(frames, ignore_index=True))
+
+
 def standard_scores(compared):
     """The differences of means as standard normal numbers, to two decimals.
 
@@ -182,18 +213,27 @@ def figure_of(cells):
 
 
 def compare(folder):
-    """Every mean that they publish beside ours, by optimiser, and the thresholds read off both.
+    """Every mean that they publish beside ours, by optimiser, the thresholds read off both, and curves of theory.
 
-    Gives a frame of the cells that both have, with z, and the number of means that we lack by form of the student.
+    Gives a frame of the cells that both have, with z, and the number of means that we lack by form of the student. The
+    curves are compared where the folder has any of them.
     """
     published, rows = theirs(folder), students()
-    compared = published.merge(ours(rows), on=[*CELL, "quantity"])
+    two = published["form"] == "rank2"
+    means = pd.concat(
+        [ours(rows[rows["form"] == "tied"]), at_their_alpha(ours(rows[rows["form"] == "rank2"]), published[two])]
+    )
+    compared = published.merge(means, on=[*CELL, "quantity"])
     known = compared[compared["optimizer"] == "gd"].groupby("form").size()
     lacking = published.groupby("form").size().sub(known, fill_value=0).astype(int)
     compared = compared[(compared["optimizer"] == "gd") | (compared["quantity"] != "linear_mse")]
     compared = compared.assign(figure=figure_of(compared), z=standard_scores(compared))
     kept = [*CELL, "figure", "quantity", "optimizer", "ours", "ours_error", "instances", "z"]
-    return pd.concat([compared[kept], thresholds(published, rows)], ignore_index=True), lacking[lacking > 0].to_dict()
+    parts = [compared[kept], thresholds(published, rows)]
+    if any(Path(folder).rglob(f"{published_curves.PREFIX}*")):
+        curves = published_curves.beside_ours(find(folder, published_curves.FILES))
+        parts.append(curves.assign(figure=figure_of(curves.assign(d=np.inf))))
+    return pd.concat(parts, ignore_index=True), lacking[lacking > 0].to_dict()
 
 
 def thresholds(published, rows, draws=200):

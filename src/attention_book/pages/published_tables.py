@@ -6,6 +6,7 @@ import pandas as pd
 from scipy.stats import norm
 
 from ..analysis.published_tables import encodings
+from ..quantities import THRESHOLDS
 from ..render.panels import bar_below, draw_cells, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 
@@ -65,13 +66,27 @@ def encoding_slope(compared):
 
 def thresholds(compared):
     """Root mean square and mean of the scores of thresholds, by task, kind and what is compared with theirs."""
-    rows = compared[compared["instances"].isna()]
-    rows = rows.assign(task=np.where(rows["matrix"].astype(str).str.startswith("[[0.6"), "standard", "alternative"))
+    rows = compared[compared["quantity"].isin(THRESHOLDS)]
+    rows = rows.assign(task=rows["matrix"].map(_task))
     scores = rows.groupby(["task", "quantity", "optimizer"], observed=True)["z"]
     found = pd.DataFrame(
         {"count": scores.size(), "rms": scores.agg(lambda z: (z**2).mean() ** 0.5), "mean_z": scores.mean()}
     )
     return found.reset_index().sort_values(["task", "quantity"], ascending=[False, True], ignore_index=True)
+
+
+def curves(compared):
+    """How far each of their theory curves is from ours, and where: a row for each quantity along it."""
+    rows = compared[compared["away"].notna()]
+    rows = rows.assign(size=rows["away"].abs(), task=rows["matrix"].map(_task))
+    along = ["task", "omega", "start", "quantity"]
+    means = rows.groupby(along, observed=True)["size"].median()
+    farthest = rows.loc[rows.groupby(along, observed=True)["size"].idxmax(), [*along, "away", "alpha"]]
+    return farthest.set_index(along).assign(median_away=means).reset_index()
+
+
+def _task(matrix):
+    return "standard" if str(matrix).startswith("[[0.6") else "alternative"
 
 
 def largest(compared, beyond=4):
