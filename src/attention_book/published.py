@@ -40,80 +40,48 @@ class Published:
         return 10.0 ** Decimal(self.text).as_tuple().exponent / sqrt(12)
 
 
-def _table(source, values, n=None):
-    return {name: Published(value, source, n=n) for name, value in values.items()}
+def _numbers(source, names, texts, n=None):
+    return {name: Published(text, source, n=n) for name, text in zip(names, texts.split(), strict=True)}
 
 
 # alpha_c by omega: the training losses of the two minima cross
-CRITICAL_ALPHA = _table(
+CRITICAL_ALPHA = _numbers(
     "Fig. 3 centre, theory",
-    {
-        0.0: "0.548",
-        0.1: "0.707",
-        0.15: "0.818",
-        0.2: "0.928",
-        0.25: "1.06",
-        0.3: "1.241",
-        0.35: "1.454",
-        0.4: "1.751",
-        0.425: "1.939",
-    },
+    (0.0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.425),
+    "0.548 0.707 0.818 0.928 1.06 1.241 1.454 1.751 1.939",
 )
-
 # alpha_l by omega: the semantic minimum meets the linear baseline
-LINEAR_ALPHA = _table(
+LINEAR_ALPHA = _numbers(
     "Fig. 3 right, theory",
-    {
-        0.0: "0.722",
-        0.05: "0.765",
-        0.075: "0.808",
-        0.1: "0.851",
-        0.15: "0.942",
-        0.2: "1.071",
-        0.25: "1.225",
-        0.275: "1.327",
-        0.3: "1.451",
-        0.325: "1.584",
-        0.35: "1.750",
-        0.38: "1.993",
-    },
+    (0.0, 0.05, 0.075, 0.1, 0.15, 0.2, 0.25, 0.275, 0.3, 0.325, 0.35, 0.38),
+    "0.722 0.765 0.808 0.851 0.942 1.071 1.225 1.327 1.451 1.584 1.750 1.993",
 )
-
 THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 
-# the two branches at alpha = 2
-THEORY = {
-    "semantic": _table(
-        "Fig. 2, theory, alpha = 2",
-        {"q": "0.1142", "V": "12.33", "theta": "0.1586", "train_loss": "0.003599", "test_mse": "0.001397"},
+_AT_TWO = "Fig. 2, theory, alpha = 2"
+THEORY = {  # the two branches at alpha = 2
+    "semantic": _numbers(
+        _AT_TWO, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
     ),
-    "positional": _table(
-        "Fig. 2, theory, alpha = 2",
-        {"q": "0.0500", "m": "0.2586", "V": "11.04", "train_loss": "0.004515", "test_mse": "0.003490"},
-    ),
+    "positional": _numbers(_AT_TWO, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
 }
-
-# gradient descent from the positional start, by alpha
-_COLUMNS = ("test_mse", "linear_mse", "train_loss", "m/sigma^2")
-EXPERIMENT = {
-    alpha: _table("Fig. 2, experiments", dict(zip(_COLUMNS, row, strict=True)), n=24)
-    for alpha, row in {
-        0.5075: ("0.00322", "0.00197", "0.001162", "0.899"),
-        1.005: ("0.00328", "0.00195", "0.002200", "1.008"),
-        1.5025: ("0.00338", "0.00195", "0.003311", "1.040"),
-        2.0: ("0.00349", "0.00201", "0.004585", "1.047"),
+EXPERIMENT = {  # gradient descent from the positional start, by alpha
+    alpha: _numbers("Fig. 2, experiments", ("test_mse", "linear_mse", "train_loss", "m/sigma^2"), texts, n=24)
+    for alpha, texts in {
+        0.5075: "0.00322 0.00197 0.001162 0.899",
+        1.005: "0.00328 0.00195 0.002200 1.008",
+        1.5025: "0.00338 0.00195 0.003311 1.040",
+        2.0: "0.00349 0.00201 0.004585 1.047",
     }.items()
 }
-
 # by d at alpha = 1.5: the semantic minimum's overlap and test error, the positional minimum's overlap. Overlaps are
 # means of absolute values.
-_DIMENSIONS = (10, 36, 87, 209, 500)
 SCALING = {
-    name: _table(source, dict(zip(_DIMENSIONS, values, strict=True)), n=30)
-    for name, source, values in (
-        ("theta/sigma^2", "Fig. 3 left", ("0.381", "0.444", "0.489", "0.522", "0.534")),
-        ("test_mse", "Fig. 7", ("0.00424", "0.00263", "0.00220", "0.00208", "0.00202")),
-        ("m/sigma^2", "Fig. 3 left", ("0.68", "0.86", "0.96", "1.01", "1.03")),
+    name: _numbers(source, (10, 36, 87, 209, 500), texts, n=30)
+    for name, source, texts in (
+        ("theta/sigma^2", "Fig. 3 left", "0.381 0.444 0.489 0.522 0.534"),
+        ("test_mse", "Fig. 7", "0.00424 0.00263 0.00220 0.00208 0.00202"),
+        ("m/sigma^2", "Fig. 3 left", "0.68 0.86 0.96 1.01 1.03"),
     )
 }
 
@@ -122,31 +90,18 @@ RUNS = 10  # of the histogram task
 LESS = {"accuracy": 0, "start to trained": 1, "trained to final": 1, "of_zeros": 1}
 
 
-def _mean_and_spread(name, mean, spread):
+def _mean_and_spread(name, texts):
     """Mean over ten runs with its standard error, and their standard deviation with the one of normal numbers."""
-    error = float(spread) / sqrt(RUNS - 1 + LESS[name])
-    return (
-        Published(mean, "Table 1", stderr=error, n=RUNS),
-        Published(spread, "Table 1", stderr=float(spread) / sqrt(2 * (RUNS - 1)), n=RUNS),
-    )
+    mean, spread = texts.split()
+    errors = float(spread) / sqrt(RUNS - 1 + LESS[name]), float(spread) / sqrt(2 * (RUNS - 1))
+    return tuple(Published(text, "Table 1", stderr=error, n=RUNS) for text, error in zip((mean, spread), errors))
 
 
-# the histogram task: mean and standard deviation of ten runs
-HISTOGRAM = {
-    variant: {name: _mean_and_spread(name, *texts) for name, texts in rows.items()}
-    for variant, rows in {
-        "positional": {
-            "accuracy": ("0.99885", "0.00045"),
-            "start to trained": ("158.9", "4.4"),
-            "trained to final": ("0.612", "0.126"),
-            "of_zeros": ("0.115", "0.009"),
-        },
-        "semantic": {
-            "accuracy": ("0.99894", "0.00117"),
-            "start to trained": ("163.7", "8.9"),
-            "trained to final": ("0.465", "0.237"),
-            "of_zeros": ("0.103", "0.019"),
-        },
+HISTOGRAM = {  # the histogram task: mean and standard deviation of ten runs
+    variant: {name: _mean_and_spread(name, text) for name, text in zip(LESS, texts, strict=True)}
+    for variant, texts in {
+        "positional": ("0.99885 0.00045", "158.9 4.4", "0.612 0.126", "0.115 0.009"),
+        "semantic": ("0.99894 0.00117", "163.7 8.9", "0.465 0.237", "0.103 0.019"),
     }.items()
 }
 SHOWN_SEQUENCES = (  # in Figures 4, 5 and 6

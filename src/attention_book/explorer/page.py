@@ -46,10 +46,10 @@ def pieces():
 
 def _words(folder):
     """Draw the picture; texts about the transition at the standard omega, about limits, and about claims."""
-    task = Task()
-    line, trained, close = (experiment(name, "paper", quiet=True) for name in (THEORY, TRAINED, CLOSE))
-    thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
-    alpha_c = thresholds["critical"].value
+    task, names = Task(), (THEORY, TRAINED, CLOSE, EXPERIMENTS["alternative"], VARIANTS)
+    line, trained, close, alternative, variants = (experiment(name, "paper", quiet=True) for name in names)
+    trained, close = trained[trained["optimizer"] == "lbfgs"], close[close["omega"] == task.omega]
+    alpha_c = mark(line, "critical").value
     solutions = {alpha: prices.students_at(task, alpha, POINTS) for alpha in (1.0, alpha_c, 2.0)}
     accounts = {
         alpha: {branch: prices.account(task, some) for branch, some in students.items()}
@@ -59,17 +59,9 @@ def _words(folder):
     figure = prices.draw_accounts(list(accounts.values()), names)
     figure.savefig(folder / PICTURE, metadata={"Date": None})
     plt.close(figure)
-    return {
-        **prices.threshold_words(task, thresholds, mark(line, "semantic border")),
-        **prices.account_words(accounts[alpha_c]),
-        **prices.overlap_words({branch: some[0] for branch, some in solutions[alpha_c].items()}, task.sigma**2),
-        **prices.student_words(line, trained[trained["optimizer"] == "lbfgs"]),
-        **prices.crossing_words(close[close["omega"] == task.omega]),
-        **prices.limit_words(task),
-        **prices.claim_words(
-            *(experiment(name, "paper", quiet=True) for name in (EXPERIMENTS["alternative"], VARIANTS))
-        ),
-    }
+    at_c = {branch: some[0] for branch, some in solutions[alpha_c].items()}
+    words = prices.words(task, line, trained, close, accounts[alpha_c], at_c)
+    return words | prices.claim_words(alternative, variants)
 
 
 def data_script():

@@ -13,7 +13,7 @@ from attention_phases.theory.optimal import thresholds_of_learning
 
 from ..analysis.controlled import by_dimension
 from ..analysis.instances import training_gap
-from ..analysis.thresholds import crossing
+from ..analysis.thresholds import crossing, mark
 from ..published import CRITICAL_ALPHA
 from ..render.panels import styled
 from ..render.style import COLOURS
@@ -48,60 +48,40 @@ def account(task, solutions):
     return Account(*map(Measured.mean, zip(*rows)))
 
 
-# Words ---------------------------------------------------------------------------------------------------------------
+def words(task, line, trained, close, accounts, solutions):
+    """The numbers of the landing page's text, by name; losses in units of 1e-3.
 
-
-def threshold_words(task, thresholds, begins):
-    """Of both thresholds, `Measured` by kind, and of where the semantic minimum begins."""
-    return {
-        "omega": f"{task.omega:g}",
-        "alpha_c": thresholds["critical"].text,
-        "alpha_l": thresholds["linear"].text,
-        "published_alpha_c": CRITICAL_ALPHA[task.omega].text,
-        "begins": begins.text,
-    }
-
-
-def account_words(accounts):
-    """Of `Account` by branch, in units of 1e-3."""
-    return {
+    line, trained, close: theory, students by one optimiser from both starts, and students close to the crossing, all
+        at the task's omega.
+    accounts, solutions: at alpha_c, by branch: `Account`, and a `theory.Solution`.
+    """
+    weak, exact = thresholds_of_learning()
+    _, limits = by_dimension(close)
+    thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
+    prices = {
         f"{part}_{branch}": Measured(1e3 * value, 1e3 * error).text
         for branch, paid in accounts.items()
         for part, (value, error) in paid._asdict().items()
         if part != "loss"
     }
-
-
-def overlap_words(students, variance):
-    """Of both students' own overlaps at the transition."""
-    return {
-        "theta_at_c": f"{students['semantic'].overlaps.theta / variance:.2f}",
-        "m_at_c": f"{students['positional'].overlaps.m / variance:.2f}",
-    }
-
-
-def limit_words(task):
-    """Of the ends of the phase diagram, the floors of the test errors, and what any learner needs."""
-    weak, exact = thresholds_of_learning()
-    words = {f"end_{kind}": f"{end(task, kind).value:.3f}" for kind in ("critical", "linear")}
-    words |= {f"floor_{name}": f"{1e3 * floor:.2f}" for name, floor in floors(task).items()}
-    return words | {"learns_from": f"1/{1 / weak:g}", "knows_from": f"1/{1 / exact:g}"}
-
-
-def student_words(line, trained):
-    """Of students trained at one omega from both starts by one optimiser, and up to which alpha theory goes."""
-    return {
+    return prices | {
+        "omega": f"{task.omega:g}",
+        "alpha_c": thresholds["critical"].text,
+        "alpha_l": thresholds["linear"].text,
+        "published_alpha_c": CRITICAL_ALPHA[task.omega].text,
+        "begins": mark(line, "semantic border").text,
+        "theta_at_c": f"{solutions['semantic'].overlaps.theta / task.sigma**2:.2f}",
+        "m_at_c": f"{solutions['positional'].overlaps.m / task.sigma**2:.2f}",
         "students_alpha_c": crossing(training_gap(trained), np.random.default_rng(0)).text,
         "data_sets": str(trained["seed"].nunique()),
         "dimension": str(trained["d"].iloc[0]),
         "last_alpha": f"{line['alpha'][line['what'] == 'positional'].max():g}",
+        "limit_alpha_c": Measured(*limits.iloc[0]).text,
+        **{f"end_{kind}": f"{end(task, kind).value:.3f}" for kind in thresholds},
+        **{f"floor_{name}": f"{1e3 * floor:.2f}" for name, floor in floors(task).items()},
+        "learns_from": f"1/{1 / weak:g}",
+        "knows_from": f"1/{1 / exact:g}",
     }
-
-
-def crossing_words(close):
-    """Of the experiment "crossing" at one omega: students in several dimensions, close to where their losses cross."""
-    _, limits = by_dimension(close)
-    return {"limit_alpha_c": Measured(*limits.iloc[0][["alpha", "alpha_error"]]).text}
 
 
 def claim_words(alternative, variants):
@@ -113,9 +93,6 @@ def claim_words(alternative, variants):
     first = linear.index[linear < critical.reindex(linear.index)]
     crossing = alternative.loc[alternative["what"] == "critical", "omega"]
     return {"linear_first_to": f"{first.max():g}", "alternative_crosses_to": f"{crossing.max():g}"}
-
-
-# Picture -------------------------------------------------------------------------------------------------------------
 
 
 @styled

@@ -6,8 +6,9 @@ import matplotlib as mpl
 import pandas as pd
 
 from ..published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
+from ..quantities import mathtext
 from ..render.markup import Table
-from ..render.panels import panels, styled
+from ..render.panels import list_panel, styled
 from ..render.style import COLOURS, NEUTRAL
 
 SCHEMA = "../_static/scorecard.schema.json"  # seen from the page
@@ -26,23 +27,6 @@ FIELDS = {  # of a row of the document, by the columns of `published.compare`
 }
 MISSING = ("published_error", "published_n")  # None in a notebook where they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
-LABELS = {
-    "critical": r"$\alpha_c$",
-    "linear": r"$\alpha_l$",
-    "q": "$q$",
-    "m": "$m$",
-    "theta": r"$\theta$",
-    "V": "$V$",
-    "m/sigma^2": r"$m/\sigma^2$",
-    "theta/sigma^2": r"$\theta/\sigma^2$",
-    "train_loss": r"$\epsilon_t$",
-    "test_mse": r"$\epsilon_g$",
-    "linear_mse": r"$\epsilon_g$, linear fit",
-    "accuracy": "accuracy",
-    "start to trained": "distance, Adam",
-    "trained to final": "distance, SGD",
-    "of_zeros": "former zeros",
-}
 
 
 def gathered(pages):
@@ -155,21 +139,11 @@ def draw_differences(frame):
     """
     figures = [title.partition(":")[0] for title in frame["title"]]
     lines = list(frame.groupby([figures, "quantity", "evidence"], sort=False))
-    height = 1.4 + 0.29 * (len(lines) + len(set(figures)))
     mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow, to be read on a phone
-    canvas, (axes,) = panels(1, height, width=4.8)
-    place, places, last = 0.0, {}, None
-    for (figure, quantity, evidence), rows in lines:
-        if figure != last:
-            at = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
-            axes.text(-0.02, place, figure, weight="bold", **at)
-            place, last = place + 1, figure
+    headings, labels = [figure for (figure, *_), _ in lines], [mathtext(quantity) for (_, quantity, _), _ in lines]
+    canvas, axes, places = list_panel(headings, labels, width=4.8)
+    for place, ((_, _, evidence), rows) in zip(places, lines):
         _draw_line(axes, place, rows, MARKS[evidence])
-        places[place] = LABELS[quantity]
-        place += 1
-    axes.set_yticks(list(places), list(places.values()))
-    axes.set_ylim(max(place, 1) - 0.4, -0.6)
-    axes.tick_params(axis="y", length=0)
     _scale(axes, frame["sigma"])
     used = [name for name in MARKS if (frame["evidence"] == name).any()]
     handles = [axes.plot([], [], MARKS[name], color=NEUTRAL, label=name)[0] for name in used]

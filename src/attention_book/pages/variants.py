@@ -14,7 +14,7 @@ from ..experiments.cells import ArchitectureCell
 from ..experiments.simulation import teacher_length
 from ..experiments.variant_grids import COMPARED, MAPPED
 from ..quantities import mathtext
-from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, panels, slice_panels, styled
+from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS
 from ..store.identity import restore
 from .free_energy import theory_lines
@@ -153,18 +153,11 @@ def thresholds_by_title(lines):
 @styled
 def draw_compared(rows):
     """How far students of infinite d are from theory, in errors: a line for each row of `compared`."""
-    names = rows["architecture"].unique()
-    figure, (axes,) = panels(1, 1.2 + 0.27 * (len(rows) + len(names)))
+    figure, axes, places = list_panel(rows["architecture"], rows["quantity"].map(mathtext))
     axes.axvspan(-1, 1, color="#e4e4e4", linewidth=0)
     axes.axvline(0, color="#bbbbbb", linewidth=1)
-    places = rows.index + 1 + pd.factorize(rows["architecture"])[0]  # a line of its own for each architecture's name
     axes.plot(rows["sigma_off"], places, "o", color=NEUTRAL)
-    for name in names:
-        first = places[rows["architecture"] == name][0]
-        axes.text(-0.02, first - 1, name, transform=axes.get_yaxis_transform(), ha="right", va="center", weight="bold")
-    axes.set_yticks(places, map(mathtext, rows["quantity"]))
-    axes.set(ylim=(places.max() + 0.6, -0.6), xlabel="students minus theory, in standard errors")
-    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("students minus theory, in standard errors")
     return figure
 
 

@@ -37,9 +37,7 @@ def as_csv(figure, names=None):
     table = drawn(figure, names)
     if table.empty:
         return ""
-    comments = [
-        "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
-    ]
+    comments = [UNITS]
     for number, axes in enumerate(_panels(figure), 1):
         labels = [("title", axes.get_title("left") or axes.get_title())]
         labels += [("x", _axis(axes, "x")), ("y", _axis(axes, "y"))]

@@ -6,6 +6,7 @@ from math import isfinite
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from .style import ALPHA, LOSS_GAP, STYLE, TEST_ERROR
 
@@ -25,6 +26,20 @@ def panels(count, height, width=6.4, **options):
     """A figure of `count` panels above one another, each of `height` inches, and its axes as an array (count,)."""
     figure, axes = plt.subplots(count, 1, figsize=(width, count * height), squeeze=False, **options)
     return figure, np.ravel(axes)
+
+
+def list_panel(headings, labels, width=6.4):
+    """A panel of lines below bold headings, each with its label: the figure, its axes, and the places of the lines."""
+    codes, names = pd.factorize(np.array(headings))
+    places = np.arange(len(codes)) + 1 + codes  # a line of its own for each heading
+    figure, (axes,) = panels(1, 1.2 + 0.27 * (len(places) + len(names)), width)
+    beside = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
+    for code, name in enumerate(names):
+        axes.text(-0.02, places[codes == code][0] - 1, name, **beside)
+    axes.set_yticks(places, labels)
+    axes.set_ylim(places.max(initial=1) + 0.6, -0.6)
+    axes.tick_params(axis="y", length=0)
+    return figure, axes, places
 
 
 def slice_panels(height, losses=LOSS_GAP):
