@@ -4,7 +4,6 @@ import json
 from hashlib import sha256
 
 import jupytext
-import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -79,8 +78,3 @@ def test_what_is_changed_is_in_the_command():
     notebook, text = executed(changed), next(NOTEBOOKS.glob("fig02_*.md"))
     values, command = behind.parameters(notebook[0], text)
     assert command == "attention-phases figure fig02 --profile paper --set 'omega=0.2'" and values["omega"] == 0.2
-
-
-def test_a_notebook_without_figures_has_none(tmp_path):
-    notebook = nbformat.v4.new_notebook(cells=[new_markdown_cell("# A page"), new_code_cell("1")])
-    assert behind.write_figures(notebook, tmp_path / "missing.md", tmp_path) == {"svg": [], "csv": [], "json": []}

@@ -52,8 +52,8 @@ def test_the_panel_computes_what_torch_does(panel, text):
         assert abs(values - theirs).max() < 1e-4
         assert abs(per_cent - 100 * theirs).max() < 0.51
         assert (framed == (tokens[:, None] == tokens)).all()
-        said = panel.locator(f'.attention-panel figure[data-solution="{name}"] td.count').all_inner_texts()
-        assert list(map(int, said)) == tf.logits(weights, torch.from_numpy(tokens[None])).argmax(-1)[0].tolist()
+        counts = panel.locator(f'.attention-panel figure[data-solution="{name}"] td.count').all_inner_texts()
+        assert list(map(int, counts)) == tf.logits(weights, torch.from_numpy(tokens[None])).argmax(-1)[0].tolist()
     assert panel.locator(".attention-panel .message").text_content() == ""
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.experiments import theory_lines as lines
 from attention_book.pages import breaking
 from attention_book.render.style import COLOURS
 from attention_phases import Task
@@ -15,8 +14,7 @@ from attention_phases.measured import Measured
 from attention_phases.theory import Threshold
 from attention_phases.theory.one_step import threshold
 from attention_phases.theory.one_step.equations import Valley
-from attention_phases.theory.one_step.solution import NO_MAXIMUM, OneStep
-from attention_phases.theory.one_step.threshold import MovedThreshold
+from attention_phases.theory.one_step.solution import NO_MAXIMUM
 from attention_phases.theory.prediction_error import test_error as prediction_error
 
 
@@ -41,38 +39,6 @@ def test_alpha_l_moves_with_the_test_error_of_a_minimum():
     steps = at(task, 0.0631, 0.09) - at(task, 0.063, 0.09), at(task, 0.063, 0.0902) - at(task, 0.063, 0.09)
     assert error == pytest.approx(np.abs(steps).sum() / 2e-3)
     assert threshold.linear_shift(task, slope, solution(0.06, 0.0, 0.09), typical) == (0.0, 0.0)
-
-
-def state(y, reason=""):
-    """A ground state whose every quantity has one error."""
-    spread = dict.fromkeys(("q0", "q1", "m", "theta", "V", "y", "phi", "energy", "complexity", "shift"), np.arange(4))
-    return OneStep(Valley(0.06, 0.003, 0.0, 0.09, 20.0, y), 0.02, 0.021, 5e-5, 0.03, 0.0, reason, 9, spread)
-
-
-def test_the_rows_of_both_thresholds(monkeypatch):
-    """Without what is not a finite number."""
-    quadrature = {"points": 64, "scrambles": 4, "seed": 3}
-    branches = {"semantic": state(300.0), "positional": state(200.0)}
-    critical = MovedThreshold(Threshold(Measured(0.75, 0.004), {}), Measured(-0.01, 0.003), "", branches)
-    linear = MovedThreshold(
-        Threshold(Measured(0.9, 0.004), {}), Measured(np.nan, np.nan), NO_MAXIMUM, {"semantic": state(250.0)}
-    )
-    for name, moved in (("broken_critical", critical), ("broken_linear", linear)):
-        monkeypatch.setattr(lines, name, lambda task, moved=moved, **given: moved if given == quadrature else None)
-    rows = lines.broken_thresholds(SimpleNamespace(task=Task(omega=0.1), **quadrature))
-    rows = {row.pop("what"): row for row in rows}
-    common = {"symmetric_error": 0.004, "shift": -0.01, "shift_error": 0.003}
-    assert rows.pop("critical") == pytest.approx(
-        {"reason": "", "alpha": 0.74, "alpha_error": 0.005, "symmetric": 0.75, **common}
-    )
-    assert rows.pop("linear") == {"reason": NO_MAXIMUM, "symmetric": 0.9, "symmetric_error": 0.004}
-    assert {what: (row["alpha"], row["y"], row["q1"]) for what, row in rows.items()} == {
-        "semantic": (0.75, 300.0, 0.063),
-        "positional": (0.75, 200.0, 0.063),
-        "semantic at linear": (0.9, 250.0, 0.063),
-    }
-    lost = critical._replace(reason="none", solutions={})
-    assert lines._moved_rows("critical", "", lost) == [{"what": "critical", "reason": "none"}]
 
 
 def test_a_failed_search_at_alpha_l_says_so(monkeypatch):

@@ -170,7 +170,7 @@ def random_runs():
     return random_starts.classify(load("fig15_fractions"), Task().sigma)
 
 
-def found(basin, optimizer, *dimensions, alpha=4):
+def runs_that_find(basin, optimizer, *dimensions, alpha=4):
     shares = random_starts.fractions(random_runs())
     return shares.query("alpha == @alpha and optimizer == @optimizer and basin == @basin and d in @dimensions")[
         "fraction"
@@ -403,7 +403,7 @@ CLAIMS = {
     },
     "fig15_random": {
         r"at $\alpha=4$ a third of the runs or more find the semantic minimum for $d=50$ and 100": lambda: all(
-            found("semantic", optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
+            runs_that_find("semantic", optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
         ),
         r"Adam does at $\alpha=4$ in 21(7) % of the runs, at $\alpha=3$ in 9(3) %": lambda: (
             [semantic_by_adam(alpha) for alpha in (4, 3)] == [(21, 7), (9, 3)]
@@ -413,7 +413,7 @@ CLAIMS = {
             positional_share("1 <= alpha <= 2 and d >= 200 or alpha >= 1 and d >= 500").min() > 0.5
         ),
         r"gradient descent hardly ever finds it within its 5,000 steps": lambda: all(
-            found("semantic", "gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
+            runs_that_find("semantic", "gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
         ),
     },
     "table1_histogram": {

@@ -25,7 +25,7 @@ THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 def contrast(colour):
     """With the paper, as the Web Content Accessibility Guidelines have it."""
-    light, paper = (linear(each) @ (0.2126, 0.7152, 0.0722) for each in (colour, PAPER))
+    light, paper = (linear(shade) @ (0.2126, 0.7152, 0.0722) for shade in (colour, PAPER))
     return (light + 0.05) / (paper + 0.05)
 
 
@@ -126,7 +126,7 @@ def valued(axes):
 def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
     light, changed = mapped(draw)
     axes = ElementTree.fromstring(changed).find(".//*[@id='axes_1']")
-    over, words = (next(each for each in axes if each.get("id", "").startswith(kind)) for kind in ("line2d", "text"))
+    over, words = (next(group for group in axes if group.get("id", "").startswith(kind)) for kind in ("line2d", "text"))
     assert colours(changed, name) == colours(light, name)
     assert colours(changed, "patch_2") == {"#ffffff"}  # its ground
     assert colours(changed, over.get("id")) == {"#000000", "#ffffff"} and words.get("fill") == "#000000"

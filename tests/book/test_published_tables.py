@@ -40,8 +40,8 @@ def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
         tables.find(checkout, tables.FILES)
     scaling.unlink()
     assert main(["published", str(checkout)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "it has no results_scaling.csv" in said
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1 and "it has no results_scaling.csv" in complaint
 
 
 def test_units_are_ours():

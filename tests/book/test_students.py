@@ -50,7 +50,7 @@ def test_experiments_of_figure_2():
     assert frame["error"].to_list() == pytest.approx([1e-4, 1e-4, 1e-4, 0.04])
     assert frame.loc["linear_mse", "verdict"] == "not comparable" and frame.loc["linear_mse", "reason"] == "definition"
     assert frame.loc["test_mse", "verdict"] == "agrees" and set(frame["n"]) == {2}
-    far = pd.DataFrame(rows).assign(test_mse=lambda each: 2 * each["test_mse"])
+    far = pd.DataFrame(rows).assign(test_mse=lambda table: 2 * table["test_mse"])
     off = slice.means_beside_published(Task(), far).set_index("quantity").loc["test_mse"]
     assert (off["verdict"], off["reason"]) == ("differs", "instances")
     assert frame.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (0.04**2 + 1e-6 / 12) ** 0.5)
@@ -60,8 +60,8 @@ def test_experiments_of_figure_2():
 def test_students_by_dimension():
     values = ({"theta": 0.09, "m": -0.16, "test_mse": 0.004}, {"theta": -0.11, "m": 0.18, "test_mse": 0.0042})
     rows = [
-        trained(1.5, start, "gd", seed, **each) | {"d": d}
-        for start in ("semantic", "positional") for d in (10, 15, 36) for seed, each in enumerate(values)
+        trained(1.5, start, "gd", seed, **measured) | {"d": d}
+        for start in ("semantic", "positional") for d in (10, 15, 36) for seed, measured in enumerate(values)
     ]  # fmt: skip
     frame = dimension.sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
     assert [(row.quantity, *row.parameters.values(), row.published) for row in frame.itertuples()] == [

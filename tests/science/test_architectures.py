@@ -59,9 +59,9 @@ def by_definition(architecture, data, weights, lam):
 def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens, correlation):
     architecture, data, weights = data_and_weights(form, tokens, correlation)
     values, gradients = students.risk(data, weights, 0.01)
-    for value, each in zip(values, weights):
+    for value, student in zip(values, weights):
         # The sentences were drawn in float32: their Gram matrices carry its rounding.
-        assert value.item() == pytest.approx(by_definition(architecture, data, each, 0.01), rel=1e-6)
+        assert value.item() == pytest.approx(by_definition(architecture, data, student, 0.01), rel=1e-6)
     directions = torch.from_numpy(np.random.default_rng(2).standard_normal((5, *weights.shape)))
     for direction in directions:
         ahead, behind = (students.risk(data, weights + sign * 1e-5 * direction, 0.01)[0] for sign in (1, -1))
@@ -70,11 +70,14 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
 
 def test_the_standard_student_on_its_own_sentences():
     rng, other = np.random.default_rng(3), np.random.default_rng(3)
-    here, there = students.sample(TASK, Architecture(), 1.5, 60, rng), two_tokens.sample(TASK, 1.5, 60, other)
+    of_form, of_pairs = (
+        students.sample(TASK, Architecture(), 1.5, 60, rng),
+        two_tokens.sample(TASK, 1.5, 60, other),
+    )
     weights = torch.randn(3, 60, generator=torch.Generator().manual_seed(0))
-    for ours, theirs in zip(students.risk(here, weights, 0.01), two_tokens.risk(there, weights, 0.01)):
+    for ours, theirs in zip(students.risk(of_form, weights, 0.01), two_tokens.risk(of_pairs, weights, 0.01)):
         assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
-    assert here.linear() == pytest.approx(there.linear(), rel=1e-4)
+    assert of_form.linear() == pytest.approx(of_pairs.linear(), rel=1e-4)
 
 
 def test_a_correlated_token_resembles_the_other():
@@ -188,9 +191,9 @@ def test_hardly_any_proximal_point_has_a_lower_rival(tokens, form):
     rng, missed = np.random.default_rng(5), 0
     for _ in range(150):
         w, Y, C, M, A, chi = random_problem(rng, tokens, form)
-        found, _ = lowest(w, Y, C, M, A, chi)
+        value, _ = lowest(w, Y, C, M, A, chi)
         rival, _ = lowest(w, Y, C, M, A, chi, w + 1.5 * rng.standard_normal((40, len(w))))
-        missed += rival < found - 1e-9
+        missed += rival < value - 1e-9
     assert missed <= 3  # 2 % of random problems; what is missed is a slightly lower minimum
 
 
@@ -229,9 +232,9 @@ def test_the_solved_case_is_a_special_case(branch):
     theirs = solve(TASK, 2.0, branch, 2**8, 8)
     ours = solve_model(general.VariantBranch(TASK, 2.0, branch, STANDARD), gaussian_points(2**8, 8))
     assert ours.converged
-    found = (0.25 * ours.overlaps.q, ours.overlaps.m, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.V)
-    for each, value in zip(found, theirs.overlaps):
-        assert each.item() == pytest.approx(value, rel=1e-6, abs=1e-12)
+    overlaps = (0.25 * ours.overlaps.q, ours.overlaps.m, 0.25 * ours.overlaps.theta, 0.25 * ours.overlaps.V)
+    for overlap, value in zip(overlaps, theirs.overlaps):
+        assert overlap.item() == pytest.approx(value, rel=1e-6, abs=1e-12)
     for name in ("train_loss", "test_mse", "free_energy", "train_slope", "gain"):
         assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-6)
     # A finite difference in alpha, one-sided there and central here; it may be near zero itself.
@@ -277,9 +280,9 @@ def test_gains_are_the_slopes_of_the_map(held):
     ],
 )
 def test_the_free_energy_of_a_fixed_point_is_its_training_loss(architecture, branch):
-    found = solve(TASK, 2.0, branch, 2**5, 8, architecture=architecture)
-    assert found.converged
-    assert found.free_energy == pytest.approx(found.train_loss, rel=1e-6)
+    solution = solve(TASK, 2.0, branch, 2**5, 8, architecture=architecture)
+    assert solution.converged
+    assert solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
 
 
 @pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.3), (3, 0.3), (4, -0.2)])

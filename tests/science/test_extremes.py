@@ -20,8 +20,8 @@ spec.loader.exec_module(limits)
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "branch"), [*product(limits.TASKS, limits.BRANCHES)])
 def test_no_wrong_branch_and_no_nan_without_a_flag(name, branch):
-    said = [limits.outcome(Task(**limits.TASKS[name]), alpha, branch, 64) for alpha in limits.ALPHAS]
-    assert said[0] == "none"  # 1e-3 sentences a dimension teach nobody anything
+    outcomes = [limits.outcome(Task(**limits.TASKS[name]), alpha, branch, 64) for alpha in limits.ALPHAS]
+    assert outcomes[0] == "none"  # 1e-3 sentences a dimension teach nobody anything
 
 
 @pytest.mark.slow

@@ -77,8 +77,8 @@ def test_gradient_is_that_of_torch(model, sequences):
     weights, space = tf.views(flat), step.workspace(80, tf.views(flat))
     loss, right = step.forward(weights, sequences, chosen, space)
     step.backward(weights, sequences, chosen, space, tf.views(gradient))
-    tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
-    tokens, counts = (torch.from_numpy(each[chosen]) for each in sequences)
+    tensors = tf.Weights(*(part.requires_grad_() for part in tf.as_tensors(flat, torch.float64)))
+    tokens, counts = (torch.from_numpy(part[chosen]) for part in sequences)
     reference = tf.loss(tensors, tokens, counts)
     reference.backward()
     assert loss / 60 == pytest.approx(reference.item(), rel=1e-6)
@@ -91,7 +91,7 @@ def test_gradient_is_that_of_torch(model, sequences):
 @pytest.mark.parametrize("rule", [training.ADAM, training.SGD], ids=["adam", "sgd"])
 def test_an_epoch_is_that_of_torch(model, sequences, rule):
     flat, mask = model
-    tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat, torch.float64)))
+    tensors = tf.Weights(*(tensor.requires_grad_() for tensor in tf.as_tensors(flat, torch.float64)))
     if rule is training.ADAM:
         optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     else:
@@ -99,17 +99,17 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
     order = np.random.default_rng(2).permutation(len(sequences.tokens))
     losses = []
     for chosen in (order[begin : begin + 32] for begin in range(0, len(order), 32)):
-        value = tf.loss(tensors, *(torch.from_numpy(each[chosen]) for each in sequences))
+        value = tf.loss(tensors, *(torch.from_numpy(tensor[chosen]) for tensor in sequences))
         optimizer.zero_grad()
         value.backward()
-        for each, free in zip(tensors, tf.views(mask)):
-            each.grad *= torch.from_numpy(free)
+        for tensor, free in zip(tensors, tf.views(mask)):
+            tensor.grad *= torch.from_numpy(free)
         optimizer.step()
         losses.append(value.item() * len(chosen))
     ours = flat.copy()
     loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule)
     assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
-    theirs = np.concatenate([each.detach().numpy().ravel() for each in tensors])
+    theirs = np.concatenate([tensor.detach().numpy().ravel() for tensor in tensors])
     # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.
     assert np.quantile(abs(ours - theirs), 0.999) < 1e-2 * abs(theirs - flat).max()
     assert np.linalg.norm(ours - theirs) < 1e-2 * np.linalg.norm(theirs - flat)
@@ -140,7 +140,7 @@ def test_frozen_zeros_are_zero_until_they_are_freed():
         noise = (kept["displaced"] - kept["trained"])[frozen]
         assert noise.std() == pytest.approx(1e-3, rel=4 / (2 * len(noise)) ** 0.5)
         assert (kept["final"] != kept["displaced"])[frozen].mean() > 0.9
-        assert [each["epoch"] for each in curve] == list(range(6))
+        assert [row["epoch"] for row in curve] == list(range(6))
 
 
 def test_variants_share_data_and_start():

@@ -3,12 +3,11 @@
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from scipy.special import expit
 
-from attention_book.experiments import landscape, minima_grids, results
+from attention_book.experiments import minima_grids, results
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_book.pages import stability
 from attention_phases import Task
@@ -80,8 +79,8 @@ def test_its_course_is_the_state_evolution():
 
 def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
     task = Task(omega=0.1)
-    found = solve(task, 1.5, "semantic", 2**10, 8)
-    gain, error = found.gain, found.stderr["gain"]
+    solution = solve(task, 1.5, "semantic", 2**10, 8)
+    gain, error = solution.gain, solution.stderr["gain"]
     ratios = []
     for seed in range(4):
         _, data, _ = drawn(1.5, 1000, seed, task)
@@ -94,9 +93,9 @@ def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
 
 
 def test_the_modes_are_those_of_the_map():
-    found = solve(TASK, 2.0, "semantic", 2**9, 8)
-    values, errors = modes(TASK, 2.0, "semantic", found.overlaps, 2**9, 8)
-    start = found.overlaps._replace(V=found.overlaps.V * 1.02)
+    solution = solve(TASK, 2.0, "semantic", 2**9, 8)
+    values, errors = modes(TASK, 2.0, "semantic", solution.overlaps, 2**9, 8)
+    start = solution.overlaps._replace(V=solution.overlaps.V * 1.02)
     course = trajectory(TASK, 2.0, start, 8, 2**9, 8)["V"]
     steps = course.diff().to_numpy()[5:]  # the leading mode alone is left
     ratios = steps[1:] / steps[:-1]
@@ -121,7 +120,7 @@ def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
         above, below = (forces(w + side * shift, targets, state.V, variance)[0][a] for side in (1, -1))
         slopes += (above - below).sum() / (2 * e)
     expected = variance / (TASK.lam - variance / d * slopes)
-    seen, between_jumps = (step(TASK, data, state, each).V for each in (width, 0.0))
+    seen, between_jumps = (step(TASK, data, state, share).V for share in (width, 0.0))
     assert seen == pytest.approx(expected) and between_jumps < 0.9 * expected
 
 
@@ -139,14 +138,14 @@ def test_undamped_and_asymptotic_contraction():
 @pytest.mark.parametrize(("omega", "alpha"), [(0.3, 2.0), (0.1, 1.5)])
 def test_a_perturbation_of_the_data_contracts_as_the_replicon_says(omega, alpha):
     task, steps = Task(omega=omega), 12
-    found = solve(task, alpha, "semantic", 2**10, 8)
+    solution = solve(task, alpha, "semantic", 2**10, 8)
     logs = []
     for seed in range(4):
         _, data, rng = drawn(alpha, 600, seed, task)
         fixed = iterate(task, data, start_state(task, data, data.teacher.numpy()))
         assert fixed.converged
         logs.append(np.log(measured_contraction(task, data, fixed.state, rng.standard_normal(600), steps)))
-    expected = np.log(contraction(found.replicon, message_passing.DAMPING, steps))
+    expected = np.log(contraction(solution.replicon, message_passing.DAMPING, steps))
     # The error of one over four data sets is itself known to 40 %: the largest of the late ones stands for all.
     error = (np.std(logs, axis=0, ddof=1) / 2)[steps // 2 :].max()
     assert np.abs(np.mean(logs, axis=0) - expected)[1:].max() < 4 * error < 0.6
@@ -168,16 +167,16 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
 
 
 def test_without_jumps_the_gain_tends_to_the_replicon():
-    found = solve(TASK, 2.0, "semantic", 2**10, 8)
-    distances, gain = gains(TASK, 2.0, found.overlaps, 2**10, 8)
-    error = np.hypot(gain[:, -1].std(ddof=1) / 8**0.5, found.stderr["replicon"])
-    assert abs(gain[:, -1].mean() - found.replicon) < 4 * error
+    solution = solve(TASK, 2.0, "semantic", 2**10, 8)
+    distances, gain = gains(TASK, 2.0, solution.overlaps, 2**10, 8)
+    error = np.hypot(gain[:, -1].std(ddof=1) / 8**0.5, solution.stderr["replicon"])
+    assert abs(gain[:, -1].mean() - solution.replicon) < 4 * error
     assert settling_distance(distances, gain) == (0.0, 0.0)
 
 
 def test_with_jumps_the_gain_grows_like_one_over_the_distance():
-    found = solve(TASK, 1.5, "positional", 2**10, 8)
-    distances, gain = gains(TASK, 1.5, found.overlaps, 2**12, 8)
+    solution = solve(TASK, 1.5, "positional", 2**10, 8)
+    distances, gain = gains(TASK, 1.5, solution.overlaps, 2**12, 8)
     mean = gain.mean(axis=0)
     assert (np.diff(mean) > 0).all()
     slope = np.polyfit(np.log(distances[-4:]), np.log(mean[-4:]), 1)[0]
@@ -211,21 +210,3 @@ def test_settling_distance_of_a_known_gain():
 
 
 # Starts and tables
-
-
-def test_ends_are_told_apart_by_their_weights():
-    cell = minima_grids.landscape("smoke")[0]
-    rows = pd.DataFrame(landscape.descend(cell))
-    assert len(rows) == cell.count and rows["minimum"].iloc[0] == 0
-    again = pd.DataFrame(landscape.descend(cell))
-    pd.testing.assert_frame_equal(rows, again)
-    same = rows["minimum"].duplicated(keep=False)
-    assert ((rows["nearest"] < landscape.SAME) == same).all()
-
-
-def test_the_surface_has_its_minima_where_training_ends():
-    found = landscape.surface(TASK, 2.0, 200, grid=41)
-    for m, theta, loss in found.minima.values():
-        assert loss <= found.loss.min() + 1e-12 or loss == pytest.approx(found.loss.min(), rel=0.5)
-        near = np.hypot(found.m - m, found.theta - theta) < 0.02
-        assert near.any() and loss <= found.loss[near].min() + 1e-9

@@ -69,9 +69,12 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
     weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
     wide, wide_weights = data.double(), weights.double()
     exact = two_tokens._by_products(wide, wide_weights, 0.3)
-    for found, rtol in ((two_tokens.risk(wide, wide_weights, 0.3), 1e-12), (two_tokens.risk(data, weights, 0.3), 2e-5)):
-        assert torch.allclose(found[0], exact[0], rtol=rtol, atol=0)
-        assert torch.allclose(found[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
+    for risk, rtol in (
+        (two_tokens.risk(wide, wide_weights, 0.3), 1e-12),
+        (two_tokens.risk(data, weights, 0.3), 2e-5),
+    ):
+        assert torch.allclose(risk[0], exact[0], rtol=rtol, atol=0)
+        assert torch.allclose(risk[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
 
 
 @pytest.mark.slow
@@ -80,12 +83,12 @@ def test_threads_change_no_digit(students):
     data = two_tokens.sample(Task(), 1.5, 50, np.random.default_rng(0))
     weights = torch.randn(students, 50, generator=torch.Generator().manual_seed(1))
     before = torch.get_num_threads()
-    found = []
+    results = []
     for threads in (1, 2):
         torch.set_num_threads(threads)
-        found.append(two_tokens.risk(data, weights, 0.01))
+        results.append(two_tokens.risk(data, weights, 0.01))
     torch.set_num_threads(before)
-    assert torch.equal(found[0][0], found[1][0]) and torch.equal(found[0][1], found[1][1])
+    assert torch.equal(results[0][0], results[1][0]) and torch.equal(results[0][1], results[1][1])
 
 
 def test_two_columns_are_the_general_student_of_rank_two():
@@ -93,15 +96,15 @@ def test_two_columns_are_the_general_student_of_rank_two():
     reduced = two_tokens.sample(Task(omega=0.4), 1.5, 40, next(rngs)).double()
     general = students.sample(Task(omega=0.4), Architecture("rank2"), 1.5, 40, next(rngs)).double()
     weights = torch.randn(2, 80, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    found, expected = two_tokens.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)
-    for one, other in zip(found, expected):
+    of_two, expected = two_tokens.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)
+    for one, other in zip(of_two, expected):
         assert torch.allclose(one, other, rtol=1e-5)  # the reductions are in float32
 
 
 def test_overlaps_of_known_weights():
     teacher = torch.tensor([1.0, -1.0, 2.0, 0.0])
-    found = two_tokens.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)
-    assert found == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
+    overlaps = two_tokens.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)
+    assert overlaps == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
 
 
 @pytest.mark.slow
@@ -161,7 +164,7 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
 
 def test_reading_the_positions_costs_what_is_passed_on():
     attention = np.array([[0.7, 0.2], [0.4, 0.5]])
-    with_positions, without = (linear.linear_test_error(Task(), attention, 50, 1.1, each) for each in (True, False))
+    with_positions, without = (linear.linear_test_error(Task(), attention, 50, 1.1, read) for read in (True, False))
     p = np.outer([1, -1], np.ones(50)) / 50**0.5
     cost = ((attention @ p) ** 2).sum() / (2 * 50)
     assert linear.encoding_error(attention, 50) == pytest.approx(cost, rel=1e-12)
@@ -176,22 +179,22 @@ def test_both_linear_fits_are_those_of_the_data_set():
     assert fits["tokens and positions"] == pytest.approx(data.linear(), abs=1e-6)
     _, xi, y = sentences.draw(*size, np.random.default_rng(8))
     labels = sentences.labels(Task(), xi, y)
-    rows, goal = (each.double().permute(1, 2, 0).reshape(-1, 2).numpy() / 10 for each in (xi, labels))
+    rows, goal = (part.double().permute(1, 2, 0).reshape(-1, 2).numpy() / 10 for part in (xi, labels))
     padded = np.vstack([rows, sentences.LINEAR_RIDGE**0.5 * np.eye(2)])
     assert fits["tokens"] == pytest.approx(np.linalg.lstsq(padded, np.vstack([goal, np.zeros((2, 2))]))[0].T, abs=1e-5)
 
 
 def test_the_two_linear_baselines_differ_by_the_encoding_and_are_those_stored():
     d, task, count = 60, Task(), 100
-    each = [StudentCell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
-    found = [linear_baselines(one) for one in each]
-    differences = np.array([one["tokens and positions"] - one["tokens"] for one in found])
+    students = [StudentCell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
+    baselines = [linear_baselines(one) for one in students]
+    differences = np.array([one["tokens and positions"] - one["tokens"] for one in baselines])
     # The best W that reads positions passes on less along (1, -1), to which they add 2/d to sigma^2.
     expected = linear.encoding_error(linear.mean_attention(task), d) / (1 + 2 / (d * task.sigma**2))
     error = differences.std(ddof=1) / count**0.5
     assert abs(differences.mean() - expected) < 4 * error < 0.1 * expected
-    stored = train_students(each[0])[0]["linear_mse"]
-    assert found[0]["tokens and positions"] == pytest.approx(stored, rel=5e-3)  # its quadrature
+    stored = train_students(students[0])[0]["linear_mse"]
+    assert baselines[0]["tokens and positions"] == pytest.approx(stored, rel=5e-3)  # its quadrature
 
 
 def test_terms_of_finite_size_vanish_as_one_over_d():

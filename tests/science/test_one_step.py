@@ -8,11 +8,11 @@ import scipy.optimize
 
 from attention_book.experiments.theory_lines import one_step_row
 from attention_phases import Task
-from attention_phases.measured import Measured, standard_error
-from attention_phases.theory import Threshold, solve
+from attention_phases.measured import standard_error
+from attention_phases.theory import solve
 from attention_phases.theory import standard as state_evolution
 from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.one_step import solution, threshold
+from attention_phases.theory.one_step import solution
 from attention_phases.theory.one_step.equations import (
     BrokenBranch,
     Valley,
@@ -54,9 +54,9 @@ def root(branch, y, near):
 
 @pytest.fixture(scope="module", params=MINIMA)
 def broken(request):
-    found = root(request.param, Y, NEAR[request.param])
-    assert found.residual < 1e-7 and found.valley.gap > 0.02 * found.valley.q0
-    return found
+    minima = root(request.param, Y, NEAR[request.param])
+    assert minima.residual < 1e-7 and minima.valley.gap > 0.02 * minima.valley.q0
+    return minima
 
 
 def phi_at(valley, hats, nets=NETS):
@@ -70,22 +70,22 @@ def moved(values, name, factor):
 
 def test_phi_is_stationary(broken):
     """By finite differences in each conjugate, and in each order parameter within the error of the quadrature."""
-    found, valley = broken, broken.valley
-    averages = pool(found.averages)
+    minima, valley = broken, broken.valley
+    averages = pool(minima.averages)
     hats, free = conjugates(TASK, ALPHA, valley, averages), averages.free
     for name in hats._fields:
         if getattr(hats, name):
             ends = [potential(TASK, ALPHA, valley, moved(hats, name, 1 + side), free) for side in (1e-4, -1e-4)]
-            assert abs(ends[0] - ends[1]) / 2e-4 < 1e-6 * found.phi, name
+            assert abs(ends[0] - ends[1]) / 2e-4 < 1e-6 * minima.phi, name
     for name in ("q0", "gap", "m", "theta", "V"):
         if getattr(valley, name):
             above, below = (phi_at(moved(valley, name, 1 + side), hats) for side in (1e-3, -1e-3))
             slopes = (above - below) / 2e-3
             error = standard_error(slopes)
             assert abs(slopes.mean()) < 4 * error, name
-            assert error < 0.05 * found.phi, name
+            assert error < 0.05 * minima.phi, name
             if name in ("m", "V"):  # no integration by parts in their equations
-                assert abs(slopes.mean()) < 1e-4 * found.phi, name
+                assert abs(slopes.mean()) < 1e-4 * minima.phi, name
 
 
 def test_the_energy_is_the_derivative_of_y_phi(broken):
@@ -122,42 +122,42 @@ def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
 @pytest.mark.parametrize("y", [None, 0.0, 100.0])
 def test_a_stable_branch_has_no_broken_solution(y):
     task = Task(omega=0.3)
-    found = one_step(task, 2.0, "semantic", y, **QUADRATURE)
+    state = one_step(task, 2.0, "semantic", y, **QUADRATURE)
     plain = solve(task, 2.0, "semantic", **QUADRATURE)
-    assert found.reason == "" and found.valley.gap == 0 and found.shift == found.quantities["complexity"] == 0
-    assert found.valley[:1] + found.valley[2:5] == plain.overlaps and found.energy == plain.train_loss
-    row, same = one_step_row(found), {"q0": "q", "q1": "q", "phi": "train_loss", "energy": "train_loss"}
+    assert state.reason == "" and state.valley.gap == 0 and state.shift == state.quantities["complexity"] == 0
+    assert state.valley[:1] + state.valley[2:5] == plain.overlaps and state.energy == plain.train_loss
+    row, same = one_step_row(state), {"q0": "q", "q1": "q", "phi": "train_loss", "energy": "train_loss"}
     for name in ("q0", "q1", "m", "theta", "V", "phi", "energy"):
         assert row[f"{name}_error"] == plain.stderr[same.get(name, name)]
     assert row["y_error"] == row["complexity_error"] == row["shift_error"] == 0
 
 
 def test_at_y_zero_the_gap_is_where_two_copies_settle():
-    found = one_step(TASK, ALPHA, "positional", 0.0, **QUADRATURE)
-    q0, gap, m, _, V, _ = found.valley
+    state = one_step(TASK, ALPHA, "positional", 0.0, **QUADRATURE)
+    q0, gap, m, _, V, _ = state.valley
     size = q0 + gap
     plain = solve(TASK, ALPHA, "positional", **QUADRATURE)
     for name, value in (("q", size), ("m", m), ("V", V)):
-        error = np.hypot(plain.stderr[name], found.stderr["q1" if name == "q" else name])
+        error = np.hypot(plain.stderr[name], state.stderr["q1" if name == "q" else name])
         assert abs(getattr(plain.overlaps, name) - value) < 4 * error
 
     def gain(points):  # of the squared distance 2 gap of two copies, from the spread of r over the inner fields
-        hats = conjugates(TASK, ALPHA, found.valley, average(TASK, found.valley, points))
+        hats = conjugates(TASK, ALPHA, state.valley, average(TASK, state.valley, points))
         return V**2 * (hats.q1 - hats.q0) / gap
 
     assert gain(NETS).mean() == pytest.approx(1, abs=1e-3)
     net = gaussian_points(2**10, 16, 1, dimensions=8)
     pairs = []  # and from two copies
-    for each in net:
-        fields = np.sqrt(q0) * each.T[:2] + np.array([[m], [-m]])
-        arguments = teacher_fit(TASK, TASK.sigma * each.T[2:4]), V, TASK.sigma**2
-        one, other = (forces(fields + np.sqrt(gap) * each.T[k : k + 2], *arguments)[0] for k in (4, 6))
+    for points in net:
+        fields = np.sqrt(q0) * points.T[:2] + np.array([[m], [-m]])
+        arguments = teacher_fit(TASK, TASK.sigma * points.T[2:4]), V, TASK.sigma**2
+        one, other = (forces(fields + np.sqrt(gap) * points.T[k : k + 2], *arguments)[0] for k in (4, 6))
         pairs.append(ALPHA * V**2 * np.mean(np.sum((one - other) ** 2, axis=0)) / (2 * gap))
     difference = np.array(pairs) - gain(net[..., :6])
     error = np.std(difference, ddof=1) / 4
     assert abs(difference.mean()) < 3 * error and error < 0.04
-    assert np.sqrt(2 * gap / size) == pytest.approx(0.77, abs=3 * found.stderr["q0"] / size)
-    assert found.quantities["complexity"] == 0
+    assert np.sqrt(2 * gap / size) == pytest.approx(0.77, abs=3 * state.stderr["q0"] / size)
+    assert state.quantities["complexity"] == 0
 
 
 def test_inner_points_average_over_the_normal_law(broken):
@@ -166,7 +166,7 @@ def test_inner_points_average_over_the_normal_law(broken):
     x, y, weights = points.T
     for values, expected in ((x**0, 1), (x, 0), (x**2, 1), (x * y, 0), (y**4, 3), (x**2 * y**2, 1), (x**3 * y, 0)):
         assert weights @ values == pytest.approx(expected, abs=1e-12)
-    few, many = (ALPHA * average(TASK, broken.valley, NETS, each).free for each in (points, inner_points(6, 16)))
+    few, many = (ALPHA * average(TASK, broken.valley, NETS, rule).free for rule in (points, inner_points(6, 16)))
     error = standard_error(few - many)
     assert abs(np.mean(few - many)) < 4 * error and error < 1e-4 * broken.phi
 
@@ -195,38 +195,13 @@ def test_without_weights_the_gain_inside_a_minimum_is_that_of_copies():
     assert (np.abs(inside.mean(axis=0) - known[:, 1:4].mean(axis=0)) < 3 * error).all() and (error < 0.3).all()
 
 
-def test_the_threshold_is_where_the_ground_states_cross(monkeypatch):
-    """With ground states that are straight lines in alpha, on which one step of Newton's method is exact."""
-    lines = {"semantic": (2e-3, 5e-7, 1e-3), "positional": (2e-3, 4e-6, 2e-3)}  # loss at 0.75, shift, slope
-    noise = np.random.default_rng(0).normal(size=16) * 1e-8
-
-    def straight(task, alpha, branch, *_):
-        assert alpha == 0.75
-        _, shift, slope = lines[branch]
-        reason = UNSETTLED if branch == lost else ""
-        spread = {"shift": noise * slope}
-        return SimpleNamespace(shift=shift, slope=slope, spread=spread, reason=reason, solved=not reason)
-
-    lost = None
-    monkeypatch.setattr(threshold, "threshold", lambda *_: Threshold(Measured(0.75, 1e-4), {}))
-    monkeypatch.setattr(threshold, "one_step", straight)
-    moved = threshold.broken_critical(TASK, 64, 16, 0)
-    alpha = 0.75 + moved.shift.value
-    semantic, positional = (loss + shift + slope * (alpha - 0.75) for loss, shift, slope in lines.values())
-    assert semantic == pytest.approx(positional, abs=1e-15) and moved.symmetric.alpha.value == 0.75
-    assert moved.shift.error == pytest.approx(np.std(noise, ddof=1) / 4)
-    lost = "semantic"
-    moved = threshold.broken_critical(TASK, 64, 16, 0)
-    assert moved.reason == f"semantic: {UNSETTLED}" and np.isnan(moved.shift).all()
-
-
 # Searches that go wrong
 
 
 @pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
 def test_a_wild_step_stays_inside_the_domain(q):
-    found = unread(Task(), q, 0.1)
-    assert found == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < found < 1e-4
+    part = unread(Task(), q, 0.1)
+    assert part == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < part < 1e-4
 
 
 def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
@@ -234,6 +209,6 @@ def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):
         return SimpleNamespace(x=np.array([-40.0, x[1], x[2], 40.0]))
 
     monkeypatch.setattr(solution, "powell", off)
-    found = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
-    assert not found.converged and found.reason == UNSETTLED
-    assert np.isfinite([found.phi, found.energy, found.valley.gap, *found.stderr.values()]).all()
+    state = one_step(Task(omega=0.1), 0.75, "positional", 0.0, 64, 4)
+    assert not state.converged and state.reason == UNSETTLED
+    assert np.isfinite([state.phi, state.energy, state.valley.gap, *state.stderr.values()]).all()

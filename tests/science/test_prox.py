@@ -109,8 +109,8 @@ def lowest_minimum(w, t1, t2, V, variance):
 def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
     h1, h2, envelope = prox(w1, w2, t1, t2, V, variance)
     w, h = np.array([w1, w2]), np.array([h1, h2])
-    here = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
-    assert envelope == pytest.approx(here, abs=1e-13)  # rounding
+    value = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
+    assert envelope == pytest.approx(value, abs=1e-13)  # rounding
     assert envelope <= lowest_minimum(w, t1, t2, V, variance) + 1e-9
     # The last Newton step is under 1e-8, and the error after it of the order of its square.
     gradient = np.array(loss_derivatives(h1, h2, t1, t2, variance)[:2])
@@ -180,15 +180,15 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
     xi, zeta = np.random.default_rng(0).standard_normal((2, 20_000, 2))
     w, _, Y, h = explicit(task, overlaps, xi, zeta)
     r = (h - w) / overlaps.V
-    miss = [task.sigma**2 / 2 * ((attention(each) - Y) ** 2).sum((1, 2)) for each in (h, w)]
-    found = average(task, overlaps, gaussian_points(2**11, 8, 0))
-    agree(found.pull, r[:, 0] - r[:, 1])
-    agree(found.power, (r**2).sum(1))
-    agree(found.teacher_noise, (r * zeta).sum(1))
-    agree(found.student_noise, (r * xi).sum(1))
-    agree(found.fitted_loss, miss[0])
-    agree(found.moreau, miss[0] + overlaps.V / 2 * (r**2).sum(1))
-    agree(found.test_loss, miss[1])
+    miss = [task.sigma**2 / 2 * ((attention(fields) - Y) ** 2).sum((1, 2)) for fields in (h, w)]
+    averages = average(task, overlaps, gaussian_points(2**11, 8, 0))
+    agree(averages.pull, r[:, 0] - r[:, 1])
+    agree(averages.power, (r**2).sum(1))
+    agree(averages.teacher_noise, (r * zeta).sum(1))
+    agree(averages.student_noise, (r * xi).sum(1))
+    agree(averages.fitted_loss, miss[0])
+    agree(averages.moreau, miss[0] + overlaps.V / 2 * (r**2).sum(1))
+    agree(averages.test_loss, miss[1])
 
 
 def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
@@ -206,24 +206,6 @@ def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
     agree(hats.V, -alpha * np.trace(by_w, axis1=1, axis2=2))
     agree(hats.theta, alpha * np.trace(by_y, axis1=1, axis2=2))
     agree(averages.response, V**2 * (by_w**2).sum((1, 2)))
-
-
-def test_averages_under_the_symmetries_of_the_model():
-    task = Task(omega=0.5, matrix=((0.9, 0.4), (-0.1, 0.7)))
-    swapped = Task(omega=0.5, matrix=((0.7, -0.1), (0.4, 0.9)))
-    here = Overlaps(q=0.08, m=0.15, theta=0.07, V=12.0)
-    points = gaussian_points(2**9, 4, 0)
-    plain = average(task, here, points)
-    exchanged = average(swapped, here._replace(m=-here.m), np.ascontiguousarray(points[..., [1, 0, 3, 2]]))
-    mirrored = average(task, here._replace(theta=-here.theta), points * [1, 1, -1, -1])
-    # A sum over 512 points in floating point; Newton's error in the prox is below 1e-14.
-    for name, value in plain._asdict().items():
-        close = {"rel": 1e-10, "abs": 1e-13}
-        assert getattr(exchanged, name) == pytest.approx(-value if name == "pull" else value, **close)
-        assert getattr(mirrored, name) == pytest.approx(-value if name == "teacher_noise" else value, **close)
-    hats = conjugates(task, 1.5, here, plain)
-    assert conjugates(swapped, 1.5, here._replace(m=-here.m), exchanged).m == pytest.approx(-hats.m, rel=1e-9)
-    assert conjugates(task, 1.5, here._replace(theta=-here.theta), mirrored).theta == pytest.approx(-hats.theta)
 
 
 def test_trace_and_square_of_the_forces_are_of_their_finite_differences():

@@ -51,28 +51,28 @@ def coarse(request):
 
 def test_it_gives_the_published_overlaps(coarse):
     """To three parts in a thousand; the converged overlaps differ by 2 % and more."""
-    branch, found = coarse
-    assert isinstance(found, Coarse) and found.change < 1e-6
+    branch, solution = coarse
+    assert isinstance(solution, Coarse) and solution.change < 1e-6
     known = published.THEORY[branch]
     converged = []
     for name in ("q", "V", "theta" if branch == "semantic" else "m"):
-        assert getattr(found.overlaps, name) == pytest.approx(known[name].value, rel=3e-3), name
+        assert getattr(solution.overlaps, name) == pytest.approx(known[name].value, rel=3e-3), name
         converged.append(abs(getattr(STARTS[branch], name) / known[name].value - 1))
     assert max(converged) > 0.02
 
 
 def test_the_test_errors_are_not_those_of_the_rule(coarse):
     """The rule's own are 3 % below the published ones, the exact ones of its overlaps 1 %."""
-    branch, found = coarse
-    known, (by_rule, exact) = published.THEORY[branch]["test_mse"].value, found.test_mse
+    branch, solution = coarse
+    known, (by_rule, exact) = published.THEORY[branch]["test_mse"].value, solution.test_mse
     assert by_rule / known - 1 == pytest.approx(-0.03, abs=0.01)
     assert exact / known - 1 == pytest.approx(-0.011, abs=0.004)
 
 
 def test_one_start_finds_on_these_points_what_a_search_finds(coarse):
     """The published minimisation has a single start; here it makes no difference."""
-    _, found = coarse
-    (q, m, theta, V), task = found.overlaps, Task()
+    _, solution = coarse
+    (q, m, theta, V), task = solution.overlaps, Task()
     xi, zeta = np.split(product_rule()[0].reshape(-1, 4).T, 2)
     w = np.sqrt(q) * xi + np.array([[m], [-m]])
     y = theta / np.sqrt(q) * xi + np.sqrt(task.sigma**2 - theta**2 / q) * zeta
@@ -106,5 +106,5 @@ def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch,
     monkeypatch.setattr(published_rule, "solve_coarsely", straight)
     branches = ("semantic", "positional")[: 2 if kind == "critical" else 1]
     known = {branch: SimpleNamespace(overlaps=f"{branch} converged") for branch in branches}
-    found = coarse_threshold(Task(), kind, Threshold(Measured(alpha, 0.01), known))
-    assert found == pytest.approx(expected, nan_ok=True)
+    solution = coarse_threshold(Task(), kind, Threshold(Measured(alpha, 0.01), known))
+    assert solution == pytest.approx(expected, nan_ok=True)

@@ -22,37 +22,39 @@ def drawn(seed=0, alpha=0.75, d=60):
 
 
 def test_the_misfits_of_the_sentences_add_up_to_the_risk():
-    data, found = drawn()
-    parts = misfits(data, found.weights).double()
-    penalty = 0.5 * LAM * found.weights.double().square().sum()
+    data, student = drawn()
+    parts = misfits(data, student.weights).double()
+    penalty = 0.5 * LAM * student.weights.double().square().sum()
     assert len(parts) == 45 and (parts >= 0).all()
-    assert parts.sum() + penalty + data.floor == pytest.approx(risk(data, found.weights[None], LAM)[0].item(), rel=1e-5)
+    assert parts.sum() + penalty + data.floor == pytest.approx(
+        risk(data, student.weights[None], LAM)[0].item(), rel=1e-5
+    )
 
 
 def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
     gained = 0
     for seed in range(12):
         data, begun = drawn(seed)
-        found, hops = searches.hop(data, LAM, begun, worst=0.2)
-        assert found.grad_norm <= LBFGS_TOLERANCE
-        assert (found.train_loss < begun.train_loss) == (hops > 0)
+        lowest, hops = searches.hop(data, LAM, begun, worst=0.2)
+        assert lowest.grad_norm <= LBFGS_TOLERANCE
+        assert (lowest.train_loss < begun.train_loss) == (hops > 0)
         gained += hops
-        assert searches.hop(data, LAM, found, worst=0.2) == (found, 0)
+        assert searches.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
         # By hand: without any one of the nine worst sentences, and with it again, descent comes back or ends higher.
-        for number in misfits(data, found.weights).argsort(descending=True)[:9]:
+        for number in misfits(data, lowest.weights).argsort(descending=True)[:9]:
             fewer = torch.arange(len(data.inputs)) != number
             parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
-            without = fit(type(data)(**{**vars(data), **parts}), LAM, found.weights[None])[0]
-            assert fit(data, LAM, without.weights[None])[0].train_loss > found.train_loss - searches.LOWER
+            without = fit(type(data)(**{**vars(data), **parts}), LAM, lowest.weights[None])[0]
+            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOWER
     assert gained > 0
 
 
 def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
     data, begun = drawn()
-    for temperature, there in ((0.0, True), (1e-6, True), (10.0, False)):
-        found = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
-        assert found.grad_norm <= LBFGS_TOLERANCE
-        assert (abs(found.train_loss - begun.train_loss) < searches.LOWER) == there
+    for temperature, stays in ((0.0, True), (1e-6, True), (10.0, False)):
+        minimum = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
+        assert minimum.grad_norm <= LBFGS_TOLERANCE
+        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOWER) == stays
 
 
 def test_the_noise_of_langevin_descent_has_its_variance():

@@ -40,19 +40,19 @@ def solutions():
 
 @pytest.mark.parametrize("branch, digits", [("semantic", 1e-9), ("positional", 1e-6)])
 def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
-    found = solutions[branch]
-    q, m, theta, V = found.overlaps
-    assert found.converged and q > 0 and V > 0
+    solution = solutions[branch]
+    q, m, theta, V = solution.overlaps
+    assert solution.converged and q > 0 and V > 0
     assert (m, theta > 0) == (0.0, True) if branch == "semantic" else (m > 0, theta) == (True, 0.0)
-    pooled = pool(average(TASK, found.overlaps, gaussian_points(**QUADRATURE)))
-    image = update(TASK, conjugates(TASK, ALPHA, found.overlaps, pooled))
+    pooled = pool(average(TASK, solution.overlaps, gaussian_points(**QUADRATURE)))
+    image = update(TASK, conjugates(TASK, ALPHA, solution.overlaps, pooled))
     # The residual is in log q, log V and an overlap over sqrt(q): relative, up to a factor of two for two of them.
-    assert image == pytest.approx(found.overlaps, rel=2 * found.residual + 1e-12, abs=1e-15)
-    assert found.residual < 1e-6
-    point = {**found.overlaps._asdict(), "rho": TASK.sigma**2, "m_teacher": 0.0}
+    assert image == pytest.approx(solution.overlaps, rel=2 * solution.residual + 1e-12, abs=1e-15)
+    assert solution.residual < 1e-6
+    point = {**solution.overlaps._asdict(), "rho": TASK.sigma**2, "m_teacher": 0.0}
     test_mse, stderr = exact(TASK, point)
-    assert abs(test_mse - found.test_mse) < 4 * np.hypot(stderr, found.stderr["test_mse"])
-    assert found.free_energy == pytest.approx(found.train_loss, rel=digits)  # they differ by the residual
+    assert abs(test_mse - solution.test_mse) < 4 * np.hypot(stderr, solution.stderr["test_mse"])
+    assert solution.free_energy == pytest.approx(solution.train_loss, rel=digits)  # they differ by the residual
 
 
 @pytest.mark.parametrize("branch", MINIMA)
@@ -60,7 +60,7 @@ def test_free_energy_is_stationary(solutions, branch):
     overlaps = solutions[branch].overlaps
     points = gaussian_points(**QUADRATURE)
     hats = conjugates(TASK, ALPHA, overlaps, average(TASK, overlaps, points))  # of each scramble
-    pooled = Hats(*(float(np.mean(each)) for each in hats))
+    pooled = Hats(*(float(np.mean(values)) for values in hats))
     moreau = average(TASK, overlaps, points).moreau.mean()
     conjugate = {"q": pooled.V / 2, "V": pooled.q / 2, "m": pooled.m, "theta": pooled.theta}
     for name, overlap in overlaps._asdict().items():
@@ -91,13 +91,13 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
     differences, step = [], 0.01
     for seed in range(6):
         few = {"points": 2**10, "scrambles": 8, "seed": seed}
-        here = solve(TASK, ALPHA, branch, **few)
-        ahead, behind = (solve(TASK, ALPHA + sign * step, branch, **few, start=here.overlaps) for sign in (1, -1))
+        centre = solve(TASK, ALPHA, branch, **few)
+        ahead, behind = (solve(TASK, ALPHA + sign * step, branch, **few, start=centre.overlaps) for sign in (1, -1))
         train, test = ((getattr(ahead, n) - getattr(behind, n)) / (2 * step) for n in ("train_loss", "test_mse"))
-        differences.append((here.train_slope - train, here.test_slope - test))
+        differences.append((centre.train_slope - train, centre.test_slope - test))
     differences = np.array(differences)
     error = differences.std(0, ddof=1) / 6**0.5
-    size = np.array([here.train_slope, here.test_mse / ALPHA])  # the test error's own slope may be near zero
+    size = np.array([centre.train_slope, centre.test_mse / ALPHA])  # the test error's own slope may be near zero
     # Student's t with 5 degrees of freedom is beyond 6 once in 10^3. The slopes come from one-sided differences of
     # relative step 1e-3 in alpha and in the overlaps, each good to about 1e-3.
     assert (np.abs(differences.mean(0)) < 6 * error + 3e-3 * size).all()
@@ -109,14 +109,14 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
 @pytest.mark.parametrize("branch, alpha", [("semantic", 1.0), ("positional", 1.5)])
 def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
     own = "theta" if branch == "semantic" else "m"
-    last, found = None, []
+    last, by_seed = None, []
     for seed in range(8):
         last = solve(TASK, alpha, branch, 2**10, 16, seed, start=last and last.overlaps)
         assert last.converged
-        found.append(last)
+        by_seed.append(last)
     for name in ("q", own, "V", "train_loss", "test_mse"):
-        values = [value(solution, name) for solution in found]
-        variances = [each.stderr[name] ** 2 for each in found]
+        values = [value(solution, name) for solution in by_seed]
+        variances = [solution.stderr[name] ** 2 for solution in by_seed]
         low, high = f_distribution.ppf([1e-4, 1 - 1e-4], 7, 8 * 15)
         assert low < np.var(values, ddof=1) / np.mean(variances) < high, name
 
@@ -144,8 +144,8 @@ def test_more_points_agree_within_error(solutions):
     ],
 )
 def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
-    found = solve(task, alpha, branch, points, 8)
-    assert not found.converged and found.reason == reason
+    solution = solve(task, alpha, branch, points, 8)
+    assert not solution.converged and solution.reason == reason
 
 
 @pytest.mark.parametrize("omega", [0.3, 1.0])
@@ -161,9 +161,9 @@ def test_the_positional_branch_is_one_up_to_many_data(omega):
 def test_a_saddle_between_two_branches_has_not_converged(solutions):
     # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
     near = replace(solutions["positional"], overlaps=Overlaps(q=0.0977, m=0.1494, theta=0.0, V=9.88))
-    found = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
-    assert found.residual < 1e-6 and 0.1 < found.overlaps.m < 0.2
-    assert not found.converged and found.reason == SADDLE
+    solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
+    assert solution.residual < 1e-6 and 0.1 < solution.overlaps.m < 0.2
+    assert not solution.converged and solution.reason == SADDLE
 
 
 def test_a_branch_along_alpha_has_the_rows_that_exist():
@@ -180,20 +180,20 @@ def test_a_branch_along_alpha_has_the_rows_that_exist():
 
 def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     task = Task(omega=0.3, lam=1e4)
-    found = solve(task, ALPHA, "symmetric", 2**10, 16)
-    assert found.converged and found.overlaps.q < 1e-11
+    solution = solve(task, ALPHA, "symmetric", 2**10, 16)
+    assert solution.converged and solution.overlaps.q < 1e-11
     unfitted = task.sigma**2 / task.lam
-    assert abs(found.overlaps.V / unfitted - 1) < 1e-4  # up to sigma^2 V_hat/lambda
+    assert abs(solution.overlaps.V / unfitted - 1) < 1e-4  # up to sigma^2 V_hat/lambda
     y = task.sigma * np.random.default_rng(0).standard_normal((200_000, 2))
     even = task.sigma**2 / 2 * ((teacher(task, y) - 0.5) ** 2).sum((1, 2))
-    error = np.hypot(found.stderr["train_loss"], ALPHA * even.std() / len(even) ** 0.5)
-    assert abs(found.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * found.train_loss
+    error = np.hypot(solution.stderr["train_loss"], ALPHA * even.std() / len(even) ** 0.5)
+    assert abs(solution.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * solution.train_loss
 
 
 @pytest.mark.slow
 def test_few_data_leave_a_small_student():
     few, twice = (solve(TASK, alpha, "symmetric", 2**10, 8) for alpha in (1e-3, 2e-3))
-    shifts = [found.overlaps.V * TASK.lam / TASK.sigma**2 - 1 for found in (few, twice)]
+    shifts = [solution.overlaps.V * TASK.lam / TASK.sigma**2 - 1 for solution in (few, twice)]
     assert few.converged and twice.converged and 0 < shifts[0] < shifts[1] < 0.05
     # The prox of a field near zero jumps away from zero, so r stays finite: q and the loss are proportional to alpha,
     # and V_hat = -alpha E[r . xi]/sqrt(q) to its root. The next terms are smaller by a factor like the shift of V.
@@ -237,19 +237,19 @@ def test_training_losses_are_equal_at_the_critical_point(critical):
     assert semantic.converged and positional.converged
     slope = semantic.train_slope - positional.train_slope
     energies = semantic.energies - positional.energies
-    there = energies.std(ddof=1) / 4 / abs(slope)  # in alpha
+    error = energies.std(ddof=1) / 4 / abs(slope)  # in alpha
     gap = (semantic.train_loss - positional.train_loss) / slope
-    assert abs(gap) < 4 * np.hypot(critical.alpha.error, there)
+    assert abs(gap) < 4 * np.hypot(critical.alpha.error, error)
     assert slope < 0 and critical.alpha.error < 0.02 * critical.alpha.value
 
 
 def test_test_error_is_the_linear_baseline_at_the_linear_threshold():
     linear = threshold(TASK, "linear", **CROSSING)
     assert linear.exists and linear.alpha.error < 0.02 * linear.alpha.value
-    found = solve(TASK, linear.alpha.value, "semantic", 2**11, 16, seed=7)
-    gap = found.test_mse - linear_baseline(TASK)
-    assert abs(gap) < 4 * np.hypot(linear.alpha.error * found.test_slope, found.stderr["test_mse"])
-    assert found.test_slope < 0
+    solution = solve(TASK, linear.alpha.value, "semantic", 2**11, 16, seed=7)
+    gap = solution.test_mse - linear_baseline(TASK)
+    assert abs(gap) < 4 * np.hypot(linear.alpha.error * solution.test_slope, solution.stderr["test_mse"])
+    assert solution.test_slope < 0
 
 
 def test_a_more_positional_teacher_needs_more_data(critical):
@@ -263,8 +263,8 @@ def test_a_more_positional_teacher_needs_more_data(critical):
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_a_positional_teacher_has_no_threshold(kind):
-    found = threshold(Task(omega=1), kind, points=2**8, scrambles=4)
-    assert np.isnan(found.alpha).all() and not found.exists
+    crossing = threshold(Task(omega=1), kind, points=2**8, scrambles=4)
+    assert np.isnan(crossing.alpha).all() and not crossing.exists
 
 
 # Trained students
@@ -302,14 +302,14 @@ def trained(d, seed):
 def test_trained_students_come_to_the_theory(solutions):
     instances = {250: 12, 1000: 8}
     results = {d: [trained(d, 100 * d + i) for i in range(count)] for d, count in instances.items()}
-    for branch, found in solutions.items():
+    for branch, solution in solutions.items():
         for name in ("q", "theta" if branch == "semantic" else "m", "train_loss", "test_mse"):
-            small, large = (np.array([each[branch][name] for each in results[d]]) for d in (250, 1000))
+            small, large = (np.array([student[branch][name] for student in results[d]]) for d in (250, 1000))
             # Corrections of finite size are of order 1/d: two sizes give the limit, with its error.
             limit = (4 * large.mean() - small.mean()) / 3
             variance = 16 / 9 * large.var(ddof=1) / len(large) + small.var(ddof=1) / 9 / len(small)
-            error = np.hypot(variance**0.5, found.stderr[name])
-            expected = value(found, name)
+            error = np.hypot(variance**0.5, solution.stderr[name])
+            expected = value(solution, name)
             assert error < 0.04 * expected, (branch, name)
             # Student's t with some 8 degrees of freedom is beyond 5 once in 10^3.
             assert abs(limit - expected) < 5 * error, (branch, name)
@@ -318,15 +318,15 @@ def test_trained_students_come_to_the_theory(solutions):
 def test_the_spread_is_what_each_scramble_alone_has():
     """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
     points, scrambles, seed = 2**10, 8, 3
-    found, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), StandardBranch(TASK, 2.0, "semantic")
+    solution, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), StandardBranch(TASK, 2.0, "semantic")
     alone = []
     for nets in gaussian_points(points, scrambles, seed)[:, None]:
-        x, averages = polish_near(model, model.pack(found.overlaps), Net(nets, model.fields))
+        x, averages = polish_near(model, model.pack(solution.overlaps), Net(nets, model.fields))
         alone.append({**model.unpack(x)._asdict(), **model.observables(x, pool(averages))})
     for name in ("q", "theta", "test_mse", "replicon", "gain"):
-        values = np.array([float(each[name]) for each in alone])
-        assert np.corrcoef(values, found.spread[name])[0, 1] > 0.99, name
-        assert found.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
+        values = np.array([float(scramble[name]) for scramble in alone])
+        assert np.corrcoef(values, solution.spread[name])[0, 1] > 0.99, name
+        assert solution.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
 
 
 # Solutions with both overlaps
