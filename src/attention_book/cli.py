@@ -185,7 +185,7 @@ def _parser():
     option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
     directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
-    covariance.add_argument("--covariance", metavar="DIRECTIONS", help=directions)
+    covariance.add_argument("--covariance", metavar="DIRECTIONS", default=[], help=directions)
     length.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
     option = quadrature.add_argument
     option("--points", type=int, help="points a scramble, a power of two (default: 2048 to 16384, by what is asked)")

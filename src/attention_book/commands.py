@@ -257,15 +257,7 @@ def figures(options):
 
 def _task(options):
     parameters = {"omega": options.omega, "sigma": options.sigma, "lam": options.lam, "matrix": options.matrix}
-    covariance = getattr(options, "covariance", None)
-    return Task(**parameters, spectrum=() if covariance is None else _directions(covariance))
-
-
-def _directions(covariance):
-    try:
-        return [tuple(map(float, direction.split(","))) for direction in covariance.split(";")]
-    except ValueError:
-        raise BadInput("covariance", covariance, "eigenvalue,weight[,teacher[,encoding]];... in numbers") from None
+    return Task(**parameters, spectrum=getattr(options, "covariance", []))
 
 
 def _architecture(options):

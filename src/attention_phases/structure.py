@@ -58,10 +58,14 @@ def over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> 
 
 
 def as_spectrum(value: Any) -> tuple[Direction, ...]:
-    """Return directions with floats; `BadInput` names the covariance if they make none."""
-    allowed = "directions (eigenvalue, weight, teacher, encoding) of finite numbers >= 0"
+    """Return directions, given as such or as "eigenvalue,weight[,teacher[,encoding]];...", with floats.
+
+    `BadInput` names the covariance if they make none.
+    """
+    allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
+    rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:
-        directions = tuple(Direction(_floats(eigenvalue), *map(float, rest)) for eigenvalue, *rest in value)
+        directions = tuple(Direction(_floats(eigenvalue), *map(float, rest)) for eigenvalue, *rest in rows)
     except (TypeError, ValueError):
         raise BadInput("covariance", value, allowed) from None
     numbers = np.concatenate([np.empty(0), *(np.ravel(part) for direction in directions for part in direction)])

@@ -101,4 +101,4 @@ def _matrix(value: object) -> tuple:
         entries = np.empty(0)
     if entries.shape != (2, 2) or not np.isfinite(entries).all():
         raise BadInput("matrix", value, "standard, alternative or four finite numbers a,b;c,d")
-    return tuple(map(tuple, entries.tolist()))
+    return tuple(map(tuple, entries.tolist()))  # pyright: ignore
