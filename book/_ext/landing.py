@@ -7,7 +7,7 @@ from pathlib import Path
 from attention_book.explorer.page import PICTURE, SCRIPT, WORDS, pieces
 
 PAGE = "book/index"
-SCRIPTS = (SCRIPT, "d3-explorer.js", "explorer-theory.js", "explorer.js")  # in this order
+SCRIPTS = (SCRIPT, "d3-explorer.js", "training.js", "explorer-theory.js", "explorer.js", "explorer-students.js")  # in order
 EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # what the notebooks have made
 
 

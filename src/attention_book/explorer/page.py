@@ -4,7 +4,6 @@ import json
 from hashlib import sha256
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from filelock import FileLock
 from numpy.polynomial.hermite_e import hermegauss
@@ -16,7 +15,6 @@ from ..analysis.thresholds import borders_of, mark
 from ..experiments.results import experiment
 from ..pages import prices
 from ..paths import DATA, ROOT
-from ..store.parquet import encode
 from ..store.provenance import source_digest
 from .nodes import QUANTITIES, branch_nodes, with_interpolation
 
@@ -67,15 +65,14 @@ def _words(folder):
 def data_script():
     """JavaScript that sets `explorerData`, which a page can load from a disk too; read by `book/_static/explorer.js`.
 
-    Both matrices A, from the stored theory; arrays as base64 of float32.
+    Both matrices A, from the stored theory, to seven digits.
     """
     noise, weights = hermegauss(NOISE_NODES)
     data = {
         "sigma": Task().sigma,
         "lam": Task().lam,
-        "quantities": QUANTITIES,
-        "noise": encode(noise),
-        "weights": encode(weights / weights.sum()),
+        "noise": list(noise),
+        "weights": list(weights / weights.sum()),
         "tasks": {name: _task(name, experiment(stored, "paper", quiet=True)) for name, stored in EXPERIMENTS.items()},
     }
     return f"window.explorerData = {json.dumps(data, separators=(',', ':'))};\n"
@@ -105,13 +102,16 @@ def _up_to_the_border(ends, nodes):
 
 
 def _branch(nodes):
-    """Omegas, numbers of nodes, and a row a node: alpha, values, errors."""
-    rows = [np.column_stack([line.alpha, line.values, line.errors]) for line in nodes]
-    return {
-        "omega": encode([line.omega for line in nodes]),
-        "count": [len(line.alpha) for line in nodes],
-        "rows": encode(np.concatenate(rows)),
-    }
+    """Omegas, and of each a line: alpha, and values and errors by the quantity's name."""
+    lines = [
+        {"alpha": _short(line.alpha)}
+        | {
+            part: {name: _short(column) for name, column in zip(QUANTITIES, getattr(line, part).T)}
+            for part in ("values", "errors")
+        }
+        for line in nodes
+    ]
+    return {"omega": [line.omega for line in nodes], "lines": lines}
 
 
 def _curve(lines, what, value="alpha"):
@@ -121,4 +121,8 @@ def _curve(lines, what, value="alpha"):
 
 def _table(rows):
     """A value and its error along omega."""
-    return {"omega": encode(rows.index), "value": encode(rows.iloc[:, 0]), "error": encode(rows.iloc[:, 1])}
+    return dict(zip(("omega", "value", "error"), map(_short, (rows.index, *rows.to_numpy().T))))
+
+
+def _short(numbers):
+    return [float(f"{number:.7g}") for number in numbers]

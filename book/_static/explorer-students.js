@@ -1,0 +1,72 @@
+/* "Train students here": in a worker, at the circle or along alpha; their dots join the explorer's panels. */
+"use strict";
+(explorer => {
+  if (!explorer) return;
+  const {root, state, task, move, show, withError} = explorer;
+  const form = root.querySelector(".explorer-training"), said = form.querySelector("output");
+  const work = inWorker({...window.explorerData, tasks: null});
+  const ALPHAS = Array.from({length: 10}, (_, i) => (i + 1) / 5), SETS = 4, RANDOMS = {circle: 8, sweep: 1};
+  let run = {rows: []};
+
+  /** Mean over data sets, and its standard error where there are several. */
+  function measured(values) {
+    const value = values.reduce((sum, some) => sum + some, 0) / values.length;
+    const square = values.reduce((sum, some) => sum + (some - value) ** 2, 0);
+    return {value, error: Math.sqrt(square / Math.max(values.length - 1, 1) / values.length)};
+  }
+
+  const chosen = (rows, start) => rows.filter(row => row.start === start);
+  const byAlpha = () => [...new Set(run.rows.map(row => row.alpha))]
+    .map(alpha => run.rows.filter(row => row.alpha === alpha));
+
+  /** A dot for the panels: students of one alpha. */
+  const dot = (kind, rows) => ({kind, alpha: rows[0].alpha, ...Object.fromEntries(
+    ["train_loss", "test_mse", "theta", "m"].map(name => [name, measured(rows.map(row => row[name]))]))});
+
+  /** Rings: random starts. Dots: means of those from the teacher and from the encoding that have not left their valley. */
+  explorer.students = () => run.omega !== state.omega || run.matrix !== state.matrix ? [] : byAlpha().flatMap(rows => {
+    const stayed = ["semantic", "positional"].map(name => chosen(rows, name).filter(row => row.valley === name));
+    return [...chosen(rows, "random").map(row => dot(`random ${row.valley}`, [row])),
+            ...stayed.filter(some => some.length).map(some => dot(some[0].start, some))];
+  });
+
+  /** Where the mean difference of the losses of both students of a data set last changes its sign. */
+  function crossing() {
+    const gaps = byAlpha().map(rows => ({alpha: rows[0].alpha, ...measured(
+      chosen(rows, "semantic").map((row, k) => row.train_loss - chosen(rows, "positional")[k].train_loss))}));
+    const last = gaps.findLastIndex(({value}) => value >= 0), [a, b] = gaps.slice(last, last + 2);
+    if (!b) return `On average ${last < 0 ? "semantic" : "positional"} students have the lower loss at the largest α. `;
+    const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
+    const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
+    return `Their mean losses cross at α = ${withError({value, error: Math.abs(error / slope)})}. `;
+  }
+
+  function report({rows, train, total}, done) {
+    const random = chosen(rows, "random"), semantic = random.filter(row => row.valley === "semantic").length;
+    const stuck = rows.filter(row => !row.converged).length;
+    said.textContent = !done ? `${rows.length} of ${total} students …` : [
+      train === "sweep" ? `Dots: means of ${SETS} data sets. ${crossing()}` : "",
+      `Of ${random.length} random starts (rings) ${random.length - semantic} ended positional, ${semantic} semantic.`,
+      stuck ? ` ${stuck} did not converge.` : "",
+    ].join("");
+  }
+
+  function start(train) {
+    const {omega, matrix, alpha, d, seed} = state;
+    const cells = train === "circle" ? [{alpha, seed}]
+      : ALPHAS.flatMap(alpha => Array.from({length: SETS}, (_, k) => ({alpha, seed: 1000 * seed + k})));
+    run = {train, omega, matrix, rows: [], total: cells.length * (2 + RANDOMS[train])};
+    let drawing;
+    work("students", {task: {omega, A: task().A}, d, cells, randoms: RANDOMS[train]}, row => {
+      if (row) run.rows.push(row);
+      report(run, !row);
+      drawing ||= requestAnimationFrame(() => { drawing = null; show(); });
+    });
+  }
+
+  const startAsked = () => state.train && start(state.train);
+  for (const button of form.querySelectorAll("button"))
+    button.addEventListener("click", () => { move({train: button.value}); startAsked(); });
+  root.addEventListener("opened", startAsked);
+  startAsked();
+})(window.explorer);

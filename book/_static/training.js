@@ -1,0 +1,179 @@
+/* Students trained in the reader's browser: sentences, their risk, L-BFGS, test errors. It is one function without
+   surroundings, so that its source also runs in a worker. The risk is reduced as in
+   `attention_phases.model.two_tokens`: an output moves on the line through both tokens. */
+"use strict";
+function attentionTraining({sigma, lam, noise, weights}) {
+  const STEPS = 3000, MEMORY = 20, TOLERANCE = 1e-4;  // of L-BFGS; the last bounds |grad R|
+  const logistic = t => 1 / (1 + Math.exp(-t));
+  const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const norm = values => Math.sqrt(dot(values, values));
+
+  function dot(a, b) {
+    let sum = 0;
+    for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+    return sum;
+  }
+
+  /** Add a multiple of b to a, in place. */
+  function add(a, share, b) {
+    for (let i = 0; i < a.length; i++) a[i] += share * b[i];
+    return a;
+  }
+
+  /** A function that draws standard normal numbers (Box and Muller) from uniform ones (mulberry32). */
+  function normals(seed) {
+    let state = seed | 0, spare = null;
+    function uniform() {
+      state = (state + 0x6d2b79f5) | 0;
+      let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+      mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    }
+    return () => {
+      const kept = spare;
+      spare = null;
+      if (kept !== null) return kept;
+      const radius = Math.sqrt(-2 * Math.log(1 - uniform())), angle = 2 * Math.PI * uniform();
+      spare = radius * Math.sin(angle);
+      return radius * Math.cos(angle);
+    };
+  }
+
+  /** S_aa of two fields: what a token attends to itself. */
+  const own = (h, a) => logistic(h[a] * (h[a] - h[1 - a]));
+
+  /** Y_aa of the teacher. */
+  const target = ({omega, A}, y, a) => (1 - omega) * own(y, a) + omega * A[a][a];
+
+  /** A teacher and training sentences: x/sqrt(d) of both tokens, |x_1 - x_2|^2/d, the S_11 and S_22 that would fit each
+      sentence best, and the loss that is left then. */
+  function sample(task, count, d, normal) {
+    const draw = size => Float64Array.from({length: d}, () => size * normal());
+    const teacher = draw(1), [inputs, targets] = [2 * count * d, 2 * count].map(length => new Float64Array(length));
+    const stiffness = new Float64Array(count), floor = new Float64Array(count);
+    for (let k = 0; k < count; k++) {
+      const xi = [draw(sigma), draw(sigma)], y = xi.map(token => dot(token, teacher) / Math.sqrt(d));
+      const line = add(xi[0].slice(), -1, xi[1]), square = dot(line, line), along = mean(line) * Math.sqrt(d);
+      stiffness[k] = (square + 4 * along + 4) / d;  // the encoding adds 2/sqrt(d) to each entry of the line
+      for (const a of [0, 1]) {
+        inputs.set(xi[a].map(entry => entry / Math.sqrt(d) + (1 - 2 * a) / d), (2 * k + a) * d);
+        const Y = target(task, y, a), best = (Y * square + (2 * Y + 1) * along + 2) / (d * stiffness[k]);
+        targets[2 * k + a] = best;
+        floor[k] += (Y ** 2 * square + 2 * Y * along + 1) / (2 * d) - stiffness[k] * best ** 2 / 2;
+      }
+    }
+    return {d, count, teacher, inputs, stiffness, targets, floor};
+  }
+
+  /** Empirical risk R(Q) of a student on the first `count` sentences, and its gradient. */
+  function risk({d, count, inputs, stiffness, targets, floor}, Q) {
+    const gradient = Q.map(weight => lam * weight);
+    let value = lam * dot(Q, Q) / 2;
+    for (let k = 0; k < count; k++) {
+      const x = [2 * k, 2 * k + 1].map(row => inputs.subarray(row * d, (row + 1) * d)), h = x.map(row => dot(row, Q));
+      const slopes = [0, 1].map(a => {
+        const s = own(h, a), miss = s - targets[2 * k + a];
+        value += stiffness[k] * miss ** 2 / 2;
+        return stiffness[k] * miss * s * (1 - s);
+      });
+      x.forEach((row, a) => add(gradient, slopes[a] * (2 * h[a] - h[1 - a]) - slopes[1 - a] * h[1 - a], row));
+      value += floor[k];
+    }
+    return {value, gradient};
+  }
+
+  /** The student that L-BFGS reaches from a start. */
+  function minimise(data, start) {
+    let Q = start, now = risk(data, Q), steps = 0;
+    const history = [];  // of moves and of what they changed in the gradient, the last one at the end
+    while (norm(now.gradient) > TOLERANCE && steps++ < STEPS) {
+      const direction = now.gradient.map(entry => -entry), shares = [];
+      for (const {moved, turned, curvature} of history.toReversed()) {
+        shares.unshift(dot(moved, direction) / curvature);
+        add(direction, -shares[0], turned);
+      }
+      const {curvature = 1, turned = [1]} = history.at(-1) ?? {};
+      add(direction, curvature / dot(turned, turned) - 1, direction.slice());
+      history.forEach(({moved, turned, curvature}, i) =>
+        add(direction, shares[i] - dot(turned, direction) / curvature, moved));
+      let length = 2, tried, next;
+      do {
+        length /= 2;
+        tried = add(Q.slice(), length, direction);
+        next = risk(data, tried);
+      } while (next.value > now.value + 1e-4 * length * dot(now.gradient, direction) && length > 1e-9);
+      const move = {moved: add(tried.slice(), -1, Q), turned: add(next.gradient.slice(), -1, now.gradient)};
+      move.curvature = dot(move.moved, move.turned);
+      if (move.curvature > 0) history.push(move);
+      if (history.length > MEMORY) history.shift();
+      [Q, now] = [tried, next];
+    }
+    return {Q, train_loss: now.value / data.d, converged: norm(now.gradient) <= TOLERANCE};
+  }
+
+  /** Order parameters of a student, and the cosines of its weights with the teacher and with the encoding. */
+  function overlaps({d, teacher}, Q) {
+    const q = sigma ** 2 * dot(Q, Q) / d, rho = sigma ** 2 * dot(teacher, teacher) / d;
+    const theta = sigma ** 2 * dot(Q, teacher) / d, m = mean(Q);
+    return {q, m, theta, rho, mTeacher: mean(teacher),
+            cosines: {semantic: theta / Math.sqrt(q * rho), positional: sigma * m / Math.sqrt(q)}};
+  }
+
+  /** Mean of a function of standard normal numbers, so many of them, by Gauss-Hermite quadrature. */
+  const average = (count, of, ...z) => count === z.length ? of(...z)
+    : noise.reduce((sum, node, i) => sum + weights[i] * average(count, of, ...z, node), 0);
+
+  /** Test error, as `attention_phases.theory.prediction_error.test_error` defines it at finite d. */
+  function testError(task, {q, m, theta, rho, mTeacher}, d) {
+    const root = Math.sqrt(q), rest = Math.sqrt(Math.max(rho - theta ** 2 / q, 1e-12)), variance = sigma ** 2;
+    const byXi = variance * m / root, byZeta = (variance * mTeacher - byXi * theta / root) / rest;
+    return average(4, (xi1, xi2, zeta1, zeta2) => {
+      const y = [theta / root * xi1 + rest * zeta1, theta / root * xi2 + rest * zeta2];
+      const w = [root * xi1 + m, root * xi2 - m], along = byXi * (xi1 - xi2) + byZeta * (zeta1 - zeta2);
+      const plane = variance * ((xi1 - xi2) ** 2 + (zeta1 - zeta2) ** 2) / 2;  // there a token is not free
+      return mean([0, 1].map(a => {
+        const s = own(w, a), miss = target(task, y, a) - s, passed = 2 * s - 1;
+        const encoding = passed ** 2 / 2 - passed * miss * along;
+        return 2 * variance * miss ** 2 + 2 * (plane * miss ** 2 - 2 * variance * miss ** 2 + encoding) / d;
+      }));
+    });
+  }
+
+  /** Students of each cell {alpha, seed}: from the teacher, from the encoding, and from random weights. `valley`: the
+      one whose direction a student is closer to. Overlaps are over sigma^2, positive with the own valley. */
+  function* students({task, d, cells, randoms}) {
+    for (const {alpha, seed} of cells) {
+      const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
+      const starts = {semantic: [data.teacher], positional: [new Float64Array(d).fill(d ** -0.5)],
+                      random: Array.from({length: randoms}, () => data.teacher.map(() => 0.1 * normal()))};
+      for (const start of Object.keys(starts)) for (const weights of starts[start]) {
+        const {Q, train_loss, converged} = minimise(data, weights), {cosines, ...point} = overlaps(data, Q);
+        const valley = Math.abs(cosines.semantic) > Math.abs(cosines.positional) ? "semantic" : "positional";
+        const sign = Math.sign(cosines[valley]) / sigma ** 2;
+        yield {start, valley, alpha, seed, train_loss, converged, test_mse: testError(task, point, d),
+               theta: sign * point.theta, m: sign * point.m};
+      }
+    }
+  }
+
+  return {sample, risk, students};
+}
+
+/** A function that has a generator of `attentionTraining` do a job in a worker; each result is `answered`, at last
+    null. A new job ends the one before. A page from a disk may load no worker but this kind. */
+function inWorker(constants) {
+  const source = `"use strict"; ${attentionTraining}
+    const training = attentionTraining(${JSON.stringify(constants)});
+    onmessage = ({data: [name, job]}) => {
+      for (const result of training[name](job)) postMessage(result);
+      postMessage(null);
+    };`;
+  const url = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+  let worker;
+  return (name, job, answered) => {
+    worker?.terminate();
+    worker = new Worker(url);
+    worker.onmessage = ({data}) => answered(data);
+    worker.postMessage([name, job]);
+  };
+}
