@@ -56,6 +56,7 @@
     const cells = train === "circle" ? [{alpha, seed}]
       : ALPHAS.flatMap(alpha => Array.from({length: SETS}, (_, k) => ({alpha, seed: 1000 * seed + k})));
     run = {train, omega, matrix, rows: [], total: cells.length * (2 + RANDOMS[train])};
+    report(run, false);
     let drawing;
     work("students", {task: {omega, A: task().A}, d, cells, randoms: RANDOMS[train]}, row => {
       if (row) run.rows.push(row);

@@ -196,14 +196,23 @@
       .map(({coordinates}) => coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""));
   }
 
-  /** While the pointer is down on an element, the point of the drawing under it counts; a tap or click does too. */
+  /** While the pointer is down on an element, the point of the drawing under it counts; a tap or click does too. A
+      finger beside the handle may mean to scroll: it counts as soon as it moves sideways. */
   function follow(element, svg, moved) {
+    let from, steers;
     const report = event => {
       const box = svg.getBoundingClientRect();
       moved(event.clientX - box.left, event.clientY - box.top);
     };
-    element.addEventListener("pointerdown", event => element.setPointerCapture(event.pointerId));
-    element.addEventListener("pointermove", event => element.hasPointerCapture(event.pointerId) && report(event));
+    element.addEventListener("pointerdown", event => {
+      element.setPointerCapture(event.pointerId);
+      [from, steers] = [event, event.pointerType !== "touch" || element !== svg];
+    });
+    element.addEventListener("pointermove", event => {
+      if (!element.hasPointerCapture(event.pointerId)) return;
+      steers ||= Math.abs(event.clientX - from.clientX) > Math.abs(event.clientY - from.clientY);
+      if (steers) report(event);
+    });
     element.addEventListener("click", report);
   }
 
