@@ -7,7 +7,8 @@ from pathlib import Path
 from attention_book.explorer.page import PICTURE, SCRIPT, WORDS, pieces
 
 PAGE = "book/index"
-SCRIPTS = (SCRIPT, "d3-explorer.js", "training.js", "explorer-theory.js", "explorer.js", "explorer-students.js")  # in order
+OWN = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js")
+SCRIPTS = (SCRIPT, "d3-explorer.js", *OWN)  # in this order
 EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # what the notebooks have made
 
 
