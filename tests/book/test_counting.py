@@ -48,7 +48,7 @@ def test_distances_as_published_leave_out_the_former_zeros_of_the_embeddings():
 
 def test_table_1_compares_means_and_spreads():
     read = read_runs().assign(**{"start to trained": [155.0, 165.0, 160.0, 170.0]})
-    rows = page.beside_published(read)
+    rows = page.runs_beside_published(read)
     assert len(rows) == 16 and set(rows["evidence"]) == {"transformers"} and set(rows["n"]) == {2}
     by = {(row.quantity, *row.parameters.values()): row for row in rows.itertuples()}
     mean, spread = (by["start to trained", "positional", name] for name in ("mean", "standard deviation"))

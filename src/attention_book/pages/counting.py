@@ -45,53 +45,44 @@ def per_run(table):
     by_adam = distance.xs("start to trained", level="span").sum(axis=1)
     by_sgd, zeros_by_sgd = (frame.xs("trained to final", level="span").copy() for frame in (distance, of_zeros))
     by_sgd[EMBEDDINGS] = (by_sgd[EMBEDDINGS] ** 2 - zeros_by_sgd[EMBEDDINGS] ** 2) ** 0.5
-    columns = {
-        "accuracy": accuracy,
-        "start to trained": by_adam,
-        "trained to final": by_sgd.sum(axis=1),
-        "of_zeros": zeros_by_sgd.drop(columns=EMBEDDINGS).sum(axis=1),
-    }
-    return pd.DataFrame(columns)
+    columns = {"accuracy": accuracy, "start to trained": by_adam, "trained to final": by_sgd.sum(axis=1)}
+    return pd.DataFrame(columns | {"of_zeros": zeros_by_sgd.drop(columns=EMBEDDINGS).sum(axis=1)})
 
 
-def beside_published(runs):
-    """Table 1 beside ours, means over runs and standard deviations between them, as from `published.compare`.
+def runs_beside_published(runs):
+    """Table 1 beside `per_run`: means over runs and standard deviations between them, as from `published.compare`.
 
     The error of a standard deviation is that of normal numbers.
-
-    runs: from `per_run`.
     """
     rows = []
-    for variant, name, *known in _published():
-        values = runs.loc[variant, name]
-        count, std = len(values), values.std(ddof=published.LESS[name])
-        ours = Measured(values.mean(), values.sem()), Measured(std, std / (2 * (count - 1)) ** 0.5)
+    for variant, name, (mean, spread), values, std in _published_beside(runs):
         reason = "lost letters" if (variant, name) == ("semantic", "accuracy") else "unknown"
-        for statistic, theirs, number in zip(("mean", "standard deviation"), known, ours):
+        count = len(values)
+        for statistic, known, ours in (
+            ("mean", mean, Measured(values.mean(), values.sem())),
+            ("standard deviation", spread, Measured(std, std / (2 * (count - 1)) ** 0.5)),
+        ):
             where = {"solution": variant, "statistic": statistic}
-            rows.append(Comparison(name, where, theirs, number, "transformers", count, reason))
+            rows.append(Comparison(name, where, known, ours, "transformers", count, reason))
     return compare(rows)
 
 
 def table1(runs):
-    """Table 1 in the paper's form: published means and standard deviations as printed, and ours.
-
-    runs: from `per_run`.
-    """
-    rows = []
-    for variant, name, mean, spread in _published():
-        values = runs.loc[variant, name]
-        ours = {"ours": values.mean(), "ours_std": values.std(ddof=published.LESS[name])}
-        theirs = {"published": mean.text, "published_spread": spread.text}
-        rows.append({"quantity": name, "solution": variant, **theirs, **ours})
-    return pd.DataFrame(rows)
+    """Table 1 in the paper's form: published means and standard deviations as printed, and those of `per_run`."""
+    columns = ["quantity", "solution", "published", "published_spread", "ours", "ours_std"]
+    rows = [
+        (name, variant, mean.text, spread.text, values.mean(), std)
+        for variant, name, (mean, spread), values, std in _published_beside(runs)
+    ]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _published():
-    """Solution, quantity, published mean and published standard deviation."""
+def _published_beside(runs):
+    """Solution, quantity, published mean and standard deviation, our values and their standard deviation."""
     for variant, known in published.HISTOGRAM.items():
-        for name, (mean, spread) in known.items():
-            yield variant, name, mean, spread
+        for name, numbers in known.items():
+            values = runs.loc[variant, name]
+            yield variant, name, numbers, values, values.std(ddof=published.LESS[name])
 
 
 def by_sgd(table, cells, sequences):
@@ -152,10 +143,10 @@ def worst_letter(table, cells, after="adam"):
 
 
 def lasting_errors(runs):
-    """Share counted wrong at the worst letter of each run, the median of three tests that follow one another.
+    """Share counted wrong at the worst letter of each run: tested epoch by data set and start.
 
-    A test sees one epoch, and any letter may have a bad one; the median leaves those out. There is a row for each epoch
-    that was tested, and a column for each data set and start. At both ends it is the median of the three nearest tests.
+    A test sees one epoch, and any letter may have a bad one: taken is the median of three tests that follow one
+    another, at both ends of the three nearest.
 
     runs: rows of the experiment "lost_letters" that train equally long.
     """
@@ -164,19 +155,14 @@ def lasting_errors(runs):
 
 
 def lost(errors):
-    """Which runs have lost a letter: over a quarter of its places are counted wrong after the first epochs.
-
-    errors: from `lasting_errors`.
-    """
+    """Which runs of `lasting_errors` have lost a letter: over `LOST` of its places are wrong after the first epochs."""
     return errors.loc[:EXCHANGED].iloc[-1] > LOST
 
 
 def lost_letters(errors, epochs):
-    """What is counted wrong at the worst letter of the runs that have lost one, and of the others, after some epochs.
+    """`lasting_errors` of the runs that have lost a letter, and of the others, after some epochs.
 
     `epoch`; `there`, mean and range over the runs that have lost a letter; `kept`, the largest of the others.
-
-    errors: from `lasting_errors`.
     """
     chosen, gone = errors.loc[sorted(epochs)], lost(errors)
     losing, keeping = chosen.loc[:, gone], chosen.loc[:, ~gone]
@@ -186,10 +172,7 @@ def lost_letters(errors, epochs):
 
 @styled
 def draw_curves(curves):
-    """Share of wrong positions against the epoch, all runs.
-
-    curves: from `curves`.
-    """
+    """Share of wrong positions against the epoch, all runs of `curves`."""
     figure, (axes,) = panels(1, 4.2)
     first = curves["seed"].min()
     for (variant, seed), run in curves[curves["epoch"] > 0].groupby(RUN):

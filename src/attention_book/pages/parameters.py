@@ -19,33 +19,25 @@ LOOKS = [(0.5, "o", "-"), (0.75, "s", "--"), (1.0, "^", ":")]  # shade, marker a
 
 
 def thresholds_by_task(table, lines, rng):
-    """Both thresholds of theory for every task, and `trained`, the second one of the students, with errors.
-
-    table, lines: the experiments "fig08", by L-BFGS, and "fig08_theory".
-    rng: for the bootstrap.
-    """
+    """Both thresholds of theory ("fig08_theory") for every task, and `trained`, alpha_l of students, with errors."""
     columns = {kind: curve(lines, kind, along=TASK) for kind in GAPS}
     columns["trained"] = crossings(table, test_gap, rng, along=TASK)
     return side_by_side(columns, lines.groupby(TASK).size().index).reset_index()
 
 
 def best_errors(lines):
-    """Of each minimum over alpha the least test error over lambda, with its error, and that `lam`: by branch and alpha.
-
-    lines: the experiment "ridge".
-    """
+    """The least test error over lambda with its error, and that `lam`, by branch and alpha; of the experiment "ridge"."""
     rows = lines[lines["what"].isin(MINIMA)].dropna(subset="test_mse").reset_index()
     best = rows.loc[rows.groupby(["what", "alpha"], observed=True)["test_mse"].idxmin()]
     return best.set_index(["what", "alpha"])[["test_mse", "test_mse_error", "lam"]].sort_index()
 
 
 def memory(table, lines):
-    """Root mean squares of the overlaps of students from several starts, and their losses, beside theory.
+    """Overlaps and losses of students of the experiment "memory", and of the solution of theory without overlaps.
 
-    `start`, `dimension` (NaN: theory); `theta_rms`, `m_rms` and `train_loss` with errors.
+    `start`, `dimension` (NaN: theory); `theta_rms` and `m_rms`, root mean squares, and `train_loss` with errors.
 
-    table: the experiment "memory" for one task.
-    lines: theory of the same task; its solution without overlaps is shown.
+    table, lines: students and theory of one task.
     """
     # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)

@@ -1,31 +1,25 @@
 """Message passing: how far two copies of it settle from each other, and one run beside its state evolution."""
 
-import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
-from attention_phases.measured import standard_error
+from attention_phases.measured import Measured, standard_error
 from attention_phases.task import Task
 from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.stability import contraction, gains, settling_distance
 
-from ..analysis.instances import with_errors
+from ..analysis.instances import as_columns, with_errors
 from ..analysis.thresholds import curve
 from ..experiments.results import experiment
 from ..render.dark import VALUES
-from ..render.panels import bar_below, draw_line, draw_points, panels, styled
+from ..render.panels import bar_below, draw_line, draw_means, draw_points, panels, styled
 from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, SEMANTIC
 from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
 DISTANCE = "distance of the copies, over the size of $Q$"
 # label and unit, over sigma^2; m has a drawing of its own
-TRACKED = {
-    "q": (r"$q/\sigma^2$", 1),
-    "theta": (r"$\theta/\sigma^2$", 1),
-    "V": (r"$V/10\sigma^2$", 10),
-}
+TRACKED = {"q": (r"$q/\sigma^2$", 1), "theta": (r"$\theta/\sigma^2$", 1), "V": (r"$V/10\sigma^2$", 10)}
 LINES = {
     "critical": {"label": r"$\alpha_c$", "colour": NEUTRAL},
     "semantic start": {"label": "semantic branch begins", "colour": SEMANTIC, "style": "--"},
@@ -33,7 +27,7 @@ LINES = {
 
 
 def gains_at(places, points, scrambles):
-    """The fixed point at each (omega, alpha, branch), and the gains of the distance of two copies there."""
+    """The fixed point at each (omega, alpha, branch), and the gains of the distance of two copies at it."""
     solved = {}
     for omega, alpha, branch in places:
         task = Task(omega=omega)
@@ -43,26 +37,23 @@ def gains_at(places, points, scrambles):
 
 
 def theory(solved):
-    """By omega, alpha and branch: the `replicon` and the `distance` at which two copies settle, with errors.
+    """The `replicon` and the `distance` at which two copies settle, with errors, at each place of `gains_at`.
 
     The distance is NaN where it is smaller than all that were tried.
-
-    solved: from `gains_at`.
     """
-    rows = []
-    for solution, tried in solved.values():
-        distance = settling_distance(*tried)
-        rows.append((solution.replicon, solution.stderr["replicon"], distance.value or np.nan, distance.error))
-    columns = ["replicon", "replicon_error", "distance", "distance_error"]
-    return pd.DataFrame(rows, pd.MultiIndex.from_tuples(solved, names=["omega", "alpha", "branch"]), columns)
+    replicons = {
+        place: Measured(solution.replicon, solution.stderr["replicon"]) for place, (solution, _) in solved.items()
+    }
+    distances = {place: settling_distance(*tried) for place, (_, tried) in solved.items()}
+    where = ["omega", "alpha", "branch"]
+    rows = as_columns(replicons, where, "replicon").join(as_columns(distances, where, "distance"))
+    return rows.assign(distance=rows["distance"].where(rows["distance"] > 0))
 
 
 def transitions(broken):
-    """By omega, alpha_c and branch, what one step of breaking adds to the loss: `gained`, with its error.
+    """What one step of breaking adds to the loss, by omega, alpha_c and branch of the experiment "one_step".
 
-    NaN where the search for it failed.
-
-    broken: the experiment "one_step".
+    `gained` with its error, NaN where the search for it failed.
     """
     rows = ground_states(broken).reset_index().set_index(["omega", "alpha", "branch"])
     return rows[["gained", "gained_error"]].where(rows["reason"].astype(str) == "")
@@ -101,7 +92,7 @@ def _factor(sizes):
 
 
 def apart_maps(profile):
-    """Distances of two copies, by alpha and omega for each branch, and the lines of `draw_maps`, at paper size."""
+    """Distances of two copies, by alpha and omega for each branch, and the lines of `draw_copies`, at paper size."""
     table = experiment("copies", profile, quiet=True)
     maps = {branch: table[table["what"] == branch].pivot_table("apart", "alpha", "omega") for branch in MINIMA}
     if profile != "paper":
@@ -112,24 +103,13 @@ def apart_maps(profile):
 
 @styled
 def draw_copies(maps, lines, most=0.7):
-    """How far apart two copies stay, over alpha and omega in squares, one panel for each branch.
-
-    maps: branch to distances, alpha (rows) by omega; NaN where the branch is not.
-    lines: of `LINES` all or none: omega as index, alpha and alpha_error.
-    most: what the darkest colour means.
-    """
+    """How far apart two copies stay, from `apart_maps`, in squares; `most` is what the darkest colour means."""
     figure, rows = panels(len(maps), 3.6, sharex=True)
     for number, (axes, (branch, values)) in enumerate(zip(rows, maps.items())):
         points = values.stack().dropna()  # by alpha and omega
         alphas, omegas = points.index.get_level_values(0), points.index.get_level_values(1)
-        look = {
-            "marker": "s",
-            "cmap": "magma_r",
-            "edgecolors": "#999999",
-            "linewidths": 0.6,
-            "gid": f"{VALUES}_{number}",
-        }
-        squares = axes.scatter(omegas, alphas, s=150, c=points, vmin=0, vmax=most, **look)
+        look = {"marker": "s", "cmap": "magma_r", "edgecolors": "#999999", "linewidths": 0.6}
+        squares = axes.scatter(omegas, alphas, 150, points, vmin=0, vmax=most, gid=f"{VALUES}_{number}", **look)
         for what, line in lines.items():
             if what in ("critical", f"{branch} start"):
                 draw_line(axes, line, "alpha", **LINES[what])
@@ -170,9 +150,8 @@ def draw_tracking(runs, theory, sigma):
         unit = multiple * sigma**2
         histories = [run[name] / unit for run in runs]
         _draw_runs(axes, histories, SEMANTIC, "message passing, one data set", alpha=0.7)
-        values, errors = theory[name] / unit, theory[f"{name}_error"] / unit
-        axes.errorbar(theory.index, values, errors, fmt="o", color="black", markersize=4, label="state evolution")
-        low, high = values.min(), values.max()
+        draw_means(axes, theory, name, "black", unit=unit, markersize=4, label="state evolution")
+        low, high = theory[name].min() / unit, theory[name].max() / unit
         room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
         axes.set(ylabel=label, ylim=(low - room, high + room))
     rows[0].legend(loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
@@ -187,7 +166,7 @@ def draw_mode(undamped, damped, gain, sigma):
     undamped, damped: `message_passing.Run.history` of each data set.
     gain: of m, `theory.Solution.gain`.
     """
-    figure, axes = plt.subplots(figsize=(6.4, 4.4))
+    figure, (axes,) = panels(1, 4.4)
     for runs, colour, label in ((undamped, COLOURS["positional"], "undamped"), (damped, NEUTRAL, "damped")):
         _draw_runs(axes, [abs(run["m"]) / sigma**2 for run in runs], colour, label, alpha=0.8)
     steps = np.arange(3, 9)
