@@ -133,11 +133,9 @@ is integrated: with 144 points this decides the value, and it is not published (
 }
 
 OF_THRESHOLD = {"critical": "unknown", "linear": "quadrature"}  # why a published threshold differs
-COLUMNS = (
-    *("quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"),
-    *("published_n", "source", "value", "error", "n", "difference", "percent", "sigma", "limit"),
-    *("verdict", "reason"),
-)
+COLUMNS = ["quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"]
+COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma", "limit"]
+COLUMNS += ["verdict", "reason"]
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ QUANTITIES = {
     "count": Quantity("starts in the valley", heading="number of ω"),
     "alphas": Quantity("all values of alpha of the cell, as JSON"),
     "branches": Quantity("branches of the cell, as JSON"),
-    "points": Quantity("quadrature points of a scramble", heading="quadrature points", form=",d"),
+    "points": Quantity("quadrature points of a scramble"),
     "scrambles": Quantity("independent scrambles of the quadrature, from which its error bars come"),
     "variant": Quantity("which part of the transformer is frozen at first", names=dict.fromkeys(BRANCHES, "")),
     # overlaps and losses
@@ -199,7 +199,7 @@ QUANTITIES = {
     "median": _shown("median |z|", ".2f"),
     "percentile_95": _shown("95th percentile of |z|", ".2f"),
     "beyond_3": _shown("|z| above 3", ".2f", scale="%"),
-    "mean_z": _shown("mean z", "+.2f"),
+    "mean_z": _shown(form="+.2f"),
     "p": _shown(form=".2g"),
     # theory and students
     "usual": _shown("standard student, theory"),
@@ -235,7 +235,7 @@ QUANTITIES = {
     "excess": _ratio("training loss less the part that no student can fit"),
     # message passing and stability
     "settled": Quantity("whether the iteration reached relative changes of 1e-12"),
-    "change": _ratio("relative change of the weights in the last iteration", heading="change by noise and SGD"),
+    "change": _ratio("relative change of the weights in the last iteration"),
     "iteration": Quantity("counted from the perturbation"),
     "distance": _ratio(
         "of the perturbed weights from the fixed point, over that at the start",
@@ -246,25 +246,19 @@ QUANTITIES = {
     "width": _ratio(
         "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative"
     ),
-    "apart": _ratio(
-        "distance of two copies, over the size of Q", heading="median difference of the losses", form=".0e"
-    ),
+    "apart": _ratio("distance of two copies, over the size of Q"),
     "resolved": _ratio("smallest distance that was tried", heading="maximum seen"),
     "semantic_start": _shown("semantic minimum from α ="),
     "positional_stop": _shown("positional minimum to α =", missing="beyond the grid"),
     "copies_jumping": _shown("on data", ".2f"),
-    "data_sets": _shown("of"),
     # one step of replica symmetry breaking
     "q0": _ratio("overlap of different minima"),
     "q1": _ratio("size q of one minimum"),
-    "y": _ratio("conjugate to the risk", form=".0f"),
+    "y": _ratio("conjugate to the risk"),
     "phi": _ratio("Phi(y); at the ground state the training loss of the lowest minima"),
     "energy": _ratio("e = d(y Phi)/dy, training loss of the minima"),
     "complexity": _ratio("Sigma, logarithm of the number of minima per dimension"),
-    "shift": _ratio(
-        "rows of solutions: Phi less the replica-symmetric loss; of thresholds: by how much alpha moves",
-        heading="moved by",
-    ),
+    "shift": _ratio("rows of solutions: Phi less the replica-symmetric loss; of thresholds: by how much alpha moves"),
     "slope": _ratio("dPhi/dalpha"),
     "symmetric": _ratio("threshold with replica symmetry", heading="replica symmetric"),
     "one_step": _shown("one step of breaking"),
@@ -276,14 +270,8 @@ QUANTITIES = {
     "gained": _shown("loss raised by", scale="%", missing="not found"),
     "explained": _shown("one step explains", scale="%"),
     # the published quadrature
-    "rule": _ratio(
-        "threshold on the 144 points; empty where the losses do not cross near it", heading="144 points", form=".3f"
-    ),
-    "exact": _ratio(
-        "threshold from the overlaps of the 144 points, their losses integrated on many",
-        heading="144 points, exact losses",
-        form=".3f",
-    ),
+    "rule": _ratio("threshold on the 144 points; empty where the losses do not cross near it"),
+    "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
     # the counting task
     "sequences": Quantity("sequences drawn, of which duplicates are dropped"),
     "adam_epochs": Quantity("epochs of Adam, with the frozen zeros"),
@@ -303,14 +291,9 @@ QUANTITIES = {
     "places": Quantity("test positions whose token occurs count times in its sequence"),
     "right": Quantity("of these, counted right"),
     "weights": Quantity("all parameters, as base64 of little-endian float32"),
-    "letter": Quantity("the letter that is counted worst on the test set", heading="worst letter"),
+    "letter": Quantity("the letter that is counted worst on the test set"),
     "there": _ratio("share counted wrong where that letter stands", heading="wrong there", scale="%", form=".2f"),
-    "elsewhere": _ratio(
-        "share counted wrong at the other letters, their mean",
-        heading="wrong at the other letters",
-        scale="%",
-        form=".2f",
-    ),
+    "elsewhere": _ratio("share counted wrong at the other letters, their mean"),
     "published_spread": _shown("published ±"),
     "begun": _shown("SGD begins when"),
     "sgd_alone": _shown("distance by SGD alone"),

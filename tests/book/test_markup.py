@@ -53,7 +53,7 @@ def test_a_frame_of_every_sort_of_column():
             "published": [-0.0061, np.nan],
             "published_error": [0.0041, np.nan],
             "settled": [True, False],
-            "points": [16384, 4],
+            "numbers": [16384, 4],
             "scatter": [2.34e-5, np.nan],
             "scatter_error": [1.2e-6, np.nan],
             "percent": [-3.04, 0.0],
@@ -69,7 +69,7 @@ def test_a_frame_of_every_sort_of_column():
         ("on data", "0.10 (0.00 to 0.30)", "none"),
         ("published", "−0.0061(41)", ""),
         ("settled", "yes", "no"),
-        ("quadrature points", "16,384", "4"),
+        ("numbers", "16,384", "4"),
         ("scatter of εt, 10−5", "2.34(12)", "none"),
         ("difference, %", "−3.0", "0.0"),
     ]

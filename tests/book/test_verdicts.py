@@ -23,7 +23,7 @@ def one(published, value, error, evidence="theory", n=16, reason="quadrature", *
 
 def test_a_comparison_by_hand():
     row = one(THEORY, 1.236, 0.002)
-    assert tuple(row) == COLUMNS
+    assert list(row) == COLUMNS
     assert row["published"] == "1.241" and row["published_value"] == 1.241 and row["source"] == "Fig. 3"
     assert np.isnan(row["published_error"]) and np.isnan(row["published_n"])
     assert row["rounding"] == pytest.approx(0.001 / 12**0.5)

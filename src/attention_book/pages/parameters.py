@@ -26,7 +26,7 @@ def thresholds_by_task(table, lines, rng):
 
 
 def best_errors(lines):
-    """The least test error over lambda with its error, and that `lam`, by branch and alpha; of the experiment "ridge"."""
+    """The least test error over lambda with its error, and that `lam`, by branch and alpha, of the rows of "ridge"."""
     rows = lines[lines["what"].isin(MINIMA)].dropna(subset="test_mse").reset_index()
     best = rows.loc[rows.groupby(["what", "alpha"], observed=True)["test_mse"].idxmin()]
     return best.set_index(["what", "alpha"])[["test_mse", "test_mse_error", "lam"]].sort_index()

@@ -19,18 +19,8 @@ from ..quantities import SCALES, heading, quantity, symbol
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
-SHOWN = [
-    "label",
-    "published",
-    "value",
-    "value_error",
-    "verdict",
-    "reason_number",
-    "percent",
-    "sigma_off",
-    "evidence",
-    "n",
-]
+OF_COMPARISONS = ["label", "published", "value", "value_error", "verdict", "reason_number"]
+OF_COMPARISONS += ["percent", "sigma_off", "evidence", "n"]
 NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 
@@ -56,7 +46,9 @@ class Table:
             return as_html(self.frame, self.caption, self.folded)
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
-        return as_html(readable(self.frame), self.caption, self.folded) + sources(self.frame)
+        sources = "; ".join(self.frame["source"].unique())
+        table = as_html(readable(self.frame), self.caption, self.folded)
+        return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if "published_value" not in self.frame:
@@ -67,7 +59,8 @@ class Table:
 
 def as_html(frame, caption, folded=False):
     """A frame as an HTML table with a caption, which a narrow screen scrolls; arguments as of `Table`."""
-    names = [name for name in frame if not _is_part(name, frame)]
+    parts = {f"{name}{part}" for name in frame for part in PARTS}
+    names = [name for name in frame if name not in parts]
     kinds = {name: _align(frame[name]) for name in names}
     head = "".join(f'<th scope="col"{kinds[name]}>{heading(name)}</th>' for name in names)
     body = "".join(
@@ -99,21 +92,13 @@ def readable(comparison):
         ],
         reason_number=comparison["reason"].map(numbers).astype(float),
     ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
-    return shown[SHOWN]
+    return shown[OF_COMPARISONS]
 
 
 def label(name, parameters):
     """Name of a quantity with its parameters, as HTML: "ε<sub>g</sub>, positional, α = 2"."""
-    given = [
-        f"{symbol(key)} = {value:g}" if isinstance(value, Number) else symbol(value)
-        for key, value in parameters.items()
-    ]
-    return ", ".join([symbol(name), *given])
-
-
-def sources(comparison):
-    """Where the published numbers of a frame stand, as a paragraph."""
-    return f'<p class="source">Source of the published numbers: {"; ".join(dict.fromkeys(comparison["source"]))}.</p>'
+    texts = (f"{symbol(key)} = {v:g}" if isinstance(v, Number) else symbol(v) for key, v in parameters.items())
+    return ", ".join([symbol(name), *texts])
 
 
 def number(value, form="g", missing="none"):
@@ -132,20 +117,10 @@ def with_spread(value, std):
     return f"{value:.{decimals}f} ± {std:.{decimals}f}"
 
 
-def _is_part(name, frame):
-    return any(name.endswith(part) and name.removesuffix(part) in frame for part in PARTS)
-
-
-def _is_number(value):
-    """Numbers, and texts of published ones."""
-    if isinstance(value, str):
-        return bool(re.fullmatch(r"-?\d[\d.]*(\([\d.]+\))?", value))
-    return isinstance(value, Number) and not isinstance(value, bool)
-
-
 def _align(values):
-    """Numbers to the right, in a column that has any."""
-    return ' class="number"' if any(map(_is_number, values.dropna())) else ""
+    """Numbers to the right, in a column that has any, or texts of published ones."""
+    texts = (str(value) for value in values.dropna())
+    return ' class="number"' if any(re.fullmatch(r"-?\d[\d.]*(e-?\d+)?(\([\d.]+\))?", text) for text in texts) else ""
 
 
 def _cell(name, row, kind, first):
