@@ -7,7 +7,7 @@ from frames import students
 
 from attention_book.analysis import instances
 from attention_book.analysis.instances import in_errors
-from attention_book.pages.phase_diagram import loss_gap, theory_advantage, theory_map
+from attention_book.pages.phase_diagram import theory_advantage, theory_gap
 
 
 def test_means_and_paired_differences():
@@ -52,9 +52,6 @@ def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
     advantages = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
     assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
-    semantic = pd.DataFrame({"train_loss": [1.0, 3.0], "test_mse": [0.5, 0.1]})
-    positional = pd.DataFrame({"train_loss": [2.0, 2.0], "test_mse": [0.7, 0.8]})
-    assert theory_advantage(semantic, positional, 0.6).to_list() == pytest.approx([0.1, -0.2])
 
 
 def test_maps_by_alpha_and_omega():
@@ -73,15 +70,6 @@ def test_maps_by_alpha_and_omega():
     ]
     theory = pd.DataFrame([*theory, {"what": "baseline", "omega": 0.3, "test_mse": 0.6}])
 
-    means = theory_map(theory, lambda *tables: loss_gap(*tables) + tables[2])[0.3]
     # Where a minimum is missing the student without overlaps takes its place.
-    assert means.to_dict() == pytest.approx({0.5: 0.6, 1.0: -0.4, 2.0: 1.6})
-
-
-def test_the_map_of_optimizers_is_relative_and_paired():
-    rows = [
-        {"start": "semantic", "optimizer": name, "alpha": 1.0, "omega": 0.3, "seed": seed, "train_loss": loss}
-        for name, losses in (("lbfgs", (1.0, 2.0, 9.0)), ("gd", (1.1, 2.4)))
-        for seed, loss in enumerate(losses)
-    ]
-    assert instances.optimizer_map(pd.DataFrame(rows), "semantic").loc[1.0, 0.3] == pytest.approx((10 + 20) / 2)
+    assert theory_gap(theory)[0.3].to_dict() == pytest.approx({0.5: 0.0, 1.0: -1.0, 2.0: 1.0})
+    assert theory_advantage(theory)[0.3].to_dict() == pytest.approx({0.5: -1.4, 1.0: -0.4, 2.0: -0.1})

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from attention_book import experiments
-from attention_book.analysis import instances as st
 from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
+from attention_book.pages.phase_diagram import left_by_descent
 from attention_book.paths import ROOT
 from attention_book.store.identity import canonical
 from attention_book.store.parquet import load
@@ -220,9 +220,9 @@ def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
     by_lbfgs = by_lbfgs.assign(theta=by_lbfgs["seed"].isin([0, 3]) * 1.0, m=0.5)
     by_descent = trained((0, 1.0, 1.1), (1, 1.0, 1.3), (2, 1.0, 1.04), optimizer="gd")
     table = pd.concat([by_lbfgs, by_descent])
-    assert st.crossed_over(table, "positional") == (2, 0.5)
-    count, share = st.crossed_over(table, "semantic")
-    assert count == 0 and np.isnan(share)
+    left = left_by_descent({"map": table}).set_index("start")
+    assert left["left"].to_dict() == {"positional": 2, "semantic": 0}
+    assert left.loc["positional", "gone"] == 0.5 and np.isnan(left.loc["semantic", "gone"])
 
 
 # What is kept

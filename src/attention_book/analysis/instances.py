@@ -94,29 +94,3 @@ def advantage(table):
 def gap_map(table, gap):
     """Means over data sets of a gap, such as `training_gap`, of one optimiser: alpha (rows) by omega (columns)."""
     return pd.DataFrame({omega: gap(rows).mean(axis=1) for omega, rows in table.groupby("omega")})
-
-
-def optimizer_map(table, start):
-    """By how much the training loss of one start is higher by gradient descent, in per cent of that by L-BFGS.
-
-    Alpha (rows) by omega, mean over the data sets that both have seen.
-    """
-    rows = table[table["start"] == start]
-    losses = rows.pivot(index=["alpha", "omega", "seed"], columns="optimizer", values="train_loss")
-    higher = 100 * (losses["gd"] / losses["lbfgs"] - 1)
-    return higher.dropna().groupby(["alpha", "omega"]).mean().unstack("omega")
-
-
-def crossed_over(table, start, above=0.05):
-    """Where gradient descent stops well above L-BFGS: has L-BFGS gone over to the other mechanism?
-
-    Gives the number of students from `start` that gradient descent leaves by the share `above` over L-BFGS on the same
-    data, and the share of them whose student by L-BFGS overlaps more with the other mechanism; NaN of none.
-    """
-    rows = table[table["start"] == start].pivot(
-        index=["alpha", "omega", "seed"], columns="optimizer", values=["train_loss", "m", "theta"]
-    )
-    rows = rows.dropna()
-    stopped = rows["train_loss", "gd"] > (1 + above) * rows["train_loss", "lbfgs"]
-    positional = rows["m", "lbfgs"].abs() > rows["theta", "lbfgs"].abs()
-    return int(stopped.sum()), float((positional == (start == "semantic"))[stopped].mean())

@@ -1,5 +1,7 @@
 """Figures 3 and 9: maps over alpha and omega, of trained students and of theory, and both thresholds on them."""
 
+import itertools
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -8,7 +10,7 @@ from attention_phases.measured import Measured
 from attention_phases.theory.branches import MINIMA
 
 from .. import published
-from ..analysis.instances import GAPS, advantage, as_columns, crossed_over, gap_map, optimizer_map, training_gap
+from ..analysis.instances import GAPS, advantage, as_columns, gap_map, training_gap
 from ..analysis.thresholds import crossings, curve
 from ..experiments.grids import ALPHAS
 from ..published import OF_THRESHOLD, Comparison, compare
@@ -89,49 +91,37 @@ def minus_theory(kind, table, lines):
     return columns.sub(theory, axis=0).loc[columns.index]
 
 
-def theory_map(lines, gap):
-    """A gap of theory: alpha (rows) by omega (columns).
-
-    Where a minimum is missing, the student with m = theta = 0 that takes its place stands for it.
-
-    gap: `loss_gap` or `theory_advantage`; takes tables of both minima by alpha and the test error of the linear model.
-    """
-    columns = {}
-    for omega, line in lines.groupby("omega"):
-        tables = {what: rows.set_index("alpha") for what, rows in line.groupby("what", observed=True)}
-        if "symmetric" in tables or "semantic" in tables:
-            semantic, positional = (_filled(tables, branch) for branch in MINIMA)
-            columns[omega] = gap(semantic, positional, tables["baseline"]["test_mse"].iloc[0])
-    return pd.DataFrame(columns).sort_index()
+def theory_gap(lines):
+    """Semantic minus positional training loss of theory: alpha (rows) by omega."""
+    return _losses(lines, "semantic", "train_loss") - _losses(lines, "positional", "train_loss")
 
 
-def _filled(tables, branch):
-    """The losses of a minimum, and where it is missing those of the student with m = theta = 0."""
-    losses = [tables[what][["train_loss", "test_mse"]] for what in (branch, "symmetric") if what in tables]
-    return losses[0] if len(losses) == 1 else losses[0].combine_first(losses[1])
+def theory_advantage(lines):
+    """Test error of the linear model minus that of the minimum with the lower training loss: alpha (rows) by omega."""
+    semantic, positional = (_losses(lines, branch, "test_mse") for branch in MINIMA)
+    baseline = lines[lines["what"] == "baseline"].set_index("omega")["test_mse"]
+    return baseline - semantic.where(theory_gap(lines) <= 0, positional)
 
 
-def loss_gap(semantic, positional, baseline):
-    """Semantic minus positional training loss."""
-    return semantic["train_loss"] - positional["train_loss"]
-
-
-def theory_advantage(semantic, positional, baseline):
-    """Test error of the linear model minus that of the minimum with the lower training loss."""
-    lower = semantic["train_loss"] <= positional["train_loss"]
-    return baseline - semantic["test_mse"].where(lower, positional["test_mse"])
+def _losses(lines, branch, name):
+    """A loss of a minimum; where it is missing, that of the student with m = theta = 0 that takes its place."""
+    minimum, symmetric = (
+        lines[lines["what"] == what].pivot(index="alpha", columns="omega", values=name)
+        for what in (branch, "symmetric")
+    )
+    return minimum.combine_first(symmetric)
 
 
 def draw_losses(table, lines, marks=()):
     """Maps of semantic minus positional training loss: trained students, and theory."""
-    maps = {STUDENTS: gap_map(table, training_gap), "Theory": theory_map(lines, loss_gap)}
+    maps = {STUDENTS: gap_map(table, training_gap), "Theory": theory_gap(lines)}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
     return draw_maps(maps, LOSS_GAP, (SEMANTIC, POSITIONAL), curves, marks)
 
 
 def draw_advantages(table, lines, marks):
     """Maps of the linear model's test error minus that of the better solution: trained students, and theory."""
-    maps = {STUDENTS: gap_map(table, advantage), "Theory": theory_map(lines, theory_advantage)}
+    maps = {STUDENTS: gap_map(table, advantage), "Theory": theory_advantage(lines)}
     return draw_maps(maps, ADVANTAGE, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
 
 
@@ -149,21 +139,26 @@ def threshold_marks(kind, crossed):
     ]
 
 
-def left_by_descent(tables):
+def left_by_descent(tables, above=0.05):
     """What 5,000 steps of gradient descent leave of the way that L-BFGS goes on the same data.
 
     By `map` and `start`: `alike`, share of the cells whose mean training losses are within 1 %; `left`, students that
-    end more than a twentieth above L-BFGS; `gone`, share of these whose L-BFGS ends in the other start's minimum.
+    end by the share `above` over L-BFGS; `gone`, share of these whose L-BFGS ends in the other start's minimum.
 
     tables: students over alpha and omega by both optimisers, by title.
     """
     rows = []
-    for title, table in tables.items():
-        for start in MINIMA:
-            alike = (optimizer_map(table, start).abs() < 1).to_numpy().mean()
-            left, gone = crossed_over(table, start)
-            rows.append({"map": title, "start": start, "alike": alike, "left": left, "gone": gone})
-    return pd.DataFrame(rows)
+    for (title, table), start in itertools.product(tables.items(), MINIMA):
+        students = table[table["start"] == start].pivot(
+            index=["alpha", "omega", "seed"], columns="optimizer", values=["train_loss", "m", "theta"]
+        )
+        students = students.dropna()
+        higher = students["train_loss", "gd"] / students["train_loss", "lbfgs"] - 1
+        alike = (higher.groupby(["alpha", "omega"]).mean().abs() < 0.01).mean()
+        is_positional = students["m", "lbfgs"].abs() > students["theta", "lbfgs"].abs()
+        gone = (is_positional == (start == "semantic"))[higher > above].mean()
+        rows.append((title, start, alike, int((higher > above).sum()), gone))
+    return pd.DataFrame(rows, columns=["map", "start", "alike", "left", "gone"])
 
 
 @styled
