@@ -11,7 +11,7 @@ from matplotlib.contour import ContourSet
 
 UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
 UNITS = "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
-COLUMNS = ("panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value")
+COLUMNS = ["panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value"]
 
 
 def drawn(figure, names=None):
@@ -22,14 +22,13 @@ def drawn(figure, names=None):
 
     names: what a colour stands for, by its hexadecimal code.
     """
-    rows = []
+    frames = [pd.DataFrame(columns=COLUMNS)]
     for number, axes in enumerate(_panels(figure), 1):
-        for label, colour, kind, *columns in _series(axes):
-            columns = dict(zip(("x", "y", "low", "high", "value"), np.broadcast_arrays(*columns)))
+        for label, colour, kind, values in _series(axes):
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
             name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
-            rows.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **columns}))
-    return pd.concat(rows, ignore_index=True)[list(COLUMNS)] if rows else pd.DataFrame(columns=COLUMNS)
+            frames.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **values}))
+    return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=COLUMNS)
 
 
 def as_csv(figure, names=None):
@@ -60,27 +59,27 @@ def _axis(axes, which):
 
 
 def _series(axes):
-    """(label, colour, kind, x, y, low, high, value) of everything that is drawn to the scale of the axes."""
-    nan = np.nan
+    """(label, colour, kind, columns) of everything that is drawn to the scale of the axes."""
     parts = {part for container in axes.containers for part in _leaves(container)}
     for container in axes.containers:
         label = container.get_label()
-        if isinstance(container, ErrorbarContainer):
-            yield from _errorbars(container, label)
+        if isinstance(container, ErrorbarContainer) and container[0] is not None:
+            yield label, container[0].get_color(), "points", _errorbars(container)
         elif isinstance(container, BarContainer):
             boxes = [bar.get_bbox() for bar in container]
-            x = [(box.x0 + box.x1) / 2 for box in boxes]
-            yield label, container[0].get_facecolor(), "bar", x, [box.y1 for box in boxes], nan, nan, nan
+            values = {"x": [(box.x0 + box.x1) / 2 for box in boxes], "y": [box.y1 for box in boxes]}
+            yield label, container[0].get_facecolor(), "bar", values
     for line in axes.lines:
         if line not in parts and len(line.get_xdata()):
-            yield _line(axes, line)
+            kind = "points" if line.get_linestyle() == "None" else "line"
+            yield line.get_label(), line.get_color(), kind, _line(axes, line)
     for collection in axes.collections:
         if collection not in parts:
             yield from _collection(collection)
     for image in axes.images:
-        values = np.ma.filled(image.get_array().astype(float), nan)
+        values = np.ma.filled(image.get_array().astype(float), np.nan)
         y, x = np.indices(values.shape)
-        yield image.get_label(), None, "cell", x.ravel(), y.ravel(), nan, nan, values.ravel()
+        yield image.get_label(), None, "cell", {"x": x.ravel(), "y": y.ravel(), "value": values.ravel()}
 
 
 def _leaves(container):
@@ -88,49 +87,51 @@ def _leaves(container):
         yield from _leaves(part) if isinstance(part, (tuple, list)) else [part]
 
 
-def _errorbars(container, label):
+def _errorbars(container):
     points, _, bars = container
-    segments = np.reshape(bars[0].get_segments() if bars else [], (-1, 2, 2))  # (n, end, xy)
-    if points is None:
-        return
     x, y = points.get_data(orig=False)
-    low = high = np.full(len(x), np.nan)
-    if len(segments) == len(x):
-        low, high = segments[:, :, 1].min(axis=1), segments[:, :, 1].max(axis=1)
-    yield label, points.get_color(), "points", x, y, low, high, np.nan
+    segments = np.reshape(bars[0].get_segments() if bars else [], (-1, 2, 2))  # (n, end, xy)
+    if len(segments) != len(x):
+        return {"x": x, "y": y}
+    return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}
 
 
 def _line(axes, line):
+    """Its points; of a line across the panel the one number that it stands for."""
     x, y = line.get_data(orig=False)
-    kind = "points" if line.get_linestyle() == "None" else "line"
-    if line.get_transform() == axes.get_xaxis_transform(which="grid"):  # axvline: y is a share of the panel's height
-        x, y = x[:1], np.nan
-    elif line.get_transform() == axes.get_yaxis_transform(which="grid"):
-        x, y = np.nan, y[:1]
-    return line.get_label(), line.get_color(), kind, x, y, np.nan, np.nan, np.nan
+    if line.get_transform() == axes.get_xaxis_transform(which="grid"):
+        return {"x": x[:1]}
+    if line.get_transform() == axes.get_yaxis_transform(which="grid"):
+        return {"y": y[:1]}
+    return {"x": x, "y": y}
 
 
 def _collection(collection):
-    label, nan = collection.get_label(), np.nan
+    label = collection.get_label()
     if isinstance(collection, ContourSet):
         for level, path in zip(collection.levels, collection.get_paths()):
             if len(path.vertices):
-                yield label, None, "contour", *path.vertices.T, nan, nan, level
+                x, y = path.vertices.T
+                yield label, None, "contour", {"x": x, "y": y, "value": level}
     elif isinstance(collection, QuadMesh):
         corners = collection.get_coordinates()  # (rows + 1, columns + 1, xy)
-        centres = (corners[1:, 1:] + corners[:-1, :-1]) / 2
-        values = np.ma.filled(collection.get_array().astype(float), nan)
-        yield label, None, "cell", *centres.reshape(-1, 2).T, nan, nan, values.ravel()
+        x, y = ((corners[1:, 1:] + corners[:-1, :-1]) / 2).reshape(-1, 2).T
+        values = np.ma.filled(collection.get_array().astype(float), np.nan)
+        yield label, None, "cell", {"x": x, "y": y, "value": values.ravel()}
     elif isinstance(collection, PathCollection) and len(collection.get_offsets()):
-        x, y = np.ma.filled(collection.get_offsets().astype(float), nan).T
-        values = collection.get_array()
-        colour = collection.get_facecolor()[:1] if values is None and len(collection.get_facecolor()) else [None]
-        yield label, colour[0], "points", x, y, nan, nan, nan if values is None else np.ma.filled(values, nan)
+        x, y = np.ma.filled(collection.get_offsets().astype(float), np.nan).T
+        values, colours = collection.get_array(), collection.get_facecolor()
+        if values is None:
+            yield label, colours[0] if len(colours) else None, "points", {"x": x, "y": y}
+        else:
+            yield label, None, "points", {"x": x, "y": y, "value": np.ma.filled(values, np.nan)}
     elif isinstance(collection, PolyCollection):
         for path in collection.get_paths():  # of a band: there and back
             points = pd.Series(path.vertices[:, 1]).groupby(path.vertices[:, 0])
             low, high = points.min(), points.max()
-            yield label, collection.get_facecolor()[0][:3], "band", low.index, nan, low.to_numpy(), high.to_numpy(), nan
+            values = {"x": low.index, "low": low.to_numpy(), "high": high.to_numpy()}
+            yield label, collection.get_facecolor()[0][:3], "band", values
     elif isinstance(collection, LineCollection):
         for segment in collection.get_segments():
-            yield label, collection.get_color()[0], "line", *np.asarray(segment).T, nan, nan, nan
+            x, y = np.asarray(segment).T
+            yield label, collection.get_color()[0], "line", {"x": x, "y": y}
