@@ -18,8 +18,7 @@ from rocrate.rocrate import ROCrate
 from attention_book.analysis import instances
 from attention_book.analysis.thresholds import crossing as crossing_of
 from attention_book.analysis.thresholds import mark
-from attention_book.metadata import columns
-from attention_book.metadata.__main__ import texts
+from attention_book.metadata import OF_CELLS, described, texts
 from attention_book.pages import breaking
 from attention_book.paths import DATA, notebooks
 from attention_book.quantities import QUANTITIES
@@ -124,14 +123,14 @@ def test_every_meaning_and_every_name_is_used():
     assert set(stored) <= {field["name"] for field in described}
     assert set(provenance.COLUMNS) <= set(stored)
     meanings = {(field["name"], field["description"]) for field in described}
-    for known in (stored, *columns.OF_CELLS.values()):
+    for known in (stored, *OF_CELLS.values()):
         assert {(name, quantity.meaning) for name, quantity in known.items()} <= meanings
 
 
 def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
         with pytest.raises(KeyError):
-            columns.described(name, object)
+            described(name, object)
 
 
 def test_units_of_overlaps_and_times():

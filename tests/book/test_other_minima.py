@@ -118,9 +118,7 @@ def test_expected_cells_and_their_chance(monkeypatch):
     cells = [("lbfgs", 2)] * 50 + [("value", 1)] * 4
     expected = verification.expected_cells(cells, 5)
     share = 1 - 0.98**2
-    assert expected.cells == pytest.approx(50 * share + 2, abs=0.06)
-    assert expected.error == pytest.approx((50 * share * (1 - share) + 1) ** 0.5, rel=0.03)
+    assert expected.cells == pytest.approx(50 * share + 2, rel=1e-4)
+    assert expected.error == pytest.approx((50 * share * (1 - share) + 1) ** 0.5, rel=1e-4)
     both = np.convolve(binom.pmf(range(51), 50, share), binom.pmf(range(5), 4, 0.5))
-    assert expected.chance == pytest.approx(both[5:].sum(), abs=4 * 0.005)
-    monkeypatch.setattr(verification, "MEASURED", {"lbfgs": (2, 100)})
-    assert verification.expected_cells(cells[:50], 0).error > 1.5 * (50 * share) ** 0.5  # the share itself is uncertain
+    assert expected.chance == pytest.approx(both[5:].sum(), rel=1e-3)

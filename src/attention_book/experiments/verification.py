@@ -29,7 +29,6 @@ from .landscape import descend, search
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 MISSED = 1e-3  # probability that one more end lies outside, were the ends Gaussian; and of so many other minima
 SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
-DRAWS = 10_000
 
 # Students not found again, and students recomputed, by what was trained: random cells of the stored tables. Those with
 # a value matrix on another processor; the others with sums in another order, most of them on another processor too.
@@ -47,7 +46,7 @@ class Mismatch(NamedTuple):
     column: str
     stored: object
     recomputed: object
-    tolerance: tuple
+    tolerance: tuple = (0, 0)
     row: int | None = None
 
 
@@ -120,18 +119,20 @@ def check_cell(cell_type, rows):
         rows = rows.head(kind.rows)
     work, tolerances = function(kind.beginning or kind.worker), kind.tolerances_of(rows)
     mismatches = recompute(cell_type, rows, work, tolerances, kind.unrepeatable)
-    others = _other_minima(cell_type, rows, mismatches, tolerances)
-    return ([], others) if others else (mismatches, [])
+    depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
+    if mismatches and kind.ends and depend_on_start:
+        differing = sorted({mismatch.row for mismatch in mismatches})
+        others = _other_minima(cell_type, rows, differing, tolerances)
+        if others:
+            return [], others
+    return mismatches, []
 
 
 def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
-    """Compute a stored cell again; every `Mismatch` of a column.
+    """Compute a stored cell again from its rows (of `parquet.load`) by `work`: every `Mismatch` of a column.
 
-    Args:
-        rows: those of one cell, as from `parquet.load`.
-        work: function of the cell.
-        tolerances: column to (relative, absolute), see `agree`. A column without one must be equal.
-        ignore: columns that no two runs share.
+    tolerances: column to (relative, absolute), see `agree`. A column without one must be equal.
+    ignore: columns that no two runs share.
     """
     text = str(rows["cell"].iloc[0])
     stored = rows.to_dict("records")
@@ -139,10 +140,10 @@ def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
         cell = restore(cell_type, text)
         recomputed = check_rows(work(cell))
     except Exception as error:
-        return [Mismatch(text, "error", None, one_line(error), (0, 0))]
+        return [Mismatch(text, "error", None, one_line(error))]
     mismatches = []
     if len(recomputed) != len(stored):
-        mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed), (0, 0)))
+        mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed)))
     fields = {name: flat(value) for name, value in flattened(cell).items()}
     left_out = {"cell", *provenance.COLUMNS, *ignore}
     for row, (old, new) in enumerate(zip(stored, recomputed)):
@@ -167,20 +168,13 @@ def agree(stored, recomputed, relative, absolute):
 # Other minima
 
 
-def _other_minima(cell_type, rows, mismatches, tolerances):
-    """The students of a cell that did not agree, if another minimum is what all its mismatches come from."""
-    ends = cell_type.kind.ends
-    depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
-    if not (ends and mismatches and depend_on_start):
+def _other_minima(cell_type, rows, differing, tolerances):
+    """The differing rows of a cell as other minima, if that is what all of them are."""
+    text, stored = str(rows["cell"].iloc[0]), rows.to_dict("records")
+    runs = function(cell_type.kind.ends)(restore(cell_type, text))
+    if not all(is_another(stored[row], [run[row] for run in runs], tolerances) for row in differing):
         return []
-    text, stored = mismatches[0].cell, rows.to_dict("records")
-    runs = function(ends)(restore(cell_type, text))
-    others = []
-    for row in sorted({mismatch.row for mismatch in mismatches}):
-        if not is_another(stored[row], [run[row] for run in runs], tolerances):
-            return []
-        others.append(OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]))
-    return others
+    return [OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]) for row in differing]
 
 
 def displaced_ends(cell):
@@ -207,10 +201,8 @@ def is_another(stored, ends, tolerances):
     Adam make a fixed number of steps). Each quantity must lie within the prediction interval of the ends, widened by
     its tolerance. A student whose overlaps are found again to all digits is no other one: its losses must be too.
 
-    Args:
-        stored: its row, a dict.
-        ends: the same row of several runs; the first is not displaced.
-        tolerances: column to (relative, absolute).
+    stored: its row, a dict.
+    ends: the same row of several runs; the first is not displaced.
     """
     recomputed = ends[0]
     if all(abs(stored[name] - recomputed[name]) <= SAME_DIGITS for name in ("q", "m", "theta")):
@@ -234,18 +226,16 @@ def is_another(stored, ends, tolerances):
 def expected_cells(students, found):
     """In how many of some cells a student is in another minimum, by the shares in `MEASURED`.
 
-    The share of each kind is drawn from its posterior (Jeffreys' prior), the cells by it.
-
-    Args:
-        students: what was trained in each cell, a key of `MEASURED`, and how many students.
-        found: cells with another minimum.
+    students: what was trained in each cell, a key of `MEASURED`, and how many students.
+    found: cells with another minimum.
     """
-    rng = np.random.default_rng(0)
-    shares = {key: rng.beta(count + 0.5, of - count + 0.5, DRAWS) for key, (count, of) in MEASURED.items()}
-    cells = np.zeros(DRAWS)
-    for key, count in students:
-        cells += rng.random(DRAWS) > (1 - shares[key]) ** count
-    return Expected(float(cells.mean()), float(cells.std()), float((cells >= found).mean()))
+    shares = {trained: (count + 0.5) / (of + 1) for trained, (count, of) in MEASURED.items()}
+    in_cells = np.array([1 - (1 - shares[trained]) ** count for trained, count in students])
+    probabilities = np.ones(1)  # of no cell, of one, of two, ...
+    for share in in_cells:
+        probabilities = np.convolve(probabilities, (1 - share, share))
+    error = np.sqrt((in_cells * (1 - in_cells)).sum())
+    return Expected(float(in_cells.sum()), float(error), float(probabilities[found:].sum()))
 
 
 def trained(rows):

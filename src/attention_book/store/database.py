@@ -17,7 +17,6 @@ from . import provenance
 from .identity import Row, canonical, check_rows, key
 
 SCHEMA = 1
-SMALLEST = 512  # bytes of an SQLite file: its smallest page
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
 RESERVED = {"cell", *provenance.COLUMNS}
 
@@ -40,8 +39,6 @@ class Store:
             raise
 
     def _open(self) -> None:
-        if 0 < self.path.stat().st_size < SMALLEST:  # SQLite takes one of a few bytes for an empty database
-            self._refuse("not a database")
         # Exclusive: the lock lasts until close, and no shared memory is needed (network file systems).
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()

@@ -31,7 +31,7 @@ def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """
     workers = check_count("workers", os.cpu_count() if workers is None else workers)
     # Workers read these when NumPy and torch load, and are spawned as cells come: set for the whole context.
-    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(ONE_THREAD)
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_guard)
     try:
@@ -43,11 +43,9 @@ def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in ONE_THREAD:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _guard() -> None:
@@ -80,7 +78,13 @@ def cluster(address: str) -> Iterator[Executor]:
         raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
     with client:
-        _compare_versions(client, address)
+        try:
+            client.run_on_scheduler(environment)  # it reads what it passes on
+            workers = client.run(environment)
+        except Exception as error:  # Dask hides the type of theirs
+            raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
+        if not workers:
+            print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
         yield _OnCluster(client)
 
 
@@ -91,7 +95,7 @@ class _OnCluster(Executor):
         self._client = client
 
     def submit(self, call, *arguments):
-        task = self._client.submit(_alone, call, *arguments, pure=False)  # a new key: no other run's result
+        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # a new key: no other run's result
 
         async def result():
             return await task
@@ -99,8 +103,8 @@ class _OnCluster(Executor):
         return asyncio.run_coroutine_threadsafe(result(), self._client.loop.asyncio_loop)  # pyright: ignore
 
 
-def _alone(call: Callable, *arguments):
-    """The call's result, from a worker that uses one thread."""
+def _by_one_thread(call: Callable, *arguments):
+    """The call's result; `SweepError` from a worker that uses more threads."""
     from distributed import get_worker
 
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
@@ -110,26 +114,3 @@ def _alone(call: Callable, *arguments):
         if value != "1":
             raise SweepError(f"worker {worker.address}: {name} = {value}: must be 1 (dask worker --nthreads 1 --nanny)")
     return call(*arguments)
-
-
-def _compare_versions(client, address: str) -> None:
-    """Refuse a cluster without this package; say in a line which versions of its workers are not ours.
-
-    Another version may change the last digits of a result. What may disturb the connection Dask compares by itself.
-    """
-    try:
-        client.run_on_scheduler(environment)  # it reads what it passes on
-        workers = client.run(environment)
-    except Exception as error:  # Dask hides the type of theirs
-        raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
-    if not workers:
-        print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
-    ours = environment()
-    others = {
-        f"{name} {theirs[name]} (here {ours[name]})"
-        for theirs in workers.values()
-        for name in ("version", "commit", "python", "numpy", "torch")
-        if theirs[name] != ours[name]
-    }
-    if others:
-        print(f"scheduler {address}: workers with other versions: {', '.join(sorted(others))}", file=sys.stderr)
