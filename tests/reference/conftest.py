@@ -8,7 +8,7 @@ from collections import defaultdict
 
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-from attention_book.notebooks import execution, reference
+from attention_book.notebooks import reference
 from attention_book.notebooks.parameters import of_profile
 from attention_book.paths import NOTEBOOKS
 
@@ -22,8 +22,9 @@ class ReferencedNotebook(IPyNbFile):
     """The notebook of a reference, kept as executed for the book when all its cells have passed."""
 
     def collect(self):
-        text = NOTEBOOKS / f"{self.path.stem}.md"
-        self.nb = reference.prepared(text, of_profile(text, "smoke"), self.path)
+        self.text = NOTEBOOKS / f"{self.path.stem}.md"
+        self.values = of_profile(self.text, "smoke")
+        self.nb = reference.prepared(self.text, self.values, self.path)
         self.code = [cell for cell in self.nb.cells if cell.cell_type == "code"]
         for number, cell in enumerate(self.code):
             options = defaultdict(bool, check=True)
@@ -38,7 +39,7 @@ class ReferencedNotebook(IPyNbFile):
         if len(self.passed) == len(self.code):
             for count, (cell, outputs) in enumerate(zip(self.code, self.passed), 1):
                 cell.outputs, cell.execution_count = outputs, count
-            reference.keep_executed(self.nb, execution.KEPT, time.perf_counter() - self.began)
+            reference.keep_executed(self.nb, self.text, self.values, time.perf_counter() - self.began)
 
 
 class ReferencedCell(IPyNbCell):

@@ -11,24 +11,22 @@ made the references every line must agree; see `strays_allowed` for any other on
 import json
 import platform
 import re
-import tempfile
 from itertools import zip_longest
-from pathlib import Path
 
 import jupytext
 import nbformat
 from nbformat.v4 import new_output
-from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 
 from .. import paths
-from .execution import fingerprint, keep, with_ids
+from ..store.provenance import cpu_info
+from . import execution
+from .execution import with_ids
 from .marks import marked
 
 FOLDER = paths.ROOT / "tests" / "reference"
 MADE_ON = "processor.txt"
 STRAYS = 3  # lines that differed on one more processor after two had opened the references
-NOTE = "reference"  # in the metadata of a notebook whose outputs are a reference
 ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
 # Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
 # tolerance in `kinds.STUDENTS`.
@@ -88,14 +86,11 @@ def _opened(line, before):
 
 def prepared(text, values, path):
     """The notebook of a text with a profile's parameters, its reference (a path) in the place of its outputs."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder, f"{text.stem}.ipynb")
-        nbformat.write(with_ids(jupytext.read(text)), source)
-        notebook = parameterize_notebook(
-            load_notebook_node(str(source)), values, kernel_name="python3", language="python"
-        )
-    notebook.metadata.language_info = {"name": "python", "pygments_lexer": "ipython3"}
-    notebook.metadata[NOTE] = {"text": str(text), "values": values, "inputs": fingerprint(text, [values, {}])}
+    notebook = with_ids(jupytext.read(text))
+    notebook.metadata.update(papermill={}, language_info={"name": "python", "pygments_lexer": "ipython3"})
+    for cell in notebook.cells:
+        cell.metadata.setdefault("tags", [])  # which papermill looks through
+    notebook = parameterize_notebook(notebook, values, kernel_name="python3", language="python")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     expected = json.loads(path.read_text())[: len(cells)]
     for cell, texts in zip_longest(cells, expected, fillvalue={}):
@@ -105,27 +100,21 @@ def prepared(text, values, path):
     return notebook
 
 
-def keep_executed(notebook, kept, seconds):
-    """Keep a prepared notebook, its outputs now those of its run, where `book.execute_all` would."""
-    note = notebook.metadata.pop(NOTE)
-    text, values = Path(note["text"]), dict(note["values"])
+def keep_executed(notebook, text, values, seconds):
+    """Keep a prepared notebook, its outputs now those of its run, where `python -m attention_book.notebooks` would."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output["output_type"] == "execute_result":
                 output["execution_count"] = cell.execution_count
     executed = marked(nbformat.from_dict(notebook), text, values, {})
-    keep(executed, kept / values["profile"] / f"{text.stem}.ipynb", note["inputs"], seconds)
+    folder = execution.KEPT / values["profile"]
+    execution.keep(executed, folder / f"{text.stem}.ipynb", execution.fingerprint(text, [values, {}]), seconds)
 
 
 def processor():
-    """Vendor, family and model of this machine's processor; where they are not told, its kind."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    fields = dict(map(str.strip, line.split(":", 1)) for line in lines if ":" in line)
-    names = [name for name in ("vendor_id", "cpu family", "model") if name in fields]
-    return " ".join(fields[name] for name in names) or platform.machine()
+    """Vendor, family and model of this machine's processor; where they are not known, its kind."""
+    known = [value for name, value in cpu_info().items() if name in ("vendor_id", "cpu family", "model")]
+    return " ".join(known) or platform.machine()
 
 
 def strays_allowed(notebook):

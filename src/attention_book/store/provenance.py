@@ -32,7 +32,7 @@ def _fixed() -> dict[str, str | None]:
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "torch": version("torch"),
-        "cpu": _cpu(),
+        "cpu": cpu_info().get("model name") or platform.processor() or platform.machine(),
         "platform": platform.platform(),
     }
 
@@ -64,10 +64,11 @@ def _commit() -> str | None:
         return None
 
 
-def _cpu() -> str:
+def cpu_info() -> dict[str, str]:
+    """Return what Linux says of the first processor, by name; nothing elsewhere."""
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
     except OSError:
-        lines = []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
+        return {}
+    fields = (line.partition(":") for line in first.splitlines())
+    return {name.strip(): value.strip() for name, _, value in fields}
