@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from attention_book.experiments import results, simulation, verification
+from attention_book.experiments import grid, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.minima_grids import landscape
 from attention_book.store.database import Store
 from attention_book.store.identity import canonical
 from attention_book.store.parquet import export
@@ -101,7 +100,7 @@ def test_too_many_other_minima_are_an_error(stored, monkeypatch, elsewhere):
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
     """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
-    valley = replace(landscape("smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
+    valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
     rows = results.work(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]
     swapped = [dict(row) for row in rows]

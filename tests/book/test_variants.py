@@ -8,7 +8,7 @@ from frames import students as students_on_a_line
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
 from attention_book.experiments.simulation import teacher_length
-from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
+from attention_book.experiments.student_grids import COMPARED, COMPARED_ALPHA
 from attention_book.pages import variant_maps, variants
 from attention_book.pages.variants import ONE, TWO, extrapolate
 from attention_phases import Task

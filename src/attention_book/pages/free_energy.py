@@ -39,7 +39,7 @@ def _line(stored, omega, size):
         rows = stored[np.isclose(stored["omega"], omega)]
         if rows["what"].isin(MINIMA).any():
             return rows
-    cell = LineCell("fig03_theory", Task(omega=omega), *size)
+    cell = LineCell("fig03_theory", Task(omega=omega), **size)
     fields = {name: flat(value) for name, value in flattened(cell).items()}
     return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 

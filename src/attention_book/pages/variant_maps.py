@@ -7,7 +7,7 @@ from attention_phases.measured import Measured
 
 from ..analysis.instances import GAPS, advantage, as_columns, gap_map, test_gap
 from ..analysis.thresholds import against_theory, crossings, curve, last_fall
-from ..experiments.variant_grids import MAPPED
+from ..experiments.student_grids import MAPPED
 from ..render.panels import bar_below, draw_cells, draw_line, largest_shown, styled
 from ..render.style import ALPHA, ATTENTION, LINEAR
 from .phase_diagram import ADVANTAGE, CURVES, draw_maps

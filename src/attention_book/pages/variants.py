@@ -12,7 +12,7 @@ from ..analysis.instances import GAPS, as_columns, in_errors, instance_means, tr
 from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
 from ..experiments.simulation import teacher_length
-from ..experiments.variant_grids import COMPARED, MAPPED
+from ..experiments.student_grids import COMPARED, MAPPED
 from ..quantities import mathtext
 from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS
