@@ -3,12 +3,11 @@
 import json
 import re
 import subprocess
-import sys
-from pathlib import Path
 from shutil import which
 
 import matplotlib.pyplot as plt
 import numpy as np
+import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
@@ -20,17 +19,13 @@ from attention_book.analysis.thresholds import crossing as crossing_of
 from attention_book.analysis.thresholds import mark
 from attention_book.metadata import OF_CELLS, described, texts
 from attention_book.pages import breaking
-from attention_book.paths import DATA, notebooks
+from attention_book.paths import DATA, ROOT, notebooks
 from attention_book.quantities import QUANTITIES
 from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task, __version__
 from attention_phases.measured import with_error
 from attention_phases.theory.optimal import thresholds_of_learning
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / ".github"))
-import phases  # noqa: E402
 
 PACKAGE = json.loads((ROOT / "data" / "datapackage.json").read_text(encoding="utf-8"))
 

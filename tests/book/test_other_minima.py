@@ -60,11 +60,6 @@ def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
     assert other.recomputed == pytest.approx(simulation.train_students(TWO_ENDS)[0]["train_loss"], abs=1e-8)
 
 
-def test_what_is_found_again_is_no_other_minimum(stored, honest):
-    checked = stored(honest)
-    assert checked.problem is None and checked.mismatches == checked.other_minima == []
-
-
 @pytest.mark.parametrize(
     "slip",
     [

@@ -1,16 +1,17 @@
-"""What publishes the book: CITATION.cff and workflows valid, actions pinned, all in step with the Makefile."""
+"""What publishes the book: CITATION.cff and workflows valid, actions pinned, links of the pages to the repository."""
 
 import re
 import subprocess
 import sys
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import repository
 import yaml
 
+from attention_book.paths import ROOT
 from attention_phases import __version__
 
-ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
@@ -59,3 +60,50 @@ def test_a_token_that_can_write_meets_no_foreign_code(path):
     checkouts = [step for step in steps(path) if step.get("uses", "").startswith("actions/checkout@")]
     assert checkouts
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+# Links of the pages
+
+
+GITHUB = "https://github.com/someone/book"
+SOURCE, BINDER = f"{GITHUB}/blob/main", "https://mybinder.org/v2/gh/someone/book/main?urlpath=lab/tree"
+
+
+@pytest.mark.parametrize(
+    ("named", "url"),
+    [
+        ({}, None),
+        ({"GITHUB_REPOSITORY": "someone/book"}, GITHUB),
+        ({"GITHUB_REPOSITORY": "fork/book", "BOOK_REPOSITORY": GITHUB}, GITHUB),
+    ],
+)
+def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
+    for name in ("BOOK_REPOSITORY", "GITHUB_REPOSITORY"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in named.items():
+        monkeypatch.setenv(name, value)
+    config = SimpleNamespace(html_theme_options={"use_repository_button": False})
+    repository.set_address(None, config)
+    assert config.html_theme_options.get("repository_url") == url
+    assert config.html_theme_options["use_repository_button"] == bool(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        (f"{SOURCE}/book/_executed/fig02_slice.ipynb?plain=1", f"{SOURCE}/notebooks/fig02_slice.md?plain=1"),
+        (f"{BINDER}/book/_executed/fig02_slice.ipynb", f"{BINDER}/notebooks/fig02_slice.md"),
+        (f"{SOURCE}/book/index.md?plain=1", f"{SOURCE}/book/index.md?plain=1"),
+        (f"{SOURCE}/book/_executed/times.md?plain=1", None),
+        (f"{SOURCE}/book/api/attention_phases.rst?plain=1", None),
+    ],
+)
+@pytest.mark.parametrize("label", ["source-buttons", "launch-buttons"])
+def test_links_name_the_text_of_a_notebook_and_only_what_git_has(label, url, shown):
+    search = {"label": "search", "type": "button"}
+    context = {"header_buttons": [{"label": label, "buttons": [{"url": url}]}, search]}
+    repository.point_at_texts(None, "a page", "page.html", context, None)
+    *groups, other = context["header_buttons"]
+    assert other == search and [button["url"] for group in groups for button in group["buttons"]] == [shown] * bool(
+        shown
+    )

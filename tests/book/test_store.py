@@ -1,8 +1,12 @@
 """The results store and its Parquet files: nothing lost, nothing altered, clear errors."""
 
+import errno
 import json
 import os
+import resource
+import signal
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import make_dataclass, replace
 from hashlib import sha256
 from operator import itemgetter
@@ -16,7 +20,7 @@ from toy_sweep import Cell, grid, table, work
 from attention_book import experiments
 from attention_book.experiments import GRIDS, kinds
 from attention_book.experiments.cells import StudentCell
-from attention_book.store import provenance
+from attention_book.store import provenance, running
 from attention_book.store.database import Store
 from attention_book.store.identity import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.parquet import export, items, load
@@ -200,7 +204,44 @@ def test_file_left_by_a_kill_while_it_was_made_is_a_new_store(tmp_path):
         assert len(opened.keys()) == 1
 
 
+def test_a_full_disk_keeps_what_was_stored(python, tmp_path):
+    """A limit on the size of files: the sweep stops with a line, and goes on when there is room."""
+    script = (
+        "import sys; from concurrent.futures import ThreadPoolExecutor; from toy_sweep import *\n"
+        "with Store(sys.argv[1]) as results, ThreadPoolExecutor(1) as executor:\n"
+        "    running.run(grid(), work, results, executor, quiet=True)"
+    )
+
+    def limit():  # writing fails then, instead of killing the process
+        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    full = python("-c", script, tmp_path / "s.sqlite", preexec_fn=limit)
+    assert full.returncode == 1
+    assert full.stderr.splitlines()[-1].startswith("attention_phases.errors.StoreError: store")
+    with Store(tmp_path / "s.sqlite") as results:
+        stored = {text for text, *_ in results.items()}
+    assert 0 < len(stored) < 60
+    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
+        assert running.run(grid(), work, results, executor, quiet=True) == (60 - len(stored), len(stored), [])
+
+
 # Tables
+
+
+def test_a_full_disk_leaves_the_old_table(tmp_path, store, monkeypatch):
+    fill(store, grid()[:5])
+    (path,) = export(store, tmp_path / "data")
+    before = path.read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with pytest.raises(StoreError, match=r"toy\.parquet: .*No space left") as caught:
+        export(store, tmp_path / "data")
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
 
 
 def test_export_is_sorted_typed_and_the_same_in_any_order(tmp_path, full, store):

@@ -1,14 +1,24 @@
-"""Students of Figures 2, 3, 7 and 8 beside the published ones and theory, by hand."""
+"""Students: means and gaps over data sets, beside the published ones and theory, and of their dimension; by hand."""
 
 from types import SimpleNamespace
 
+import numpy as np
 import pandas as pd
 import pytest
+from frames import students
 
 from attention_book.analysis import instances
+from attention_book.analysis.instances import in_errors
+from attention_book.experiments.cells import StudentCell
+from attention_book.experiments.simulation import train_students
 from attention_book.pages import dimension, slice
+from attention_book.pages.phase_diagram import theory_advantage, theory_gap
+from attention_book.pages.slice import draw_slice
+from attention_book.paths import DATA
 from attention_phases import Task
 from attention_phases.measured import Measured
+from attention_phases.model.two_tokens import sample
+from attention_phases.theory.prediction_error import test_error as expected_error
 
 
 def solution(**values):
@@ -73,3 +83,122 @@ def test_students_by_dimension():
     assert frame["value"].to_list() == pytest.approx([0.4, 0.4, 0.68, 0.68, 0.0041, 0.0041])
     assert frame["error"].to_list() == pytest.approx([0.04, 0.04, 0.04, 0.04, 1e-4, 1e-4])
     assert set(frame["published_n"]) == {30} and set(frame["n"]) == {2}
+
+
+# Means and gaps
+
+
+def test_means_and_paired_differences():
+    rows = [
+        {"start": start, "alpha": 1.0, "seed": seed, **{name: value for name in instances.MEASURED}}
+        for start, values in (("semantic", (1.0, 4.0)), ("positional", (0.5, 3.0)))
+        for seed, value in enumerate(values)
+    ]
+    table = pd.DataFrame(rows)
+    means = instances.instance_means(table)
+    assert means.loc[("semantic", 1.0), "theta"] == 2.5
+    assert means.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 over sqrt 2
+    assert instances.training_gap(table).loc[1.0].tolist() == [0.5, 1.0]
+    shuffled = table.sample(frac=1, random_state=1)
+    assert instances.training_gap(shuffled).loc[1.0].tolist() == [0.5, 1.0]
+
+
+def test_standard_errors_are_of_the_mean():
+    rows = [
+        {"start": "semantic", "d": 10, "seed": seed, **dict.fromkeys(instances.MEASURED, value)}
+        for seed, value in enumerate((1.0, 2.0, 3.0, 6.0))
+    ]
+    means = instances.instance_means(pd.DataFrame(rows), along="d").loc[("semantic", 10)]
+    assert (means["q"], means["q_error"]) == (3.0, pytest.approx((14 / 3 / 4) ** 0.5))
+
+
+def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():
+    assert in_errors(0.2, 0.03, 0.04) == pytest.approx(4.0)
+    assert in_errors(-0.3, 0.1) == pytest.approx(-3.0)
+    assert in_errors(np.array([1.0, 2.0]), 3.0, np.array([4.0, 0.0])) == pytest.approx([0.2, 2 / 3])
+
+
+def test_gaps_have_the_sign_of_the_semantic_student_less_the_other():
+    table = students(0.3, critical=1.0, linear=1.5, spread=0.25)
+    assert instances.training_gap(table).loc[0.5].tolist() == [1.25, 0.75]  # positional lower before alpha_c
+    assert instances.training_gap(table).loc[2.0].tolist() == [-1.75, -2.25]
+    assert instances.test_gap(table).loc[2.0].tolist() == [-0.75, -1.25]
+    assert instances.test_gap(table, "positional").loc[2.0].tolist() == [4.0, 4.0]
+
+
+def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
+    advantages = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
+    assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
+    assert advantages.loc[2.0].tolist() == [0.75, 1.25]
+
+
+def test_maps_by_alpha_and_omega():
+    table = pd.concat([students(0.1, 0.5, 1.0), students(0.3, 1.0, 1.5)])
+    means = instances.gap_map(table, instances.training_gap)
+    assert means.loc[0.0].to_dict() == pytest.approx({0.1: 1.0, 0.3: 2.0})
+    named = {
+        "semantic": [(1.0, 3.0, 1.0), (2.0, 5.0, 0.5)],
+        "symmetric": [(0.5, 9.0, 2.0), (1.0, 9.0, 2.0)],
+        "positional": [(1.0, 4.0, 0.7), (2.0, 4.0, 0.7)],
+    }
+    theory = [
+        {"what": what, "omega": 0.3, "alpha": alpha, "train_loss": loss, "test_mse": error, "q": 0, "m": 0, "theta": 0}
+        for what, rows in named.items()
+        for alpha, loss, error in rows
+    ]
+    theory = pd.DataFrame([*theory, {"what": "baseline", "omega": 0.3, "test_mse": 0.6}])
+
+    # Where a minimum is missing the student without overlaps takes its place.
+    assert theory_gap(theory)[0.3].to_dict() == pytest.approx({0.5: 0.0, 1.0: -1.0, 2.0: 1.0})
+    assert theory_advantage(theory)[0.3].to_dict() == pytest.approx({0.5: -1.4, 1.0: -0.4, 2.0: -0.1})
+
+
+# Of a finite dimension
+
+
+def errors(task, row, d, length=1.0, mean=0.0):
+    """Test error at d and at infinite d of a student with these overlaps; length and mean are the teacher's."""
+    overlaps = {name: row[name] for name in ("q", "m", "theta")} | {"rho": length * task.sigma**2, "m_teacher": mean}
+    return expected_error(task, overlaps, d)[0], expected_error(task, overlaps)[0]
+
+
+@pytest.mark.slow
+def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
+    seen = []
+    name = "attention_phases.model.two_tokens.sample"
+    monkeypatch.setattr(name, lambda *given: seen.append(sample(*given)) or seen[0])
+    cell = StudentCell("test", Task(), alpha=1.5, d=20, seed=0, optimizer="lbfgs")
+    for row in train_students(cell):
+        teacher = seen[0].teacher.double()
+        at_d, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())
+        assert row["test_mse"] == pytest.approx(at_d, rel=1e-9) != limit
+
+
+def test_stored_test_errors_are_those_of_their_dimension():
+    """d = 10, where the limit is far. Means over the teachers, whose length is 1 and whose mean is 0 on average."""
+    table = pd.read_parquet(DATA / "fig07.parquet")
+    table = table[(table["d"] == 10) & (table["start"] == "positional") & (table["optimizer"] == "gd")][:20]
+    both = np.array([errors(Task(), row, 10) for row in table.to_dict("records")])
+    at_d, limit = np.abs(table["test_mse"].mean() - both.mean(0))
+    assert at_d < 0.3 * limit
+
+
+def curve(loss, alphas):
+    names = ("train_loss", "test_mse", "theta", "m")
+    values = dict.fromkeys(names, loss) | {f"{name}_error": 1e-3 for name in names}
+    return pd.DataFrame(values, pd.Index(alphas, name="alpha"))
+
+
+def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
+    alphas = np.linspace(0.5, 2, 7)
+    theory = {"semantic": curve(3 - alphas, alphas), "positional": curve(2.0, alphas)}
+    theory |= {"gap": curve(1 - alphas, alphas), "symmetric gap": curve(2.0, alphas[:1])}
+    table = students(0.3, critical=1.0, linear=1.5, q=1.0, m=1.0, theta=1.0)
+    means, gaps = instances.instance_means(table), instances.training_gap(table)
+    thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
+    top = draw_slice(theory, 0.5, means, gaps, thresholds, 0.5, 0.5).axes[0]
+    (line,) = [line for line in top.lines if line.get_label() == "theory"]
+    assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
+    (points,) = [container for container in top.containers if len(container.get_children())]
+    at, gap = points[0].get_data()
+    assert dict(zip(at, gap))[2.0] == pytest.approx(-2.0) and dict(zip(at, gap))[0.5] == pytest.approx(1.0)

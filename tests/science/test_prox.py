@@ -1,7 +1,5 @@
 """Quadrature, prox and averages: the ingredients of the state evolution, each against a slow independent way."""
 
-from itertools import permutations
-
 import numpy as np
 import pytest
 import scipy.optimize
@@ -11,7 +9,6 @@ from numba import njit
 from scipy.special import ndtr, softmax
 
 from attention_phases import Task
-from attention_phases.theory.kernels.general import sort_in
 from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, prox
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.standard import Overlaps, average, conjugates
@@ -216,11 +213,3 @@ def test_trace_and_square_of_the_forces_are_of_their_finite_differences():
     slopes = np.array([(above - below) / (2 * step) for above, below in sides])  # (by, of, sentences)
     assert trace == pytest.approx(slopes[0, 0] + slopes[1, 1], abs=1e-6)
     assert square == pytest.approx((slopes**2).sum((0, 1)), abs=1e-6)
-
-
-def test_the_two_lowest_of_some_minima_are_kept_in_order():
-    for order in permutations([3.0, 1.0, 2.0, 5.0]):
-        minima, values = np.zeros((2, 1)), np.full(2, np.inf)
-        for value in order:
-            sort_in(np.array([-value]), value, minima, values)
-        assert values.tolist() == [1, 2] and minima.ravel().tolist() == [-1, -2]

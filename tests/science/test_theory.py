@@ -8,7 +8,7 @@ import torch
 from scipy.special import softmax
 from scipy.stats import f as f_distribution
 
-from attention_phases import Task, theory, training
+from attention_phases import Task, training
 from attention_phases.model import two_tokens
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.prediction_error import test_error as exact
@@ -121,15 +121,6 @@ def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
         assert low < np.var(values, ddof=1) / np.mean(variances) < high, name
 
 
-def test_more_points_agree_within_error(solutions):
-    for branch, coarse in solutions.items():
-        fine = solve(TASK, ALPHA, branch, 2**13, 8, seed=5, start=coarse.overlaps)
-        for name in ("q", "V", "train_loss", "test_mse", "theta" if branch == "semantic" else "m"):
-            assert abs(value(fine, name) - value(coarse, name)) < 4 * np.hypot(
-                fine.stderr[name], coarse.stderr[name]
-            ), name
-
-
 # Where a branch ends, and limits
 
 
@@ -164,18 +155,6 @@ def test_a_saddle_between_two_branches_has_not_converged(solutions):
     solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
     assert solution.residual < 1e-6 and 0.1 < solution.overlaps.m < 0.2
     assert not solution.converged and solution.reason == SADDLE
-
-
-def test_a_branch_along_alpha_has_the_rows_that_exist():
-    table = theory.as_table(TASK, theory.follow(TASK, "semantic", [2.0, 0.3, 1.5], 2**10, 8, seed=3))
-    assert table["alpha"].tolist() == [1.5, 2.0]
-    for row in table.itertuples():
-        alone = solve(TASK, row.alpha, "semantic", 2**10, 8, seed=4)
-        for name in ("q", "theta", "V", "train_loss", "test_mse"):
-            error = np.hypot(getattr(row, f"{name}_error"), alone.stderr[name])
-            assert abs(getattr(row, name) - value(alone, name)) < 4 * error
-    assert (table[["m", "m_error"]] == 0).all(axis=None)
-    assert not theory.follow(Task(omega=1), "semantic", [1.5], 2**8, 4)
 
 
 def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
@@ -259,12 +238,6 @@ def test_a_more_positional_teacher_needs_more_data(critical):
     followed = threshold(Task(omega=0.45), "critical", **CROSSING, near=critical)
     assert followed.exists
     assert abs(followed.alpha.value - later.alpha.value) < 0.1 * later.alpha.error  # the same scrambles
-
-
-@pytest.mark.parametrize("kind", ["critical", "linear"])
-def test_a_positional_teacher_has_no_threshold(kind):
-    crossing = threshold(Task(omega=1), kind, points=2**8, scrambles=4)
-    assert np.isnan(crossing.alpha).all() and not crossing.exists
 
 
 # Trained students
