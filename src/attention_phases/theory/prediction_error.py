@@ -136,8 +136,8 @@ def structured_test_error(
 ) -> tuple[float, float]:
     """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of given weights on two tokens with structure, and its error.
 
-    The noise of a token is Gaussian given the fields f = B xi/sqrt(d) of all columns, B = (W^T, Q*^T):
-    its mean is ``Sigma B^T K^-1 f/sqrt(d)``, with K = B Sigma B^T/d.
+    Given the fields f = B xi of a token along all columns, B = (W^T, Q*^T)/sqrt(d), its noise has the mean
+    ``Sigma B^T K^-1 f``, with ``K = B Sigma B^T``; written here as T^T z, with f = R z and z normal.
 
     Args:
         columns: W^T (r, d)
@@ -146,38 +146,35 @@ def structured_test_error(
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
     """
     r, d = columns.shape
-    B, S = np.vstack([columns, teachers]), np.broadcast_to(variances(task, d), (2, d))
-    K, N = np.einsum("kd,ad,ld->akl", B, S, B) / d, np.einsum("kd,ad,bd,ld->abkl", B, S, S, B) / d
-    known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])  # of means (2, d)
-    axes = [np.linalg.eigh(block) for block in K]
-    kept = [size > 1e-12 * size.max() for size, _ in axes]  # a student parallel to the teacher
-    roots = np.array([vectors * np.sqrt(size * some) for (size, vectors), some in zip(axes, kept)])
-    inverses = np.array(
-        [(vectors / np.where(some, size, np.inf)) @ vectors.T for (size, vectors), some in zip(axes, kept)]
-    )
-    points = gaussian_points(*TEST_ERROR_NET, dimensions=2 * len(B)).reshape(-1, 2, len(B))
-    f = np.einsum("akl,nal->nak", roots, points)
-    g = np.einsum("akl,nal->nak", inverses, f)  # K^-1 f
-    squares = np.einsum("nak,abkl,nbl->nab", g, N, g)  # of the means of the noise of two tokens
-    squares += np.diag(S.sum(1) - np.einsum("akl,aakl->a", inverses, N))
-    along = np.einsum("pd,ad,kd,nak->npa", known, S, B, g) / sqrt(d)  # of the noise, on what is known of the means
-    marks, matrix = np.array([1.0, -1.0]), np.array(task.matrix)
+    B, spread = np.vstack([columns, teachers]) / sqrt(d), np.broadcast_to(variances(task, d), (2, d))
+    R, T = map(np.array, zip(*(_given_fields(B, of_token) for of_token in spread)))  # (2, k, k), (2, k, d)
+    known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])  # of the means, (2, d)
+    z = gaussian_points(*TEST_ERROR_NET, dimensions=2 * len(B)).reshape(-1, 2, len(B))
+    noise = np.einsum("akl,nal->nak", R, z)  # of the fields
+    products = np.einsum("nak,abkl,nbl->nab", z, np.einsum("akd,bld->abkl", T, T), z, optimize=True)
+    products += np.diag(spread.sum(1) - np.einsum("akd,akd->a", T, T))  # of the noise of two tokens
+    along = np.einsum("apk,nak->npa", np.einsum("pd,akd->apk", known, T), z)  # of the noise and the means
+    positions = np.array([[1.0, -1.0], [0.0, 0.0]])  # along what is known
 
-    def error(cluster):
-        means = np.array(cluster[1:])  # (2 known, 2 tokens)
-        read = means + np.stack([marks, 0 * marks])
-        by_student, by_teacher = (B @ known.T / sqrt(d) @ part for part in (read, means))  # (k, 2)
-        h, y = (f + by_student.T)[:, :, :r], (f + by_teacher.T)[:, :, r:]
-        target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * matrix
-        student = (
-            softmax(h @ score @ h.swapaxes(1, 2)) if attention is None else np.broadcast_to(attention, target.shape)
-        )
-        miss = target - student
-        fixed = np.einsum("nab,pb->nap", miss, means) - np.einsum("nab,pb->nap", student, read - means)
-        total = np.einsum("nab,nbc,nac->n", miss, squares, miss) + 2 * np.einsum("nab,npb,nap->n", miss, along, fixed)
-        return (total + np.einsum("nap,pq,naq->n", fixed, known @ known.T, fixed)) / (2 * d)
+    def miss_of(cluster):
+        means = np.array(cluster[1:])  # along what is known, (2, tokens)
+        by_means, by_positions = ((B @ known.T @ part).T for part in (means, positions))  # (tokens, k)
+        y, h = (noise + by_means)[:, :, r:], (noise + by_means + by_positions)[:, :, :r]
+        target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * np.array(task.matrix)
+        mixing = softmax(h @ score @ h.swapaxes(1, 2)) if attention is None else attention
+        miss = target - mixing
+        fixed = miss @ means.T - mixing @ positions.T  # (N, 2, known): what is missed beside the noise
+        squares = (miss @ products * miss).sum((1, 2)) + 2 * ((miss @ along.swapaxes(1, 2)) * fixed).sum((1, 2))
+        squares = squares + (fixed @ (known @ known.T) * fixed).sum((1, 2))
+        return squares.reshape(TEST_ERROR_NET[1], -1).mean(1) / (2 * d)
 
-    clusters = task.clusters or (Cluster(1.0),)
-    errors = [cluster.weight * error(cluster).reshape(TEST_ERROR_NET[1], -1).mean(1) for cluster in clusters]
-    means = np.sum(errors, axis=0)
+    means = np.sum([cluster.weight * miss_of(cluster) for cluster in task.clusters or (Cluster(1.0),)], axis=0)
     return float(means.mean()), standard_error(means)
+
+
+def _given_fields(B, variances):
+    """R and T of `structured_test_error` for one token, whose coordinates have given variances (d,)."""
+    size, axes = np.linalg.eigh(B * variances @ B.T)
+    size = np.where(size > 1e-12 * size.max(), size, 0.0)  # columns that are parallel
+    inverse = np.divide(1, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
+    return axes * np.sqrt(size), (axes * inverse).T @ (B * variances)
