@@ -7,8 +7,8 @@ import torch
 from scipy import stats
 
 from attention_book.analysis.instances import wilson
-from attention_book.pages import minima, parameters, variant_maps
-from attention_book.pages import random_starts as basins
+from attention_book.pages import parameters, variant_maps
+from attention_book.pages import starts as basins
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines
@@ -135,7 +135,7 @@ def around(*by_data_set, omega=0.3):
 
 
 def test_minima_are_counted_for_each_data_set():
-    (row,) = minima.scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
+    (row,) = basins.scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
     assert (row["omega"], row["alpha"], row["valley"]) == (0.3, 1.0, "semantic")
     assert [row[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
     assert row["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
@@ -143,7 +143,7 @@ def test_minima_are_counted_for_each_data_set():
 
 def test_a_scatter_has_an_error_and_there_is_none_where_all_starts_meet():
     table = pd.concat([around([0.0, 2e-4], [0.0, 4e-4], omega=0.1), around([0.0, 1e-10], [0.0, 1e-10])])
-    divided, single = minima.scatter(table).to_dict("records")
+    divided, single = basins.scatter(table).to_dict("records")
     assert divided["scatter"] == pytest.approx(5e-8**0.5) and divided["minima"] == 2  # variances 2e-8 and 8e-8
     assert divided["scatter_error"] == pytest.approx(3e-8 / (2 * 5e-8**0.5))
     assert np.isnan(single["scatter"]) and np.isnan(single["scatter_error"]) and single["minima"] == 1
@@ -181,11 +181,11 @@ def ends():
 
 
 def test_minima_of_a_valley():
-    (row,) = minima.valleys(ends()).to_dict("records")
+    (row,) = basins.valleys(ends()).to_dict("records")
     assert (row["starts"], row["minima"], row["minima_low"], row["minima_high"]) == (3, 2.0, 1, 3)
     assert row["relative_scatter"] == pytest.approx((0.1 + 0) / 2)  # standard deviation over the lowest, on average
     assert row["aligned"] == pytest.approx(0.8) and row["aligned_std"] == pytest.approx((0.26 / 5) ** 0.5)
-    (row,) = minima.valleys(ends().assign(train_loss=1.0)).to_dict("records")
+    (row,) = basins.valleys(ends().assign(train_loss=1.0)).to_dict("records")
     assert np.isnan(row["relative_scatter"])
 
 

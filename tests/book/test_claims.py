@@ -11,7 +11,7 @@ from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
 from attention_book.experiments.grids import ALPHAS
-from attention_book.pages import minima, random_starts, variant_maps, variants
+from attention_book.pages import starts, variant_maps, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -100,7 +100,7 @@ def shares_above(**where):
 
 def semantic_at_the_transition():
     """Fewest and most minima that starts around the teacher lead to, at omega = 0.3."""
-    counts = minima.scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
+    counts = starts.scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
     return tuple(counts.loc["semantic", ["fewest", "most"]])
 
 
@@ -167,11 +167,11 @@ def rise_with_full_value():
 @cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
-    return random_starts.classify(load("fig15_fractions"), Task().sigma)
+    return starts.classify(load("fig15_fractions"), Task().sigma)
 
 
 def runs_that_find(basin, optimizer, *dimensions, alpha=4):
-    shares = random_starts.fractions(random_runs())
+    shares = starts.fractions(random_runs())
     return shares.query("alpha == @alpha and optimizer == @optimizer and basin == @basin and d in @dimensions")[
         "fraction"
     ]
@@ -197,7 +197,7 @@ def descent_higher(query):
 
 def positional_share(query):
     """Lower ends of the 95 % intervals of the shares of runs that find the positional minimum."""
-    shares = random_starts.fractions(random_runs()).query("basin == 'positional'").query(query)
+    shares = starts.fractions(random_runs()).query("basin == 'positional'").query(query)
     return shares["low"]
 
 
@@ -378,8 +378,8 @@ CLAIMS = {
     "fig11_rank2": {
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
-                (semantic_and_mixed()["apart"] > minima.SAME_LOSS).loc[0.75:].sum() == 1
-                and (semantic_and_mixed()["apart"] > minima.SAME_LOSS).loc[:0.75].mean() > 0.2
+                (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[0.75:].sum() == 1
+                and (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[:0.75].mean() > 0.2
                 and round(100 * semantic_and_mixed()["share"].max()) == 1
             )
         ),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.pages import free_energy, stability
+from attention_book.pages import landscape, stability
 from attention_book.pages.breaking import breaking_shift
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
@@ -22,26 +22,26 @@ def stored(monkeypatch):
 
     rows = [(0.1, "semantic", 7.0), (0.1, "positional", 7.0), (0.1, "critical", 7.0), (0.05, "critical", 7.0)]
     monkeypatch.setattr(
-        free_energy, "experiment", lambda *_, **__: pd.DataFrame(rows, columns=["omega", "what", "alpha"])
+        landscape, "experiment", lambda *_, **__: pd.DataFrame(rows, columns=["omega", "what", "alpha"])
     )
-    monkeypatch.setattr(free_energy, "standard_line", line)
+    monkeypatch.setattr(landscape, "standard_line", line)
 
 
 def test_lines_of_theory_that_are_not_stored_are_computed(stored):
     for omegas in ([0.1, 0.05, 0.3], [0.05, 0.3], [0.1]):
-        lines = free_energy.theory_lines("paper", omegas)
+        lines = landscape.theory_lines("paper", omegas)
         assert lines.groupby("omega")["what"].apply(set).to_dict() == {
             omega: {"semantic", "positional", "critical"} for omega in omegas
         }
         critical = lines[lines["what"] == "critical"].set_index("omega")["alpha"]
         assert critical.to_dict() == {omega: 7.0 if omega == 0.1 else omega for omega in omegas}
-    assert free_energy.theory_lines("smoke", [0.1])["alpha"].max() == 1
+    assert landscape.theory_lines("smoke", [0.1])["alpha"].max() == 1
 
 
 @pytest.mark.parametrize("profile", ["paper", "smoke"])
 def test_an_omega_at_which_no_losses_cross_is_named(stored, profile):
     with pytest.raises(ResultError, match=r"^no critical threshold found at omega = 0\.7$"):
-        free_energy.theory_lines(profile, [0.1, 0.7])
+        landscape.theory_lines(profile, [0.1, 0.7])
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def borders():
 
 
 def test_where_minima_begin_and_end(borders):
-    one, two = free_energy.ranges(borders).to_dict("records")
+    one, two = landscape.ranges(borders).to_dict("records")
     assert (two["omega"], two["semantic_start"], two["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (two["critical"], two["critical_error"]) == (1.25, 0.01)
     assert (two["critical_broken"], two["critical_broken_error"]) == breaking_shift("critical", 0.3)

@@ -1,13 +1,66 @@
-"""Figure 1: the task, the training loss on the plane of two minima, and the transition between them."""
+"""Figure 1 and the free energies: the task, the training loss over the weights and over alpha, the transition."""
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
+from attention_phases.errors import ResultError
+from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..render.panels import panels, styled, write_beside
+from ..analysis.thresholds import borders_of, curve, mark, side_by_side
+from ..experiments.cells import LineCell
+from ..experiments.results import experiment
+from ..experiments.theory_grids import LINE
+from ..experiments.theory_lines import standard_line
+from ..render.panels import draw_line, panels, scientific, styled, write_beside
 from ..render.style import ALPHA, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC
+from ..store.identity import flattened
+from ..store.parquet import flat
+from .breaking import breaking_shift
+
+
+def theory_lines(profile, omegas):
+    """Rows of `theory_lines.standard_line` at some omega, of the standard task.
+
+    At paper size those are read that are stored with both branches, not with the thresholds alone. ResultError where
+    the losses do not cross.
+    """
+    stored = experiment("fig03_theory", profile, quiet=True) if profile == "paper" else None
+    lines = pd.concat([_line(stored, omega, LINE[profile]) for omega in omegas])
+    crossed = lines.loc[lines["what"] == "critical", "omega"]
+    for omega in omegas:
+        if not np.isclose(omega, crossed).any():
+            raise ResultError(f"no critical threshold found at omega = {omega:g}")
+    return lines
+
+
+def _line(stored, omega, size):
+    if stored is not None:
+        rows = stored[np.isclose(stored["omega"], omega)]
+        if rows["what"].isin(MINIMA).any():
+            return rows
+    cell = LineCell("fig03_theory", Task(omega=omega), **size)
+    fields = {name: flat(value) for name, value in flattened(cell).items()}
+    return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
+
+
+def ranges(lines):
+    """Where the semantic minimum begins, where the losses cross, and where the positional minimum ends.
+
+    By `omega`: `semantic_start`, `critical`, `critical_broken` (what one step of replica symmetry breaking adds) and
+    `positional_stop`, with errors. NaN where a border is not within the alphas, or the shift is not known.
+    """
+    borders, critical = borders_of(lines), curve(lines, "critical")
+    shifts = [breaking_shift("critical", omega) for omega in critical.index]
+    columns = {
+        "semantic_start": borders["semantic"],
+        "critical": critical,
+        "critical_broken": pd.DataFrame(shifts, critical.index),
+        "positional_stop": borders["positional"],
+    }
+    return side_by_side(columns, critical.index).reset_index()
 
 
 @styled
@@ -106,3 +159,39 @@ def draw_transition(lines, sigma):
     axes.set(xlabel=ALPHA, ylabel="overlap", xlim=(0, None), ylim=(0, None))
     axes.legend(loc="lower left")
     return figure
+
+
+@styled
+def draw_free_energies(lines):
+    """Training loss per sentence of both branches over alpha, one panel for each omega of `theory_lines`."""
+    borders = borders_of(lines)
+    groups = lines.groupby("omega")
+    figure, rows = panels(len(groups), 3, sharex=True)
+    for axes, (omega, line) in zip(rows, groups):
+        critical = mark(line, "critical").value
+        for branch in MINIMA:
+            border = borders[branch]["alpha"].get(omega, 0.0 if branch == "semantic" else np.inf)
+            _draw_branch(axes, line[line["what"] == branch], branch, border, critical)
+        axes.axvline(critical, color=NEUTRAL, linewidth=1, linestyle="-.")
+        write_beside(axes, critical, 0.05, r"$\alpha_c$", NEUTRAL)
+        axes.set(title=rf"$\omega = {omega:g}$", ylabel=r"$\varepsilon_t/\alpha$", xlim=(0.2, None))
+        shown = line[line["what"].isin(MINIMA) & (line["alpha"] > 0.25)]
+        loss = shown["train_loss"] / shown["alpha"]
+        axes.set_ylim(loss.min() * 0.995, loss.max() * 1.005)
+        scientific(axes)
+    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1.18), ncols=2, fontsize=11)
+    rows[-1].set_xlabel(ALPHA)
+    return figure
+
+
+def _draw_branch(axes, rows, branch, border, critical):
+    """Its loss, dotted where it is a saddle, and a shade where it is a minimum but not the lower one."""
+    colour, rows = COLOURS[branch], rows.set_index("alpha").sort_index()
+    loss = rows[["train_loss", "train_loss_error"]].div(rows.index, axis=0)
+    if loss.index.min() < border < loss.index.max():
+        loss = loss.reindex(loss.index.union([border])).interpolate("index")
+    draw_line(axes, loss, "train_loss", colour, ":")
+    is_minimum = loss.index >= border if branch == "semantic" else loss.index <= border
+    draw_line(axes, loss[is_minimum], "train_loss", colour, label=f"{branch} minimum")
+    metastable = np.clip(sorted((border, critical)), 0, loss.index.max())
+    axes.axvspan(*metastable, color=colour, alpha=0.13, linewidth=0, label=f"{branch} metastable")

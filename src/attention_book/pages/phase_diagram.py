@@ -16,8 +16,8 @@ from ..experiments.grids import ALPHAS
 from ..published import OF_THRESHOLD, Comparison, compare
 from ..render.panels import (
     bar_below,
-    draw_cells,
     draw_line,
+    draw_map,
     draw_means,
     draw_points,
     largest_shown,
@@ -197,7 +197,7 @@ def draw_maps(maps, label, sides, curves, marks=()):
     largest = largest_shown(maps.values())
     figure, rows = panels(len(maps), 5.2 + 0.9 / len(maps), sharex=True)
     for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
-        mesh = draw_cells(axes, values, sides, largest)
+        mesh = draw_map(axes, values, sides, largest)
         for alphas, name, colour, style in curves:
             draw_line(axes, alphas, "alpha", colour, style, name)
         for alphas, panel, name, marker in marks:

@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from ..analysis.published_tables import encodings
 from ..quantities import THRESHOLDS
-from ..render.panels import bar_below, draw_cells, styled
+from ..render.panels import bar_below, draw_map, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 
 RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
@@ -125,7 +125,7 @@ def draw_maps(compared):
         for axes, (optimizer, title) in zip(row, OPTIMIZERS.items()):
             rows = of_means(cells, optimizer)
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
-            mesh = draw_cells(axes, rows.pivot(index="alpha", columns="omega", values="z"), (LOWER, HIGHER), 4)
+            mesh = draw_map(axes, rows.pivot(index="alpha", columns="omega", values="z"), (LOWER, HIGHER), 4)
             axes.set_title(f"{label}: {title}", fontsize=11)
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:

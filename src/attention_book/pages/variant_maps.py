@@ -8,7 +8,7 @@ from attention_phases.measured import Measured
 from ..analysis.instances import GAPS, advantage, as_columns, gap_map, test_gap
 from ..analysis.thresholds import against_theory, crossings, curve, last_fall
 from ..experiments.student_grids import MAPPED
-from ..render.panels import bar_below, draw_cells, draw_line, largest_shown, styled
+from ..render.panels import bar_below, draw_line, draw_map, largest_shown, styled
 from ..render.style import ALPHA, ATTENTION, LINEAR
 from .phase_diagram import ADVANTAGE, CURVES, draw_maps
 from .variants import TITLES, select
@@ -80,7 +80,7 @@ def draw_variants(maps, curves):
     values = {title: gap_map(table, advantage) for title, table in maps.items()}
     largest = largest_shown(values.values())
     for panel, (title, cells), lines in zip(axes.flat, values.items(), curves):
-        mesh = draw_cells(panel, cells, (LINEAR, ATTENTION), largest)
+        mesh = draw_map(panel, cells, (LINEAR, ATTENTION), largest)
         for alphas, label, colour, style in lines:
             draw_line(panel, alphas, "alpha", colour, style, label)
         panel.set(title=title, xlabel=r"$\omega$", ylim=(0, cells.index.max() + 0.04))

@@ -17,7 +17,7 @@ from ..quantities import mathtext
 from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS
 from ..store.identity import restore
-from .free_energy import theory_lines
+from .landscape import theory_lines
 
 TITLES = {
     "correlated": "correlated tokens",

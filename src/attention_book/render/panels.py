@@ -83,7 +83,7 @@ def draw_points(axes, x, y, error, colour, marker="o", **more):
     axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
 
 
-def draw_cells(axes, values, sides, largest):
+def draw_map(axes, values, sides, largest):
     """A map over omega (columns) and alpha (rows), in the colours of two sides, full at plus and minus `largest`.
 
     Cells are drawn up to their edges, so that no white lines are left.
