@@ -100,7 +100,8 @@ def theory_advantage(lines):
     """Test error of the linear model minus that of the minimum with the lower training loss: alpha (rows) by omega."""
     semantic, positional = (_losses(lines, branch, "test_mse") for branch in MINIMA)
     baseline = lines[lines["what"] == "baseline"].set_index("omega")["test_mse"]
-    return baseline - semantic.where(theory_gap(lines) <= 0, positional)
+    better = semantic.where(theory_gap(lines) <= 0, positional)
+    return baseline[better.columns] - better  # baselines are known at more omega
 
 
 def _losses(lines, branch, name):
