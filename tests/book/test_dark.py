@@ -7,11 +7,9 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from built import HTML
 
-from attention_book.pages.stability import draw_copies
 from attention_book.pages.variants import TIED
 from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE
@@ -135,13 +133,6 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
     assert on_dark(COLOURS["semantic"]) in colours(changed, "axes_1") and COLOURS["semantic"] not in colours(changed)
     assert colours(changed, "axes_2") == {INK, PAPER}  # its marks are those over the map, which are defined once
     assert colours(changed, "axes_3") >= {INK}
-
-
-def test_squares_of_the_stability_page_keep_the_colours_of_their_bar():
-    values = pd.DataFrame({0.1: [0.2, 0.6], 0.3: [np.nan, 1]}, index=[1, 2])
-    light = svg(draw_copies({"one": values, "two": values}, {}))
-    for name in (f"{VALUES}_0", f"{VALUES}_1"):
-        assert colours(dark(light), name) == colours(light, name) and len(colours(light, name)) > 2
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ from attention_book.analysis.thresholds import (
     crossing,
     last_fall,
     later,
-    mean_shift,
     shift,
     shifts,
 )
@@ -37,11 +36,6 @@ def test_the_error_of_a_crossing_is_the_scatter_of_crossings():
     assert crossings[:, 0].mean() == pytest.approx(1.3, abs=4 * scatter / 150**0.5)
 
 
-def test_no_fall_no_crossing():
-    rising = -noisy_line(np.random.default_rng(0), 0.0)
-    assert np.isnan(crossing(rising, np.random.default_rng(0), 10)).all()
-
-
 @pytest.mark.parametrize(
     "means, expected",
     [
@@ -63,6 +57,7 @@ def test_a_crossing_is_the_last_one():
     gaps = noisy_line(np.random.default_rng(0), 0.0)
     gaps.iloc[:4] = np.array([1e-9, -1e-9, 1e-9, 1e-9])[:, None]
     assert crossing(gaps, np.random.default_rng(1), 50)[0] == pytest.approx(1.3)
+    assert np.isnan(crossing(-noisy_line(np.random.default_rng(0), 0.0), np.random.default_rng(0), 10)).all()
 
 
 def test_a_shift_against_a_control_on_the_same_instances():
@@ -88,28 +83,6 @@ def test_no_shift_without_a_fall():
     assert np.isnan(shift(level, level)).all()
 
 
-def test_a_shift_is_a_difference_over_a_slope():
-    """Gaps with slope -2 that are 0.1 higher cross 0.05 later; the error is that of a mean over 6 alphas."""
-    alphas, noise = np.arange(6.0), 0.03
-    control = pd.DataFrame(np.tile(-2 * (alphas - 2.5), (2, 1)).T, index=alphas)
-    gaps = control + 0.1 + noise * np.array([1, -1])
-    later, error = shift(gaps, control)
-    assert later == pytest.approx(0.05)
-    assert error == pytest.approx(noise / 6**0.5 / 2)  # of two instances: noise; over the slope
-
-
-def test_shifts_of_both_thresholds_at_each_omega():
-    control = pd.concat([students(0.1, 0.7, 0.9, 0, sigma=0.5), students(0.3, 1.2, 9.0, 0, sigma=0.5)])
-    table = pd.concat([students(0.1, 0.8, 0.85, 0, sigma=0.5), students(0.3, 1.5, 9.0, 0, sigma=0.5)])
-    moved = shifts(table, control)
-    assert moved["critical"]["alpha"].to_dict() == pytest.approx({0.1: 0.1, 0.3: 0.3})
-    assert moved["linear"]["alpha"].to_dict() == pytest.approx({0.1: -0.05})
-    assert all((abs(frame["alpha_error"]) < 1e-12).all() for frame in moved.values())
-    assert shifts(table, control, ["omega", "sigma"])["critical"]["alpha"][0.1, 0.5] == pytest.approx(0.1)
-    two = pd.DataFrame({"alpha": [1.0, 2.0], "alpha_error": [0.3, 0.4]}, [0.1, 0.2])
-    assert mean_shift(two) == pytest.approx((1.5, 0.25)) and np.isnan(mean_shift(two[:0])).all()
-
-
 def test_shifts_by_omega_end_with_their_mean():
     control = pd.concat([students(0.1, 0.7, 0.9), students(0.3, 1.2, 9.0), students(0.5, 9.0, 9.0)])
     table = pd.concat([students(0.1, 0.8, 0.85, 0.02), students(0.3, 1.4, 9.0, 0.05), students(0.5, 9.0, 9.0)])
@@ -119,6 +92,8 @@ def test_shifts_by_omega_end_with_their_mean():
     assert rows["linear_later"].to_list() == pytest.approx([-0.05, np.nan, np.nan], nan_ok=True)
     one, two, mean = rows["critical_later_error"]
     assert one > 0 and mean == pytest.approx((one**2 + two**2) ** 0.5 / 2)
+    by_task = shifts(table.assign(sigma=0.5), control.assign(sigma=0.5), ["omega", "sigma"])
+    assert by_task["critical"]["alpha"][0.1, 0.5] == pytest.approx(0.1)
 
 
 def test_students_beside_theory():
