@@ -49,22 +49,31 @@ check: $(READY)  ## style, types, fast tests: for work in between
 
 PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
 
-# nbval executes each notebook once, against its reference; the book is built from that. What keeps one core busy has
-# company on the other one: types are checked while notebooks run, and tests that need no book while it is built and read.
+TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-directory
+
+# What keeps one core busy has company on the other one: types are checked while notebooks run, and tests that need no
+# book while it is built and read.
 test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
 	$(LINT)
 	$(BIN)/python tests/browser.py
-	mkdir -p _build; $(BIN)/basedpyright > _build/types.log 2>&1 & types=$$!; \
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) tests/reference || exit 1; \
-	wait $$types; failed=$$?; cat _build/types.log; exit $$failed
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%) > _build/tests.log 2>&1 & tests=$$!; \
-	trap 'kill $$tests 2> /dev/null' EXIT; trap 'exit 1' INT TERM; \
-	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke && \
-	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going && \
-	$(call print,_build/smoke) && \
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES) || exit 1; \
-	wait $$tests; failed=$$?; cat _build/tests.log; exit $$failed
-	$(BIN)/python -m pytest -m alone $(shell grep -l mark.alone tests/*/*.py)
+	$(TOGETHER) test-types test-notebooks
+	$(TOGETHER) test-all test-book
+	$(BIN)/python -m pytest -m alone tests/book/test_sweep.py
+
+test-types:
+	$(BIN)/basedpyright
+
+test-notebooks:  # nbval executes each notebook once, against its reference; the book is built from that
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) tests/reference
+
+test-all:
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%)
+
+test-book:
+	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke
+	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
+	$(call print,_build/smoke)
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
 
 metadata: $(READY)  ## write what describes the stored results to others: data package, crate; README's picture
 	$(BIN)/python -m attention_book.metadata
@@ -115,4 +124,5 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-.PHONY: help install install-lab book check test pdf reference metadata validate notebooks lab data verify clean
+PARTS := test-types test-notebooks test-all test-book
+.PHONY: help install install-lab book check test $(PARTS) pdf reference metadata validate notebooks lab data verify clean
