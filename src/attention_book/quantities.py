@@ -118,6 +118,11 @@ QUANTITIES = {
     "sigma": _ratio("standard deviation of a token's entries"),
     "lam": _ratio("ridge penalty lambda on the student's weights"),
     "matrix": Quantity("positional matrix A of the teacher, as JSON"),
+    "spectrum": Quantity("eigenvalue, weight, teacher and encoding of each share of the directions, as JSON"),
+    "clusters": Quantity("weight, and means along encoding and teacher, of each joint choice of clusters, as JSON"),
+    "teachers": Quantity("mean square of the entries of each column of the teacher, as JSON"),
+    "density": _ratio("share of the teacher's entries that are not zero"),
+    "l1": _ratio("l1 penalty on the student's weights"),
     "alpha": _ratio("sample complexity n/d: training sentences per dimension"),
     "d": Quantity("embedding dimension"),
     "seed": Quantity("number of the data set, which seeds its random draws"),
@@ -154,6 +159,10 @@ QUANTITIES = {
     **{f"q_{i}{j}": _ratio(f"Q_{i}.Q_{j}/d of two columns, without sigma^2") for i, j in ("11", "12", "22")},
     **{f"m_{i}": _ratio(f"Q_{i}.1_d/d of column {i}") for i in "12"},
     **{f"theta_{i}": _ratio(f"Q_{i}.Q*/d of column {i}, without sigma^2") for i in "12"},
+    **{
+        f"teacher_{i}": _ratio(f"W^T Sigma Q*/d with column {i} of the teacher, the norm over the student's")
+        for i in "12"
+    },
     "train_loss": _ratio("training loss R/d, the penalty included (Eq. 14)"),
     "test_mse": _ratio("test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory"),
     "linear_mse": _ratio("test error of the linear model fitted to the same data"),
@@ -165,7 +174,7 @@ QUANTITIES = {
     ),
     "gain": _ratio("by which a step multiplies overlaps that the branch holds at zero; above 1 a saddle"),
     # control variates
-    "length": _ratio("control variate |Q*|^2/d - 1"),
+    "length": _ratio("control variate |Q*|^2/d - 1; with structure Q*^T Sigma Q*/d over its limit, minus 1"),
     "blind": _ratio("control variate: misfit of a student with zero weights, less its mean"),
     "encoded": _ratio("control variate: misfit of a student along the encoding, less its mean"),
     # comparisons with the paper

@@ -197,8 +197,8 @@ def test_rows_have_an_overlap_for_each_column_of_the_teacher(form):
     if form == "rank2":
         cell = ArchitectureCell(**vars(cell), architecture=Architecture("rank2"))
     semantic, _ = train_students(cell)
-    assert semantic["theta"] == pytest.approx(np.hypot(semantic["theta_1"], semantic["theta_2"]))
-    assert semantic["theta_1"] > 3 * semantic["theta_2"] if form == "tied" else semantic["theta_2"] > 0.02
-    assert semantic["length"] == pytest.approx(1, abs=0.5)
+    assert semantic["theta"] == pytest.approx(np.hypot(semantic["teacher_1"], semantic["teacher_2"]))
+    assert semantic["teacher_1"] > 3 * semantic["teacher_2"] if form == "tied" else semantic["teacher_2"] > 0.02
+    assert semantic["length"] == pytest.approx(0, abs=0.5)
     (plain,) = train_students(replace(cell, task=Task(lam=0.02), starts=("semantic",)))
     assert "length" not in plain

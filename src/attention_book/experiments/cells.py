@@ -104,6 +104,12 @@ class ArchitectureCell(StudentCell):
         return super().sentences() | ({} if usual else {"tokens": tokens, "correlation": correlation})
 
 
+class StructuredCell(ArchitectureCell):
+    """Students of tokens, teachers or penalties with structure."""
+
+    kind: ClassVar = ArchitectureCell.kind._replace(tolerances=kinds.STRUCTURED)
+
+
 @dataclass(frozen=True)
 class LoopCell(_OnData):
     """Students followed along `alphas` and back, the largest of which is `alpha`, see `landscape.follow`."""

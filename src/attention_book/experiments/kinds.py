@@ -71,6 +71,7 @@ LINEAR_TERM = 1e-12
 CONTROLLED = STUDENTS | dict.fromkeys(("length", "blind", "aligned", "encoded"), (0, 1e-9))
 _COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
 ARCHITECTURES = STUDENTS | dict.fromkeys(_COLUMNS, (0, 1e-3))
+STRUCTURED = ARCHITECTURES | {"teacher_1": (0, 3e-4), "teacher_2": (0, 3e-4), "length": (0, 1e-9)}
 VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}
 
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.

@@ -106,9 +106,9 @@ def _measure_architecture(cell, weights, teacher, linear):
 def _measure_structured(cell, weights, teacher, linear):
     """The same of a student of a task with structure, whose overlaps carry the covariance.
 
-    With several columns, of the teacher or the student, q is a trace and m and theta are norms; theta_1, theta_2 are
-    then those of the overlaps with each column of the teacher. `length` is what Q*^T Sigma Q*/d has in units of its
-    limit, the mean over columns.
+    With several columns, of the teacher or the student, q is a trace and m and theta are norms; teacher_1, teacher_2
+    are then those of the overlaps with each column of the teacher. `length` is Q*^T Sigma Q*/d over its limit, minus 1,
+    the mean over columns: a control variate.
     """
     task, teachers = cell.task, teacher.double().cpu().numpy().reshape(-1, cell.d)
     score = cell.architecture.score if isinstance(cell, ArchitectureCell) else np.eye(1)
@@ -116,12 +116,13 @@ def _measure_structured(cell, weights, teacher, linear):
     point = column_overlaps(task, columns, teachers)
     errors = [structured_test_error(task, columns, teachers, score, fixed)[0] for fixed in (None, linear)]
     variance = sum(direction.weight * direction.variance * direction.teacher for direction in task.directions)
-    length = {"length": float(np.mean(np.diag(point["rho"]) / (variance * np.array(task.teachers))))}
+    length = {"length": float(np.mean(np.diag(point["rho"]) / (variance * np.array(task.teachers)))) - 1}
     if point["theta"].size == 1:
         return {name: point[name].item() for name in ("q", "m", "theta")} | length, errors
     of_teachers = np.linalg.norm(point["theta"], axis=0)
     sizes = {"q": np.trace(point["q"]), "m": np.linalg.norm(point["m"]), "theta": np.linalg.norm(of_teachers)}
-    return sizes | {f"theta_{k + 1}": size for k, size in enumerate(of_teachers)} | length, errors
+    sizes |= {f"teacher_{k + 1}": size for k, size in enumerate(of_teachers)}
+    return {name: float(size) for name, size in sizes.items()} | length, errors
 
 
 def _gauge(columns, teacher):
