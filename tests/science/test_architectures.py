@@ -87,7 +87,9 @@ def test_a_correlated_token_resembles_the_other():
     assert C.numpy() == pytest.approx(Architecture(correlation=0.3).covariance(TASK), abs=5 * error)
 
 
-@pytest.mark.parametrize(("form", "tokens"), [("untied", 3), ("rank2", 2), ("value", 2), ("full_value", 2)])
+@pytest.mark.parametrize(
+    ("form", "tokens"), [("tied", 2), ("untied", 3), ("rank2", 2), ("value", 2), ("full_value", 2)]
+)
 def test_the_test_error_is_that_of_many_sentences(form, tokens):
     architecture, data, weights = data_and_weights(form, tokens, 0.3, d=30)
     if form == "full_value":

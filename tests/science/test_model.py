@@ -107,38 +107,6 @@ def test_overlaps_of_known_weights():
     assert overlaps == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("d, count", [(20, 400_000), (200, 60_000)])
-@pytest.mark.parametrize("student", ["semantic", "positional", "neither", "linear"])
-def test_test_error_from_overlaps_is_that_of_sampled_sentences(d, count, student):
-    task = Task(omega=0.3)
-    rng = np.random.default_rng(d)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
-    weights = {
-        "semantic": 0.7 * teacher,
-        "positional": torch.full((d,), 0.3),
-        "neither": torch.from_numpy(rng.standard_normal(d, dtype=np.float32)),
-        "linear": teacher,
-    }[student]
-    fixed = np.array([[0.6, 0.3], [0.5, 0.5]]) if student == "linear" else None
-    losses = []
-    for _ in range(20):
-        xi, y = sentences.draw_sentences(task, teacher, count // 20, rng)
-        labels = sentences.labels(task, xi, y)
-        x = sentences.positional_encoding(task, xi)
-        h = x @ weights / d**0.5
-        attention = torch.softmax(torch.einsum("an,bn->nab", h, h), 2)
-        if fixed is not None:
-            attention = torch.from_numpy(fixed).float().expand_as(attention)
-        outputs = torch.einsum("nab,bnd->and", attention, x)
-        losses.append((labels - outputs).square().sum((0, 2)).double() / (2 * d))
-    losses = torch.cat(losses)
-    value, stderr = exact.test_error(task, two_tokens.overlaps(task, weights, teacher), d, fixed)
-    error = np.hypot(stderr, losses.std().item() / count**0.5)
-    assert abs(value - losses.mean().item()) < 4 * error
-    assert error < 0.008 * value  # the terms of order 1/d are above 10 % at d = 20 and above 1 % at d = 200
-
-
 @pytest.mark.parametrize("positions", [True, False])
 def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     task, d, count = Task(omega=0.3, matrix="alternative"), 12, 200_000
