@@ -1,6 +1,6 @@
-"""Figures in HTML: each on light and on dark paper, and below it a line that opens: data, code, files to take away.
+"""Figures in HTML: on light and on dark paper, some in a shape for wide screens too; below each a row of what to do.
 
-What the line says comes from FIGURE.json beside the executed notebooks (`attention_book.notebooks.behind`).
+What the row says comes from FIGURE.json beside the executed notebooks (`attention_book.notebooks.behind`).
 """
 
 import json
@@ -14,8 +14,9 @@ from attention_book.render.dark import dark
 
 EXPLORER = "book/index"
 FOLDER = "figures"  # of the files: beside the sources, and at the top of the built book
-FILES = {"svg": "picture (SVG)", "csv": "what is drawn (CSV)", "json": "all of this (JSON)"}
-BEHIND = """<details class="behind"><summary>Behind this figure: data, code, files</summary><dl>{rows}</dl>
+WORDS = {".svg": "SVG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
+LINK = '<a href="{}" download>{}</a>'
+ROW = """<div class="actions">{links}<details class="behind"><summary>Behind it</summary><dl>{rows}</dl>
 <p>Draw it again; recompute its data, into a folder of its own:</p>"""
 
 
@@ -29,52 +30,68 @@ def complete(app, tree, page):
     """Give a page's figures their lines, and its pictures dark ones."""
     if app.builder.name == "html":
         for figure in list(tree.findall(nodes.figure)):
-            add_line(app, figure, page)
+            add_row(app, figure, page)
         for image in list(tree.findall(nodes.image)):
             if image["uri"].endswith(".svg"):
                 add_dark(app, image, page)
 
 
 def add_dark(app, image, page):
-    """Beside a picture one for dark paper, with the same description: of the two one is displayed, and read aloud."""
+    """Beside a picture one for dark paper, with the same description: of the two one is displayed, and read aloud.
+
+    A figure that has a wide picture shows it on screens that are, and takes the page's margin too.
+    """
+    root, figure = "../" * page.count("/"), image.parent
     name = Path(app.env.images[image["uri"]][1]).stem + "-dark.svg"
-    folder = Path(app.outdir, app.builder.imagedir)
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(dark(Path(app.srcdir, image["uri"]).read_text()))
+    write_dark(Path(app.srcdir, image["uri"]), Path(app.outdir, app.builder.imagedir, name))
     other = image.deepcopy()
-    other["uri"] = f"{'../' * page.count('/')}{app.builder.imagedir}/{name}"
+    other["uri"] = f"{root}{app.builder.imagedir}/{name}"
     image["classes"] += ["only-light"]
     other["classes"] += ["only-dark"]
     both = nodes.inline(classes=["themes"])  # the theme hides a caption that is a sibling of the other one's image
-    image.parent.replace(image, both)
+    figure.replace(image, both)
     both += [image, other]
+    folder = Path(app.env.doc2path(page)).parent / FOLDER
+    for path in filter(Path.exists, [folder / f"{name}-wide.svg" for name in figure["ids"]]):
+        dark_one = f"{path.stem}-dark.svg"
+        write_dark(path, Path(app.outdir, FOLDER, dark_one))
+        figure["classes"] += ["full-width"]
+        both.children = []
+        both += [*picture(image, f"{root}{FOLDER}/{path.name}"), *picture(other, f"{root}{FOLDER}/{dark_one}")]
 
 
-def add_line(app, figure, page):
-    """After a figure that has a FIGURE.json: a link into the explorer, if it shows the same, and what is behind."""
+def write_dark(path, target):
+    target.parent.mkdir(exist_ok=True)
+    target.write_text(dark(path.read_text()))
+
+
+def picture(image, wide):
+    """Nodes of an image, and for wide screens another one: a browser loads one of the two."""
+    return [html(f'<picture><source media="(min-width: 900px)" srcset="{wide}">'), image, html("</picture>")]
+
+
+def add_row(app, figure, page):
+    """After a figure that has a FIGURE.json: its files, the explorer if it shows the same, and what is behind."""
     paths = [Path(app.env.doc2path(page)).parent / FOLDER / f"{name}.json" for name in figure["ids"]]
     for path in filter(Path.exists, paths):
         about, root = json.loads(path.read_text()), "../" * page.count("/")
-        rows = {
-            "Take away": " · ".join(
-                f'<a href="{root}{FOLDER}/{about["figure"]}.{kind}" download>{words}</a>'
-                for kind, words in FILES.items()
-                if kind == "json" or f"{about['figure']}.{kind}" in about["files"]
-            ),
-            "Code": f'<a href="{root}_sources/{page}.ipynb" download>this page as a notebook</a>',
-            "Data": "</dd><dd>".join(map(data, about["data"])),
-        }
-        commands = "\n".join(about["commands"])
-        added = [
-            html(BEHIND.format(rows="".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text))),
-            nodes.literal_block(commands, commands, language="bash"),
-            html("</details>"),
-        ]
+        links = [LINK.format(f"{root}{FOLDER}/{name}", WORDS[Path(name).suffix]) for name in about["files"]]
         if about["explorer"] and EXPLORER in app.env.found_docs:
             view = f"{app.builder.get_relative_uri(page, EXPLORER)}#{escape(about['explorer'])}"
-            added.insert(0, html(f'<p class="to-explorer"><a href="{view}">Open in the explorer</a></p>'))
+            links.append(f'<a href="{view}">Explorer</a>')
+        notebook = LINK.format(f"{root}_sources/{page}.ipynb", "this page as a notebook")
+        rows = {
+            "Data": "</dd><dd>".join(map(data, about["data"])),
+            "Take away": f"{notebook} · {LINK.format(f'{root}{FOLDER}/{path.name}', 'all of this (JSON)')}",
+        }
+        commands = "\n".join(about["commands"])
+        shown = "".join(f"<dt>{name}</dt><dd>{text}</dd>" for name, text in rows.items() if text)
         place = figure.parent.index(figure) + 1
-        figure.parent[place:place] = added
+        figure.parent[place:place] = [
+            html(ROW.format(links="".join(links), rows=shown)),
+            nodes.literal_block(commands, commands, language="bash"),
+            html("</details></div>"),
+        ]
 
 
 def data(experiment):

@@ -1,4 +1,4 @@
-/* A figure opens, for both themes, in a dialog that fills the window: by click, or by the button below it. Escape closes it. */
+/* A figure opens, for both themes, in a dialog that fills the window: whole on a wide screen: by click, or by the button below it. Escape closes it. */
 document.addEventListener("DOMContentLoaded", () => {
   const dialog = document.createElement("dialog");
   dialog.className = "enlarged";
@@ -23,6 +23,8 @@ document.addEventListener("DOMContentLoaded", () => {
       dialog.showModal();
       close.focus();
     });
-    (figure.querySelector("figcaption") ?? figure).append(button);
+    const row = figure.nextElementSibling;
+    if (row?.matches(".actions")) row.prepend(button);
+    else (figure.querySelector("figcaption") ?? figure).append(button);
   }
 });

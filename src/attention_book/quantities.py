@@ -189,7 +189,6 @@ QUANTITIES = {
         "why the search for a solution failed, or why there is none beyond an end; empty where it converged",
         missing="–",
     ),
-    "reason_number": _shown("reason", ".0f", missing="–"),
     "figure": Quantity("of the paper, which shows the cell or its like"),
     "quantity": Quantity(
         "what is compared",

@@ -152,13 +152,44 @@ def rows():
 def test_a_comparison_on_a_page():
     html = markup.Table(compare(rows()), "Published and ours").html()
     head, first, second = Cells(html).rows
-    heading = "quantity | published | ours | verdict | reason | difference, % | in errors | ours from | n"
-    assert " | ".join(head) == heading
-    assert first == ["αc, ω = 0.3", "1.241", "1.2500(10)", "differs", "1", "+0.7", "+8.6", "theory", "16"]
-    assert second[:3] == ["εg, α = 2, positional, gradient descent", "2.00(30)", "2.10(40)"]
-    assert second[3:5] == ["agrees", "–"] and second[7:] == ["students", "10"]
+    assert " | ".join(head) == "quantity | verdict | published | ours | difference, % | in errors | ours from"
+    assert first == ["αc, ω = 0.3", "differs: quadrature", "1.241", "1.2500(10)", "+0.7", "+8.6", "theory"]
+    assert second[:4] == ["εg, α = 2, positional, gradient descent", "agrees", "2.00(30)", "2.10(40)"]
+    assert 'class="comparison two-lines" style="--columns: 6"' in html
+    assert "<caption>Published and ours. Ours: n from 10 to 16</caption>" in html
     assert html.endswith("Source of the published numbers: Fig. 3; Table 1.</p>")
-    assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:2] == ["number", "number"]
+    assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:3] == [
+        None,
+        "number",
+        "number",
+    ]
+
+
+def test_what_all_rows_share_stands_once():
+    shared = {"alpha": 2.0, "branch": "positional"}
+    theory = [
+        Comparison(
+            name,
+            {**shared, "omega": omega},
+            paper.Published("1.0", "Fig. 3"),
+            Measured(1, 0.1),
+            "theory",
+            16,
+            "unknown",
+        )
+        for name, omega in (("q", 0.1), ("theta", 0.2))
+    ]
+    shown = markup.readable(compare(theory))
+    assert list(shown["label"]) == ["q, ω = 0.1", "θ, ω = 0.2"] and "evidence" not in shown
+    assert markup.shared(compare(theory)) == "In all rows α = 2, positional. Ours: theory, n = 16"
+
+
+def test_a_number_beyond_three_errors_that_agrees_says_up_to_where():
+    mean = paper.Published("2.0", "Table 1", n=10)
+    (row,) = compare([Comparison("q", {}, mean, Measured(2.15, 0.03), "students", 40, "unknown")]).to_dict("records")
+    assert row["verdict"] == "agrees" and row["sigma"] > 3
+    shown = markup.readable(pd.DataFrame([row]))
+    assert shown["verdict"].item() == f"agrees (limit {row['limit']:.1f})"
 
 
 def test_a_comparison_takes_its_numbers_along():

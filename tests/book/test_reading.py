@@ -70,7 +70,7 @@ def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page
 
 def test_a_figure_leads_into_the_explorer(open_page):
     page = open_page(EXECUTED / "fig09_alternative.html")
-    page.get_by_role("link", name="Open in the explorer").first.click()
+    page.get_by_role("link", name="Explorer").first.click()
     page.wait_for_function("() => document.querySelector('.explorer [name=matrix]:checked')?.value === 'alternative'")
     assert page.locator(".explorer [name=omega]").input_value() == "0.3"
 

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from .. import paths
 from ..experiments import GRIDS, grid
 from ..experiments.results import folder_of
+from ..render import wide
 from ..store.identity import canonical
 from ..store.parquet import load
 from ..store.provenance import environment
@@ -40,10 +41,11 @@ UNITS = "pure numbers, unless an axis names another unit"
 def write_figures(notebook, text, folder):
     """Write FIGURE.svg, FIGURE.csv and FIGURE.json of each figure of a notebook executed from a text (a Path).
 
-    Returns lists of paths by kind: `svg`, `csv` and `json`. A figure that is not drawn to scale has no CSV.
+    Returns lists of paths by kind: `svg`, `csv` and `json`, and `wide`: FIGURE-wide.svg, for figures of several rows.
+    A figure that is not drawn to scale has no CSV.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = {"svg": [], "csv": [], "json": []}
+    written = {"svg": [], "csv": [], "json": [], "wide": []}
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", ()) if "figure" in cell.metadata.get("mystnb", {}) else ():
             drawn = output.get("data", {})
@@ -58,6 +60,10 @@ def write_figures(notebook, text, folder):
             for name, content in files.items():
                 (folder / name).write_text(content)
                 written[name.rpartition(".")[2]].append(str(folder / name))
+            if wide.MIME in drawn:
+                path = folder / f"{about['figure']}-wide.svg"
+                path.write_text(drawn[wide.MIME])
+                written["wide"].append(str(path))
     return written
 
 

@@ -19,6 +19,7 @@ from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
 from .. import paths
+from ..render import wide
 from ..store.provenance import cpu_info
 from . import execution
 from .execution import with_ids
@@ -44,7 +45,8 @@ def lines_of(outputs):
             printed[output["name"]] = printed.get(output["name"], "") + output["text"]
         else:
             shown.append(output.get("data") or {"error": output.get("evalue")})
-    texts = {f"{number} {kind}": data[kind] for number, data in enumerate(shown) for kind in sorted(data)} | printed
+    kinds = ((number, data, kind) for number, data in enumerate(shown) for kind in sorted(data) if kind != wide.MIME)
+    texts = {f"{number} {kind}": data[kind] for number, data, kind in kinds} | printed
     return {name: _lines(name.rpartition(" ")[2], str(text)) for name, text in texts.items()}
 
 

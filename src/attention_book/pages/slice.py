@@ -87,7 +87,7 @@ def draw_slice(theory, stable, means, gap, thresholds, baseline, sigma):
     _draw_overlaps(overlaps, theory, lower, critical.value, sigma**2)
     _draw_test_errors(errors, theory, lower, critical.value, baseline)
     for axes in panels:
-        mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL)
+        mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL, left=axes is losses)
     mark_threshold(errors, linear, r"$\alpha_l$", BASELINE)
     errors.set_xlim(0, None)
     return figure

@@ -14,13 +14,12 @@ import pandas as pd
 
 from attention_phases.measured import Measured, with_error
 
-from ..published import REASONS
+from ..published import LIMIT
 from ..quantities import SCALES, heading, quantity, symbol
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
-OF_COMPARISONS = ["label", "published", "value", "value_error", "verdict", "reason_number"]
-OF_COMPARISONS += ["percent", "sigma_off", "evidence", "n"]
+OF_COMPARISONS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
 NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 
@@ -43,11 +42,11 @@ class Table:
     def html(self):
         """What the page shows."""
         if "published_value" not in self.frame:
-            return as_html(self.frame, self.caption, self.folded)
+            return as_html(self.frame, "", self.caption, self.folded)
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
-        table = as_html(readable(self.frame), self.caption, self.folded)
+        table = as_html(readable(self.frame), self.caption, self.folded, shared(self.frame))
         return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -57,8 +56,13 @@ class Table:
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
-def as_html(frame, caption, folded=False):
-    """A frame as an HTML table with a caption, which a narrow screen scrolls; arguments as of `Table`."""
+def as_html(frame, caption, folded=False, note=""):
+    """A frame as an HTML table with a caption, which a narrow screen scrolls.
+
+    On a phone a row of many columns takes two lines: what it is about, if that is in words, and the numbers.
+
+    note: what is the same in all rows, after the caption; other arguments as of `Table`.
+    """
     parts = {f"{name}{part}" for name in frame for part in PARTS}
     names = [name for name in frame if name not in parts]
     kinds = {name: _align(frame[name]) for name in names}
@@ -68,10 +72,12 @@ def as_html(frame, caption, folded=False):
         for row in frame.to_dict("records")
     )
     title = re.sub("<[^>]*>", "", caption)
-    shown = "" if folded else f"<caption>{caption}</caption>"
+    above = note if folded else f"{caption}{note and '. '}{note}"
+    shown = f"<caption>{above}</caption>" if above else ""
+    lines = "" if kinds[names[0]] or len(names) < 4 else f' two-lines" style="--columns: {len(names) - 1}'
     table = (
         f'<div class="scrolled" id="{anchor(caption)}" role="region" tabindex="0" aria-label="{escape(title)}">'
-        f'<table class="comparison">{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<table class="comparison{lines}">{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
     return f"<details><summary>{caption}</summary>{table}</details>" if folded else table
 
@@ -82,23 +88,46 @@ def anchor(caption):
 
 
 def readable(comparison):
-    """A frame from `published.compare` with the columns that pages show."""
-    numbers = {name: i for i, name in enumerate(REASONS, 1)}
+    """A frame from `published.compare` with the columns that pages show, without what all rows share."""
+    same = _same(comparison["parameters"])
     shown = comparison.assign(
-        label=[label(*row) for row in comparison[["quantity", "parameters"]].itertuples(index=False)],
+        label=[
+            ", ".join([symbol(quantity), *_texts({name: value for name, value in given.items() if name not in same})])
+            for quantity, given in zip(comparison["quantity"], comparison["parameters"])
+        ],
+        verdict=[_verdict(*row) for row in comparison[["verdict", "reason", "sigma", "limit"]].itertuples(index=False)],
         published=[
             text if isnan(error) else with_error(value, error)
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
         ],
-        reason_number=comparison["reason"].map(numbers).astype(float),
     ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
-    return shown[OF_COMPARISONS]
+    return shown[OF_COMPARISONS if comparison["evidence"].nunique() == 1 else [*OF_COMPARISONS, "evidence"]]
 
 
-def label(name, parameters):
-    """Name of a quantity with its parameters, as HTML: "ε<sub>g</sub>, positional, α = 2"."""
-    texts = (f"{symbol(key)} = {v:g}" if isinstance(v, Number) else symbol(v) for key, v in parameters.items())
-    return ", ".join([symbol(name), *texts])
+def shared(comparison):
+    """What is the same in all rows of a frame from `published.compare`, as HTML: "In all rows α = 2. Ours: theory"."""
+    evidence, n = comparison["evidence"].unique(), comparison["n"]
+    size = f"n = {n.min()}" if n.nunique() == 1 else f"n from {n.min()} to {n.max()}"
+    ours = f"Ours: {', '.join([*evidence, size])}" if len(evidence) == 1 else f"Ours: {size}"
+    texts = ", ".join(_texts(_same(comparison["parameters"])))
+    return f"In all rows {texts}. {ours}" if texts else ours
+
+
+def _same(parameters):
+    """Parameters that several rows share; none if there is one row."""
+    first, *others = parameters
+    return {name: value for name, value in first.items() if others and all(o.get(name) == value for o in others)}
+
+
+def _texts(parameters):
+    return [f"{symbol(key)} = {v:g}" if isinstance(v, Number) else symbol(v) for key, v in parameters.items()]
+
+
+def _verdict(verdict, reason, sigma, limit):
+    """A verdict with its reason; with the limit where it is by the published scatter, not given, that numbers agree."""
+    if verdict != "agrees":
+        return f"{verdict}: {reason}"
+    return f"{verdict} (limit {limit:.1f})" if abs(sigma) > LIMIT else verdict
 
 
 def number(value, form="g", missing="none"):

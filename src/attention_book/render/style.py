@@ -1,10 +1,12 @@
 """What all figures share: colours, type, labels of axes."""
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 from .drawn import as_csv
+from .wide import MIME, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -49,4 +51,6 @@ def use_svg():
     formatters = shell.display_formatter.formatters
     csv = formatters.setdefault("text/csv", BaseFormatter(format_type="text/csv", print_method="_repr_csv_"))
     csv.for_type(Figure, lambda figure: as_csv(figure, NAMED) or None)
+    wide = formatters.setdefault(MIME, BaseFormatter(format_type=MIME, print_method="_repr_wide_"))
+    wide.for_type(Figure, mpl.rc_context(STYLE)(wide_svg))
     plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended

@@ -1,0 +1,57 @@
+"""A figure for wide screens, from the one for phones: panels that stood above one another stand side by side."""
+
+import copy
+import textwrap
+
+import matplotlib.pyplot as plt
+from IPython.core.pylabtools import print_figure
+from matplotlib.ticker import AutoLocator
+
+MIME = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
+WIDTH, FLAT = 14.0, 0.6  # inches at most; height over width at most
+LETTER = 0.11  # inches of a title
+
+
+def wide_svg(figure):
+    """A figure of several rows of panels as SVG, with fewer rows, in the style in use; None if it has one row."""
+    specs = [axes.get_subplotspec() for axes in figure.axes]
+    specs = [spec for spec in specs if spec is not None]
+    if not specs or specs[0].get_gridspec().nrows == 1:
+        return None
+    copied = copy.deepcopy(figure)
+    _lay_out(copied)
+    svg = print_figure(copied, "svg", metadata={"Date": None})
+    plt.close(copied)
+    return svg
+
+
+def _lay_out(figure):
+    """Transpose a grid that has more rows than columns; put one of as many rows as columns into a single row."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
+    rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
+    shape = (1, rows * columns) if rows == columns else (columns, rows)
+    size = figure.get_size_inches() / (columns, rows)  # of a panel
+    width = min(size[0] * shape[1], WIDTH)
+    figure.set_size_inches(width, min(size[1] * shape[0], FLAT * width))
+    grid = figure.add_gridspec(*shape)
+    for axes in panels:
+        row, column = divmod(axes.get_subplotspec().num1, columns)
+        place = (0, row * columns + column) if rows == columns else (column, row)
+        axes.set_subplotspec(grid[place])
+        _label(axes, *place, shape[0])
+        title = axes.get_title("left")
+        if "$" not in title:
+            axes.set_title(textwrap.fill(title, round((width / shape[1] - 0.8) / LETTER)), loc="left")
+        if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
+            axes.locator_params(axis="x", nbins=5)
+
+
+def _label(axes, row, column, rows):
+    """Ticks and labels that a panel shared with the one below it, or beside it."""
+    siblings = axes.get_shared_x_axes().get_siblings(axes)
+    if len(siblings) > 1:
+        axes.tick_params(axis="x", labelbottom=row == rows - 1)
+        label = next(filter(None, (other.get_xlabel() for other in siblings)), "")
+        axes.set_xlabel(label if row == rows - 1 else "")
+    if len(axes.get_shared_y_axes().get_siblings(axes)) > 1:
+        axes.tick_params(axis="y", labelleft=column == 0)
