@@ -22,9 +22,9 @@ class Root(NamedTuple):
 
 
 def gaps(table):
-    """Semantic minus positional training loss of each data set: omega, alpha, d, seed, gap and the `CONTROLS` by cell.
+    """Semantic minus positional training loss of each data set of the experiment "crossing".
 
-    table: the experiment "crossing".
+    omega, alpha, d, seed, gap and the `CONTROLS` by cell.
     """
     rows = table.groupby("cell", observed=True)[["omega", "alpha", "d", "seed", *CONTROLS]].first()
     losses = table.pivot(index="cell", columns="start", values="train_loss")
@@ -171,8 +171,7 @@ def crossing_shifts(gained, crossings, power=1.0):
 
     What the positional valley gains more on the same data, over the mean slope of the gap, whose error is included.
 
-    gained: `hop` of `searched`.
-    crossings: from `by_dimension`.
+    gained, crossings: `hop` of `searched`, and the first frame of `by_dimension`.
     """
     valleys = gained.unstack("valley")
     shifts = {}

@@ -42,10 +42,7 @@ def answers(flat, sequences):
 
 
 def around_sgd(table, variant, sequences):
-    """The answers of run 0 of a solution before and after SGD, by their heading.
-
-    table: the experiment "histogram".
-    """
+    """The answers of run 0 of the experiment "histogram" before and after SGD, by their heading."""
     headings = {"after Adam": "adam", "after noise and SGD": "sgd"}
     return {heading: answers(weights(table, variant, after), sequences) for heading, after in headings.items()}
 
@@ -60,21 +57,18 @@ def largest_change(columns):
 def draw_matrices(columns, sequences, colours):
     """Attention matrices beside one another in per cent, a row for each sequence; cells of equal tokens are framed.
 
-    At the right of each row of a matrix stands the count that the network gives there, in brackets if it is wrong.
+    At the right of each row of a matrix stands the count that the network gives, in brackets if it is wrong.
 
-    columns: from `answers`, by their heading.
-    sequences: n, of ten tokens each.
-    colours: of the headings.
+    columns: from `answers`, by heading; `colours` are those of the headings.
     """
-    count = len(sequences)
-    figure, axes = plt.subplots(count, len(columns), figsize=(6.4, 3.1 * count + 0.3), squeeze=False)
+    shape = len(sequences), len(columns)
+    figure, axes = plt.subplots(*shape, figsize=(6.4, 3.1 * len(sequences) + 0.3), squeeze=False)
     for row, sequence in enumerate(map(letters, sequences)):
         for panel, (attention, counts) in zip(axes[row], columns.values()):
             _draw_matrix(panel, attention[row], sequence)
-            right = map(sequence.count, sequence)
-            texts = [str(said) if said == true else f"({said})" for said, true in zip(counts[row], right)]
-            for i, text in enumerate(texts):
-                panel.text(len(texts) - 0.35, i, text, va="center", fontsize=10)
+            for i, (token, count) in enumerate(zip(sequence, counts[row])):
+                text = f"{count}" if count == sequence.count(token) else f"({count})"
+                panel.text(len(sequence) - 0.35, i, text, va="center", fontsize=10)
     for panel, heading, colour in zip(axes[0], columns, colours):
         panel.set_title(heading, color=colour, loc="center", pad=22)
         panel.text(1.02, 1.02, "count", fontsize=9, transform=panel.transAxes)

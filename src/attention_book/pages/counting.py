@@ -93,9 +93,7 @@ def by_sgd(table, cells, sequences):
     entries of the change of the attention matrices; `explained_sgd`, the share of their variance after SGD that
     positions explain, of a positional run, or tokens, of a semantic one.
 
-    table: the experiment "histogram" or its control.
-    cells: of the runs that are asked for.
-    sequences: so many of the test set are read for the matrices.
+    table: the experiment "histogram" or its control, of whose `cells` so many test `sequences` give the matrices.
     """
     moved = tensors(table)["distance"].xs("displaced to final", level="span").groupby(RUN).sum()
     shares = table[(table["what"] == "shares") & (table["after"] == "sgd")].set_index(RUN)

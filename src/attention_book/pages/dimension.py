@@ -21,9 +21,7 @@ def baseline_means(cells):
     """Means over data sets of both linear baselines, and of what lies between them, with errors.
 
     By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), "difference" (the second minus the first, on
-    the same data), and "encoding" (``|E[Y] p|^2/(2 d)``, without error).
-
-    cells: of students, each of which names a data set.
+    the same data), and "encoding" (``|E[Y] p|^2/(2 d)``, without error). Each of the `cells` names a data set.
     """
     errors = pd.DataFrame([{"d": cell.d, **linear_baselines(cell)} for cell in cells])
     errors["difference"] = errors["tokens and positions"] - errors["tokens"]
@@ -34,8 +32,7 @@ def baseline_means(cells):
 def sizes_beside_published(table, task, names):
     """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `published.compare`.
 
-    table: the experiment "fig07", of gradient descent.
-    names: keys of `published.SCALING`.
+    table: the experiment "fig07", of gradient descent; `names` are keys of `published.SCALING`.
     """
     means, seeds = absolute_means(table, task.sigma, along="d"), int(table["seed"].nunique())
     comparisons = []
@@ -52,10 +49,8 @@ def sizes_beside_published(table, task, names):
 def draw_dimensions(means, limits, baselines, baseline):
     """Figure 7: test error of both minima and of the linear models against the dimension.
 
-    means: `instances.instance_means` along d.
-    limits: the `theory.Solution` of both branches.
-    baselines: from `baseline_means`.
-    baseline: test error of the linear model at infinite dimension.
+    means, baselines: `instance_means` along d, and `baseline_means`.
+    limits, baseline: at infinite d: the `theory.Solution` of both branches, and the linear model's test error.
     """
     figure, (axes,) = panels(1, 6.8)
     for branch, limit in limits.items():
@@ -79,8 +74,7 @@ def draw_overlaps(means, limits, sigma):
 
     Of the overlap that a start is not named after, whose sign is random, the root mean square is drawn.
 
-    means: `instances.instance_means` along d.
-    limits: the `theory.Solution` of both branches, of infinite d.
+    means, limits: `instance_means` along d, and the `theory.Solution` of both branches at infinite d.
     """
     variance = sigma**2
     figure, (axes,) = panels(1, 5.2)

@@ -57,7 +57,7 @@ def changed(table, lines, values):
     """For each parameter a list of (value, means, theory by branch, test error of the linear model).
 
     table, lines: students by one optimiser, and theory, of all tasks.
-    values: by parameter; the other parameters are those of `Task()`.
+    values: by parameter, the others being those of `Task()`.
     """
     return {name: [(value, *_one_task(table, lines, {name: value})) for value in some] for name, some in values.items()}
 
@@ -105,11 +105,9 @@ def _draw_baseline(axes, baseline, lowest, label, style):
 def draw_ridge(lines, trained, best, usual, optimal, baseline):
     """Both thresholds over lambda; and test errors over alpha, at lambda = 0.01 and at the best lambda.
 
-    lines: theory, the experiment "ridge".
-    trained: thresholds of students by kind, alpha and alpha_error by lambda.
-    best, usual: test errors of each minimum, from `best_errors`: of all lambda, and of 0.01 alone.
-    optimal: test errors of the optimal learner, `Measured` by alpha.
-    baseline: test error of the linear model.
+    lines, trained: the experiment "ridge", and thresholds of students over lambda by kind.
+    best, usual: `best_errors` of all lambda, and of 0.01 alone.
+    optimal, baseline: test errors of the optimal learner, `Measured` by alpha, and of the linear model.
     """
     figure, (above, below) = panels(2, 4.4)
     for kind, students in trained.items():

@@ -61,7 +61,6 @@ def trained_thresholds_beside_published(table, rng):
     A coarse grid may not show a crossing, which is then left out.
 
     table: students over alpha and omega of the standard task, by one optimiser or by several that have all cells.
-    rng: for the bootstrap.
     """
     comparisons = []
     for kind, known in published.THRESHOLDS.items():
@@ -81,8 +80,7 @@ def minus_theory(kind, table, lines):
     `published`; `rule`, everything on the 144 points; `exact`, only the overlaps on these, their losses exact. NaN
     where the rule has no crossing near theory's.
 
-    table: the experiment "published_rule".
-    lines: theory; its thresholds are the better known ones, where it has this omega.
+    table, lines: the experiment "published_rule", and theory: its thresholds are the better known ones.
     """
     rows = table[table["what"] == kind].set_index("omega").sort_index()
     known = pd.Series({omega: number.value for omega, number in published.THRESHOLDS[kind].items()})
@@ -167,7 +165,7 @@ def draw_ends(lines, ends, crossed=None):
     """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
 
     ends: omega as `Measured` by threshold; NaN if there is none.
-    crossed: alpha_l of trained students, alpha and alpha_error by omega.
+    crossed: alpha_l of trained students by omega.
     """
     figure, (axes,) = panels(1, 4.4)
     for kind, end in ends.items():
@@ -189,8 +187,7 @@ def draw_ends(lines, ends, crossed=None):
 def draw_maps(maps, label, sides, curves, marks=()):
     """Maps over alpha and omega above one another, on one colour scale.
 
-    maps: title to values, alpha (rows) by omega (columns).
-    label: of the colour bar.
+    maps: title to values, alpha (rows) by omega; the `label` is that of their colour bar.
     sides: colours of the negative and of the positive values.
     curves: of each alpha and alpha_error by omega; its label, colour and line style.
     marks: of each alpha and alpha_error by omega; its panel, label and marker.

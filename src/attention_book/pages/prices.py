@@ -99,8 +99,7 @@ def claim_words(alternative, variants):
 def draw_accounts(accounts, names):
     """Training losses of both students as bars: the ridge penalty, and on top of it the misfit of all sentences.
 
-    accounts: for each alpha `Account` by branch.
-    names: of these alphas, as text.
+    accounts: for each alpha `Account` by branch; `names` are those of the alphas.
     """
     figure, axes = plt.subplots(figsize=(7.2, 4.4))
     for place, students in enumerate(accounts):

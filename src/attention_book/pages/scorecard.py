@@ -64,9 +64,8 @@ def _name(row):
 
 
 def document(frame, provenance):
-    """The scorecard as data, by the schema `book/_static/scorecard.schema.json`.
+    """`gathered` as data, by the schema `book/_static/scorecard.schema.json`.
 
-    frame: from `gathered`.
     provenance: `commit` (None outside of a checkout), `profile` and `data` (digest of the stored results).
     """
     records = frame.astype({"published_n": "Int64"}).astype(object).where(frame.notna(), None).to_dict("records")
@@ -92,18 +91,13 @@ def _row(record, provenance):
 
 def texts(frame):
     """Pieces of the page: the `summary`, the numbered `reasons` (both Markdown), and the `tables`."""
-    times = frame["reason"].value_counts()
+    times, of_theory = frame["reason"].value_counts(), frame["evidence"] == "theory"
     reasons = [
         f"{NUMBERS[name]}. {' '.join(text.split())} *Here: {times.get(name, 0)}.*" for name, text in REASONS.items()
     ]
-    return {"summary": _summary(frame), "reasons": "\n".join(reasons), "tables": _sections(frame)}
-
-
-def _summary(frame):
-    """How many numbers agree, those of theory first."""
-    of_theory = frame["evidence"] == "theory"
-    parts = [_tally(frame[of_theory], "theory"), *_larger(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
-    return " ".join([*parts, f"Numbers differ if they are more than {LIMIT:g} errors of both sides apart."])
+    summary = [_tally(frame[of_theory], "theory"), *_larger(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
+    summary.append(f"Numbers differ if they are more than {LIMIT:g} errors of both sides apart.")
+    return {"summary": " ".join(summary), "reasons": "\n".join(reasons), "tables": _sections(frame)}
 
 
 def _tally(frame, what):

@@ -49,8 +49,6 @@ def means_beside_published(task, table):
     """The published positional student beside ours, by gradient descent where there is one.
 
     As from `published.compare`; empty where the paper gives nothing for this task.
-
-    table: the experiment "fig02".
     """
     if task != Task():
         return compare([])
@@ -73,9 +71,8 @@ def means_beside_published(task, table):
 def draw_slice(theory, stable, means, gap, thresholds, baseline, sigma):
     """Figure 2, the paper's three panels above one another on one axis.
 
-    theory: from `lines.branches`.
-    stable: from this alpha on the semantic solution is a minimum.
-    means, gap: `instances.instance_means` and `instances.training_gap` of the students.
+    theory: from `thresholds.branches`; the semantic solution is a minimum from alpha = `stable` on.
+    means, gap: `instance_means` and `training_gap` of the students.
     thresholds: `Measured` alpha of "critical" and "linear".
     baseline: test error of the linear model.
     """

@@ -66,8 +66,7 @@ def on_data(table, expected, damping):
     was followed on fewer than two data sets. `copies_jumping`: the distance that two copies keep, median over data sets
     with the smallest and the largest as a range.
 
-    table: the experiment "stability".
-    expected: from `theory`.
+    table, expected: the experiment "stability", and the result of `theory`.
     """
     table, where = table.rename(columns={"start": "branch"}), expected.index.names
     runs = table[table["what"] == "contraction"].pivot(index=[*where, "seed"], columns="iteration", values="distance")
@@ -142,8 +141,7 @@ def draw_gains(curves):
 def draw_tracking(runs, theory, sigma):
     """Overlaps by iteration: message passing on several data sets, and the state evolution from the same start.
 
-    runs: `message_passing.Run.history` of each data set.
-    theory: from `theory.stability.trajectory`.
+    runs, theory: `message_passing.Run.history` of each data set, and `theory.stability.trajectory`.
     """
     figure, rows = panels(len(TRACKED), 2.4, sharex=True)
     for axes, (name, (label, multiple)) in zip(rows, TRACKED.items()):

@@ -55,12 +55,10 @@ def classify(table, sigma, close=CLOSE):
 
 
 def fractions(runs):
-    """Share of the runs in each basin, with 95 % intervals: optimizer, alpha, d, basin, runs, fraction, low, high.
+    """Share of the runs of `classify` in each basin: optimizer, alpha, d, basin, runs, fraction, and low, high at 95 %.
 
     Runs on one data set may resemble each other: the interval is Wilson's for as many independent runs as have the
     same variance, by the correlation within data sets.
-
-    runs: from `classify`.
     """
     where, rows = ["optimizer", "alpha", "d"], []
     for values, some in runs.groupby(where, observed=True):
@@ -116,11 +114,10 @@ def scatter(table):
 def valleys(table):
     """How many minima the starts in one valley lead to, and how they differ.
 
-    By `omega`, `alpha`, `valley` and `noise`: `starts` on a data set; `minima`, their mean number over data sets,
-    and the least and the greatest as a range; `relative_scatter` of the training loss, standard deviation over the
-    lowest, mean over data sets (NaN: below 1e-6); `aligned`, cosine of two ends, with its standard deviation.
-
-    table: the experiment "landscape".
+    By `omega`, `alpha`, `valley` and `noise` of the experiment "landscape": `starts` on a data set; `minima`, their
+    mean number over data sets, and the least and the greatest as a range; `relative_scatter` of the training loss,
+    standard deviation over the lowest, mean over data sets (NaN: below 1e-6); `aligned`, cosine of two ends, with its
+    standard deviation.
     """
     groups = table.groupby(WHERE, observed=True)
     per_set = table.groupby([*WHERE, "seed"], observed=True)
@@ -177,8 +174,7 @@ def beginning(task, alpha, d, seeds, starts, steps):
 def draw_growth(theory, measured, course, linear):
     """How overlaps grow from small weights: rates over alpha, and cosines over the steps of descent.
 
-    theory, measured: from `growth` and `growth_on_data`.
-    course: from `beginning`.
+    theory, measured, course: from `growth`, `growth_on_data` and `beginning`.
     linear: `small_weights.growing_cosines` at the first of these steps.
     """
     figure, (rates, growing) = panels(2, 3.7)
@@ -197,11 +193,7 @@ def draw_growth(theory, measured, course, linear):
 
 @styled
 def draw_basins(informed, runs, sigma):
-    """Figure 15: where runs from random starts end, beside the minima that informed starts lead to.
-
-    informed: students in the dimension of the runs and in a larger one.
-    runs: from `classify`.
-    """
+    """Figure 15: where runs of `classify` end, beside the minima that informed starts lead to, in two dimensions."""
     figure, (axes,) = panels(1, 5.2)
     axes.axline((0, 0), slope=1, color="#bbbbbb", linewidth=1)
     for (branch, d), minima in informed.groupby(["start", "d"], observed=True):
@@ -219,10 +211,7 @@ def draw_basins(informed, runs, sigma):
 
 @styled
 def draw_fractions(shares):
-    """How often each basin is found, over alpha: one panel for each dimension (rows) and optimiser (columns).
-
-    shares: from `fractions`.
-    """
+    """`fractions` over alpha: one panel for each dimension (rows) and optimiser (columns)."""
     optimizers, dimensions = sorted(shares["optimizer"].unique()), sorted(shares["d"].unique())
     grid, size = (len(dimensions), len(optimizers)), (6.4, 1.9 * len(dimensions) + 1)
     figure, axes = plt.subplots(*grid, figsize=size, sharex=True, sharey=True, squeeze=False)

@@ -20,9 +20,7 @@ def against_students(maps, lines, rng):
     Below every crossing of theory the two starts may end alike, and their losses cross by chance: compared are the
     omega at which theory's line lies in the map.
 
-    maps: students over alpha and omega, by name of the architecture.
-    lines: the experiment "fig14_theory".
-    rng: for the bootstrap.
+    maps, lines: students over alpha and omega by architecture, and the experiment "fig14_theory".
     """
     parts = {}
     for name, table in maps.items():
@@ -38,8 +36,6 @@ def random_crossings(table):
     """Where the mean over students from random starts, by gradient descent, overtakes the linear model; alpha by omega.
 
     Without errors: these students are of two kinds, and a few of the later ones decide it.
-
-    table: the experiment "fig14_random".
     """
     gaps = gap_map(table[table["optimizer"] == "gd"], _random_gap)
     crossed = {omega: Measured(last_fall(gap.index.to_numpy(), gap.to_numpy()), 0.0) for omega, gap in gaps.items()}
@@ -73,8 +69,7 @@ def threshold_curves(lines, style="-", whose=""):
 def draw_variants(maps, curves):
     """Maps of the linear fit's test error minus that of the student with the lower training loss, two by two.
 
-    maps: students over alpha and omega, by title.
-    curves: for each map those of `threshold_curves`.
+    maps, curves: students over alpha and omega by title, and `threshold_curves` of each.
     """
     figure, axes = plt.subplots(2, 2, figsize=(7.2, 8.2), sharex=True)
     values = {title: gap_map(table, advantage) for title, table in maps.items()}
@@ -91,10 +86,7 @@ def draw_variants(maps, curves):
 
 
 def draw_random_map(table, curves):
-    """The same map for rank 2 from random starts by gradient descent, with the alphas at which their means cross.
-
-    table: the experiment "fig14_random".
-    """
+    """The same map of the experiment "fig14_random", by gradient descent, with the alphas at which the means cross."""
     marks = [(random_crossings(table), 0, "trained students cross", "o")]
     values = {"Rank 2, from random starts": -gap_map(table[table["optimizer"] == "gd"], _random_gap)}
     return draw_maps(values, ADVANTAGE, (LINEAR, ATTENTION), curves, marks)

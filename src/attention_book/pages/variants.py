@@ -80,11 +80,12 @@ def moves(students):
 
     students: `theory_thresholds` or `trained_thresholds` by the student's name.
     """
-    columns = {kind: as_columns({name: alpha[kind] for name, alpha in students.items()}, "student") for kind in GAPS}
-    rows = side_by_side(columns, list(students))
+    parts = []
     for kind in GAPS:
-        rows[f"{kind}_moves"] = (rows[kind] - rows[kind].iloc[0]).where(rows.index != rows.index[0])
-    return rows.rename_axis("student").reset_index()
+        alphas = as_columns({name: thresholds[kind] for name, thresholds in students.items()}, "student", kind)
+        moved = alphas[kind].iloc[1:] - alphas[kind].iloc[0]
+        parts.append(alphas.assign(**{f"{kind}_moves": moved}))
+    return pd.concat(parts, axis=1).reset_index()
 
 
 def beside_students(usual, thresholds, table, rng):
@@ -92,8 +93,7 @@ def beside_students(usual, thresholds, table, rng):
 
     `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
 
-    usual, thresholds: `theory_thresholds` of the standard student and of this one.
-    table: the trained students of a slice.
+    usual, thresholds: `theory_thresholds` of the standard student and of this one, which `table` has trained.
     """
     columns = {
         "usual": as_columns(usual, "threshold"),
