@@ -61,7 +61,7 @@ def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
     experiment = GRIDS.get(path.stem, published_tables)  # the one table that is computed from others
-    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else published_tables.Published
+    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else published_tables.PublishedTable
     return {
         "name": path.stem,
         "type": "table",
@@ -195,7 +195,7 @@ OF_CELLS = {  # and of types that derive from them
         "what": _about(_OF_RUNS),
     },
     cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
-    published_tables.Published: {
+    published_tables.PublishedTable: {
         "optimizer": Quantity("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"})
     },
 }

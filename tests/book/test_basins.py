@@ -49,7 +49,7 @@ def run(semantic, positional, **other):
     (run(0.9, 0.1 + 1.2 * basins.CLOSE), "semantic", "neither"),
     (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
     (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
-    (run(0.9, 0.1, grad_norm=2 * basins.SETTLED), "semantic", "neither"),
+    (run(0.9, 0.1, grad_norm=2 * basins.SMALL_GRADIENT), "semantic", "neither"),
     (run(0.9, 0.1, alpha=1.0), "semantic", "neither"),
 ])  # fmt: skip
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):

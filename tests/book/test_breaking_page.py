@@ -105,7 +105,7 @@ def test_students_and_one_step_above_theory(monkeypatch):
         "above_theory",
         lambda table, theory, name, power: {(0.1, branch): informed[name] for branch in COLOURS},
     )
-    shares = breaking.against_theory(None, None, STATES, places)
+    shares = breaking.shares_above_theory(None, None, STATES, places)
     size, loss = shares.loc["q", 0.1, "positional"], shares.loc["train_loss", 0.1, "positional"]
     assert size["searched"] == pytest.approx(0.9 * 1.05 - 1) and size["searched_error"] == pytest.approx(0.005)
     assert loss["searched"] == pytest.approx(1.02 * 0.99 - 1)

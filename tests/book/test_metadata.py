@@ -64,7 +64,7 @@ def test_the_readme_says_the_stored_results():
     tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "searched", "one_step", "fig02")}
     line = load(DATA / "fig02_theory.parquet")
     crossings = breaking.three_ways(
-        breaking.moved(tables["one_step"]), breaking.students(tables["crossing"], tables["searched"])
+        breaking.moved(tables["one_step"]), breaking.student_crossings(tables["crossing"], tables["searched"])
     )
 
     def crossing(at, name):

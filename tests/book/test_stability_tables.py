@@ -114,7 +114,7 @@ def test_a_distance_below_those_tried_is_none():
     distances = np.array([1.0, 0.5, 0.25])
     gains = {0.25: [[0.5, 1.0, 2.0]] * 4, 0.5: [[0.5, 0.6, 0.7]] * 4}
     solved = {(omega, 1.0, "semantic"): (solution, (distances, np.array(gain))) for omega, gain in gains.items()}
-    settling, close = stability.theory(solved).reset_index().to_dict("records")
+    settling, close = stability.copies_in_theory(solved).reset_index().to_dict("records")
     assert (settling["distance"], settling["replicon"], settling["replicon_error"]) == (pytest.approx(0.5), 0.3, 0.02)
     assert np.isnan(close["distance"]) and close["omega"] == 0.5
 

@@ -155,7 +155,9 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
     table = results.experiment("stability", "paper", quiet=True)
     places = [place for place in minima_grids.PASSED if place[2] == "semantic"]
-    rows = stability.on_data(table, stability.theory(stability.gains_at(places, 2**10, 16)), message_passing.DAMPING)
+    rows = stability.on_data(
+        table, stability.copies_in_theory(stability.gains_at(places, 2**10, 16)), message_passing.DAMPING
+    )
     rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
     assert len(rows) >= 5
     # The error of one rate comes from four data sets and is itself known to 40 %: all together stand for each.

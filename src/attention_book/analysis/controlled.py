@@ -14,7 +14,7 @@ from .instances import as_columns, with_errors
 DATA_SET = ["omega", "valley", "d", "seed"]
 
 
-class Root(NamedTuple):
+class Crossing(NamedTuple):
     """Where a fitted gap is zero, and its slope."""
 
     alpha: Measured
@@ -48,10 +48,10 @@ def root(rows, controls=CONTROLS):
     level, slope = coefficients[:2]
     alpha = centre - level / slope
     if slope >= 0 or not alphas.min() <= alpha <= alphas.max():
-        return Root(UNKNOWN, UNKNOWN)
+        return Crossing(UNKNOWN, UNKNOWN)
     line = np.array([1, alpha - centre])
     error = np.sqrt(line @ covariance[:2, :2] @ line) / -slope
-    return Root(Measured(alpha, error), Measured(slope, np.sqrt(covariance[1, 1])))
+    return Crossing(Measured(alpha, error), Measured(slope, np.sqrt(covariance[1, 1])))
 
 
 def _fit(design, values):

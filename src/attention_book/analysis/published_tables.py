@@ -41,7 +41,7 @@ FILES = {  # SHA-256 of each
 }
 
 
-class Published(NamedTuple):
+class PublishedTable(NamedTuple):
     """A table of theirs: its two files, the task's matrix, the student's form, and over how many runs are the means."""
 
     means: str
@@ -52,10 +52,10 @@ class Published(NamedTuple):
 
 
 TABLES = (
-    Published("results_mean_standardA.csv", "results_std_standardA.csv", "standard", "tied", 24),
-    Published("results_mean_otherA.csv", "results_std_otherA.csv", "alternative", "tied", 24),
-    Published("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
-    Published("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
+    PublishedTable("results_mean_standardA.csv", "results_std_standardA.csv", "standard", "tied", 24),
+    PublishedTable("results_mean_otherA.csv", "results_std_otherA.csv", "alternative", "tied", 24),
+    PublishedTable("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
+    PublishedTable("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
 )
 EXPERIMENTS = (
     "fig02",

@@ -141,7 +141,7 @@ def write_scorecard(pages, profile, shown):
     data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
     document = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
     (shown / "scorecard.json").write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    scorecard.draw_differences(frame).savefig(shown / "scorecard.svg", metadata={"Date": None})
+    scorecard.draw_scorecard(frame).savefig(shown / "scorecard.svg", metadata={"Date": None})
     for name, text in scorecard.texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n")
 

@@ -26,7 +26,7 @@ from ..store.parquet import load
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 ASIDE = 0.003  # in omega, so that marks of one omega can be told apart
 SHARES = (0.1, 0.03, 0.01, 0.003, 0.001)  # squared distances D/q1 of two copies
-LINES = ("-", "--", "-.", ":")
+DASHES = ("-", "--", "-.", ":")
 FINER = (6, 12)  # radii and angles of an inner rule with four times as many points
 
 
@@ -76,7 +76,7 @@ def _valley(state):
     return Valley(state["q0"], state["q1"] - state["q0"], state["m"], state["theta"], state["V"], state["y"])
 
 
-def students(table, searches, power=1.0):
+def student_crossings(table, searches, power=1.0):
     """Where the losses of trained students cross: by informed descent, and with the lowest minima that are found.
 
     By omega, at infinite d by straight lines in d^-power, each with its error: `informed`; `later`, by how much the
@@ -99,7 +99,7 @@ def three_ways(theory, trained):
     difference of theory and informed students, and `descended`, that of the search in what one step leaves. In errors
     of both, students minus one step: `informed_off`, and `searched_off` of the lowest minima found.
 
-    theory, trained: from `moved` and `students`.
+    theory, trained: from `moved` and `student_crossings`.
     """
     rows = trained.join(theory, how="inner")
     known = pd.Series({omega: number.text for omega, number in published.CRITICAL_ALPHA.items()})
@@ -136,7 +136,7 @@ def _places(states):
     return {where: (where[0], state["alpha"], where[1]) for where, state in states.iterrows()}
 
 
-def against_theory(trained, searches, states, solutions, power=1.0):
+def shares_above_theory(trained, searches, states, solutions, power=1.0):
     """By which share q and the training loss exceed those of replica-symmetric theory at infinite d.
 
     By quantity ("q" or "train_loss"), omega and branch, each with its error: of `informed` students, of the lowest
@@ -230,7 +230,7 @@ def turned(table, sigma):
 
 @styled
 def draw_thresholds(theory, trained, known):
-    """alpha_c minus the replica-symmetric one over omega: from `moved`, from `students`, and as published."""
+    """alpha_c minus the replica-symmetric one over omega: from `moved`, from `student_crossings`, and as published."""
     figure, (axes,) = panels(1, 4.8, 7.4)
     symmetric, error = theory["symmetric"], theory["symmetric_error"]
     axes.fill_between(theory.index, -error, error, color=NEUTRAL, alpha=0.25, linewidth=0)
@@ -253,7 +253,7 @@ def draw_thresholds(theory, trained, known):
 
 @styled
 def draw_against_theory(shares):
-    """Size and training loss of students and of one step of breaking, from `against_theory`, over omega."""
+    """Size and training loss of students and of one step of breaking, from `shares_above_theory`, over omega."""
     figure, axes = panels(2, 3.6, 7.4, sharex=True)
     marks = (
         ("informed", "o", "informed descent"),
@@ -286,7 +286,7 @@ def draw_inner_stability(gains):
     """Gain of the distance of two copies inside a minimum over that distance, from `inner_stability`."""
     figure, (axes,) = panels(1, 4.8, 7.4)
     axes.axhline(1, color=NEUTRAL, linewidth=1)
-    styles = dict(zip(gains.index.unique("omega"), LINES))
+    styles = dict(zip(gains.index.unique("omega"), DASHES))
     for branch, colour in COLOURS.items():
         for omega, style in styles.items():
             if (omega, branch) in gains.index:

@@ -20,7 +20,7 @@ LOST = 0.25  # of a letter's places counted wrong after the first epochs: what i
 RUN = ["variant", "seed"]
 
 
-def curves(table):
+def accuracy_curves(table):
     """Rows of the epochs: variant, seed, epoch, accuracy, and `adam_epochs`."""
     columns = [*RUN, "adam_epochs", "epoch", "accuracy"]
     return table.loc[table["what"] == "epoch", columns].astype({"epoch": int, "variant": str})
@@ -39,7 +39,7 @@ def per_run(table):
     paper sets the former zeros of the embeddings back to zero: its distance by SGD leaves out what they moved, and its
     former zeros are those of Q and K.
     """
-    epochs = curves(table)
+    epochs = accuracy_curves(table)
     accuracy = epochs[epochs["epoch"] == epochs["adam_epochs"]].set_index(RUN)["accuracy"]
     distance, of_zeros = (tensors(table)[name].unstack("tensor") for name in ("distance", "of_zeros"))
     by_adam = distance.xs("start to trained", level="span").sum(axis=1)
@@ -170,7 +170,7 @@ def lost_letters(errors, epochs):
 
 @styled
 def draw_curves(curves):
-    """Share of wrong positions against the epoch, all runs of `curves`."""
+    """Share of wrong positions against the epoch, all runs of `accuracy_curves`."""
     figure, (axes,) = panels(1, 4.2)
     first = curves["seed"].min()
     for (variant, seed), run in curves[curves["epoch"] > 0].groupby(RUN):

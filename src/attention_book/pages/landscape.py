@@ -15,7 +15,7 @@ from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
 from ..render.panels import draw_line, panels, scientific, styled, write_beside
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC
 from ..store.identity import flattened
 from ..store.parquet import flat
 from .breaking import breaking_shift
@@ -153,7 +153,7 @@ def draw_transition(lines, sigma):
         overlap[critical] = np.interp(critical, overlap.index, overlap)
         overlap = overlap.sort_index()
         winner = overlap[critical:] if branch == "semantic" else overlap[:critical]
-        axes.plot(winner.index, winner, color=COLOURS[branch], label=OVERLAPS[branch])
+        axes.plot(winner.index, winner, color=COLOURS[branch], label=OVERLAP_LABELS[branch])
     axes.axvline(critical, color=NEUTRAL, linewidth=1, linestyle="-.")
     write_beside(axes, critical, 0.02, r"$\alpha_c$", NEUTRAL)
     axes.set(xlabel=ALPHA, ylabel="overlap", xlim=(0, None), ylim=(0, None))

@@ -14,7 +14,7 @@ from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR
 from .phase_diagram import CURVES
 
 TASK = ["omega", "sigma", "lam"]
-SYMBOLS = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}
+PARAMETERS = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}
 LOOKS = [(0.5, "o", "-"), (0.75, "s", "--"), (1.0, "^", ":")]  # shade, marker and line style of the three values
 
 
@@ -79,7 +79,7 @@ def draw_test_errors(changes):
     for axes, (name, values) in zip(rows, changes.items()):
         lowest = min(means["test_mse"].min() for _, means, _, _ in values)
         for (value, means, branches, baseline), (shade, marker, style) in zip(values, LOOKS):
-            label = f"{SYMBOLS[name]} = {value:g}"
+            label = f"{PARAMETERS[name]} = {value:g}"
             for branch, colour in COLOURS.items():
                 faded = tuple(shade * part + (1 - shade) for part in mpl.colors.to_rgb(colour))
                 draw_means(axes, means.loc[branch], "test_mse", faded, marker)

@@ -28,7 +28,6 @@ from ..render.panels import (
 from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, POSITIONAL, SEMANTIC
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
-STUDENTS = "Trained students"
 ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
 CURVES = {
     "critical": (r"$\alpha_c$", NEUTRAL, "-"),
@@ -113,14 +112,14 @@ def _losses(lines, branch, name):
 
 def draw_losses(table, lines, marks=()):
     """Maps of semantic minus positional training loss: trained students, and theory."""
-    maps = {STUDENTS: gap_map(table, training_gap), "Theory": theory_gap(lines)}
+    maps = {"Trained students": gap_map(table, training_gap), "Theory": theory_gap(lines)}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
     return draw_maps(maps, LOSS_GAP, (SEMANTIC, POSITIONAL), curves, marks)
 
 
 def draw_advantages(table, lines, marks):
     """Maps of the linear model's test error minus that of the better solution: trained students, and theory."""
-    maps = {STUDENTS: gap_map(table, advantage), "Theory": theory_advantage(lines)}
+    maps = {"Trained students": gap_map(table, advantage), "Theory": theory_advantage(lines)}
     return draw_maps(maps, ADVANTAGE, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
 
 

@@ -6,12 +6,12 @@ import pandas as pd
 from scipy.stats import norm
 
 from ..analysis.published_tables import encodings
-from ..quantities import THRESHOLDS
+from ..quantities import THRESHOLDS, symbol
 from ..render.panels import bar_below, draw_map, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 
 RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
-TITLES = {
+FIGURES = {
     "2": "Figure 2",
     "3": "Figure 3",
     "7": "Figures 3, left, and 7",
@@ -23,7 +23,6 @@ SHOWN = {  # on maps: quantity and start
     r"$\theta$, semantic": ("theta", "semantic"),
     r"$|m|$, positional": ("m", "positional"),
 }
-OPTIMIZERS = {"gd": "gradient descent", "lbfgs": "L-BFGS"}
 
 
 def of_means(compared, optimizer="gd"):
@@ -64,15 +63,13 @@ def encoding_slope(compared):
     return 1 + (linear["z"] * weight).sum() / (weight**2).sum(), (weight**2).sum() ** -0.5
 
 
-def thresholds(compared):
+def threshold_scores(compared):
     """Root mean square and mean of the scores of thresholds, by task, kind and what is compared with theirs."""
     rows = compared[compared["quantity"].isin(THRESHOLDS)]
     rows = rows.assign(task=rows["matrix"].map(_task))
     scores = rows.groupby(["task", "quantity", "optimizer"], observed=True)["z"]
-    found = pd.DataFrame(
-        {"count": scores.size(), "rms": scores.agg(lambda z: (z**2).mean() ** 0.5), "mean_z": scores.mean()}
-    )
-    return found.reset_index().sort_values(["task", "quantity"], ascending=[False, True], ignore_index=True)
+    summary = scores.agg(count="size", rms=lambda z: (z**2).mean() ** 0.5, mean_z="mean").reset_index()
+    return summary.sort_values(["task", "quantity"], ascending=[False, True], ignore_index=True)
 
 
 def curves(compared):
@@ -99,13 +96,13 @@ def largest(compared, beyond=4):
 @styled
 def draw_scores(compared):
     """Histograms of z by figure, of both optimisers, beside the standard normal density."""
-    figure, panels = plt.subplots(len(TITLES) // 2, 2, figsize=(6.4, 7.6), sharex=True)
+    figure, panels = plt.subplots(len(FIGURES) // 2, 2, figsize=(6.4, 7.6), sharex=True)
     bins, grid = np.linspace(-6, 6, 49), np.linspace(-6, 6, 241)
-    for axes, (name, title) in zip(panels.ravel(), TITLES.items()):
+    for axes, (name, title) in zip(panels.ravel(), FIGURES.items()):
         rows = compared[compared["figure"] == name]
         for optimizer, look in (("gd", {"color": "#bbbbbb"}), ("lbfgs", {"histtype": "step", "color": LOWER})):
             scores = of_means(rows, optimizer)["z"].clip(-5.9, 5.9)
-            axes.hist(scores, bins, density=True, **look, label=OPTIMIZERS[optimizer])
+            axes.hist(scores, bins, density=True, **look, label=symbol(optimizer))
         axes.plot(grid, norm.pdf(grid), color=NEUTRAL, linewidth=1.2, label="standard normal")
         axes.set_title(f"{title}: {len(of_means(rows)):,}", fontsize=12)
         axes.set(yticks=[], xlim=(-6, 6))
@@ -117,16 +114,16 @@ def draw_scores(compared):
 
 
 @styled
-def draw_maps(compared):
+def draw_score_maps(compared):
     """Scores of the standard task over alpha and omega: a row of panels for each of `SHOWN`, a column an optimiser."""
     cells = compared.query("figure in ('2', '3')")
     figure, panels = plt.subplots(len(SHOWN), 2, figsize=(6.4, 6.2), sharex=True, sharey=True)
     for row, (label, (quantity, start)) in zip(panels, SHOWN.items()):
-        for axes, (optimizer, title) in zip(row, OPTIMIZERS.items()):
+        for axes, optimizer in zip(row, ("gd", "lbfgs")):
             rows = of_means(cells, optimizer)
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
             mesh = draw_map(axes, rows.pivot(index="alpha", columns="omega", values="z"), (LOWER, HIGHER), 4)
-            axes.set_title(f"{label}: {title}", fontsize=11)
+            axes.set_title(f"{label}: {symbol(optimizer)}", fontsize=11)
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:
         axes.set_xlabel(r"$\omega$")

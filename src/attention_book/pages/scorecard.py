@@ -11,7 +11,6 @@ from ..render.markup import Table
 from ..render.panels import list_panel, styled
 from ..render.style import COLOURS, NEUTRAL
 
-SCHEMA = "../_static/scorecard.schema.json"  # seen from the page
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 FIELDS = {  # of a row of the document, by the columns of `published.compare`
     "published": {
@@ -70,7 +69,7 @@ def document(frame, provenance):
     """
     records = frame.astype({"published_n": "Int64"}).astype(object).where(frame.notna(), None).to_dict("records")
     return {
-        "$schema": SCHEMA,
+        "$schema": "../_static/scorecard.schema.json",  # seen from the page
         "limit": LIMIT,
         "reasons": [{"number": i, "name": name} for name, i in NUMBERS.items()],
         "verdicts": {verdict: int((frame["verdict"] == verdict).sum()) for verdict in VERDICTS},
@@ -126,7 +125,7 @@ def _sections(frame):
 
 
 @styled
-def draw_differences(frame):
+def draw_scorecard(frame):
     """Every published number's difference from ours in errors, a line for each figure, quantity and kind of evidence.
 
     Filled marks, open ones where the two numbers are not the same quantity. Up to `LIMIT` they agree; shaded.

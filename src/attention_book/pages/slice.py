@@ -9,7 +9,7 @@ from .. import published
 from ..analysis.instances import absolute_means
 from ..published import Comparison, compare
 from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, slice_panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS, POSITIONAL, SEMANTIC
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC
 from .phase_diagram import theory_comparison
 
 # Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
@@ -113,7 +113,7 @@ def _draw_losses(axes, theory, stable, students):
 def _draw_overlaps(axes, theory, lower, alpha_c, variance):
     for branch, colour in COLOURS.items():
         name, winner = OWN[branch], _where_lower(theory[branch], branch, alpha_c)
-        draw_line(axes, winner, name, colour, label=OVERLAPS[branch], unit=variance)
+        draw_line(axes, winner, name, colour, label=OVERLAP_LABELS[branch], unit=variance)
         beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, theory[branch].index.max())
         axes.plot(beyond, (0, 0), color=colour)
         for own, rows in lower.groupby(lower["start"] == branch):

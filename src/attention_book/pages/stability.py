@@ -36,7 +36,7 @@ def gains_at(places, points, scrambles):
     return solved
 
 
-def theory(solved):
+def copies_in_theory(solved):
     """The `replicon` and the `distance` at which two copies settle, with errors, at each place of `gains_at`.
 
     The distance is NaN where it is smaller than all that were tried.
@@ -60,13 +60,13 @@ def transitions(broken):
 
 
 def on_data(table, expected, damping):
-    """Message passing on data beside `theory`, by omega, alpha and branch.
+    """Message passing on data beside `copies_in_theory`, by omega, alpha and branch.
 
     `measured` and `predicted` are factors by which a perturbation shrinks in one iteration, with errors: NaN where it
     was followed on fewer than two data sets. `copies_jumping`: the distance that two copies keep, median over data sets
     with the smallest and the largest as a range.
 
-    table, expected: the experiment "stability", and the result of `theory`.
+    table, expected: the experiment "stability", and the result of `copies_in_theory`.
     """
     table, where = table.rename(columns={"start": "branch"}), expected.index.names
     runs = table[table["what"] == "contraction"].pivot(index=[*where, "seed"], columns="iteration", values="distance")

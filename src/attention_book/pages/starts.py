@@ -11,14 +11,14 @@ from attention_phases.training.optimizers import gradient_descent
 from attention_phases.training.starts import start_weights
 
 from ..analysis.instances import as_columns, root_mean_squares, wilson, with_errors
+from ..quantities import symbol
 from ..render.panels import draw_line, draw_means, draw_points, panels, styled
 from ..render.style import ALPHA, COLOURS, NEUTRAL
 
-OPTIMIZERS = {"adam": "Adam", "gd": "Gradient descent"}
 BASINS = ("semantic", "positional", "neither")
-SETTLED = 0.01  # largest |grad R| of a run that has arrived
+SMALL_GRADIENT = 0.01  # largest |grad R| of a run that has arrived
 CLOSE = 0.2  # largest difference of a cosine from that of the informed minima
-FEWEST = 3  # informed ones at least, or a basin does not exist
+FEWEST_MINIMA = 3  # informed ones at least, or a basin does not exist
 LEADING = 12  # eigenvectors of the Hessian among which that of a mechanism is looked for
 WHERE = ["omega", "alpha", "valley", "noise"]
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
@@ -47,10 +47,10 @@ def classify(table, sigma, close=CLOSE):
     side, where = values.idxmax(axis=1), ["alpha", "d", "side"]
     table = table.assign(side=side, **values)
     informed = table[(table["start"] == side) & (table["optimizer"] == "lbfgs")].groupby(where)
-    centres = informed[list(COLOURS)].mean()[informed.size() >= FEWEST]
+    centres = informed[list(COLOURS)].mean()[informed.size() >= FEWEST_MINIMA]
     runs = table[table["start"] == "random"].reset_index(drop=True)
     away = runs[list(COLOURS)] - centres.reindex(pd.MultiIndex.from_frame(runs[where])).to_numpy()
-    arrived = (away.abs() <= close).all(axis=1) & (runs["grad_norm"] <= SETTLED)
+    arrived = (away.abs() <= close).all(axis=1) & (runs["grad_norm"] <= SMALL_GRADIENT)
     return runs.assign(basin=runs["side"].where(arrived, "neither"))
 
 
@@ -219,7 +219,7 @@ def draw_fractions(shares):
     for d, row in zip(dimensions, axes):
         for optimizer, panel in zip(optimizers, row):
             _draw_shares(panel, by_panel[d, optimizer])
-            panel.set(title=f"{OPTIMIZERS[optimizer]}, $d={d}$", ylim=(-0.03, 1.03), yticks=(0, 0.5, 1))
+            panel.set(title=f"{symbol(optimizer).capitalize()}, $d={d}$", ylim=(-0.03, 1.03), yticks=(0, 0.5, 1))
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     figure.supxlabel(ALPHA, fontsize=14)
     figure.supylabel("fraction of runs", fontsize=14)

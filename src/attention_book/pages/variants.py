@@ -15,7 +15,7 @@ from ..experiments.simulation import teacher_length
 from ..experiments.student_grids import COMPARED, MAPPED
 from ..quantities import mathtext
 from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAPS
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS
 from ..store.identity import restore
 from .landscape import theory_lines
 
@@ -162,7 +162,7 @@ def draw_compared(rows):
 
 
 @styled
-def draw_slice(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
+def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
     """A slice of one architecture over alpha: difference of training losses, overlaps, test errors.
 
     table: students from the semantic and the positional start.
@@ -186,7 +186,7 @@ def draw_slice(table, theory, tied, thresholds, baseline, sigma, columns=1, refe
         own = OWN[branch]
         overlaps.plot(tied[branch][own] / sigma**2, "--", color=TIED)
         _draw_theory(overlaps, theory.get(branch), own, colour, unit=unit)
-        draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=OVERLAPS[branch])
+        draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=OVERLAP_LABELS[branch])
         errors.plot(tied[branch]["test_mse"], "--", color=TIED)
         _draw_theory(errors, theory.get(branch), "test_mse", colour)
         draw_means(errors, means.loc[branch], "test_mse", colour, label=f"{branch} start")
@@ -196,7 +196,7 @@ def draw_slice(table, theory, tied, thresholds, baseline, sigma, columns=1, refe
 
 @styled
 def draw_rank_two(table, theory, tied, thresholds, baseline, sigma):
-    """Figure 11: the rank-2 student from several kinds of start; arguments as for `draw_slice`."""
+    """Figure 11: the rank-2 student from several kinds of start; arguments as for `draw_variant`."""
     means = instance_means(table)
     figure, axes = slice_panels(4, r"training loss $\epsilon_t$")
     losses, overlaps, errors = axes

@@ -11,7 +11,7 @@ from matplotlib.contour import ContourSet
 
 UNNAMED = re.compile(r"_(child|container)\d+$|_nolegend_$|None$")
 UNITS = "# Units: pure numbers, unless an axis names another unit. low, high: ends of a standard error or range."
-COLUMNS = ["panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value"]
+SERIES = ["panel", "series", "colour", "drawn as", "x", "y", "low", "high", "value"]
 
 
 def drawn(figure, names=None):
@@ -22,13 +22,13 @@ def drawn(figure, names=None):
 
     names: what a colour stands for, by its hexadecimal code.
     """
-    frames = [pd.DataFrame(columns=COLUMNS)]
+    frames = [pd.DataFrame(columns=SERIES)]
     for number, axes in enumerate(_panels(figure), 1):
         for label, colour, kind, values in _series(axes):
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
             name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
             frames.append(pd.DataFrame({"panel": number, "series": name, "colour": colour, "drawn as": kind, **values}))
-    return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=COLUMNS)
+    return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=SERIES)
 
 
 def as_csv(figure, names=None):

@@ -37,7 +37,7 @@ ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the te
 LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
 TEST_ERROR = r"test error $\epsilon_g$"
 # labels of the overlap that a branch is named after
-OVERLAPS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
+OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 
 
 def use_svg():
