@@ -34,26 +34,40 @@ def power_law(exponent, source=0.0):
     return Task(spectrum=[(eigenvalue, 1 / BLOCKS, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
 
 
-# Each with alphas around where its two minima have equal training losses.
+# Each with alphas around where its two minima have equal training losses, and around where the semantic one predicts as
+# well as the linear model.
 SPECTRA = {
-    power_law(0.0): (1.0, 1.25, 1.5),
-    power_law(0.5): (0.7, 0.9, 1.1),
-    power_law(1.0): (0.4, 0.5, 0.6),
-    power_law(1.5): (0.2, 0.3, 0.4),
-    power_law(1.0, 1.0): (0.2, 0.3, 0.4),
-    power_law(1.0, -1.0): (1.4, 1.7, 2.0),
+    power_law(0.0): ((1.0, 1.25, 1.5), (1.4, 1.6)),
+    power_law(0.5): ((0.7, 0.9, 1.1), (1.1, 1.4)),
+    power_law(1.0): ((0.4, 0.5, 0.6), (0.8, 1.0)),
+    power_law(1.5): ((0.2, 0.3, 0.4), (0.35, 0.5)),
+    power_law(1.0, 1.0): ((0.2, 0.3, 0.4), (0.4, 0.5)),
+    power_law(1.0, -1.0): ((1.4, 1.7, 2.0), (2.2, 2.6)),
 }
-AROUND = [(task, alpha) for task, alphas in SPECTRA.items() for alpha in alphas]
+AROUND = [(task, alpha) for task, (alphas, _) in SPECTRA.items() for alpha in alphas]
+PREDICTING = {
+    "task alpha": [(task, alpha) for task, (_, alphas) in SPECTRA.items() for alpha in alphas],
+    "starts": SEMANTIC,
+}
 GROWING = {"task": [*SPECTRA], "alpha": COMPARED, "starts": SEMANTIC}
 structured(
     "spectra",
     "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
     paper=[
         {"seed": range(24), "task alpha": AROUND, "d": 1000},
+        {"seed": range(12), **PREDICTING, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(16), **GROWING},
     ],
-    laptop=[{"seed": range(4), "task alpha": AROUND, "d": 250}, {"d": [125, 250], "seed": range(4), **GROWING}],
-    smoke=[{"seed": range(2), "task alpha": AROUND, "d": 50}, {"d": [25, 50], "seed": range(4), **GROWING}],
+    laptop=[
+        {"seed": range(4), "task alpha": AROUND, "d": 250},
+        {"seed": range(4), **PREDICTING, "d": 250},
+        {"d": [125, 250], "seed": range(4), **GROWING},
+    ],
+    smoke=[
+        {"seed": range(2), "task alpha": AROUND, "d": 50},
+        {"seed": range(2), **PREDICTING, "d": 50},
+        {"d": [25, 50], "seed": range(4), **GROWING},
+    ],
 )
 
 TWO_TEACHERS = Task(teachers=(1.0, 0.5))
