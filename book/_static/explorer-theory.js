@@ -1,4 +1,4 @@
-/* What the explorer knows: the stored theory, interpolated as `attention_book.explorer.nodes` does it.
+/* What the explorer knows: the stored theory, interpolated as `attention_book.explorer` does it.
    Numbers come from explorer-data.js alone; nothing here draws. */
 "use strict";
 window.explorerTheory = (({sigma, lam, tasks}) => {

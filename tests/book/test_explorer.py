@@ -15,9 +15,17 @@ from attention_book.analysis.thresholds import borders_of
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.results import experiment
 from attention_book.experiments.simulation import train_students
-from attention_book.explorer import page as landing
-from attention_book.explorer.nodes import Nodes, branch_nodes, interpolate, polynomial, with_interpolation
-from attention_book.explorer.page import EXPERIMENTS, VARIANTS
+from attention_book.explorer import (
+    EXPERIMENTS,
+    VARIANTS,
+    WORDS,
+    Nodes,
+    branch_nodes,
+    interpolate,
+    pieces,
+    polynomial,
+    with_interpolation,
+)
 from attention_book.pages.prices import account, claim_words, students_at
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
@@ -496,7 +504,7 @@ def test_what_the_claims_say_of_the_thresholds_holds():
 
 @pytest.mark.slow  # of the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library_and_used():
-    words = json.loads((landing.pieces() / landing.WORDS).read_text())
+    words = json.loads((pieces() / WORDS).read_text())
     used = {
         name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text()))
         for name in ("index", "model", "scorecard")

@@ -1,1 +1,0 @@
-"""What the explorer on the landing page shows: nodes of the theory, their interpolation, one script for the page."""
