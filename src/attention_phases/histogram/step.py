@@ -313,13 +313,6 @@ def adam(flat, gradient, free, moments, step, rule):
 
 
 @njit(**COMPILED)
-def sgd(flat, gradient, free, rate):
-    """One step of gradient descent on the free parameters."""
-    for i in range(len(flat)):
-        flat[i] -= np.float32(rate) * free[i] * gradient[i]
-
-
-@njit(**COMPILED)
 def train_epoch(model, sequences, order, batch, rule, step=0):
     """One pass over the training sequences in the given order, in batches; the mean cross-entropy along the way.
 
@@ -335,7 +328,7 @@ def train_epoch(model, sequences, order, batch, rule, step=0):
             step += 1
             adam(model.flat, model.gradient, model.free, model.moments, step, rule)
         else:
-            sgd(model.flat, model.gradient, model.free, rule.rate)
+            model.flat[:] -= np.float32(rule.rate) * model.free * model.gradient
     return loss / (len(order) * sequences.tokens.shape[1])
 
 
