@@ -328,7 +328,9 @@ def train_epoch(model, sequences, order, batch, rule, step=0):
             step += 1
             adam(model.flat, model.gradient, model.free, model.moments, step, rule)
         else:
-            model.flat[:] -= np.float32(rule.rate) * model.free * model.gradient
+            flat, gradient, free = model.flat, model.gradient, model.free
+            for i in range(len(flat)):
+                flat[i] -= np.float32(rule.rate) * free[i] * gradient[i]
     return loss / (len(order) * sequences.tokens.shape[1])
 
 
