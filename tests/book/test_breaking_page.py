@@ -11,7 +11,6 @@ from attention_book.pages import breaking
 from attention_book.render.style import COLOURS
 from attention_phases import Task
 from attention_phases.measured import Measured
-from attention_phases.theory import Threshold
 from attention_phases.theory.one_step import threshold
 from attention_phases.theory.one_step.equations import Valley
 from attention_phases.theory.one_step.solution import NO_MAXIMUM
@@ -39,16 +38,6 @@ def test_alpha_l_moves_with_the_test_error_of_a_minimum():
     steps = at(task, 0.0631, 0.09) - at(task, 0.063, 0.09), at(task, 0.063, 0.0902) - at(task, 0.063, 0.09)
     assert error == pytest.approx(np.abs(steps).sum() / 2e-3)
     assert threshold.linear_shift(task, slope, solution(0.06, 0.0, 0.09), typical) == (0.0, 0.0)
-
-
-def test_a_failed_search_at_alpha_l_says_so(monkeypatch):
-    def fails(*_, **__):
-        raise ZeroDivisionError("division by zero")
-
-    monkeypatch.setattr(threshold, "threshold", lambda *_, **__: Threshold(Measured(0.9, 0.01), {}))
-    monkeypatch.setattr(threshold, "one_step", fails)
-    moved = threshold.broken_linear(Task(), 64, 4, 0)
-    assert (moved.reason, moved.solutions) == ("no ground state: division by zero", {}) and np.isnan(moved.shift).all()
 
 
 def test_thresholds_that_were_not_found_are_left_out():

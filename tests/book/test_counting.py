@@ -1,8 +1,5 @@
 """Pages of the counting task: tables by hand, and the weights in the panel."""
 
-from types import SimpleNamespace
-
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -67,26 +64,6 @@ def test_table_1_in_the_papers_form():
     assert (first["published"], first["published_spread"]) == ("0.99885", "0.00045")
     assert first["ours"] == pytest.approx(0.9984) and first["ours_std"] == pytest.approx(0.0004)
     assert second["quantity"] == "start to trained" and second["ours_std"] == pytest.approx(350 / 2**0.5)
-
-
-def test_what_sgd_changes_of_each_run(monkeypatch):
-    """Gradient 1 or 3 by the phase, matrices that change by 0.5 at half of the entries, distances from the table."""
-    monkeypatch.setattr(page, "data", lambda cell: ("training", SimpleNamespace(tokens=np.zeros((4, 10), int))))
-    monkeypatch.setattr(page, "weights", lambda table, variant, after, seed: after)
-    monkeypatch.setattr(page, "gradient_norm", lambda flat, sequences: {"adam": 3.0, "sgd": 1.0}[flat])
-    change = {"adam": 0.0, "sgd": 0.5}
-    monkeypatch.setattr(page, "matrices", lambda flat, tokens: np.repeat([0.0, change[flat]], len(tokens)))
-    shares = runs(by_position=[0.1, 0.2, 0.3, 0.4], by_token=[0.5, 0.6, 0.7, 0.8]).reset_index()
-    shares = pd.concat([shares.assign(after="sgd"), shares.assign(after="adam", by_position=9, by_token=9)])
-    cells = [SimpleNamespace(variant=variant, seed=seed) for variant, seed in runs().index]
-    trained = page.by_sgd(pd.concat([moved(), shares.assign(what="shares")]), cells, 3)
-    assert trained["sgd_alone"].to_list() == pytest.approx([2.8, 5.6, 8.4, 16.8])  # 0.8 times the sum over tensors
-    assert (trained["gradient"] == 3).all() and (trained["gradient_sgd"] == 1).all()
-    assert trained["rms_change"].to_list() == pytest.approx([0.5**1.5] * 4)
-    assert trained["explained_sgd"].to_list() == [0.1, 0.2, 0.7, 0.8]
-    rows = page.staying(trained, 2 * trained).set_index(["solution", "begun"])
-    assert rows.loc[("semantic", "Adam has ended"), "sgd_alone"] == pytest.approx(12.6)
-    assert rows.loc[("semantic", "three epochs (control)"), "sgd_alone_error"] == pytest.approx(8.4)
 
 
 def losing(shares, data_seed=0):

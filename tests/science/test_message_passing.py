@@ -15,7 +15,7 @@ from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.stability import contraction, gains, modes, settling_distance, trajectory
-from attention_phases.theory.standard import Overlaps, StandardBranch
+from attention_phases.theory.standard import Overlaps
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit
@@ -100,13 +100,6 @@ def test_the_modes_are_those_of_the_map():
     steps = course.diff().to_numpy()[5:]  # the leading mode alone is left
     ratios = steps[1:] / steps[:-1]
     assert values[0].real < 0 and abs(ratios.mean() - values[0].real) < 0.05 and (errors < 0.05).all()
-
-
-@pytest.mark.parametrize("alpha", [0.5, 2.0])
-def test_it_starts_with_the_response_that_the_theory_starts_with(alpha):
-    _, data, _ = drawn(alpha, 40, 0)
-    _, _, response = start_state(TASK, data, data.teacher.numpy())
-    assert response == pytest.approx(StandardBranch(TASK, alpha, "semantic").start().V)
 
 
 def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():

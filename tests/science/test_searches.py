@@ -1,13 +1,9 @@
 """Searches of a valley for lower minima: what they return is a minimum, never a higher one, and the lowest is found."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
-from attention_book.experiments import grid
-from attention_book.experiments.landscape import search, search_first
-from attention_book.experiments.verification import search_ends
 from attention_phases import Task
 from attention_phases.model.two_tokens import misfits, risk, sample
 from attention_phases.training import searches
@@ -72,17 +68,3 @@ def test_the_noise_of_langevin_descent_has_its_variance():
         searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0), 0.02, np.random.default_rng(1), 40, rate=0.1)
     expected = 2 * 0.1 * 0.02 * sum(1 - step / 40 for step in range(40))
     assert walked[0].var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
-
-
-def test_the_rows_of_a_search_say_where_each_began():
-    cell = grid("searched", "smoke")[1]
-    rows = pd.DataFrame(search(cell))
-    assert rows["search"].value_counts().to_dict() == {"descent": 3, "hop": 3, "anneal": 1}
-    pairs = rows[rows["search"] != "anneal"].pivot(index="number", columns="search", values="train_loss")
-    assert (pairs["hop"] <= pairs["descent"]).all()
-    assert rows.loc[rows["train_loss"].idxmin(), "aligned"] == pytest.approx(1)
-    assert rows["aligned"].between(0, 1 + 1e-9).all()
-    same = ["search", "number", "train_loss", "q", "m", "theta"]
-    assert pd.DataFrame(search_first(cell))[same].equals(rows[same].head(2))
-    for k, run in enumerate(search_ends(cell)):  # what `verify` takes as ends of one search
-        assert pd.DataFrame(run)[same].equals(rows[same].iloc[2 * k : 2 * k + 2].reset_index(drop=True))
