@@ -91,7 +91,7 @@ def test_a_table_can_be_read_by_everybody():
 
 
 def test_a_folded_table_is_named_by_what_opens_it():
-    html = markup.as_html(pd.DataFrame({"count": [1]}), "All of them", folded=True)
+    html = markup.Table(pd.DataFrame({"count": [1]}), "All of them", folded=True).html()
     assert html.startswith("<details><summary>All of them</summary>") and "<caption>" not in html
     assert 'id="table-all-of-them"' in html
 

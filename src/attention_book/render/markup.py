@@ -42,7 +42,7 @@ class Table:
     def html(self):
         """What the page shows."""
         if "published_value" not in self.frame:
-            return as_html(self.frame, "", self.caption, self.folded)
+            return as_html(self.frame, self.caption, self.folded)
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
