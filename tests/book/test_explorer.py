@@ -274,7 +274,7 @@ def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explor
     state = lambda: [float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")]  # noqa: E731
     scrolled = page.evaluate("scrollY")
     box = page.locator(".explorer-handle").bounding_box()
-    x, y = box["x"] + 22, box["y"] + 22
+    x, y = box["x"] + 23, box["y"] + 23
     swipe(page, (x, y), (x + 40, y + 60))
     (omega, alpha), left = state(), page.evaluate("scrollY")
     assert omega > 0.33 and alpha < 0.7 and left == scrolled
