@@ -156,7 +156,44 @@ function attentionTraining({sigma, lam, noise, weights}) {
     }
   }
 
-  return {sample, risk, students};
+  /** The plane of students a Q_positional + b Q_semantic, a and b from `shares`, at each alpha: on the first alpha d
+      sentences of one data set. */
+  function* planes({task, d, seed, alphas, shares}) {
+    const whole = sample(task, Math.round(Math.max(...alphas) * d), d, normals(seed));
+    for (const alpha of alphas) {
+      const data = {...whole, count: Math.round(alpha * d)};
+      const minima = [data.teacher.map(() => d ** -0.5), data.teacher].map(start => minimise(data, start).Q);
+      const products = minima.map(Q => minima.map(other => dot(Q, other)));
+      // On the plane a sentence is its fields under both minima.
+      const inputs = Float64Array.from({length: 4 * data.count}, (_, i) =>
+        dot(data.inputs.subarray((i >> 1) * d, ((i >> 1) + 1) * d), minima[i % 2]));
+      const losses = shares.flatMap(b => shares.map(a => {
+        const square = a * a * products[0][0] + 2 * a * b * products[0][1] + b * b * products[1][1];
+        return (risk({...data, d: 2, inputs}, [a, b]).value + lam * (square - a * a - b * b) / 2) / d;
+      }));
+      yield {alpha, losses, weights: minima, minima: minima.map(Q => place(data, Q))};
+    }
+  }
+
+  /** Where a student is: overlaps over sigma^2, and the training loss. */
+  function place(data, Q) {
+    const {m, theta} = overlaps(data, Q);
+    return {m: m / sigma ** 2, theta: theta / sigma ** 2, loss: risk(data, Q).value / data.d};
+  }
+
+  /** Gradient descent from a student of such a plane, every `every` steps. */
+  function* descent({task, d, seed, largest, alpha, start, rate, every}) {
+    const whole = sample(task, Math.round(largest * d), d, normals(seed));
+    const data = {...whole, count: Math.round(alpha * d)}, Q = start.slice();
+    for (let step = 0, slope; step <= STEPS; step++) {
+      if (step % every === 0) yield place(data, Q);
+      slope = risk(data, Q).gradient;
+      add(Q, -rate, slope);
+      if (norm(slope) < 10 * TOLERANCE) return;
+    }
+  }
+
+  return {sample, risk, students, planes, descent};
 }
 
 /** A function that has a generator of `attentionTraining` do a job in a worker; each result is `answered`, at last

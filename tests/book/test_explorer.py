@@ -447,6 +447,44 @@ def test_a_link_trains_the_same_students_again(explorer):
     assert page.evaluate("window.explorer.students()") == []  # of another task
 
 
+# The landscape of Figure 1, moved -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_plane_of_the_landscape_has_the_risk_of_its_students(explorer):
+    page, _ = explorer
+    found = page.evaluate("""() => {
+        const {planes, sample, risk} = attentionTraining(window.explorerData);
+        const job = {task: {omega: 0.3, A: [[0.6, 0.4], [0.4, 0.6]]}, d: 60, seed: 5, alphas: [1, 2]};
+        return Array.from(planes({...job, shares: [0, 0.7, 1]}), ({losses, minima, weights}) => [losses, minima, weights.map(Q => Array.from(Q))]);
+    }""")
+    for losses, minima, weights in found:
+        (at_zero, _, positional), (*_, mixed), (semantic, *_) = np.reshape(losses, (3, 3))[[0, 1, 2]]
+        assert positional == pytest.approx(minima[0]["loss"], rel=1e-9)
+        assert semantic == pytest.approx(minima[1]["loss"], rel=1e-9)
+        assert at_zero > max(positional, semantic)
+
+
+@pytest.mark.slow
+def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(open_page):
+    page = open_page(HTML / "book/_executed/fig01_landscape.html")
+    root, slider = page.locator(".landscape"), page.locator(".landscape input")
+    said = "words => document.querySelector('.landscape p').textContent.includes(words)"
+    for place, valley in ((0, "positional"), (30, "semantic")):
+        slider.fill(str(place))
+        page.wait_for_function(said, arg=f"The {valley} valley is deeper", timeout=60_000)
+    root.locator("svg").first.scroll_into_view_if_needed()
+    minimum, plane = (root.locator(kind).first.bounding_box() for kind in ("circle.semantic", "svg"))
+    page.mouse.click(minimum["x"] + 25, minimum["y"] - 5)
+    page.wait_for_function(
+        """() => {
+        const [ball, dot] = ["ball", "semantic"].map(kind => document.querySelector(`.landscape circle.${kind}`));
+        return ball && Math.hypot(ball.cx.baseVal.value - dot.cx.baseVal.value, ball.cy.baseVal.value - dot.cy.baseVal.value) < 2;
+        }""",
+        timeout=60_000,
+    )
+
+
 # What the losses are made of ------------------------------------------------------------------------------------------
 
 

@@ -1,5 +1,7 @@
 """Figure 1 and the free energies: the task, the training loss over the weights and over alpha, the transition."""
 
+import json
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -61,6 +63,10 @@ def ranges(lines):
         "positional_stop": borders["positional"],
     }
     return side_by_side(columns, critical.index).reset_index()
+
+STATIC = "../../_static"  # from the page
+# One data set, its first alpha d sentences at each alpha; the rate is that of gradient descent from a click.
+MOVING = {"d": 200, "seed": 1, "alphas": [round(0.5 + 0.05 * k, 2) for k in range(31)], "rate": 1.0}
 
 
 @styled
@@ -137,6 +143,27 @@ def _draw_loss(figure, axes, x, y, excess):
     bar.set_ticks(levels[::7])
     bar.formatter = mpl.ticker.FormatStrFormatter("%.1e")
     bar.update_ticks()
+
+
+def moving_surface(task):
+    """HTML of such a plane with a slider over alpha: `landscape.js` computes it in the reader's browser."""
+    job = {
+        "constants": {"sigma": task.sigma, "lam": task.lam},
+        "task": {"omega": task.omega, "A": task.matrix},
+        **MOVING,
+    }
+    scripts = [f'<script src="{STATIC}/{name}.js"></script>' for name in ("d3-explorer", "training", "landscape")]
+    return f"""<link rel="stylesheet" href="{STATIC}/explorer.css">
+<div class="explorer landscape" hidden>
+<label>Sentences per dimension, <i>α</i> = <b></b><input type="range" value="{len(MOVING["alphas"]) // 2}"></label>
+<p role="status">Your browser trains students …</p>
+<div><svg role="img" aria-label="Contours of the training loss over the overlap with the positions and the overlap with
+the teacher; a click starts a descent"></svg></div>
+<div><svg role="img" aria-label="The training loss from the positional to the semantic minimum: two wells"></svg></div>
+<button type="button">Descend from the ridge</button>
+<script type="application/json">{json.dumps(job)}</script>
+</div>
+{"".join(scripts)}"""
 
 
 @styled
