@@ -20,6 +20,7 @@ from attention_book.store.parquet import load
 from attention_phases import Task
 
 FOLDER = Path(__file__).parent
+SHARED = FOLDER.parent / "book" / "_static" / "share.png"
 THEMES = ("light", "dark")
 INK = {"light": "#222222", "dark": "#e6e6e6"}
 BRIGHT = {"light": COLOURS, "dark": {"semantic": "#f0917d", "positional": "#7fb4e8"}}
@@ -99,6 +100,8 @@ def write(theme, folder=FOLDER):
     with plt.rc_context({"svg.hashsalt": STYLE["svg.hashsalt"]}):  # the same bytes for the same picture
         path = Path(folder, f"phases-{theme}.svg")
         figure.savefig(path, dpi=100, metadata={"Date": None, "Identifier": digest(figure)})
+    if theme == "light":  # what a shared link shows
+        figure.savefig(SHARED, dpi=133, facecolor="white")
     plt.close(figure)
 
 

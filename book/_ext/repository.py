@@ -14,12 +14,15 @@ def setup(app):
 
 
 def set_address(app, config):
-    """Tell the theme, which makes the buttons."""
+    """Tell the theme, which makes the buttons, and where the published book has its picture."""
     owned = os.environ.get("GITHUB_REPOSITORY")
     if url := os.environ.get("BOOK_REPOSITORY") or (owned and f"https://github.com/{owned}"):
         binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
         buttons = {"use_repository_button": True, "use_source_button": True, "launch_buttons": binder}
         config.html_theme_options |= {"repository_url": url, "repository_branch": "main", **buttons}
+    if owned:  # a shared link shows a picture, if the whole address of it is known
+        owner, name = owned.split("/")
+        config.myst_html_meta |= {"property=og:image": f"https://{owner}.github.io/{name}/_static/share.png"}
 
 
 def point_at_texts(app, page, template, context, doctree):

@@ -47,34 +47,19 @@
     return "";
   }
 
-  function element(tag, content = "", attributes = {}) {
-    const made = document.createElement(tag);
-    made.textContent = content;
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    return made;
-  }
-
-  function table(name, {attention, counts}, text) {
-    const made = element("table"), head = made.createTHead().insertRow(), body = made.createTBody();
-    made.append(element("caption", `${name} solution, per cent`));
-    head.append(element("td"), ...[...text, "count"].map(name => element("th", name, {scope: "col"})));
-    attention.forEach((line, i) => {
-      const row = body.insertRow();
-      row.append(element("th", text[i], {scope: "row"}));
-      line.forEach((value, j) => {
-        const cell = element("td", (100 * value).toFixed(0), {"data-value": value});
-        cell.title = `${text[i]} at ${i + 1} looks at ${text[j]} at ${j + 1}: ${(100 * value).toFixed(2)} %`;
-        cell.style.setProperty("--share", `${(100 * value).toFixed(1)}%`);
-        cell.classList.toggle("dark", value > 0.5);
-        cell.classList.toggle("equal", text[i] === text[j]);
-        row.append(cell);
-      });
-      const right = [...text].filter(letter => letter === text[i]).length;
-      const said = element("td", counts[i], {class: "count", title: counts[i] === right ? "right" : `wrong: ${right}`});
-      said.classList.toggle("wrong", counts[i] !== right);
-      row.append(said);
+  /** The attention of one solution and what it counts, as a table; `letters` are A to O. */
+  function table(name, {attention, counts}, letters) {
+    const cell = (value, i, j) => `<td data-value="${value}" style="--share:${(100 * value).toFixed(1)}%"
+      class="${value > 0.5 ? "dark" : ""} ${letters[i] === letters[j] ? "equal" : ""}" title="${letters[i]} at ${
+      i + 1} looks at ${letters[j]} at ${j + 1}: ${(100 * value).toFixed(2)} %">${(100 * value).toFixed(0)}</td>`;
+    const rows = letters.map((letter, i) => {
+      const right = letters.filter(other => other === letter).length, wrong = counts[i] !== right;
+      return `<tr><th scope="row">${letter}</th>${attention[i].map((value, j) => cell(value, i, j)).join("")}
+        <td class="count${wrong ? " wrong" : ""}" title="${wrong ? `wrong: ${right}` : "right"}">${counts[i]}</td></tr>`;
     });
-    return made;
+    const heads = [...letters, "count"].map(head => `<th scope="col">${head}</th>`);
+    return `<table><caption>${name} solution, per cent</caption><thead><tr><td></td>${heads.join("")}</tr></thead>
+      <tbody>${rows.join("")}</tbody></table>`;
   }
 
   function start(panel) {
@@ -93,7 +78,7 @@
       const tokens = [...text].map(letter => LETTERS.indexOf(letter));
       for (const place of panel.querySelectorAll("figure")) {
         const name = place.dataset.solution;
-        place.replaceChildren(table(name, answer(solutions[name], width, tokens), text));
+        place.innerHTML = table(name, answer(solutions[name], width, tokens), [...text]);
       }
     }
 

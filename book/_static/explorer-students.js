@@ -23,7 +23,7 @@
   const dot = (kind, rows) => ({kind, alpha: rows[0].alpha, ...Object.fromEntries(
     ["train_loss", "test_mse", "theta", "m"].map(name => [name, measured(rows.map(row => row[name]))]))});
 
-  /** Rings: random starts. Dots: means of those from the teacher and from the encoding that have not left their valley. */
+  /** Rings: random starts. Dots: means of those from the teacher and the encoding that have not left their valley. */
   explorer.students = () => run.omega !== state.omega || run.matrix !== state.matrix ? [] : byAlpha().flatMap(rows => {
     const stayed = ["semantic", "positional"].map(name => chosen(rows, name).filter(row => row.valley === name));
     return [...chosen(rows, "random").map(row => dot(`random ${row.valley}`, [row])),
@@ -35,7 +35,7 @@
     const gaps = byAlpha().map(rows => ({alpha: rows[0].alpha, ...measured(
       chosen(rows, "semantic").map((row, k) => row.train_loss - chosen(rows, "positional")[k].train_loss))}));
     const last = gaps.findLastIndex(({value}) => value >= 0), [a, b] = gaps.slice(last, last + 2);
-    if (!b) return `On average ${last < 0 ? "semantic" : "positional"} students have the lower loss at the largest α. `;
+    if (!b) return `At the largest α ${last < 0 ? "semantic" : "positional"} students have the lower mean loss. `;
     const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
     const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
     return `Their mean losses cross at α = ${withError({value, error: Math.abs(error / slope)})}. `;

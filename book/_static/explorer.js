@@ -171,17 +171,19 @@
       for (const d of shades(name, all)) draw(`region ${name}`, d).attr("clip-path", "url(#explorer-both)");
       draw("alone", area(c => c.alone[name]));
       const [last, next] = theory.lastOmegas(task(), name), {from, to} = theory.range(task(), name, last);
-      if (next <= LIMITS.omega.max) draw(`region half ${name}`, `M${x(last)} ${y(from)}H${x(next)}V${y(to)}H${x(last)}`);
+      const beyond = `M${x(last)} ${y(from)}H${x(next)}V${y(to)}H${x(last)}`;  // it ends somewhere there
+      if (next <= LIMITS.omega.max) draw(`region half ${name}`, beyond);
       draw(`border ${name}`, curve(c => c[name]));
     }
     draw("border positional", curve(c => c.ends));
     draw("critical", curve(c => c.critical));
     draw("linear", curve(c => c.linear));
-    const text = (kind, words, place) => map.append("text").attr("class", kind).attr("transform", place).text(words);
-    text("label", "positional share of the teacher ω", `translate(${width / 2},${height - 6})`);
-    text("label", "sentences per dimension α", `translate(12,${height / 2 - 10})rotate(-90)`);
+    const text = (kind, words, left, top, turn = "") => map.append("text").attr("class", kind)
+      .attr("transform", `translate(${left},${top})${turn}`).text(words);
+    text("label", "positional share of the teacher ω", width / 2, height - 6);
+    text("label", "sentences per dimension α", 12, height / 2 - 10, "rotate(-90)");
     for (const [name, omega, alpha] of WORDS)
-      if (theory.at(task(), omega, alpha).winner === name) text("wins", `${name} wins`, `translate(${x(omega)},${y(alpha)})`);
+      if (theory.at(task(), omega, alpha).winner === name) text("wins", `${name} wins`, x(omega), y(alpha));
     draw("crosshair");
   }
 
@@ -266,8 +268,11 @@
   function showNumbers(view) {
     const rows = [["training loss, 10⁻³", "train_loss", 1e3], ["test error, 10⁻³", "test_mse", 1e3],
                   ["<i>θ</i>/<i>σ</i>²", "theta", 1], ["<i>m</i>/<i>σ</i>²", "m", 1]];
-    const cell = (key, scale) => name => !view[name] ? "<td>no minimum</td>" : `<td data-name="${name} ${key}"
-      data-value="${view[name][key].value}" data-error="${view[name][key].error}">${withError(view[name][key], scale)}</td>`;
+    const cell = (key, scale) => name => {
+      const {value, error} = view[name]?.[key] ?? {};
+      return value === undefined ? "<td>no minimum</td>" : `<td data-name="${name} ${key}" data-value="${value}"
+        data-error="${error}">${withError({value, error}, scale)}</td>`;
+    };
     const plain = key => name => `<td>${view[name] ? fixed(1e3 * view[name][key], 2) : "no minimum"}</td>`;
     const row = (head, cells) => `<tr><th scope="row">${head}</th>${NAMES.map(cells).join("")}</tr>`;
     part("numbers").querySelector("tbody").innerHTML = rows.map(([head, ...what]) => row(head, cell(...what))).join("")

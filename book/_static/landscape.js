@@ -11,7 +11,7 @@
   const [plane, cut] = root.querySelectorAll("svg");
   const [compute, roll] = [inWorker(constants), inWorker(constants)];
   const surfaces = [];  // one for each alpha, as they come
-  let path = [], scales;
+  let path = [], scales, touched = false;
 
   /** Empty a drawing; returns its scales, and functions that add to it and that give it axes. */
   function frame(svg, across, up, labels) {
@@ -69,6 +69,7 @@
   function show() {
     const surface = surfaces[slider.value];
     value.textContent = job.alphas[slider.value].toFixed(2);
+    said.textContent = `Your browser has trained for ${surfaces.length} of ${job.alphas.length} values of α …`;
     if (!surface) return;
     drawPlane(surface);
     drawCut(surface);
@@ -80,7 +81,7 @@
   /** Descend from the student a Q_positional + b Q_semantic. */
   function start(a, b) {
     const {alpha, weights: [positional, semantic]} = surfaces[slider.value];
-    path = [];
+    [path, touched] = [[], true];
     let drawing;
     roll("descent", {...job, largest: Math.max(...job.alphas), alpha, rate, every: 5,
                      start: positional.map((weight, i) => a * weight + b * semantic[i])}, point => {
@@ -90,18 +91,20 @@
   }
 
   slider.max = job.alphas.length - 1;
-  slider.addEventListener("input", () => { path = []; show(); });
+  slider.addEventListener("input", () => { [path, touched] = [[], true]; show(); });
   plane.addEventListener("click", event => {
-    const box = plane.getBoundingClientRect(), [p, s] = surfaces[slider.value].minima;
+    const box = plane.getBoundingClientRect(), [p, s] = surfaces[slider.value]?.minima ?? [];
+    if (!p) return;
     const m = scales.x.invert(event.clientX - box.left), theta = scales.y.invert(event.clientY - box.top);
     const area = p.m * s.theta - s.m * p.theta;
     start((m * s.theta - theta * s.m) / area, (theta * p.m - m * p.theta) / area);
   });
-  root.querySelector("button").addEventListener("click", () => start(0.5, 0.5));
+  root.querySelector("button").addEventListener("click", () => surfaces[slider.value] && start(0.5, 0.5));
   new ResizeObserver(show).observe(root);
   root.hidden = false;
   compute("planes", {...job, shares}, surface => {
     if (surface) surfaces.push(surface);
-    if (surfaces.length - 1 === Number(slider.value)) show();
+    if (!touched) slider.value = surfaces.length - 1;  // it moves by itself as they come
+    show();
   });
 })(document.querySelector(".landscape"));

@@ -193,7 +193,7 @@ function attentionTraining({sigma, lam, noise, weights}) {
     }
   }
 
-  return {sample, risk, students, planes, descent};
+  return {normals, sample, risk, students, planes, descent};
 }
 
 /** A function that has a generator of `attentionTraining` do a job in a worker; each result is `answered`, at last

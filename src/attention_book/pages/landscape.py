@@ -155,7 +155,7 @@ def moving_surface(task):
     scripts = [f'<script src="{STATIC}/{name}.js"></script>' for name in ("d3-explorer", "training", "landscape")]
     return f"""<link rel="stylesheet" href="{STATIC}/explorer.css">
 <div class="explorer landscape" hidden>
-<label>Sentences per dimension, <i>α</i> = <b></b><input type="range" value="{len(MOVING["alphas"]) // 2}"></label>
+<label>Sentences per dimension, <i>α</i> = <b></b><input type="range" value="0"></label>
 <p role="status">Your browser trains students …</p>
 <div><svg role="img" aria-label="Contours of the training loss over the overlap with the positions and the overlap with
 the teacher; a click starts a descent"></svg></div>
