@@ -22,6 +22,10 @@ from ..store.identity import flattened
 from ..store.parquet import flat
 from .breaking import breaking_shift
 
+STATIC = "../../_static"  # from the page
+# One data set, its first alpha d sentences at each alpha; the rate is that of gradient descent from a click.
+MOVING = {"d": 200, "seed": 1, "alphas": [round(0.5 + 0.05 * k, 2) for k in range(31)], "rate": 1.0}
+
 
 def theory_lines(profile, omegas):
     """Rows of `theory_lines.standard_line` at some omega, of the standard task.
@@ -63,10 +67,6 @@ def ranges(lines):
         "positional_stop": borders["positional"],
     }
     return side_by_side(columns, critical.index).reset_index()
-
-STATIC = "../../_static"  # from the page
-# One data set, its first alpha d sentences at each alpha; the rate is that of gradient descent from a click.
-MOVING = {"d": 200, "seed": 1, "alphas": [round(0.5 + 0.05 * k, 2) for k in range(31)], "rate": 1.0}
 
 
 @styled
