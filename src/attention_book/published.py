@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from math import hypot, nan, sqrt
 
-import pandas as pd
-
 from attention_phases.errors import check_choice, check_positive, check_real
 from attention_phases.measured import Measured
 
@@ -172,6 +170,8 @@ def compare(comparisons):
 
     Raises BadInput if a value is not finite, an error not > 0, a reason or a kind of evidence unknown.
     """
+    import pandas as pd  # slow to load, and the program reads the numbers alone
+
     return pd.DataFrame([_row(comparison) for comparison in comparisons], columns=COLUMNS)
 
 
