@@ -37,12 +37,12 @@ def power_law(exponent, source=0.0):
 # Each with alphas around where its two minima have equal training losses, and around where the semantic one predicts as
 # well as the linear model.
 SPECTRA = {
-    power_law(0.0): ((1.0, 1.25, 1.5), (1.4, 1.6)),
-    power_law(0.5): ((0.7, 0.9, 1.1), (1.1, 1.4)),
-    power_law(1.0): ((0.4, 0.5, 0.6), (0.8, 1.0)),
-    power_law(1.5): ((0.2, 0.3, 0.4), (0.35, 0.5)),
-    power_law(1.0, 1.0): ((0.2, 0.3, 0.4), (0.4, 0.5)),
-    power_law(1.0, -1.0): ((1.4, 1.7, 2.0), (2.2, 2.6)),
+    power_law(0.0): ((1.1, 1.4), (1.4, 1.6)),
+    power_law(0.5): ((0.8, 1.1), (1.1, 1.4)),
+    power_law(1.0): ((0.4, 0.6), (0.8, 1.0)),
+    power_law(1.5): ((0.2, 0.4), (0.35, 0.5)),
+    power_law(1.0, 1.0): ((0.2, 0.4), (0.4, 0.5)),
+    power_law(1.0, -1.0): ((1.4, 1.9), (2.2, 2.6)),
 }
 AROUND = [(task, alpha) for task, (alphas, _) in SPECTRA.items() for alpha in alphas]
 PREDICTING = {
@@ -54,9 +54,9 @@ structured(
     "spectra",
     "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
     paper=[
-        {"seed": range(24), "task alpha": AROUND, "d": 1000},
-        {"seed": range(12), **PREDICTING, "d": 1000},
-        {"d": [250, 500, 1000], "seed": range(16), **GROWING},
+        {"seed": range(12), "task alpha": AROUND, "d": 1000},
+        {"seed": range(6), **PREDICTING, "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(8), **GROWING},
     ],
     laptop=[
         {"seed": range(4), "task alpha": AROUND, "d": 250},
@@ -78,8 +78,8 @@ structured(
     "A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.",
     {"task": TWO_TEACHERS},
     paper=[
-        {"seed": range(8), "alpha": [0.75, 1.25, 1.75, 2.25, 3.0, 4.0, 5.0], **READERS, "d": 1000},
-        {"d": [250, 500, 1000], "seed": range(16), **LEARNT},
+        {"seed": range(4), "alpha": [0.75, 1.25, 1.75, 2.25, 3.0, 4.0, 5.0], **READERS, "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(8), **LEARNT},
     ],
     laptop=[
         {"seed": range(4), "alpha": [0.75, 2.25, 4.0], **READERS, "d": 150},
@@ -94,8 +94,8 @@ structured(
     "sparse",
     "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
     paper=[
-        {"seed": range(8), "task": SPARSE, "alpha": [0.25, 0.5, 0.75, 1.0, 1.5], "d": 1000},
-        {"d": [500, 1000, 2000], "seed": range(24), **PENALISED},
+        {"seed": range(6), "task": SPARSE, "alpha": [0.5, 0.75, 1.0], "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(10), **PENALISED},
     ],
     laptop=[
         {"seed": range(4), "task": SPARSE, "alpha": [0.5, 1.0], "d": 200},
@@ -118,8 +118,8 @@ structured(
     "clusters",
     "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
     paper=[
-        {"seed": range(12), **CLUSTERED, "alpha": [0.75, 1.0, 1.25, 1.5], "d": 1000},
-        {"d": [250, 500, 1000], "seed": range(16), **CLUSTERED, "alpha": COMPARED},
+        {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
+        {"d": [250, 500, 1000], "seed": range(8), **CLUSTERED, "alpha": COMPARED},
     ],
     laptop=[
         {"seed": range(4), **CLUSTERED, "alpha": [0.75, 1.5], "d": 150},
@@ -137,8 +137,8 @@ structured(
     "limits",
     "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
     paper=[
-        {"d": [250, 500, 1000], "seed": range(16), "alpha": [1.0, 2.0, 4.0], **ONLY_POSITIONS},
-        {"d": [250, 500, 1000], "seed": range(16), **LOW_RANK_VALUE},
+        {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
+        {"d": [250, 500, 1000], "seed": range(6), **LOW_RANK_VALUE},
     ],
     laptop=[
         {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
