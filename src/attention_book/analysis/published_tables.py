@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.stats import kstest, norm, t
 
 from attention_phases.errors import BadInput
+from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
 from attention_phases.theory import encoding_error, mean_attention
 
@@ -25,7 +26,7 @@ from ..store import parquet
 from ..store.identity import canonical, restore
 from ..store.provenance import environment
 from . import published_curves
-from .instances import GAPS
+from .instances import GAPS, in_errors
 from .thresholds import crossing, curve, last_fall
 
 NAME = "published_tables"
@@ -71,6 +72,10 @@ CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
 SHIFT = 0.005
+CROSSING = {  # quantity and start of what falls below what at a threshold
+    "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
+    "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
+}
 SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
 
 
@@ -243,41 +248,40 @@ def thresholds(published, rows, draws=200):
     independent. Errors of a crossing come from resampling. Where theory has no threshold, what crosses is noise.
     """
     rng = np.random.default_rng(0)
-    pairs = {"critical": [("train_loss", "semantic"), ("train_loss", "positional")]}
-    pairs["linear"] = [("test_mse", "semantic"), ("linear_mse", "semantic")]
     usual = "form == 'tied' and sigma == 0.5 and lam == 0.01 and d == 1000"
     rows = rows.query(usual)
-    matrices = [json.dumps(Task(matrix=name).matrix, separators=(",", ":")) for name in ("standard", "alternative")]
     lines = {
-        matrix: parquet.load(DATA / f"{name}_theory.parquet") for matrix, name in zip(matrices, ("fig03", "fig09"))
+        json.dumps(Task(matrix=matrix).matrix, separators=(",", ":")): parquet.load(DATA / f"{name}_theory.parquet")
+        for matrix, name in (("standard", "fig03"), ("alternative", "fig09"))
     }
-    found = []
+    scores = []
     for (matrix, omega), cells in published.query(usual).groupby(["matrix", "omega"]):
         table = cells.assign(error=cells["spread"] / cells["runs"] ** 0.5)
         table = table.pivot(index="alpha", columns=["quantity", "start"], values=["published", "error"])
         same = rows[(rows["matrix"] == matrix) & (rows["omega"] == omega)]
-        for kind, (upper, lower) in pairs.items():
-            alphas, gap = table.index.to_numpy(), (table["published"][upper] - table["published"][lower]).to_numpy()
-            noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
-            by_theory, place = curve(lines[matrix], kind), last_fall(alphas, gap)
-            if np.isnan(place) or omega not in by_theory.index:
+        for kind, (upper, lower) in CROSSING.items():
+            theory = curve(lines[matrix], kind)
+            theirs = _their_crossing(table, upper, lower, rng, draws) if omega in theory.index else UNKNOWN
+            if np.isnan(theirs.value):
                 continue
-            error = np.nanstd([last_fall(alphas, gap + noise * rng.standard_normal(len(gap))) for _ in range(draws)])
-            values = {name: crossing(GAPS[kind](some), rng, draws) for name, some in same.groupby("optimizer")}
-            values["theory"] = by_theory.loc[omega]
-            for name, (alpha, own) in values.items():
-                score = (alpha - place) / np.hypot(own, error)
-                if np.isfinite(score):
-                    cell = {"matrix": matrix, "form": "tied", "sigma": 0.5, "omega": omega, "lam": 0.01, "d": 1000}
-                    result = {
-                        "quantity": kind,
-                        "optimizer": name,
-                        "ours": alpha,
-                        "ours_error": own,
-                        "z": round(score, 2),
-                    }
-                    found.append({**cell, **result})
-    return pd.DataFrame(found).assign(figure=lambda rows: figure_of(rows))
+            ours = {name: crossing(GAPS[kind](some), rng, draws) for name, some in same.groupby("optimizer")}
+            for name, own in (ours | {"theory": Measured(*theory.loc[omega])}).items():
+                z = in_errors(own.value - theirs.value, own.error, theirs.error)
+                scores.append((matrix, omega, kind, name, *own, round(z, 2)))
+    columns = ["matrix", "omega", "quantity", "optimizer", "ours", "ours_error", "z"]
+    frame = pd.DataFrame(scores, columns=columns).assign(form="tied", sigma=0.5, lam=0.01, d=1000)
+    return frame[np.isfinite(frame["z"])].assign(figure=figure_of).reset_index(drop=True)
+
+
+def _their_crossing(table, upper, lower, rng, draws):
+    """Where the mean of one quantity and start falls through that of another, with its error; NaN if it does not."""
+    alphas, gap = table.index.to_numpy(), (table["published"][upper] - table["published"][lower]).to_numpy()
+    noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
+    place = last_fall(alphas, gap)
+    if np.isnan(place):
+        return UNKNOWN
+    drawn = [last_fall(alphas, gap + noise * rng.standard_normal(len(gap))) for _ in range(draws)]
+    return Measured(place, np.nanstd(drawn))
 
 
 def summary(compared):
