@@ -14,17 +14,7 @@ from ..analysis.instances import GAPS, advantage, as_columns, gap_map, training_
 from ..analysis.thresholds import crossings, curve
 from ..experiments.grids import ALPHAS
 from ..published import OF_THRESHOLD, Comparison, compare
-from ..render.panels import (
-    bar_below,
-    draw_line,
-    draw_map,
-    draw_means,
-    draw_points,
-    largest_shown,
-    logarithmic,
-    panels,
-    styled,
-)
+from ..render.panels import bar_below, draw_cells, draw_line, draw_means, draw_points, logarithmic, panels, styled
 from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, POSITIONAL, SEMANTIC
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
@@ -191,10 +181,9 @@ def draw_maps(maps, label, sides, curves, marks=()):
     curves: of each alpha and alpha_error by omega; its label, colour and line style.
     marks: of each alpha and alpha_error by omega; its panel, label and marker.
     """
-    largest = largest_shown(maps.values())
     figure, rows = panels(len(maps), 5.2 + 0.9 / len(maps), sharex=True)
+    mesh = draw_cells(rows, maps.values(), sides)
     for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
-        mesh = draw_map(axes, values, sides, largest)
         for alphas, name, colour, style in curves:
             draw_line(axes, alphas, "alpha", colour, style, name)
         for alphas, panel, name, marker in marks:

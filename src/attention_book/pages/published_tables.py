@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from ..analysis.published_tables import encodings
 from ..quantities import THRESHOLDS, symbol
-from ..render.panels import bar_below, draw_map, styled
+from ..render.panels import bar_below, draw_cells, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 
 RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
@@ -122,7 +122,8 @@ def draw_score_maps(compared):
         for axes, optimizer in zip(row, ("gd", "lbfgs")):
             rows = of_means(cells, optimizer)
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
-            mesh = draw_map(axes, rows.pivot(index="alpha", columns="omega", values="z"), (LOWER, HIGHER), 4)
+            values = rows.pivot(index="alpha", columns="omega", values="z")
+            mesh = draw_cells([axes], [values], (LOWER, HIGHER), largest=4)
             axes.set_title(f"{label}: {symbol(optimizer)}", fontsize=11)
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:

@@ -83,20 +83,19 @@ def draw_points(axes, x, y, error, colour, marker="o", **more):
     axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
 
 
-def draw_map(axes, values, sides, largest):
-    """A map over omega (columns) and alpha (rows), in the colours of two sides, full at plus and minus `largest`.
+def draw_cells(axes, maps, sides, largest=None):
+    """Maps over omega (columns) and alpha (rows), one on each of some axes, in the colours of two sides; the last mesh.
 
-    Cells are drawn up to their edges, so that no white lines are left.
+    Colours are full at plus and minus `largest`, or where that is not given beyond 95 % of the values of a map: the
+    largest ones stand in a corner. Cells are drawn up to their edges, so that no white lines are left.
     """
+    largest = largest or max(np.nanquantile(np.abs(values), 0.95) for values in maps)
     colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]])
-    look = {"shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
-    cells = values.columns, values.index, values.to_numpy()
-    return axes.pcolormesh(*cells, cmap=colours, vmin=-largest, vmax=largest, **look)
-
-
-def largest_shown(maps):
-    """From which value on all cells of some maps have the full colour: the largest values stand in a corner."""
-    return max(np.nanquantile(np.abs(values), 0.95) for values in maps)
+    look = {"cmap": colours, "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
+    for panel, values in zip(axes, maps):
+        cells = values.columns, values.index, values.to_numpy()
+        mesh = panel.pcolormesh(*cells, vmin=-largest, vmax=largest, **look)
+    return mesh
 
 
 def bar_below(figure, mapped, axes, label, extend="both", **options):
