@@ -12,7 +12,7 @@ from scipy.stats import qmc
 
 from attention_phases import Task
 from attention_phases.theory import solve
-from attention_phases.theory.standard import average
+from attention_phases.theory.equations import Overlaps, Setting, average
 
 SAMPLES, SIZES = 16, (2**10, 2**12, 2**14)
 
@@ -35,12 +35,15 @@ def main():
     print("branch      points  rule    E[r.xi]  E[Moreau]   (spread, plain Monte Carlo = 1)")
     for branch in ("semantic", "positional"):
         overlaps = solve(task, 1.2, branch, points=1024).overlaps
+        overlaps = Overlaps.of(*overlaps)
         for size in SIZES:
             spread = {}
             for rule in (plain, sobol, pairs):
                 points = np.stack([rule(size, np.random.default_rng(seed)) for seed in range(SAMPLES)])
-                averages = average(task, overlaps, points)
-                spread[rule.__name__] = np.array([averages.student_noise.std(ddof=1), averages.moreau.std(ddof=1)])
+                averages = average(Setting(task), overlaps, points)
+                spread[rule.__name__] = np.array(
+                    [averages.student_noise.ravel().std(ddof=1), averages.moreau.std(ddof=1)]
+                )
             for rule, value in spread.items():
                 first, second = value / spread["plain"]
                 print(f"{branch:10}  {size:6}  {rule:6}  {first:7.3f}  {second:9.3f}")

@@ -20,9 +20,9 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
 from attention_phases.theory.branches import follow
 from attention_phases.theory.ends import border, branch_end
+from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED
-from attention_phases.theory.standard import Overlaps, average, conjugates, update
 from attention_phases.theory.thresholds import NONE
 
 TASK = Task(omega=0.3)
@@ -56,16 +56,16 @@ def test_a_branch_may_exist_in_the_middle_only():
 def instability(task, branch, alpha):
     """By how much one step of the map enlarges a small overlap of `branch` at the solution without overlaps."""
     overlaps = solve(task, alpha, "symmetric", 2**10, 8, seed=5).overlaps
-    nets = gaussian_points(2**11, 16, 5)
+    nets, setting = gaussian_points(2**11, 16, 5), Setting(task)
     x = 0.1
     images = []
     for side in (x, -x):
         point = {
-            "semantic": Overlaps(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
-            "positional": Overlaps(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
+            "semantic": Overlaps.of(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
+            "positional": Overlaps.of(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
         }[branch]
-        pooled = pool(average(task, point, nets))
-        new = update(task, conjugates(task, alpha, point, pooled))
+        pooled = pool(average(setting, point, nets))
+        new = update(setting, conjugates(setting, alpha, point, pooled)).scalars
         own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
         images.append(own / new.q**0.5)
     return (images[0] - images[1]) / (2 * x)
@@ -102,11 +102,12 @@ def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
 def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
     solution = solve(TASK, 1.0, branch, 2**11, 8)
     scale = (TASK.sigma**2 * solution.overlaps.q) ** 0.5 if held == "theta" else solution.overlaps.q**0.5
-    nets = gaussian_points(2**12, 8, 9)
+    nets, setting = gaussian_points(2**12, 8, 9), Setting(TASK)
     images = []
     for side in (0.1, -0.1):
         kicked = solution.overlaps._replace(**{held: side * scale})
-        new = update(TASK, conjugates(TASK, 1.0, kicked, average(TASK, kicked, nets)))
+        state = Overlaps.of(*kicked)
+        new = update(setting, conjugates(setting, 1.0, state, average(setting, state, nets))).scalars
         images.append(getattr(new, held))
     gains = (images[0] - images[1]) / (0.2 * scale)
     assert abs(solution.gain - gains.mean()) < 4 * np.hypot(solution.stderr["gain"], gains.std(ddof=1) / 8**0.5)

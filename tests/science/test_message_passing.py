@@ -13,9 +13,9 @@ from attention_book.pages import stability
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
+from attention_phases.theory.equations import Scalars
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.stability import contraction, gains, modes, settling_distance, trajectory
-from attention_phases.theory.standard import Overlaps
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit
@@ -67,7 +67,7 @@ def test_its_course_is_the_state_evolution():
         weights = data.teacher.numpy() + rng.standard_normal(d)
         start = start_state(task, data, weights - weights.mean())  # a small m would grow
         courses.append(iterate(task, data, start, damping=0.0, steps=steps).history[["q", "m", "theta", "V"]])
-    theory = trajectory(task, alpha, Overlaps(0.5, 0.0, 0.25, start.V), steps, 2**10, 8)
+    theory = trajectory(task, alpha, Scalars(0.5, 0.0, 0.25, start.V), steps, 2**10, 8)
     mean, error = np.mean(courses, axis=0), np.std(courses, axis=0, ddof=1) / 6**0.5
     for k, name in enumerate(("q", "m", "theta", "V")):
         for t in range(1, steps + 1):

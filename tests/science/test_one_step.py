@@ -9,8 +9,9 @@ import scipy.optimize
 from attention_book.experiments.theory_lines import one_step_row
 from attention_phases import Task
 from attention_phases.measured import standard_error
+from attention_phases.theory import equations as state_evolution
 from attention_phases.theory import solve
-from attention_phases.theory import standard as state_evolution
+from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.one_step import solution
 from attention_phases.theory.one_step.equations import (
@@ -30,7 +31,6 @@ from attention_phases.theory.one_step.stability import inner_gains
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
 from attention_phases.theory.stability import gains, teacher_fit
-from attention_phases.theory.standard import Overlaps, unread
 
 pytestmark = pytest.mark.slow
 
@@ -103,19 +103,19 @@ def test_the_energy_is_the_derivative_of_y_phi(broken):
 @pytest.mark.parametrize("y", [0.0, 30.0, 1000.0])
 def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
     own = {"semantic": (0.0, 0.08), "positional": (0.19, 0.0)}[branch]
-    overlaps = Overlaps(0.06, *own, 20.0)
-    plain = state_evolution.average(TASK, overlaps, NETS[..., :4])
-    hats = state_evolution.conjugates(TASK, ALPHA, overlaps, plain)
-    valley = Valley(overlaps.q, 0.0, *overlaps[1:], y)
+    overlaps, setting = Overlaps.of(0.06, *own, 20.0), Setting(TASK)
+    plain = state_evolution.average(setting, overlaps, NETS[..., :4])
+    hats = state_evolution.conjugates(setting, ALPHA, overlaps, plain)
+    valley = Valley(0.06, 0.0, *own, 20.0, y)
     averages = average(TASK, valley, NETS)
     same = conjugates(TASK, ALPHA, valley, averages)
-    image, expected = update(TASK, y, same), state_evolution.update(TASK, hats)
+    image, expected = update(TASK, y, same), state_evolution.update(setting, hats).scalars
     assert np.abs(image.gap).max() < 1e-12
     for value, known in zip((image.q0, *image[2:5]), expected):
         assert value == pytest.approx(known, rel=1e-9, abs=1e-15)
-    free_energy = state_evolution.free_energy(TASK, ALPHA, overlaps, hats, plain.moreau)
+    free_energy = state_evolution.free_energy(setting, ALPHA, overlaps, hats, plain.moreau)
     assert potential(TASK, ALPHA, valley, same, averages.free) == pytest.approx(free_energy, rel=1e-9)
-    train_loss = ALPHA * plain.fitted_loss + TASK.lam * overlaps.q / (2 * TASK.sigma**2)
+    train_loss = ALPHA * plain.fitted_loss + TASK.lam * 0.06 / (2 * TASK.sigma**2)
     assert energy(TASK, ALPHA, valley, averages) == pytest.approx(train_loss, rel=1e-9)
 
 
@@ -200,8 +200,10 @@ def test_without_weights_the_gain_inside_a_minimum_is_that_of_copies():
 
 @pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
 def test_a_wild_step_stays_inside_the_domain(q):
-    part = unread(Task(), q, 0.1)
-    assert part == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < part < 1e-4
+    overlaps = Overlaps.of(q, 0.0, 0.1, 1.0)
+    aligned, rest = state_evolution.told_of_teacher(Setting(Task()), overlaps.q**0.5, overlaps.theta)
+    assert aligned.item() == pytest.approx(0.1 / q**0.5)
+    assert rest.item() == pytest.approx((0.25 - 0.1) ** 0.5) if q == 0.1 else 0 < rest.item() < 1e-4
 
 
 def test_a_search_that_runs_off_ends_with_a_reason(monkeypatch):

@@ -9,9 +9,9 @@ from numba import njit
 from scipy.special import ndtr, softmax
 
 from attention_phases import Task
+from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates
 from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, prox
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.standard import Overlaps, average, conjugates
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)
@@ -167,8 +167,8 @@ def agree(ours, samples):
 
 
 TASKS = [
-    (Task(), Overlaps(q=0.08, m=0.15, theta=0.07, V=12.0)),
-    (Task(omega=0.6, sigma=0.6, matrix=((0.9, 0.4), (-0.1, 0.7))), Overlaps(q=0.3, m=-0.2, theta=-0.15, V=1.0)),
+    (Task(), Scalars(q=0.08, m=0.15, theta=0.07, V=12.0)),
+    (Task(omega=0.6, sigma=0.6, matrix=((0.9, 0.4), (-0.1, 0.7))), Scalars(q=0.3, m=-0.2, theta=-0.15, V=1.0)),
 ]
 
 
@@ -178,7 +178,7 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
     w, _, Y, h = explicit(task, overlaps, xi, zeta)
     r = (h - w) / overlaps.V
     miss = [task.sigma**2 / 2 * ((attention(fields) - Y) ** 2).sum((1, 2)) for fields in (h, w)]
-    averages = average(task, overlaps, gaussian_points(2**11, 8, 0))
+    averages = average(Setting(task), Overlaps.of(*overlaps), gaussian_points(2**11, 8, 0))
     agree(averages.pull, r[:, 0] - r[:, 1])
     agree(averages.power, (r**2).sum(1))
     agree(averages.teacher_noise, (r * zeta).sum(1))
@@ -198,8 +198,8 @@ def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
         by_w[:, i] = (minimisers(task, w + move, y, V) - h - move) / (step * V)  # dr/dw_i
         by_y[:, i] = (minimisers(task, w, y + move, V) - h) / (step * V)
     assert np.abs(by_w).max() < 100  # no jump, which would be of order 1/step
-    averages = average(task, overlaps, gaussian_points(2**11, 8, 0))
-    hats = conjugates(task, alpha, overlaps, averages)
+    averages = average(Setting(task), Overlaps.of(*overlaps), gaussian_points(2**11, 8, 0))
+    hats = conjugates(Setting(task), alpha, Overlaps.of(*overlaps), averages)
     agree(hats.V, -alpha * np.trace(by_w, axis1=1, axis2=2))
     agree(hats.theta, alpha * np.trace(by_y, axis1=1, axis2=2))
     agree(averages.response, V**2 * (by_w**2).sum((1, 2)))

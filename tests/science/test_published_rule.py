@@ -11,6 +11,7 @@ from attention_book import published
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.theory import Threshold, linear_baseline, published_rule
+from attention_phases.theory.equations import Scalars
 from attention_phases.theory.kernels.two_tokens import NONE, descend, search
 from attention_phases.theory.published_rule import (
     Coarse,
@@ -20,13 +21,12 @@ from attention_phases.theory.published_rule import (
     solve_coarsely,
 )
 from attention_phases.theory.stability import teacher_fit
-from attention_phases.theory.standard import Overlaps
 from attention_phases.theory.thresholds import falls
 
 # The converged solutions at alpha = 2, omega = 0.3, to start from.
 STARTS = {
-    "semantic": Overlaps(0.1148, 0.0, 0.1582, 12.66),
-    "positional": Overlaps(0.0512, 0.2580, 0.0, 11.40),
+    "semantic": Scalars(0.1148, 0.0, 0.1582, 12.66),
+    "positional": Scalars(0.0512, 0.2580, 0.0, 11.40),
 }
 MOMENTS = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105}  # of a normal number
 

@@ -11,15 +11,17 @@ from scipy.stats import f as f_distribution
 from attention_phases import Task, training
 from attention_phases.model import two_tokens
 from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory.branch import BranchMap
+from attention_phases.theory.equations import Hats, Overlaps, Scalars, Setting, average, conjugates, free_energy, update
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, SADDLE, UNSETTLED, solve
 from attention_phases.theory.solver import _polish as polish_near
-from attention_phases.theory.standard import Hats, Overlaps, StandardBranch, average, conjugates, free_energy, update
 from attention_phases.theory.thresholds import threshold
 from attention_phases.theory.warm import Net
 
 TASK = Task(omega=0.3)
+SETTING = Setting(TASK)
 ALPHA = 1.5
 QUADRATURE = {"points": 2**11, "scrambles": 16}
 MINIMA = ("semantic", "positional")
@@ -27,7 +29,7 @@ MINIMA = ("semantic", "positional")
 
 def value(solution, name):
     """An overlap or an observable of a solution."""
-    return getattr(solution.overlaps, name) if name in Overlaps._fields else getattr(solution, name)
+    return getattr(solution.overlaps, name) if name in Scalars._fields else getattr(solution, name)
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +46,9 @@ def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
     q, m, theta, V = solution.overlaps
     assert solution.converged and q > 0 and V > 0
     assert (m, theta > 0) == (0.0, True) if branch == "semantic" else (m > 0, theta) == (True, 0.0)
-    pooled = pool(average(TASK, solution.overlaps, gaussian_points(**QUADRATURE)))
-    image = update(TASK, conjugates(TASK, ALPHA, solution.overlaps, pooled))
+    state = Overlaps.of(*solution.overlaps)
+    pooled = pool(average(SETTING, state, gaussian_points(**QUADRATURE)))
+    image = update(SETTING, conjugates(SETTING, ALPHA, state, pooled)).scalars
     # The residual is in log q, log V and an overlap over sqrt(q): relative, up to a factor of two for two of them.
     assert image == pytest.approx(solution.overlaps, rel=2 * solution.residual + 1e-12, abs=1e-15)
     assert solution.residual < 1e-6
@@ -57,19 +60,19 @@ def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
 
 @pytest.mark.parametrize("branch", MINIMA)
 def test_free_energy_is_stationary(solutions, branch):
-    overlaps = solutions[branch].overlaps
+    overlaps = Overlaps.of(*solutions[branch].overlaps)
     points = gaussian_points(**QUADRATURE)
-    hats = conjugates(TASK, ALPHA, overlaps, average(TASK, overlaps, points))  # of each scramble
-    pooled = Hats(*(float(np.mean(values)) for values in hats))
-    moreau = average(TASK, overlaps, points).moreau.mean()
+    averages = average(SETTING, overlaps, points)
+    hats, moreau = conjugates(SETTING, ALPHA, overlaps, averages), averages.moreau.mean()  # hats of each scramble
+    pooled = Hats(*(values.mean(axis=0) for values in hats))
     conjugate = {"q": pooled.V / 2, "V": pooled.q / 2, "m": pooled.m, "theta": pooled.theta}
     for name, overlap in overlaps._asdict().items():
-        if overlap == 0:
+        if not overlap.any():
             continue
-        size = abs(conjugate[name] * overlap)  # of the terms that cancel in a derivative by the logarithm
+        size = abs(conjugate[name] * overlap).item()  # of the terms that cancel in a derivative by the logarithm
         step = 1e-3 * overlap
         sides = [overlaps._replace(**{name: overlap + sign * step}) for sign in (1, -1)]
-        energies = [free_energy(TASK, ALPHA, s, hats, average(TASK, s, points).moreau) for s in sides]
+        energies = [free_energy(SETTING, ALPHA, s, hats, average(SETTING, s, points).moreau) for s in sides]
         slopes = (energies[0] - energies[1]) / 2e-3  # of each scramble: linear in its own hats
         # At fixed points, V, m, and where theta = 0 also q, enter as derivatives of the Moreau envelope; the rest is
         # by parts and holds up to the quadrature. 1e-3: the finite difference, in which the prox may jump.
@@ -80,8 +83,9 @@ def test_free_energy_is_stationary(solutions, branch):
 
         hat = getattr(pooled, name)
         sides = [pooled._replace(**{name: (1 + sign * 1e-4) * hat}) for sign in (1, -1)]
-        ahead, behind = (free_energy(TASK, ALPHA, overlaps, side, moreau) for side in sides)
-        size = abs(hat * overlaps.V) / 2 if name == "q" else abs(hat * overlaps.q) / 2 if name == "V" else size
+        ahead, behind = (free_energy(SETTING, ALPHA, overlaps, side, moreau).item() for side in sides)
+        if name in ("q", "V"):
+            size = abs(hat * getattr(overlaps, "V" if name == "q" else "q")).item() / 2
         assert abs(ahead - behind) / 2e-4 < 1e-5 * size  # the residual, rounding, and 1e-8 of the finite difference
 
 
@@ -151,7 +155,7 @@ def test_the_positional_branch_is_one_up_to_many_data(omega):
 
 def test_a_saddle_between_two_branches_has_not_converged(solutions):
     # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
-    near = replace(solutions["positional"], overlaps=Overlaps(q=0.0977, m=0.1494, theta=0.0, V=9.88))
+    near = replace(solutions["positional"], overlaps=Scalars(q=0.0977, m=0.1494, theta=0.0, V=9.88))
     solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
     assert solution.residual < 1e-6 and 0.1 < solution.overlaps.m < 0.2
     assert not solution.converged and solution.reason == SADDLE
@@ -291,11 +295,11 @@ def test_trained_students_come_to_the_theory(solutions):
 def test_the_spread_is_what_each_scramble_alone_has():
     """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
     points, scrambles, seed = 2**10, 8, 3
-    solution, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), StandardBranch(TASK, 2.0, "semantic")
+    solution, model = solve(TASK, 2.0, "semantic", points, scrambles, seed), BranchMap(TASK, 2.0, "semantic")
     alone = []
     for nets in gaussian_points(points, scrambles, seed)[:, None]:
-        x, averages = polish_near(model, model.pack(solution.overlaps), Net(nets, model.fields))
-        alone.append({**model.unpack(x)._asdict(), **model.observables(x, pool(averages))})
+        x, averages = polish_near(model, model.pack(Overlaps.of(*solution.overlaps)), Net(nets, model.fields))
+        alone.append({**model.unpack(x).scalars._asdict(), **model.observables(x, pool(averages))})
     for name in ("q", "theta", "test_mse", "replicon", "gain"):
         values = np.array([float(scramble[name]) for scramble in alone])
         assert np.corrcoef(values, solution.spread[name])[0, 1] > 0.99, name
@@ -324,11 +328,13 @@ NEAR_AN_END = [(0.3, 0.79, "semantic", 0.1), (0.3, 0.83, "semantic", 0.5), (0.1,
 )
 def test_from_an_admixture_the_iteration_goes_to_a_pure_branch(omega, alpha, branch, share):
     task, overlaps = Task(omega=omega), solve(Task(omega=omega), alpha, branch, 2**9, 4).overlaps
+    setting = Setting(task)
     nets = np.concatenate([gaussian_points(2**8, 4) * sign for sign in SIGNS], axis=1)
     own, other = ("theta", "m") if branch == "semantic" else ("m", "theta")
     state = np.array(overlaps._replace(**{other: share * getattr(overlaps, own)}))
     for _ in range(150):
-        at = Overlaps(*state)
-        state += 0.4 * (np.array(update(task, conjugates(task, alpha, at, pool(average(task, at, nets))))) - state)
+        at = Overlaps.of(*state)
+        image = update(setting, conjugates(setting, alpha, at, pool(average(setting, at, nets))))
+        state += 0.4 * (np.array(image.scalars) - state)
     less, more = sorted(abs(state[1:3]) / task.sigma**2)
     assert less < 1e-6 and more > 0.4

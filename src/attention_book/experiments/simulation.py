@@ -7,9 +7,9 @@ from attention_phases.model import students, two_tokens
 from attention_phases.model.sentences import fit_both_linear
 from attention_phases.model.two_tokens import column_overlaps
 from attention_phases.theory.baseline import linear_test_error
+from attention_phases.theory.equations import flat_overlaps
 from attention_phases.theory.optimal import prediction_error
 from attention_phases.theory.prediction_error import general_test_error, project, structured_test_error, test_error
-from attention_phases.theory.variants import flat_overlaps
 from attention_phases.training.optimizers import fit
 from attention_phases.training.recovery import recover
 from attention_phases.training.starts import displace, start_weights

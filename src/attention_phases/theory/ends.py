@@ -10,9 +10,10 @@ import numpy as np
 
 from ..measured import UNKNOWN, Measured
 from ..task import Task
+from .branch import BranchMap
+from .equations import Overlaps, Scalars, average
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .solver import STEP, Solution, derivatives, solve
-from .standard import Overlaps, StandardBranch, average
 from .warm import Net, polish
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def branch_end(
     task: Task,
     branch: str,
     alpha: float,
-    start: Overlaps,
+    start: Scalars,
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
@@ -46,14 +47,14 @@ def branch_end(
         points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
     """
     nets = gaussian_points(usual_points("solution") if points is None else points, scrambles, seed)
-    model = StandardBranch(task, alpha, branch)
+    model = BranchMap(task, alpha, branch)
     net = Net(np.concatenate([nets, nets * MIRROR[branch]], axis=1), model.fields)
-    log_q, log_V, own = model.pack(start)
+    log_q, log_V, own = model.pack(Overlaps.of(*start))
     unknown = np.array([log_q, log_V, log(alpha)])
 
     def at(own, unknown, anew=False):
         """Displacement, with alpha as an unknown in the place of the own overlap: pooled, and of each scramble."""
-        model = StandardBranch(task, exp(unknown[2]), branch)
+        model = BranchMap(task, exp(unknown[2]), branch)
         point = np.array([*unknown[:2], own])
         moves = model.step(point, net.averages(model, point, anew)) - point
         return moves.mean(axis=0), moves
@@ -127,11 +128,12 @@ def stability_limit(
     """
     nets = gaussian_points(points, scrambles, seed)
     columns = table[["alpha", *Overlaps._fields]].to_numpy().tolist()
-    known = {alpha: Overlaps(*overlaps) for alpha, *overlaps in columns}
+    known = {alpha: Overlaps.of(*overlaps) for alpha, *overlaps in columns}
 
     def gain(alpha):
-        model = StandardBranch(task, alpha, branch)
-        return float(model.gain(model.pack(known[alpha]), pool(average(task, known[alpha], nets))))
+        model = BranchMap(task, alpha, branch)
+        averages = pool(average(model.setting, known[alpha], nets))
+        return float(model.gain(model.pack(known[alpha]), averages))
 
     def solution_at(alpha):
         nearest = min(known, key=lambda other: abs(other - alpha))

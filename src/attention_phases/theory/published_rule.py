@@ -12,8 +12,8 @@ import numpy as np
 
 from ..task import Task
 from .baseline import linear_baseline
+from .equations import Averages, Overlaps, Scalars, Setting, average, conjugates, penalty, update
 from .quadrature import gaussian_points
-from .standard import Averages, Overlaps, average, conjugates, update
 from .thresholds import Threshold, falls
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
@@ -24,7 +24,7 @@ AROUND = np.linspace(-0.25, 0.25, 6)  # relative to the converged threshold, whe
 class Coarse(NamedTuple):
     """A fixed point on the 144 points, with its losses by the same rule, and exactly: on many points."""
 
-    overlaps: Overlaps
+    overlaps: Scalars
     train_loss: np.ndarray  # (rule, exact)
     test_mse: np.ndarray  # (rule, exact)
     # Largest relative change of an overlap in the last damped step; where the prox jumps on one of so few points, the
@@ -57,25 +57,27 @@ def product_rule() -> tuple[np.ndarray, np.ndarray]:
     return np.array(products), np.outer(shares, shares).ravel()
 
 
-def solve_coarsely(task: Task, alpha: float, start: Overlaps) -> Coarse:
+def solve_coarsely(task: Task, alpha: float, start: Scalars) -> Coarse:
     """Return the fixed point on the 144 points, by damped iteration from `start`.
 
     An overlap that the start holds at zero stays there.
     """
-    points, weights = product_rule()
-    overlaps = start
+    (points, weights), setting = product_rule(), Setting(task)
+    overlaps = Overlaps.of(*start)
     for _ in range(STEPS):
-        averages = Averages(*(weights @ values for values in average(task, overlaps, points)))
-        new = update(task, conjugates(task, alpha, overlaps, averages))
-        change = max(abs(after / before - 1) for before, after in zip(overlaps, new) if before) * (1 - DAMPING)
+        averages = Averages(*(np.tensordot(weights, values, 1) for values in average(setting, overlaps, points)))
+        hats = conjugates(setting, alpha, overlaps, averages)
+        new = update(setting, hats)
+        change = max(abs(after / before - 1).max() for before, after in zip(overlaps, new) if before.any())
+        change *= 1 - DAMPING
         overlaps = Overlaps(*(DAMPING * before + (1 - DAMPING) * after for before, after in zip(overlaps, new)))
         if change < SETTLED:
             break
-    exact = average(task, overlaps, gaussian_points(*MANY))
+    exact = average(setting, overlaps, gaussian_points(*MANY))
     fitted_losses = np.array([averages.fitted_loss, exact.fitted_loss.mean()])
     return Coarse(
-        overlaps=overlaps,
-        train_loss=alpha * fitted_losses + task.lam * overlaps.q / (2 * task.sigma**2),
+        overlaps=overlaps.scalars,
+        train_loss=alpha * fitted_losses + penalty(setting, hats),
         test_mse=np.array([averages.test_loss, exact.test_loss.mean()]),
         change=change,
     )

@@ -6,10 +6,9 @@ pairs are not used: at equal cost plain scrambles have the smaller spread here (
 half the terms of the integrands are even already and a pair then spends two points on one value.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
-from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -60,18 +59,17 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     return normal
 
 
-def over_scrambles(means: Callable, scrambles: Iterable[tuple], *arguments) -> list:
-    """Return ``means(*scramble, *arguments)`` of each scramble, by threads; `means` releases Python's lock."""
-    scrambles, threads = list(scrambles), config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments) -> list[np.ndarray]:
+    """Return ``means(*scrambles, *arguments)`` by threads; `means` releases Python's lock.
 
-    def means_of(some):
-        return [means(*scramble, *arguments) for scramble in some]
-
+    The first axis of all arrays, those of `scrambles` and those returned, counts scrambles.
+    """
+    threads = min(config.NUMBA_NUM_THREADS, len(scrambles[0]))  # type: ignore[attr-defined]
     if threads == 1:
-        return means_of(scrambles)
-    size = -(-len(scrambles) // threads)  # one task a thread: to hand over each scramble takes longer than a small one
-    parts = (scrambles[begin : begin + size] for begin in range(0, len(scrambles), size))
-    return list(chain.from_iterable(_pool_of(threads).map(means_of, parts)))
+        return [*means(*scrambles, *arguments)]
+    parts = zip(*(np.array_split(array, threads) for array in scrambles))
+    by_part = _pool_of(threads).map(lambda part: means(*part, *arguments), parts)
+    return [*map(np.concatenate, zip(*by_part))]
 
 
 @cache
@@ -82,8 +80,7 @@ def _pool_of(threads: int) -> ThreadPoolExecutor:
 
 def pool(averages: AnyAverages) -> AnyAverages:
     """Return the mean over scrambles, the first axis, of every entry of a named tuple of averages."""
-    means = (values.mean(axis=0) for values in averages)
-    return type(averages)(*(mean.item() if mean.ndim == 0 else mean for mean in means))
+    return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 
 
 def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:

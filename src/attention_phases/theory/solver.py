@@ -1,7 +1,6 @@
 """Fixed points of the state evolution, with error bars (Result 4.2).
 
-One solver serves every student. A model supplies the map of one branch in free coordinates (`Model`): of the standard
-student on its faster kernel, and of any architecture that the theory covers.
+One solver serves every student: a model supplies the map of one branch in free coordinates, see `BranchMap`.
 """
 
 from collections.abc import Callable
@@ -15,9 +14,9 @@ from ..errors import check_positive
 from ..measured import standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
+from .branch import BranchMap
+from .equations import Overlaps, Scalars, named_overlaps
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .standard import Overlaps, StandardBranch
-from .variants import VariantBranch, name_overlaps
 from .warm import Net, polish
 
 TOLERANCE = 1e-6  # on the residual
@@ -35,11 +34,6 @@ UNSETTLED = "did not settle"
 ENDED = "branch has ended"
 SADDLE = "is a saddle"
 
-# What the solver needs of a model is the map of one branch at one `alpha`, in its free coordinates x (n,): `pack`,
-# `unpack`, `average`, `step`, `observables` and `losses`; `start` and `rough` to come near the fixed point; the numbers
-# of `fields` and quadrature `dimensions`; and which coordinates are the branch's `own`.
-Model = StandardBranch | VariantBranch
-
 
 @dataclass(frozen=True)
 class Solution:
@@ -53,7 +47,7 @@ class Solution:
     """
 
     alpha: float
-    overlaps: Overlaps  # of the standard student, or of another architecture
+    overlaps: Any  # `Scalars` of one column of weights, `Overlaps` of more
     train_loss: float  # epsilon_t (Eq. 14)
     test_mse: float  # epsilon_g (Eq. 10)
     free_energy: float  # Eq. 108
@@ -86,9 +80,9 @@ class Solution:
         return self.spread["train_loss"]
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
-        """Return (value, standard error) of each overlap by name, see `name_overlaps`."""
-        moved = Overlaps(*(self.spread[name] for name in Overlaps._fields))
-        values, spread = name_overlaps(self.overlaps, variance, flat), name_overlaps(moved, variance, flat)
+        """Return (value, standard error) of each overlap by name, see `named_overlaps`."""
+        moved = type(self.overlaps)(*(self.spread[name] for name in Overlaps._fields))
+        values, spread = named_overlaps(self.overlaps, variance, flat), named_overlaps(moved, variance, flat)
         return {name: (value, standard_error(spread[name])) for name, value in values.items()}
 
 
@@ -99,7 +93,7 @@ def solve(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
-    start: Overlaps | None = None,
+    start: Scalars | Overlaps | None = None,
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Solution:
@@ -121,16 +115,14 @@ def solve(
     alpha = check_positive("alpha", alpha)
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
-    if architecture == STANDARD:
-        model = StandardBranch(task, alpha, branch)
-    else:
-        model = VariantBranch(task, alpha, branch, architecture)
+    model = BranchMap(task, alpha, branch, architecture)
     points = usual_points("solution", architecture) if points is None else points
+    start = Overlaps.of(*start) if isinstance(start, Scalars) else start
     return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), start, report)
 
 
 def solve_model(
-    model: Model,
+    model: BranchMap,
     points: np.ndarray,
     start: Any = None,
     report: Callable[[int], object] | None = None,
@@ -148,7 +140,7 @@ def solve_model(
 
 
 def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
-    """Return by how much one step of the map of a `Model` moves x (n,), and the averages at x for each scramble."""
+    """Return by how much one step of a model's map moves x (n,), and the averages at x for each scramble."""
     averages = net.averages(model, x, anew)
     return model.step(x, pool(averages)) - x, averages
 
@@ -209,7 +201,7 @@ def _describe(model, x, averages, net, before):
     drift = (above - below) / (2 * model.alpha * STEP)
 
     train_loss, free_energy = model.losses(x, pooled)
-    overlaps, moved = model.unpack(x), zip(*(model.unpack(x + move) for move in moves.T))
+    overlaps, moved = model.unpack(x).plain, zip(*(model.unpack(x + move).plain for move in moves.T))
     spread = {name: np.array(values) for name, values in zip(overlaps._fields, moved)}
     spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
     spread |= {name: values + slopes[name] @ moves for name, values in model.observables(x, averages).items()}

@@ -16,10 +16,11 @@ import pandas as pd
 
 from ..measured import Measured, standard_error
 from ..task import Task
+from .branch import BranchMap
+from .equations import Overlaps, Scalars, Setting, average, conjugates, loss_of, update
 from .kernels.two_tokens import all_targets, forces
 from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool, usual_points
 from .solver import derivatives
-from .standard import Overlaps, StandardBranch, average, conjugates, update
 from .thresholds import falls
 from .warm import Net
 
@@ -27,7 +28,7 @@ HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of 
 
 
 def trajectory(
-    task: Task, alpha: float, start: Overlaps, steps: int, points: int | None = None, scrambles=SCRAMBLES, seed=0
+    task: Task, alpha: float, start: Scalars, steps: int, points: int | None = None, scrambles=SCRAMBLES, seed=0
 ) -> pd.DataFrame:
     """Return the overlaps by iteration of undamped message passing (Eqs. 7 and 8, iterated), the start included.
 
@@ -38,28 +39,28 @@ def trajectory(
         start: of the first weights, with theta^2 < sigma^2 q, and V
         points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
     """
-    courses = []
+    courses, setting = [], Setting(task)
     for net in gaussian_points(usual_points("solution") if points is None else points, scrambles, seed):
-        course = [start]
+        course = [Overlaps.of(*start)]
         for _ in range(steps):
-            averages = pool(average(task, course[-1], net[None]))
-            course.append(Overlaps(*map(float, update(task, conjugates(task, alpha, course[-1], averages)))))
-        courses.append(course)
+            averages = pool(average(setting, course[-1], net[None]))
+            course.append(update(setting, conjugates(setting, alpha, course[-1], averages)))
+        courses.append([overlaps.scalars for overlaps in course])
     table = pd.DataFrame(np.mean(courses, axis=0), columns=list(Overlaps._fields))
     table[[f"{name}_error" for name in Overlaps._fields]] = standard_error(courses)
     return table.rename_axis("iteration")
 
 
 def modes(
-    task: Task, alpha: float, branch: str, overlaps: Overlaps, points: int = 2**12, scrambles=SCRAMBLES, seed=0
+    task: Task, alpha: float, branch: str, overlaps: Scalars, points: int = 2**12, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of the state-evolution map within its branch, and their errors: two (3,) arrays.
 
     They are the factors of collective deviations, the largest modulus first. The overlap that the branch holds at zero
     has its own factor, `Solution.gain`.
     """
-    model = StandardBranch(task, alpha, branch)
-    x, net = model.pack(overlaps), Net(gaussian_points(points, scrambles, seed), model.fields)
+    model = BranchMap(task, alpha, branch)
+    x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles, seed), model.fields)
     net.averages(model, x)  # searches in the middle
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
 
@@ -88,27 +89,27 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
 
 
 def gains(
-    task: Task, alpha: float, overlaps: Overlaps, points: int = 2**13, scrambles=SCRAMBLES, seed=0
+    task: Task, alpha: float, overlaps: Scalars, points: int = 2**13, scrambles=SCRAMBLES, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gain of the distance of two copies at a solution, from large distances to small ones.
 
     The distances (k,) are root mean square differences of the copies' weights, over the size of Q. The gains
     (scrambles, k) are D'/D of each scramble.
     """
-    shares = 2.0 ** -np.arange(HALVINGS + 1)
+    shares, (q, _, _, V) = 2.0 ** -np.arange(HALVINGS + 1), overlaps
     by_scramble = []
     for net in gaussian_points(points, scrambles, seed, dimensions=6):
         fields, targets, own = _cavity(task, overlaps, net.T[:4])
         noise, other = net.T[2:4], net.T[4:]
-        r, _, _ = forces(fields, targets, overlaps.V, task.sigma**2)
+        r, _, _ = forces(fields, targets, V, task.sigma**2)
         row = []
         for share in shares:
             together = 1 - share**2  # correlation of the copies' own parts
             shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
-            moved = forces(fields + shift, targets, overlaps.V, task.sigma**2)[0] - r
-            row.append(alpha * overlaps.V**2 * np.mean(np.sum(moved**2, axis=0)) / (2 * own**2 * share**2))
+            moved = forces(fields + shift, targets, V, task.sigma**2)[0] - r
+            row.append(alpha * V**2 * np.mean(np.sum(moved**2, axis=0)) / (2 * own**2 * share**2))
         by_scramble.append(row)
-    return sqrt(2 / overlaps.q) * own * shares, np.array(by_scramble)
+    return sqrt(2 / q) * own * shares, np.array(by_scramble)
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
@@ -129,7 +130,7 @@ def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
     return Measured(float(value), float(error))
 
 
-def _cavity(task: Task, overlaps: Overlaps, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+def _cavity(task: Task, overlaps: Scalars, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Cavity fields (2, N) of many sentences, what S_11 and S_22 should be (2, N), and the size of the own part.
 
     `normal` (4, N) are the teacher's fields over sigma, and what the teacher does not share of the cavity fields.
@@ -143,5 +144,5 @@ def _cavity(task: Task, overlaps: Overlaps, normal: np.ndarray) -> tuple[np.ndar
 
 def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
     """Return the values T_1 and T_2 (2, N) that S_11 and S_22 should have, for teacher fields y (2, N)."""
-    (a11, a12), (a21, a22) = task.matrix
-    return all_targets(y, task.omega, a11 - a12, a22 - a21)
+    omega, _, lean1, lean2 = loss_of(task)
+    return all_targets(y, omega, lean1, lean2)

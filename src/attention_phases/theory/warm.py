@@ -38,7 +38,7 @@ class Net:
         self.searched, self.calls, self.report = None, 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
-        """Return averages of a `solver.Model` at x for each scramble, by a search if `anew` or far from the last."""
+        """Return averages of a `BranchMap` at x for each scramble, by a search if `anew` or far from the last."""
         averages = model.average(x, self.points, self.lowest, self.search_at(x, anew))
         self.calls += 1
         self.report(1)

@@ -22,9 +22,9 @@ from ..errors import BadInput, check_count, check_real
 from ..model.sentences import positional_encoding, variances
 from ..model.two_tokens import Dataset, overlaps
 from ..task import Task
+from ..theory.equations import unfitted
 from ..theory.kernels.two_tokens import forces
 from ..theory.stability import teacher_fit
-from ..theory.standard import unfitted
 
 STEPS, TOLERANCE = 1000, 1e-12
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration

@@ -17,10 +17,13 @@ FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less 
 LONGEST = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
-# Law of the fields: with Cholesky factors root (r, r) of q and root_C (L, L) of C, and standard normal numbers z, the
-# noise of the cavity fields is root_C z_w root^T, their mean m (L, r), and the teacher's fields are
-# root_C (z_w aligned + rest z_y), with aligned (r,) and a number rest. `fixed` (L, L) is its positional matrix.
-Law = namedtuple("Law", "root m aligned rest root_C omega fixed")
+# Law of the fields of each token: the mean (L, r) of its cavity fields, Cholesky factors `root` (L, r, r) of q and
+# `rest` (L, t, t) of what the student does not tell of the teacher, and `aligned` (L, r, t). With standard normal
+# x (r,) and z (t,) of the token its fields are ``w = mean + root x`` and ``y = aligned^T x + rest z``. These come from
+# independent numbers by `mixing` (L, L), a Cholesky factor of the tokens' correlations. A small m in the means, of the
+# marks (L,), is the same as a shift of those numbers by `shift_x` (L, r, r) and `shift_z` (L, t, r). `of` (L,) numbers
+# the different laws, and `fixed` (L, L) is the teacher's positional matrix.
+Law = namedtuple("Law", "mean root aligned rest mixing marks shift_x shift_z of omega fixed")
 
 
 @njit(cache=True)
@@ -288,55 +291,87 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
 
 
 @njit(cache=True)
-def draw(z, law, noise, own, w, y, Y):
-    """Write the fields of the sentence with standard normal numbers z (L (r + 1),), and what they are made of.
+def draw(numbers, law, x, z, w, y, Y):
+    """Write the fields of the sentence with standard normal `numbers` (L (r + t),).
 
-    These are the noise (L, r) of the cavity fields w (N,), the part `own` (L,) of the teacher's fields y (L,) that the
-    student does not share, and the teacher's attention Y (L, L).
+    These are what they are made of, x (L, r) and z (L, t), the fields w (N,) and y (L, t), and the teacher's attention
+    Y (L, L).
     """
-    root, m, aligned, rest, root_C, omega, fixed = law
-    count, r = m.shape
+    mean, root, aligned, rest, mixing, _, _, _, _, omega, fixed = law
+    count, r = x.shape
+    t = z.shape[1]
     for a in range(count):
-        own[a] = 0.0
         for k in range(r):
-            noise[a, k] = 0.0
-        for b in range(a + 1):
-            own[a] += root_C[a, b] * z[count * r + b]
+            x[a, k] = 0.0
+            for b in range(a + 1):
+                x[a, k] += mixing[a, b] * numbers[b * r + k]
+        for s in range(t):
+            z[a, s] = 0.0
+            for b in range(a + 1):
+                z[a, s] += mixing[a, b] * numbers[count * r + b * t + s]
+        for s in range(t):
+            y[a, s] = 0.0
+            for i in range(s + 1):
+                y[a, s] += rest[a, s, i] * z[a, i]
             for k in range(r):
-                noise[a, k] += root_C[a, b] * z[b * r + k]
-        y[a] = rest * own[a]
+                y[a, s] += aligned[a, k, s] * x[a, k]
         for k in range(r):
-            y[a] += noise[a, k] * aligned[k]
-            w[a * r + k] = m[a, k]
+            w[a * r + k] = mean[a, k]
             for j in range(k + 1):
-                w[a * r + k] += noise[a, j] * root[k, j]
+                w[a * r + k] += root[a, k, j] * x[a, j]
     for a in range(count):
         for b in range(count):
-            Y[a, b] = y[a] * y[b]
+            Y[a, b] = 0.0
+            for s in range(t):
+                Y[a, b] += y[a, s] * y[b, s]
     softmax_rows(Y, Y)
     for a in range(count):
         for b in range(count):
             Y[a, b] = (1.0 - omega) * Y[a, b] + omega * fixed[a, b]
 
 
-@njit(cache=True, nogil=True)
-def scramble_means(z, lowest, anew, law, C, M, A, reach):
-    """Return the entries of `variants.VariantAverages` over one scramble z (points, L (r + 1)).
+@njit(cache=True)
+def add_slopes(numbers, g, z, law, theta_slope, m_slope):
+    """Add what one sentence brings to two entries of `equations.Averages`, the slopes (t, r, r) and (r, r)."""
+    mean, _, _, rest, _, marks, shift_x, shift_z, _, _, _ = law
+    count, r = mean.shape
+    t = rest.shape[1]
+    for k in range(r):
+        pull = 0.0
+        for a in range(count):
+            pull += g[a * r + k] * marks[a]
+        for j in range(r):
+            shifted = 0.0
+            for b in range(count):
+                for i in range(r):
+                    shifted += numbers[b * r + i] * shift_x[b, i, j]
+                for s in range(t):
+                    shifted += numbers[count * r + b * t + s] * shift_z[b, s, j]
+            m_slope[k, j] += pull * shifted
+    for s in range(t):
+        for j in range(r):
+            both = 0.0
+            for b in range(count):
+                both += numbers[b * r + j] * numbers[count * r + b * t + s]
+            for k in range(r):
+                for a in range(count):
+                    theta_slope[s, k, j] += g[a * r + k] * z[a, s] * both
 
-    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
-    (points, 2, N); otherwise the descents start from what an earlier search stored there.
-    """
-    _, m, aligned, rest, _, _, _ = law
-    count, r = m.shape
+
+@njit(cache=True)
+def add_scramble(numbers, lowest, anew, law, c, C, M, A, reach, sums):
+    """Add the sentences of one scramble, see `scramble_means`, to `sums`."""
+    power, noise, pull, teacher, losses, theta_slope, m_slope = sums
+    mean, _, _, rest, _, marks, _, _, of, _, _ = law
+    count, r = mean.shape
+    t = rest.shape[1]
     size = count * r
-    power, noise_sum, pull, teacher = np.zeros((r, r)), np.zeros((r, r)), np.zeros((count, r)), np.zeros(r)
-    slope, score, fitted, envelope, test = np.zeros((r, r)), np.zeros((size, size)), 0.0, 0.0, 0.0
-    noise, own, y, g = np.zeros((count, r)), np.zeros(count), np.zeros(count), np.zeros(size)
+    x, z, y, g = np.zeros((count, r)), np.zeros((count, t)), np.zeros((count, t)), np.zeros(size)
     minima, values, other, w = np.zeros((2, size)), np.zeros(2), np.zeros(size), np.zeros(size)
     Y, S = np.zeros((count, count)), np.zeros((count, count))
     work = workspace(count, size)
-    for point in range(len(z)):
-        draw(z[point], law, noise, own, w, y, Y)
+    for point in range(len(numbers)):
+        draw(numbers[point], law, x, z, w, y, Y)
         if anew:
             prox(w, Y, C, M, A, reach, minima, values, other, work)
             lowest[point] = minima
@@ -348,21 +383,42 @@ def scramble_means(z, lowest, anew, law, C, M, A, reach):
             for j in range(size):
                 g[i] += A[i, j] * (minima[0, j] - w[j])
             distance += g[i] * (minima[0, i] - w[i])
-        fitted += values[0] - 0.5 * distance
-        envelope += values[0]
-        test += loss(w, Y, C, M, S)
+        losses[0] += values[0] - 0.5 * distance
+        losses[1] += values[0]
+        losses[2] += loss(w, Y, C, M, S)
         for a in range(count):
             for k in range(r):
                 force = g[a * r + k]
-                pull[a, k] += force
-                teacher[k] += force * own[a]
+                pull[k] += force * marks[a]
+                for s in range(t):
+                    teacher[of[a], k, s] += force * z[a, s]
                 for j in range(r):
-                    noise_sum[k, j] += force * noise[a, j]
+                    noise[of[a], k, j] += force * x[a, j]
                     for b in range(count):
-                        x, x_own = z[point, b * r + j], z[point, size + b]
-                        power[k, j] += force * C[a, b] * g[b * r + j]
-                        slope[k, j] += force * own[a] * x * x_own
-                        score[a * r + k, b * r + j] += force * (x - x_own * aligned[j] / rest)
-    n = len(z)
-    score = score.reshape(count, r, count, r)
-    return power / n, noise_sum / n, pull / n, teacher / n, fitted / n, envelope / n, test / n, slope / n, score / n
+                        power[of[a], k, j] += force * c[a, b] * g[b * r + j]
+        add_slopes(numbers[point], g, z, law, theta_slope, m_slope)
+
+
+@njit(cache=True, nogil=True)
+def scramble_means(numbers, lowest, anew, law, laws, c, C, M, A, reach):
+    """Return the entries of `equations.Averages` over scrambles of numbers (scrambles, points, L (r + t)).
+
+    The three losses are in one array. With `anew` the proximal points are searched for, and the two lowest minima of
+    each point are stored in `lowest` (scrambles, points, 2, N); otherwise the descents start from what an earlier
+    search stored there.
+
+    Args:
+        law: `Law` of the fields
+        laws: k, how many different ones the tokens have
+        c, C: (L, L), correlations and covariances of the tokens
+    """
+    scrambles, points, _ = numbers.shape
+    r, t = law.mean.shape[1], law.rest.shape[1]
+    power, noise = np.zeros((scrambles, laws, r, r)), np.zeros((scrambles, laws, r, r))
+    pull, teacher, losses = np.zeros((scrambles, r)), np.zeros((scrambles, laws, r, t)), np.zeros((scrambles, 3))
+    theta_slope, m_slope = np.zeros((scrambles, t, r, r)), np.zeros((scrambles, r, r))
+    for i in range(scrambles):
+        sums = power[i], noise[i], pull[i], teacher[i], losses[i], theta_slope[i], m_slope[i]
+        add_scramble(numbers[i], lowest[i], anew, law, c, C, M, A, reach, sums)
+    n = points
+    return power / n, noise / n, pull / n, teacher / n, losses / n, theta_slope / n, m_slope / n

@@ -59,6 +59,13 @@ def loss_derivatives(h1, h2, t1, t2, variance):
 
 
 @njit(cache=True)
+def hessian(minimum, t1, t2, V, variance):
+    """Return the entries 11, 12, 22 of 1 + V times the Hessian of ell at a minimum (h1, h2, ...)."""
+    _, _, h11, h12, h22 = loss_derivatives(minimum[0], minimum[1], t1, t2, variance)
+    return 1.0 + V * h11, V * h12, 1.0 + V * h22
+
+
+@njit(cache=True)
 def descend(h1, h2, known, w1, w2, t1, t2, V, variance):
     """Return the local minimum of the Moreau objective that a descent from (h1, h2) reaches.
 
@@ -138,19 +145,20 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Return the lower one of the minima to which the two starts `kept` (2, 2) lead; the second start may be NaN.
+    """Return the lower one of the minima to which the two starts `kept` (2, 2) lead, and the `bend` there.
 
-    If that minimum is in a flat valley, return what a search finds instead.
+    The second start may be NaN. If that minimum is in a flat valley, they are of what a search finds instead.
     """
     best = descend(kept[0, 0], kept[0, 1], NONE, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
         other = descend(kept[1, 0], kept[1, 1], best, w1, w2, t1, t2, V, variance)
         if other[2] < best[2]:
             best = other
-    _, _, h11, h12, h22 = loss_derivatives(best[0], best[1], t1, t2, variance)
-    if 1.0 + 0.5 * V * (h11 + h22 - sqrt((h11 - h22) ** 2 + 4.0 * h12 * h12)) >= FLAT:
-        return best
-    return search(w1, w2, t1, t2, V, variance)[0]
+    bend = hessian(best, t1, t2, V, variance)
+    if 0.5 * (bend[0] + bend[2] - sqrt((bend[0] - bend[2]) ** 2 + 4.0 * bend[1] * bend[1])) >= FLAT:
+        return best, bend
+    best = search(w1, w2, t1, t2, V, variance)[0]
+    return best, hessian(best, t1, t2, V, variance)
 
 
 @njit(cache=True)
@@ -168,14 +176,11 @@ def prox(w1, w2, t1, t2, V, variance):
 
 
 @njit(cache=True)
-def response(h1, h2, t1, t2, V, variance):
-    """Return the entries 11, 12, 22 of d(h* - w)/dw = (1 + V Hessian)^-1 - 1, between the jumps of h*."""
-    _, _, h11, h12, h22 = loss_derivatives(h1, h2, t1, t2, variance)
-    a = 1.0 + V * h11
-    b = V * h12
-    c = 1.0 + V * h22
-    determinant = a * c - b * b
-    return c / determinant - 1.0, -b / determinant, a / determinant - 1.0
+def response(bend):
+    """Return the entries 11, 12, 22 of d(h* - w)/dw between the jumps of h*: the inverse of `hessian`, minus 1."""
+    h11, h12, h22 = bend
+    determinant = h11 * h22 - h12 * h12
+    return h22 / determinant - 1.0, -h12 / determinant, h11 / determinant - 1.0
 
 
 @njit(cache=True, nogil=True)
@@ -192,10 +197,10 @@ def forces(w, t, V, variance):
     trace = np.empty(w.shape[1])
     square = np.empty(w.shape[1])
     for i in range(w.shape[1]):
-        h1, h2, _ = prox(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)
-        r[0, i] = (h1 - w[0, i]) / V
-        r[1, i] = (h2 - w[1, i]) / V
-        j11, j12, j22 = response(h1, h2, t[0, i], t[1, i], V, variance)
+        minimum = prox(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)
+        r[0, i] = (minimum[0] - w[0, i]) / V
+        r[1, i] = (minimum[1] - w[1, i]) / V
+        j11, j12, j22 = response(hessian(minimum, t[0, i], t[1, i], V, variance))
         trace[i] = (j11 + j22) / V
         square[i] = (j11**2 + j22**2 + 2.0 * j12**2) / V**2
     return r, trace, square
@@ -218,17 +223,12 @@ def all_targets(y, omega, lean1, lean2):
     return t
 
 
-@njit(cache=True, nogil=True)
-def scramble_means(z, lowest, anew, q, m, theta, V, omega, variance, lean1, lean2):
-    """Return the ten entries of `standard.Averages` over one scramble z (N, 4), losses without their constant.
-
-    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
-    (N, 2, 2); otherwise the descents start from what an earlier search stored there.
-    """
-    sums = np.zeros(10)
+@njit(cache=True)
+def add_scramble(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2, sums):
+    """Add the sentences of one scramble, see `scramble_means`, to `sums` (10,)."""
     root = sqrt(q)
     aligned = theta / root
-    rest = sqrt(variance - aligned * aligned)
+    rest = sqrt(rho - aligned * aligned)
     for i in range(len(z)):
         x1, x2, z1, z2 = z[i]
         w1 = root * x1 + m
@@ -236,77 +236,92 @@ def scramble_means(z, lowest, anew, q, m, theta, V, omega, variance, lean1, lean
         t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
         if anew:
             (h1, h2, moreau), other = search(w1, w2, t1, t2, V, variance)
+            bend = hessian((h1, h2), t1, t2, V, variance)
             lowest[i, 0, 0], lowest[i, 0, 1] = h1, h2
             lowest[i, 1, 0], lowest[i, 1, 1] = other[0], other[1]
         else:
-            h1, h2, moreau = follow(lowest[i], w1, w2, t1, t2, V, variance)
+            (h1, h2, moreau), bend = follow(lowest[i], w1, w2, t1, t2, V, variance)
         r1 = (h1 - w1) / V
         r2 = (h2 - w2) / V
-        j11, j12, j22 = response(h1, h2, t1, t2, V, variance)
-        sums[0] += r1 - r2
-        sums[1] += r1 * r1 + r2 * r2
-        sums[2] += r1 * z1 + r2 * z2
-        sums[3] += r1 * x1 + r2 * x2
+        j11, j12, j22 = response(bend)
+        sums[0] += r1 * r1 + r2 * r2
+        sums[1] += r1 * x1 + r2 * x2
+        sums[2] += r1 - r2
+        sums[3] += r1 * z1 + r2 * z2
         sums[4] += moreau - 0.5 * V * (r1 * r1 + r2 * r2)
         sums[5] += moreau
         e1 = logistic(w1 * (w1 - w2)) - t1
         e2 = logistic(w2 * (w2 - w1)) - t2
         sums[6] += variance * (e1 * e1 + e2 * e2)
-        sums[7] += j11**2 + j22**2 + 2.0 * j12**2
+        sums[7] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
         sums[8] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
-        sums[9] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
-    return sums / len(z)
+        sums[9] += j11**2 + j22**2 + 2.0 * j12**2
+
+
+@njit(cache=True, nogil=True)
+def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
+    """Return the ten entries of `equations.Averages` over scrambles z (scrambles, N, 4), losses without their constant.
+
+    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
+    (scrambles, N, 2, 2); otherwise the descents start from what an earlier search stored there.
+    """
+    sums = np.zeros((len(z), 10))
+    for i in range(len(z)):
+        add_scramble(z[i], lowest[i], anew, q, m, theta, V, rho, omega, variance, lean1, lean2, sums[i])
+    return (sums / z.shape[1],)
 
 
 @njit(cache=True, nogil=True)
 def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, lean2):
-    """Return the eight entries of `one_step.InnerAverages` over one scramble, losses without their constant.
+    """Return the eight entries of `one_step.InnerAverages` over scrambles, losses without their constant.
 
     Args:
-        net: (N, 6), xi, zeta, and two normal numbers whose direction is the angle by which the inner points are turned
+        net: (scrambles, N, 6), xi, zeta, and two normal numbers whose direction is the angle by which the inner points
+            are turned
         inner: (K, 3), points z of the plane, and their weights under the normal law
         q0, gap, m, theta, V, y: order parameters, gap = q1 - q0
         omega, variance, lean1, lean2: see `teacher_targets`; variance = sigma^2
     """
-    sums = np.zeros(8)
+    sums = np.zeros((len(net), 8))
     root = sqrt(q0)
     width = sqrt(gap)
     aligned = theta / root
     rest = sqrt(variance - aligned * aligned)
-    for i in range(len(net)):
-        x1, x2, z1, z2, cosine, sine = net[i]
-        length = sqrt(cosine * cosine + sine * sine)
-        cosine /= length
-        sine /= length
-        t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
-        mass = mean1 = mean2 = power = inner_noise = fitted = moreau = first = 0.0
-        for k in range(len(inner)):
-            u1 = cosine * inner[k, 0] - sine * inner[k, 1]
-            u2 = sine * inner[k, 0] + cosine * inner[k, 1]
-            w1 = root * x1 + m + width * u1
-            w2 = root * x2 - m + width * u2
-            h1, h2, value = prox(w1, w2, t1, t2, V, variance)
-            r1 = (h1 - w1) / V
-            r2 = (h2 - w2) / V
-            square = r1 * r1 + r2 * r2
-            if k == 0:
-                first = value  # keeps the weights near 1
-            weight = inner[k, 2] * exp(-y * (value - first))
-            mass += weight
-            mean1 += weight * r1
-            mean2 += weight * r2
-            power += weight * square
-            inner_noise += weight * (r1 * u1 + r2 * u2)
-            fitted += weight * (value - 0.5 * V * square)
-            moreau += weight * value
-        mean1 /= mass
-        mean2 /= mass
-        sums[0] += mean1 - mean2
-        sums[1] += power / mass
-        sums[2] += mean1 * mean1 + mean2 * mean2
-        sums[3] += mean1 * z1 + mean2 * z2
-        sums[4] += mean1 * x1 + mean2 * x2
-        sums[5] += inner_noise / mass
-        sums[6] += fitted / mass
-        sums[7] += first - log(mass) / y if y > 0 else moreau / mass
-    return sums / len(net)
+    for scramble in range(len(net)):
+        for i in range(net.shape[1]):
+            x1, x2, z1, z2, cosine, sine = net[scramble, i]
+            length = sqrt(cosine * cosine + sine * sine)
+            cosine /= length
+            sine /= length
+            t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
+            mass = mean1 = mean2 = power = inner_noise = fitted = moreau = first = 0.0
+            for k in range(len(inner)):
+                u1 = cosine * inner[k, 0] - sine * inner[k, 1]
+                u2 = sine * inner[k, 0] + cosine * inner[k, 1]
+                w1 = root * x1 + m + width * u1
+                w2 = root * x2 - m + width * u2
+                h1, h2, value = prox(w1, w2, t1, t2, V, variance)
+                r1 = (h1 - w1) / V
+                r2 = (h2 - w2) / V
+                square = r1 * r1 + r2 * r2
+                if k == 0:
+                    first = value  # keeps the weights near 1
+                weight = inner[k, 2] * exp(-y * (value - first))
+                mass += weight
+                mean1 += weight * r1
+                mean2 += weight * r2
+                power += weight * square
+                inner_noise += weight * (r1 * u1 + r2 * u2)
+                fitted += weight * (value - 0.5 * V * square)
+                moreau += weight * value
+            mean1 /= mass
+            mean2 /= mass
+            sums[scramble, 0] += mean1 - mean2
+            sums[scramble, 1] += power / mass
+            sums[scramble, 2] += mean1 * mean1 + mean2 * mean2
+            sums[scramble, 3] += mean1 * z1 + mean2 * z2
+            sums[scramble, 4] += mean1 * x1 + mean2 * x2
+            sums[scramble, 5] += inner_noise / mass
+            sums[scramble, 6] += fitted / mass
+            sums[scramble, 7] += first - log(mass) / y if y > 0 else moreau / mass
+    return (sums / net.shape[1],)

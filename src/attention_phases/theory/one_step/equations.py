@@ -1,10 +1,10 @@
 """The state evolution with one step of replica symmetry breaking, a valley of many minima, and its fixed points.
 
 The minima have the mutual overlap q0 and the size q1; gap = q1 - q0. Minima of the risk R are weighted by exp(-y R).
-The outer fields are those of `standard` with q0 instead of q. Around each of them, inner fields
+The outer fields are those of the replica-symmetric equations with q0 instead of q. Around each of them, inner fields
 ``w = w0 + sqrt(gap) z``, z ~ N(0, 1), have the weight exp(-y M(w)), M the Moreau envelope. ``<.>`` is the weighted mean
-over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At gap = 0 this is
-`standard`, for any y.
+over the inner fields, E the mean over the outer fields, and r = (h* - w)/V. At gap = 0 these
+are the replica-symmetric equations of the standard student, for any y.
 """
 
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ import numpy as np
 
 from ...measured import standard_error
 from ...task import Task
+from ..branch import BranchMap
+from ..equations import UNTOLD, Overlaps, loss_of, unfitted
 from ..kernels.two_tokens import one_step_means
 from ..quadrature import over_scrambles, pool
 from ..solver import derivatives, displacement, is_present, is_settled
-from ..standard import Overlaps, StandardBranch, unfitted, unread
 from ..warm import Net
 
 RADII, ANGLES = 3, 6  # of the inner points
@@ -85,11 +86,8 @@ def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
 
     `inner` (K, 3) is from `inner_points`.
     """
-    (a11, a12), (a21, a22) = task.matrix
-    variance = task.sigma**2
     inner = inner_points() if inner is None else inner
-    arguments = (inner, *valley, task.omega, variance, a11 - a12, a22 - a21)
-    means = np.array(over_scrambles(one_step_means, zip(points), *arguments))
+    (means,) = over_scrambles(one_step_means, (points,), inner, *valley, *loss_of(task))
     means[:, 6:] += unfitted(task)
     return InnerAverages(*means.T)
 
@@ -101,7 +99,8 @@ def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages
     variances: ``V_hat = alpha y (P1 - P0 q0/q1) - alpha E<r . (sqrt(q0) xi + sqrt(gap) z)>/q1 + theta theta_hat/q1``.
     """
     q0, gap, m, theta, _, y = valley
-    theta_hat = (theta != 0) * alpha * averages.teacher_noise / unread(task, q0, theta)
+    untold = sqrt(max(task.sigma**2 - theta**2 / q0, UNTOLD * task.sigma**2))
+    theta_hat = (theta != 0) * alpha * averages.teacher_noise / untold
     weighted = y * ((q0 + gap) * averages.power - q0 * averages.mean_power)
     noise = sqrt(q0) * averages.outer_noise + sqrt(gap) * averages.inner_noise
     return ValleyHats(
@@ -145,9 +144,9 @@ def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
 
 @dataclass
 class BrokenBranch:
-    """One branch at one alpha and y, as a `solver.Model`.
+    """One branch at one alpha and y, for the `solver`.
 
-    Its coordinates are those of `StandardBranch`, with q0 for q, and log gap.
+    Its coordinates are those of `BranchMap`, with q0 for q, and log gap.
     """
 
     task: Task
@@ -159,16 +158,16 @@ class BrokenBranch:
     own: ClassVar[slice] = slice(2, 3)
 
     def __post_init__(self):
-        self.symmetric = StandardBranch(self.task, self.alpha, self.branch)
+        self.symmetric = BranchMap(self.task, self.alpha, self.branch)
 
     def pack(self, valley: Valley) -> np.ndarray:
         """Return the coordinates (n,) of order parameters, or (scrambles, n) of arrays of them."""
-        x = self.symmetric.pack(Overlaps(valley.q0, valley.m, valley.theta, valley.V))
+        x = self.symmetric.pack(Overlaps.of(valley.q0, valley.m, valley.theta, valley.V))
         return np.array([*x.T, np.log(np.maximum(valley.gap, 1e-300))]).T
 
     def unpack(self, x: np.ndarray) -> Valley:
         """Return the order parameters at coordinates x (n,)."""
-        q0, m, theta, V = self.symmetric.unpack(x[:3])
+        q0, m, theta, V = self.symmetric.unpack(x[:3]).scalars
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
     def average(self, x: np.ndarray, points: np.ndarray) -> InnerAverages:
@@ -194,10 +193,10 @@ class SplitBranch(BrokenBranch):
     share: float  # gap/q1 of the broken solution
 
     def pack(self, valley: Valley) -> np.ndarray:
-        return self.symmetric.pack(Overlaps(valley.q0 + valley.gap, valley.m, valley.theta, valley.V))
+        return self.symmetric.pack(Overlaps.of(valley.q0 + valley.gap, valley.m, valley.theta, valley.V))
 
     def unpack(self, x: np.ndarray) -> Valley:
-        q, m, theta, V = self.symmetric.unpack(x)
+        q, m, theta, V = self.symmetric.unpack(x).scalars
         return Valley((1 - self.share) * q, self.share * q, m, theta, V, 0.0)
 
 

@@ -15,9 +15,9 @@ from ...errors import check_choice, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
 from ..branches import MINIMA
+from ..equations import Overlaps, Scalars
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
-from ..standard import Overlaps
 from ..warm import powell
 from .equations import (
     BrokenBranch,
@@ -135,11 +135,11 @@ def one_step(
     if not (1 - share) * q * task.sigma**2 > theta**2:  # the search ran off to a gap too large for any student
         return replace(_unbroken(symmetric, y), reason=UNSETTLED)
     split = SplitBranch(task, alpha, branch, 0.0, share)
-    beside = root_near(split, split.symmetric.pack(symmetric.overlaps))
+    beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)))
     return _describe(root, beside, reason, iterations=sum(net.calls for net in nets))
 
 
-def _widen(model: BrokenBranch, overlaps: Overlaps, points: np.ndarray) -> Valley:
+def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
     """Given overlaps with the gap to which copies come that share half of what the teacher leaves free, or zero."""
     q, m, theta, V = overlaps
     largest = q - theta**2 / model.task.sigma**2

@@ -1,0 +1,312 @@
+"""One step of the state evolution (Result 4.2, Eqs. 7 to 14), for every student that the theory covers.
+
+A sentence has L tokens, the student r columns W of weights, the teacher t columns W*. Overlaps carry the covariance
+Sigma of a token's entries: ``q = W^T Sigma W/d``, ``m = W^T 1/d``, ``theta = W^T Sigma W*/d`` and ``V = Sigma chi``.
+For one column and entries of variance sigma^2 these are the scalars of the main text. A token's fields are
+``w = root(q) x + m u`` and ``y = theta^T root(q)^-T x + rest z``, with its mark u and standard normal x and z that are
+correlated between tokens. The tokens have one law, k = 1, or each its own, k = L.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..model.architectures import STANDARD, Architecture
+from ..task import Task
+from .kernels import general, two_tokens
+from .matrices import cholesky, inverse, lift, solve, transposed
+from .quadrature import over_scrambles
+
+# Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
+UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
+NARROWEST = 1e-12  # q, in units of the teacher's
+SOFTEST = 1e-3  # stiffness, in units of lambda
+
+
+class Scalars(NamedTuple):
+    """The overlaps of one column of weights with one teacher, as numbers or arrays of them (see the main text)."""
+
+    q: Any
+    m: Any
+    theta: Any
+    V: Any
+
+
+class Overlaps(NamedTuple):
+    """A point of the state evolution, in arrays; a first axis of each may count scrambles."""
+
+    q: Any  # (k, r, r)
+    m: Any  # (r,)
+    theta: Any  # (k, r, t)
+    V: Any  # (k, r, r)
+
+    @classmethod
+    def of(cls, q: Any, m: Any, theta: Any, V: Any) -> "Overlaps":
+        """Return the overlaps whose `scalars` are given."""
+        q, m, theta, V = (np.asarray(value)[..., None] for value in (q, m, theta, V))
+        return cls(q[..., None, None], m, theta[..., None, None], V[..., None, None])
+
+    @property
+    def scalars(self) -> Scalars:
+        """The overlaps of one column with one teacher, and of tokens of one law."""
+        values = self.q[..., 0, 0, 0], self.m[..., 0], self.theta[..., 0, 0, 0], self.V[..., 0, 0, 0]
+        return Scalars(*(map(float, values) if self.m.ndim == 1 else values))
+
+    @property
+    def plain(self) -> "Scalars | Overlaps":
+        """These overlaps, as `scalars` where they are."""
+        return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
+
+
+class Hats(NamedTuple):
+    """The conjugates of the overlaps (Eq. 7), shaped like them."""
+
+    q: Any
+    m: Any
+    theta: Any
+    V: Any
+
+
+class Averages(NamedTuple):
+    """Expectations over the fields, with g = (c x V)^-1 (h* - w); a first axis of each may count scrambles.
+
+    Sums over tokens are over those of one law; for independent tokens c = 1, and with one column g = (h* - w)/V.
+    """
+
+    power: Any  # E[g^T c g] (k, r, r)
+    student_noise: Any  # E[g^T x] (k, r, r)
+    pull: Any  # E[g^T u] (r,)
+    teacher_noise: Any  # E[g^T z] (k, r, t)
+    fitted_loss: Any  # E[ell(h*)]
+    moreau: Any  # E[Moreau envelope]
+    test_loss: Any  # E[ell(w)]
+    teacher_slope: Any  # E[g^T z (z^T c^-1 x)] (t, r, r), of which d E[g^T z]/d theta at theta = 0 is made
+    pull_slope: Any  # d E[g^T u]/dm (r, r), integrated by parts
+    response: Any  # E[|d(h* - w)/dw|_F^2], NaN but of the standard student
+
+
+class Spectrum(NamedTuple):
+    """What tokens, teacher and encoding have in n groups of directions of the d-dimensional space."""
+
+    weights: np.ndarray  # (n,), shares of the directions
+    eigenvalues: np.ndarray  # (n, k), of Sigma
+    teacher: np.ndarray  # (n, t), mean squares of the entries of W*
+    encoding: np.ndarray  # (n,), mean square of those of sqrt(d) times the encoding
+
+
+@dataclass
+class Setting:
+    """What the equations need of a task and an architecture.
+
+    fast: whether the kernel of two tokens serves where it can
+    """
+
+    task: Task
+    architecture: Architecture = STANDARD
+    fast: bool = True
+
+    def __post_init__(self) -> None:
+        self.fast = self.fast and self.architecture == STANDARD
+        one = np.ones((1, 1))
+        self.spectrum = Spectrum(one[0], self.task.sigma**2 * one, one, one[0])
+        weights, eigenvalues, teacher, _ = self.spectrum
+        self.shares = weights[:, None] * eigenvalues  # (n, k), of the directions in an average that carries Sigma
+        self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields
+        self.law_of = np.zeros(self.architecture.tokens, dtype=int)  # (L,), which of the k laws each token has
+
+
+def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:
+    """Return the averages over the fields at given overlaps, for each scramble.
+
+    Args:
+        points: (scrambles, N, L (r + t)), from `gaussian_points`
+        lowest: (scrambles, N, 2, L r), the two lowest minima of each point, see `warm.Net`
+        anew: search for the minima and keep them in `lowest`; otherwise start from those that are there
+    """
+    if lowest is None:
+        lowest = np.empty((*points.shape[:2], 2, setting.architecture.tokens * setting.architecture.rank))
+    return (_fast_average if setting.fast else _general_average)(setting, overlaps, points, lowest, anew)
+
+
+def _fast_average(setting, overlaps, points, lowest, anew):
+    task, axes = setting.task, (3, 3, 1, 3, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
+    arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
+    (means,) = over_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
+    means[:, 4:7] += unfitted(task)
+    return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(means.T, axes)))
+
+
+def _general_average(setting, overlaps, points, lowest, anew):
+    task, architecture = setting.task, setting.architecture
+    C, marks, of = architecture.covariance(task), architecture.positions, setting.law_of
+    c = C / task.sigma**2
+    mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
+    aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    shift_x = np.linalg.solve(mixing, marks)[:, None, None] * np.linalg.inv(root)[of]
+    shift_z = -np.linalg.solve(rest, aligned.swapaxes(-1, -2))[of] @ shift_x
+    A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of])
+    reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of])
+    law = general.Law(
+        np.outer(marks, overlaps.m),
+        root[of],
+        aligned[of],
+        rest[of],
+        mixing,
+        marks,
+        shift_x,
+        shift_z,
+        of,
+        task.omega,
+        architecture.attention(task),
+    )
+    size = reach.size
+    arguments = (law, len(root), c, C, architecture.score, A.reshape(size, size), reach.ravel())
+    means = over_scrambles(general.scramble_means, (points, lowest), anew, *arguments)
+    return Averages(*means[:4], *means[4].T, *means[5:], response=np.full(len(points), np.nan))
+
+
+def loss_of(task: Task) -> tuple[float, float, float, float]:
+    """Return omega, sigma^2 and A_aa - A_ab of both tokens: what the kernel of two tokens needs of the loss."""
+    (a11, a12), (a21, a22) = task.matrix
+    return task.omega, task.sigma**2, a11 - a12, a22 - a21
+
+
+def unfitted(task: Task) -> float:
+    """Return the part of the loss of two tokens that no student can fit.
+
+    Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1.
+    """
+    (a11, a12), (a21, a22) = task.matrix
+    return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
+
+
+def told_of_teacher(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's variance."""
+    aligned, rho = solve(root, theta), setting.rho
+    left = rho[:, None] * np.eye(rho.shape[1]) - transposed(aligned) @ aligned
+    return aligned, cholesky(np.maximum(left, UNTOLD * rho[:, None]) if rho.shape[1] == 1 else left)
+
+
+def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> Hats:
+    """Return the conjugates (Eq. 7) from the averages at `overlaps`.
+
+    V_hat takes the noise form: Gaussian integration by parts turns E[g^T x] and E[g^T z] into mean derivatives of g by
+    w and y. Where the prox jumps, the mean of the derivative itself misses the jumps. The conjugate of an overlap that
+    is exactly zero, as a branch holds it, is zero.
+    """
+    root, free = cholesky(overlaps.q), overlaps.q != 0
+    aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    theta = transposed(solve(transposed(rest), transposed(alpha * averages.teacher_noise))) * (overlaps.theta != 0)
+    V = solve(transposed(root), aligned @ transposed(theta) - alpha * transposed(averages.student_noise))
+    m = alpha * averages.pull * (overlaps.m != 0)
+    return Hats(alpha * averages.power * free, m, theta, (V + transposed(V)) / 2 * free)
+
+
+class Weights(NamedTuple):
+    """Moments of the weights W (r,) of one direction, for each group of directions; `energy` is what they minimise."""
+
+    response: Any  # (n, r, r), by the field
+    square: Any  # E[W W^T] (n, r, r)
+    encoding: Any  # E[W e] (n, r), with the entry e of the encoding
+    teacher: Any  # E[W W*^T] (n, r, t)
+    energy: Any  # (n,)
+
+
+def weights(setting: Setting, hats: Hats) -> Weights:
+    """Return the moments of the weights that minimise ``W^T (lambda + s V_hat) W/2 - B^T W`` in each direction.
+
+    The field B is Gaussian, of covariance s q_hat, around m_hat e + s theta_hat W*.
+    """
+    _, eigenvalues, teacher, encoding = setting.spectrum
+    q, theta, V = (mix(eigenvalues, hat) for hat in (hats.q, hats.theta, hats.V))
+    X = inverse(setting.task.lam * np.eye(V.shape[-1]) + V, SOFTEST * setting.task.lam)
+    along, m = theta * teacher[:, None], hats.m[..., None, :, None]
+    places = encoding[:, None, None] * m
+    field = q + along @ transposed(theta) + places @ transposed(m)
+    response = X @ field
+    energy = -response.trace(axis1=-2, axis2=-1) / 2
+    return Weights(X, response @ X, (X @ places)[..., 0], X @ along, energy)
+
+
+def mix(shares: np.ndarray, matrices: np.ndarray) -> np.ndarray:
+    """Return sums of matrices (..., k, r, t) with shares (n, k), as (..., n, r, t)."""
+    *scrambles, _, r, t = matrices.shape
+    return (shares @ matrices.reshape(*scrambles, -1, r * t)).reshape(*scrambles, len(shares), r, t)
+
+
+def update(setting: Setting, hats: Hats) -> Overlaps:
+    """Return the overlaps after one step, from the conjugates (Eq. 8)."""
+    moments, shares = weights(setting, hats), setting.shares.T
+    m = setting.spectrum.weights @ moments.encoding
+    q = lift(mix(shares, moments.square), NARROWEST * setting.task.sigma**2)
+    return Overlaps(q, m, mix(shares, moments.teacher), mix(shares, moments.response))
+
+
+def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, moreau):
+    """Return the zero-temperature free energy (Eq. 108), stationary in all overlaps and conjugates at a fixed point.
+
+    There it equals the training loss. `moreau` is E[Moreau envelope].
+    """
+    coupling = (hats.q * overlaps.V - hats.V * overlaps.q).sum((-3, -2, -1)) / 2
+    coupling += (hats.m * overlaps.m).sum(-1) + (hats.theta * overlaps.theta).sum((-3, -2, -1))
+    return alpha * moreau + coupling + weights(setting, hats).energy @ setting.spectrum.weights
+
+
+def penalty(setting: Setting, hats: Hats):
+    """Return the penalty of the weights, over d."""
+    squares = weights(setting, hats).square.trace(axis1=-2, axis2=-1)
+    return setting.task.lam / 2 * squares @ setting.spectrum.weights
+
+
+def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
+    """Return the largest factors by which one step multiplies small overlaps theta, and m, that are held at zero.
+
+    Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near the
+    positional one towards the teacher. The derivatives are taken by parts, like V_hat and for its reason, for tokens
+    of one law.
+    """
+    share, eigenvalues, teacher, encoding = setting.spectrum
+    response = weights(setting, conjugates(setting, alpha, overlaps, averages)).response
+    to_theta = np.einsum("nt,...nkl->...tkl", setting.shares * eigenvalues * teacher / setting.rho, response)
+    to_m = np.einsum("n,...nkl->...kl", share * encoding, response)
+    by_theta = (averages.teacher_slope - averages.student_noise) @ np.linalg.inv(cholesky(overlaps.q))
+    of_theta, of_m = (
+        alpha * np.linalg.eigvals(step @ slope).real.max(axis=-1)
+        for step, slope in ((to_theta, by_theta), (to_m, averages.pull_slope))
+    )
+    return of_theta.max(axis=-1), of_m
+
+
+def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool = False) -> dict:
+    """Return overlaps by name.
+
+    With one column they are q, m, theta and V as numbers. With more columns they are arrays of these names, without
+    sigma^2, or the scalars of `flat_overlaps` if `flat`.
+    """
+    if isinstance(overlaps, Scalars):
+        return overlaps._asdict()
+    q, theta, V = (value[..., 0, :, :] / variance for value in (overlaps.q, overlaps.theta, overlaps.V))
+    if flat:
+        return flat_overlaps(variance, q, overlaps.m, theta[..., 0])
+    return {"q": q, "m": overlaps.m, "theta": theta[..., 0], "V": V}
+
+
+def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
+    """Return the overlaps q (r, r), m (r,) and theta (r,) of columns of weights, without sigma^2, as scalars by name.
+
+    With one column these are q, m and theta, with sigma^2. With more columns they are the trace of sigma^2 q, the norms
+    of m and of sigma^2 theta over the columns, and, without sigma^2, the entries q_11, q_12, ..., m_1, ... and
+    theta_1, ...
+    """
+    r = q.shape[-1]
+    if r == 1:
+        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0]}
+    scalars = {
+        "q": variance * np.trace(q, axis1=-2, axis2=-1),
+        "m": np.linalg.norm(m, axis=-1),
+        "theta": variance * np.linalg.norm(theta, axis=-1),
+    }
+    scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
+    scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
+    return scalars | {f"theta_{i + 1}": theta[..., i] for i in range(r)}
