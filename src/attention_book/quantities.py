@@ -337,7 +337,7 @@ def symbol(name):
 def mathtext(name):
     """Return the same for a label of a figure."""
     text = symbol(name).replace("ε", "ϵ")
-    return f"${text}$" if len(text) == 1 else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
+    return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 
 
 def heading(name):

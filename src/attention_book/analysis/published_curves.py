@@ -10,6 +10,7 @@ import pandas as pd
 
 from attention_phases.task import Task
 from attention_phases.theory import solve
+from attention_phases.theory.branches import OWN
 
 
 class Curve(NamedTuple):
@@ -46,7 +47,6 @@ CURVES = {
 }
 FILES = {f"{PREFIX}{name}.csv": curve.digest for name, curve in CURVES.items()}
 POINTS, SCRAMBLES = 2**11, 8  # of ours: errors of a few per mille, where theirs are off by per cents
-OWN = {"semantic": "theta", "positional": "m"}  # overlap that a branch does not hold at zero
 
 
 def beside_ours(paths):
