@@ -123,11 +123,8 @@ def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, 
 @pytest.mark.parametrize(
     "architecture, branch, alpha",
     [
-        (Architecture("untied"), "semantic", 2.0),
         (Architecture("untied"), "positional", 2.0),
         (Architecture("rank2"), "semantic", 2.0),
-        (Architecture("rank2"), "positional", 0.5),
-        (Architecture(correlation=0.3), "positional", 2.0),
         (Architecture(correlation=0.3), "semantic", 1.0),
     ],
 )
