@@ -26,6 +26,14 @@ sys.addaudithook(hook)
 """
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """A test that opens a page is slow, and so is one that runs programs without a network."""
+    for item in items:
+        if {"chromium", "guarded"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
+
+
 @pytest.fixture
 def run(capsys):
     """A function that runs a command line and returns exit code, stdout and stderr."""

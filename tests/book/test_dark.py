@@ -135,7 +135,6 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
     assert colours(changed, "axes_3") >= {INK}
 
 
-@pytest.mark.slow
 def test_a_page_shows_each_figure_for_its_theme_on_the_ground_of_the_page_and_prints_the_light_one(open_page):
     page = open_page(EXECUTED / "fig03_phase_diagram.html")
     for theme, media, displayed in (
@@ -155,7 +154,6 @@ def test_a_page_shows_each_figure_for_its_theme_on_the_ground_of_the_page_and_pr
     assert [int(value) for value in re.findall(r"\d+", ground)] == [int(PAPER[at : at + 2], 16) for at in (1, 3, 5)]
 
 
-@pytest.mark.slow
 def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     for theme, end in (("dark", "-dark.svg"), ("light", ".svg")):

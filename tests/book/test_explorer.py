@@ -145,7 +145,6 @@ def views(rng, count):
         yield {"matrix": str(rng.choice(list(EXPERIMENTS))), "omega": round(omega, 3), "alpha": round(alpha, 2)}
 
 
-@pytest.mark.slow
 def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     _, go = explorer
     with_errors = {name: with_interpolation(nodes) for name, nodes in branches.items()}
@@ -166,7 +165,6 @@ def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     assert compared > 20
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "omega, alpha, matrix", [(0.09, 0.78, "standard"), (0.33, 1.46, "standard"), (0.15, 1.13, "alternative")]
 )
@@ -189,7 +187,6 @@ def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega
             assert stated < 0.05 * ours  # a band that contains everything would say nothing
 
 
-@pytest.mark.slow
 def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     page, go = explorer
     verdict = page.locator(".explorer-verdict")
@@ -209,7 +206,6 @@ def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     assert "the positional minimum ends between ω = 0.08 and 0.10" in verdict.inner_text()
 
 
-@pytest.mark.slow
 def test_the_winner_changes_at_the_critical_line(explorer):
     page, go = explorer
     lines = experiment("fig03_theory", "paper", quiet=True)
@@ -220,7 +216,6 @@ def test_the_winner_changes_at_the_critical_line(explorer):
             assert page.locator(".explorer-verdict").inner_text().startswith(f"The {winner} student wins: ")
 
 
-@pytest.mark.slow
 def test_one_state_moves_by_keys_pointer_and_address(explorer):
     page, go = explorer
     page = go(omega=0.2, alpha=1)
@@ -265,7 +260,6 @@ def swipe(page, start, end):
     page.wait_for_timeout(200)
 
 
-@pytest.mark.slow
 def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explorer):
     page, go = explorer
     page.set_viewport_size(PHONE)
@@ -284,7 +278,6 @@ def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explor
     assert state()[0] < 0.25
 
 
-@pytest.mark.slow
 def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
     page, _ = explorer
     page.evaluate("location.hash = 'omega=7&alpha=-1&matrix=none&seed=x&train=no'")
@@ -293,7 +286,6 @@ def test_an_address_out_of_range_is_taken_to_the_next_view_there_is(explorer):
     assert page.locator("[name=matrix]:checked").input_value() == "standard"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
 def test_what_one_touches_is_large_enough(explorer, size):
     page, _ = explorer
@@ -303,7 +295,6 @@ def test_what_one_touches_is_large_enough(explorer, size):
         assert min(target.bounding_box()[side] for side in ("width", "height")) >= 44
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_nothing_jumps_when_the_point_moves(explorer, width):
     """The verdict has room for its longest text, and what follows it stays where it is."""
@@ -322,7 +313,6 @@ def test_nothing_jumps_when_the_point_moves(explorer, width):
     assert len(places) == 1
 
 
-@pytest.mark.slow
 def test_a_phone_shows_what_a_move_does(explorer):
     """Map, verdict and two panels are on one screen; the way there is folded away."""
     page, _ = explorer
@@ -334,7 +324,6 @@ def test_a_phone_shows_what_a_move_does(explorer):
     assert not page.locator(".explorer-legend ul").is_visible()
 
 
-@pytest.mark.slow
 def test_buttons_lead_to_both_sides_of_the_transition(explorer):
     page, go = explorer
     page.emulate_media(reduced_motion="reduce")
@@ -353,7 +342,6 @@ def test_buttons_lead_to_both_sides_of_the_transition(explorer):
     assert page.get_by_role("button", name="Beyond").is_disabled()
 
 
-@pytest.mark.slow
 def test_the_explorer_is_above_the_fold(explorer):
     page, _ = explorer
     for part in (".explorer-map > svg", ".explorer-verdict", "[name=omega]", "[name=alpha]", ".explorer-panels"):
@@ -377,7 +365,6 @@ def test_scripts_and_data_stay_small_and_carry_their_licences():
         assert name == "esbuild" or f"\n{name} {version}\n" in bundle
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("size", "theme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])
 def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
     """In the two views in which `test_pages` does not read it."""
@@ -392,7 +379,6 @@ def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
 # Students trained in the browser --------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_gradient_of_the_browser_is_that_of_the_library(explorer):
     page, _ = explorer
     rng = np.random.default_rng(2)
@@ -412,7 +398,6 @@ def test_the_gradient_of_the_browser_is_that_of_the_library(explorer):
     np.testing.assert_allclose(gradient, slope[0].numpy(), atol=1e-6)
 
 
-@pytest.mark.slow
 def test_a_sweep_of_the_browser_agrees_with_the_library_and_does_not_freeze_the_page(explorer):
     """Means over its four data sets, within three errors of their difference from the mean over more of ours."""
     page, go = explorer
@@ -434,7 +419,6 @@ def test_a_sweep_of_the_browser_agrees_with_the_library_and_does_not_freeze_the_
                 assert abs(dot[name]["value"] - values.mean()) < 3 * error, (alpha, branch, name)
 
 
-@pytest.mark.slow
 def test_a_link_trains_the_same_students_again(explorer):
     page, go = explorer
     losses = []
@@ -450,7 +434,6 @@ def test_a_link_trains_the_same_students_again(explorer):
 # The landscape of Figure 1, moved -------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_the_plane_of_the_landscape_has_the_risk_of_its_students(explorer):
     page, _ = explorer
     on_plane, risks = page.evaluate("""() => {
@@ -471,7 +454,6 @@ BALL_AT_MINIMUM = """() => {
 }"""
 
 
-@pytest.mark.slow
 def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(open_page):
     page = open_page(HTML / "book/_executed/fig01_landscape.html")
     root, slider = page.locator(".landscape"), page.locator(".landscape input")

@@ -191,7 +191,6 @@ def made(guarded, tmp_path_factory):
     return folder, json.loads(done.stdout)
 
 
-@pytest.mark.slow
 def test_one_command_makes_notebook_page_picture_and_data(made):
     _, answer = made
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
@@ -206,7 +205,6 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert table["x"].max() == 2
 
 
-@pytest.mark.slow
 def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made, open_page):
     page = open_page(made[0] / "page" / "fig02_slice.html")
     assert page.locator("mjx-container").count() > 10
