@@ -34,22 +34,22 @@ def power_law(exponent, source=0.0):
     return Task(spectrum=[(eigenvalue, 1 / BLOCKS, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
 
 
-# Each with alphas around where its two minima have equal training losses, and around where the semantic one predicts as
-# well as the linear model.
+# By exponent and source: alphas around where both minima have equal training losses, and around where the semantic one
+# predicts as well as the linear model.
 SPECTRA = {
-    power_law(0.0): ((1.1, 1.4), (1.4, 1.6)),
-    power_law(0.5): ((0.8, 1.1), (1.1, 1.4)),
-    power_law(1.0): ((0.4, 0.6), (0.8, 1.0)),
-    power_law(1.5): ((0.2, 0.4), (0.35, 0.5)),
-    power_law(1.0, 1.0): ((0.2, 0.4), (0.4, 0.5)),
-    power_law(1.0, -1.0): ((1.4, 1.9), (2.2, 2.6)),
+    (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
+    (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
+    (1.0, 0.0): ((0.4, 0.6), (0.8, 1.0)),
+    (1.5, 0.0): ((0.2, 0.4), (0.35, 0.5)),
+    (1.0, 1.0): ((0.2, 0.4), (0.3, 0.45)),
+    (1.0, -1.0): ((1.7, 2.2), (2.2, 2.6)),
 }
-AROUND = [(task, alpha) for task, (alphas, _) in SPECTRA.items() for alpha in alphas]
+AROUND = [(power_law(*law), alpha) for law, (alphas, _) in SPECTRA.items() for alpha in alphas]
 PREDICTING = {
-    "task alpha": [(task, alpha) for task, (_, alphas) in SPECTRA.items() for alpha in alphas],
+    "task alpha": [(power_law(*law), alpha) for law, (_, alphas) in SPECTRA.items() for alpha in alphas],
     "starts": SEMANTIC,
 }
-GROWING = {"task": [*SPECTRA], "alpha": COMPARED, "starts": SEMANTIC}
+GROWING = {"task": [power_law(*law) for law in SPECTRA], "alpha": COMPARED, "starts": SEMANTIC}
 structured(
     "spectra",
     "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
