@@ -164,7 +164,7 @@ def beginning(task, alpha, d, seeds, starts, steps):
         weights = torch.stack([start_weights("random", data.teacher, rng) for _ in range(starts)])
         for before, step in zip((0, *steps), steps):
             weights, _ = gradient_descent(data, task.lam, weights, steps=step - before)
-            rows += [{"step": step, "seed": seed, **overlaps(task, each, data.teacher)} for each in weights]
+            rows += [{"step": step, "seed": seed, **overlaps(task, student, data.teacher)} for student in weights]
     table = pd.DataFrame(rows)
     squares = cosines(table, task.sigma) ** 2
     return root_mean_squares(squares.groupby([table["step"], table["seed"]]).mean().groupby("step"))
