@@ -16,7 +16,7 @@ EXPLORER = "book/index"
 FOLDER = "figures"  # of the files: beside the sources, and at the top of the built book
 WORDS = {".svg": "SVG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
 LINK = '<a href="{}" download>{}</a>'
-ROW = """<div class="actions">{links}<details class="behind"><summary>Behind it</summary><dl>{rows}</dl>
+ROW = """<div class="actions">{links}<details class="behind"><summary>Data and commands</summary><dl>{rows}</dl>
 <p>Draw it again; recompute its data, into a folder of its own:</p>"""
 
 

@@ -1,14 +1,15 @@
-"""The first use of each word of the glossary on a page becomes a link, at which its meaning opens."""
+"""The first use of each word of the glossary on a page becomes a link; what links lead to, for `terms.js` to open."""
 
 import json
 import re
+from html import escape
 from pathlib import Path
 
 from docutils import nodes
 from sphinx import addnodes
 
-GLOSSARY = "book/glossary"
-SCRIPT = "glossary-terms.js"
+GLOSSARY, REFERENCES = "book/glossary", "book/references"
+SCRIPT = "previews.js"
 # Where no word becomes a link: it would be one already, a heading, code, or a cell of a table, which may be narrow.
 CODE = (nodes.literal, nodes.literal_block, nodes.raw, addnodes.desc)
 NOT_IN = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
@@ -64,13 +65,30 @@ def load(app, page, template, context, doctree):
 
 
 def write(app, error):
-    """The meanings, as the glossary's page has them, in a script: pages on a disk cannot be fetched."""
+    """What links lead to, by "page#anchor", in a script: pages on a disk cannot be fetched."""
     if error is None and app.builder.name == "html":
-        tree = app.env.get_and_resolve_doctree(GLOSSARY, app.builder)
-        meanings = {
-            term["ids"][0]: app.builder.render_partial(item.children[-1])["fragment"]
-            for item in tree.findall(nodes.definition_list_item)
-            for term in item.findall(nodes.term)
-        }
-        script = f"const TERMS = {json.dumps(meanings, ensure_ascii=False)};\n"
+        previews = {}
+        for page in app.env.found_docs:
+            if not page.startswith("book/api"):
+                shown = previews_of(app, page).items()
+                previews |= {f"{Path(page).name}#{anchor}": content for anchor, content in shown}
+        script = f"const PREVIEWS = {json.dumps(previews, ensure_ascii=False)};\n"
         Path(app.outdir, "_static", SCRIPT).write_text(script)
+
+
+def previews_of(app, page):
+    """A page's meanings of words, articles, equations and figures as HTML by anchor; its first figure for its title."""
+    resolved = page in (GLOSSARY, REFERENCES)
+    tree = app.env.get_and_resolve_doctree(page, app.builder) if resolved else app.env.get_doctree(page)
+    words = [item for item in tree.findall(nodes.definition_list_item) if page == GLOSSARY]
+    texts = {term["ids"][0]: item.children[-1] for item in words for term in item.findall(nodes.term)}
+    texts |= {entry["ids"][0]: entry.children[-1] for entry in tree.findall(nodes.citation)}
+    shown = {anchor: app.builder.render_partial(node)["fragment"] for anchor, node in texts.items()}
+    for equation in tree.findall(nodes.math_block):
+        shown[f"equation-{equation.get('label')}"] = f'<div class="math">\\[{escape(equation.astext())}\\]</div>'
+    for figure in reversed(list(tree.findall(nodes.figure))):
+        for name in figure["ids"]:
+            alt = escape(next(figure.findall(nodes.image)).get("alt", ""))
+            picture = f'<img data-src="figures/{name}.svg" alt="{alt}">'
+            shown |= dict.fromkeys([name, *next(tree.findall(nodes.section))["ids"]], picture)
+    return shown

@@ -1,4 +1,5 @@
-/* What scrolls is reached with the Tab key, and only that; what the theme leaves without a name gets one. */
+/* What scrolls is reached with the Tab key, and only that; what the theme leaves without a name gets one. A formula and
+   the punctuation after it stay on one line; the list of pages shows the one that is open. */
 (() => {
   const scrolls = ".bd-article :is(table, pre, .scrolled, mjx-container[display='true'])";
 
@@ -16,6 +17,18 @@
   }
   for (const list of document.querySelectorAll(".citation-list[role=list]"))
     for (const item of list.children) item.setAttribute("role", "listitem");
+  for (const math of document.querySelectorAll(".bd-article span.math")) {
+    const text = (math.closest("a") ?? math).nextSibling;
+    const length = text?.nodeType === Node.TEXT_NODE && text.data.search(/[\s\w\u2013\u2014(]|$/);
+    if (!length) continue;
+    const whole = document.createElement("span");
+    whole.style.whiteSpace = "nowrap";
+    text.splitText(length);
+    text.previousSibling.before(whole);
+    whole.append(whole.nextSibling, text);
+  }
+  const bar = document.querySelector(".bd-sidebar-primary"), here = bar?.querySelector(".current.active");
+  if (here) bar.scrollTop = here.offsetTop - bar.clientHeight / 2;
   const article = document.querySelector(".bd-article");
   if (article) new ResizeObserver(reach).observe(article);  // the theme moves its columns some time after the window
   document.addEventListener("toggle", reach, true);

@@ -1,22 +1,28 @@
-/* The meaning of a word of the glossary opens at a link to it, on hover and on focus; Escape closes it. */
+/* What a link leads to opens beside it: a word's meaning, an equation, a figure, an article. On hover, on focus, and at
+   the first touch, of which the second one follows the link; Escape closes it. */
 (() => {
-  const links = document.querySelectorAll("a.term"), box = document.createElement("div");
+  const key = link => decodeURIComponent(`${link.pathname.split("/").pop().replace(".html", "")}${link.hash}`);
+  const links = [...document.querySelectorAll(".bd-article a[href*='#']")].filter(link => key(link) in PREVIEWS);
+  const box = document.createElement("div");
   if (!links.length) return;
   box.className = "term-meaning";
   box.id = "term-meaning";
   box.setAttribute("role", "tooltip");
   box.hidden = true;
   document.body.append(box);
-  let shown = null, waiting = 0;
+  let shown = null, waiting = 0, first = false;
 
   function show(link) {
     clearTimeout(waiting);
-    const meaning = TERMS[decodeURIComponent(link.hash.slice(1))];
-    if (!meaning || shown === link) return;
+    if (shown === link) return;
     close();
     shown = link;
-    box.innerHTML = meaning;
-    box.querySelectorAll("a").forEach(inner => inner.replaceWith(...inner.childNodes));  // they lead from the glossary
+    box.innerHTML = PREVIEWS[key(link)];
+    box.querySelectorAll("a").forEach(inner => inner.replaceWith(...inner.childNodes));  // they lead from another page
+    for (const image of box.querySelectorAll("img")) {
+      image.onload = place;
+      image.src = document.documentElement.dataset.content_root + image.dataset.src;
+    }
     box.hidden = false;
     link.setAttribute("aria-describedby", box.id);
     place();
@@ -39,7 +45,13 @@
 
   const leave = () => { waiting = setTimeout(close, 200); };
   for (const link of links) {
-    if (link.querySelector(".math")) link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
+    if (link.matches(".term") && link.querySelector(".math")) link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
+    link.addEventListener("pointerdown", event => { first = event.pointerType === "touch" && shown !== link; });
+    link.addEventListener("click", event => {
+      if (first) event.preventDefault();
+      first = false;
+      show(link);
+    });
     link.addEventListener("mouseenter", () => show(link));
     link.addEventListener("focus", () => show(link));
     link.addEventListener("mouseleave", leave);
@@ -47,6 +59,7 @@
   }
   box.addEventListener("mouseenter", () => clearTimeout(waiting));
   box.addEventListener("mouseleave", leave);
+  addEventListener("pointerdown", event => { if (!event.target.closest("a, .term-meaning")) close(); });
   addEventListener("keydown", event => { if (event.key === "Escape") close(); });
   addEventListener("scroll", place, {passive: true});
 })();

@@ -12,12 +12,13 @@ from built import HTML
 
 from attention_book.pages.variants import TIED
 from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
-from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, STYLE
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, ON_MAP, STYLE
 
 OTHERS = ["#000000", "#222222", "#8a6fb0", "#d1001f"]  # that figures use under no name
 EXECUTED = HTML / "book" / "_executed"
-SHOWN = """() => [...document.querySelectorAll('.bd-article .themes')].map(pair => [...pair.children].map(
-    image => [image.alt, getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"""
+SHOWN = """() => [...document.querySelectorAll('.bd-article .themes')].map(pair => [
+    ...pair.querySelectorAll('img')].map(image => [image.alt, getComputedStyle(image).display,
+    getComputedStyle(image).backgroundColor]))"""
 THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 
@@ -90,7 +91,7 @@ def test_a_figure_without_a_map_is_mapped_wholly():
     assert ElementTree.fromstring(dark(light)).get("fill") == INK  # of words that matplotlib leaves black
 
 
-def mapped(draw):
+def mapped(draw, **legend):
     """A map with a line, words and points over it, a legend beside, ticks and a colour bar: light and dark."""
     with mpl.rc_context(STYLE | {"svg.hashsalt": "same"}):
         figure, (axes, other) = plt.subplots(2, 1, gridspec_kw={"hspace": 0.5})
@@ -98,7 +99,7 @@ def mapped(draw):
         axes.plot([0, 1], [0, 1], "o--", color="black", markerfacecolor="white", label="over the map")
         axes.text(0.5, 0.5, "words")
         axes.set_title("Above", color=COLOURS["semantic"])
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.2))
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1.2), **legend)
         other.plot([0, 1], "o--", color="black", markerfacecolor="white")  # the same marks as over the map
         light = svg(figure)
     return light, dark(light)
@@ -135,6 +136,12 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
     assert colours(changed, "axes_3") >= {INK}
 
 
+def test_the_framed_key_of_a_map_has_the_colours_of_its_lines():
+    light, changed = mapped(mesh, **ON_MAP)
+    assert colours(changed, "legend_1") == colours(light, "legend_1")
+    assert ElementTree.fromstring(changed).find(".//*[@id='legend_1']").get("fill") == "#000000"
+
+
 def test_a_page_shows_each_figure_for_its_theme_on_the_ground_of_the_page_and_prints_the_light_one(open_page):
     page = open_page(EXECUTED / "fig03_phase_diagram.html")
     for theme, media, displayed in (
@@ -165,7 +172,6 @@ def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
         page.keyboard.press("Escape")
 
 
-@pytest.mark.slow
 def test_what_is_taken_away_is_light():
     """And so is what is printed, which no dark figure comes with."""
     for path in (HTML / "figures").glob("*.svg"):

@@ -103,9 +103,21 @@ def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
         page.mouse.move(0, 0)
 
 
+def test_equations_articles_and_figures_open_at_links_to_them(open_page):
+    page = open_page(EXECUTED / "fig03_phase_diagram.html")
+    page = page if page.locator("a[href*='#equation-']").count() else open_page(HTML / "book" / "theory.html")
+    shown = page.get_by_role("tooltip")
+    for link, content in (("a[href*='#equation-']", "mjx-container"), ("a[href*='#fig']", "img")):
+        page.locator(f".bd-article {link}:visible").first.focus()
+        shown.locator(content).wait_for(state="visible")
+    assert page.evaluate("() => document.querySelector('.term-meaning img').naturalWidth") > 0
+
+
 def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
-    script = (HTML / "_static" / "glossary-terms.js").read_text()
-    terms = json.loads(script.removeprefix("const TERMS = ").removesuffix(";\n"))
+    previews = json.loads(
+        (HTML / "_static" / "previews.js").read_text().removeprefix("const PREVIEWS = ").rstrip(";\n")
+    )
+    terms = {name.partition("#")[2]: text for name, text in previews.items() if name.startswith("glossary#")}
     used = set()
     for page in (HTML / "book").rglob("*.html"):
         used |= set(re.findall(r'class="term[^"]*" href="[^"]*glossary\.html#([^"]+)"', page.read_text()))

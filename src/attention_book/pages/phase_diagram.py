@@ -15,7 +15,7 @@ from ..analysis.thresholds import crossings, curve
 from ..experiments.grids import ALPHAS
 from ..published import OF_THRESHOLD, Comparison, compare
 from ..render.panels import bar_below, draw_cells, draw_line, draw_means, draw_points, logarithmic, panels, styled
-from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, POSITIONAL, SEMANTIC
+from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, ON_MAP, POSITIONAL, SEMANTIC
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
 ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
@@ -193,7 +193,7 @@ def draw_maps(maps, label, sides, curves, marks=()):
         omegas, alphas = values.columns, values.index
         axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
         axes.set(title=title, ylabel=ALPHA)
-        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0}
+        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0, **ON_MAP}
         axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(OMEGA)
     bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))

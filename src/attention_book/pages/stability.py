@@ -13,7 +13,7 @@ from ..analysis.thresholds import curve
 from ..experiments.results import experiment
 from ..render.dark import VALUES
 from ..render.panels import bar_below, draw_line, draw_means, draw_points, panels, styled
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, SEMANTIC
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, ON_MAP, SEMANTIC
 from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
@@ -115,7 +115,7 @@ def draw_copies(maps, lines, most=0.7):
         axes.set(title=f"{branch.capitalize()} branch", xlim=(0, 0.52), ylim=(0.4, values.index.max() + 0.1))
         axes.set_ylabel(ALPHA, fontsize=12)
     if lines:
-        rows[0].legend(ncols=2, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.12))
+        rows[0].legend(ncols=2, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.12), **ON_MAP)
     rows[-1].set_xlabel(OMEGA)
     bar_below(figure, squares, rows, DISTANCE, "max")
     return figure

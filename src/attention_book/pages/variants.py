@@ -26,7 +26,7 @@ from ..render.panels import (
     slice_panels,
     styled,
 )
-from ..render.style import ALPHA, ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OVERLAP_LABELS
+from ..render.style import ALPHA, ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, ON_MAP, OVERLAP_LABELS
 from ..store.identity import restore
 from .landscape import theory_lines
 from .phase_diagram import ADVANTAGE, CURVES, draw_maps
@@ -324,7 +324,7 @@ def draw_variant_maps(maps, curves):
         for alphas, label, colour, style in lines:
             draw_line(panel, alphas, "alpha", colour, style, label)
         panel.set(title=title, xlabel=r"$\omega$", ylim=(0, cells.index.max() + 0.04))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11, **ON_MAP)
     figure.supylabel(ALPHA, fontsize=14)
     bar_below(figure, mesh, axes, ADVANTAGE)
     return figure

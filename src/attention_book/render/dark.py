@@ -58,12 +58,15 @@ def dark(svg):
     """A figure on dark paper: the text of an SVG that matplotlib wrote, on white or on no paper.
 
     All colours are those of `on_dark`, but in maps and colour bars: what is drawn inside their axes keeps its colours
-    and its white ground, so that a cell means what it meant and what is drawn over cells is read as before.
+    and its white ground, so that a cell means what it meant and what is drawn over cells is read as before. So does a
+    framed legend, which is that of a map: the key has the colours of the lines on the map.
     """
     tree = ElementTree.fromstring(svg)
     defined = list(tree.iterfind(f".//{SVG}defs/{SVG}path"))
     shapes = {shape.get("id"): copy.deepcopy(shape) for shape in defined}
     kept = [part for axes in tree.iterfind(f".//{SVG}g") if _is_map(axes) for part in _inside(axes)]
+    framed = (key for key in tree.iterfind(f".//{SVG}g") if _is_framed(key))
+    kept += [key for key in framed if kept and key not in kept]
     untouched = {element for part in kept for element in part.iter()} - {*defined}
     for element in tree.iter():
         if element not in untouched and "style" in element.attrib:
@@ -82,6 +85,10 @@ def _is_map(group):
     return group.get("id", "").startswith("axes_") and any(
         part.tag == f"{SVG}image" or part.get("id", "").startswith(MAPS) for part in group.iter()
     )
+
+
+def _is_framed(group):
+    return group.get("id", "").startswith("legend") and group[0].get("id", "").startswith("patch")
 
 
 def _inside(axes):

@@ -32,6 +32,8 @@ STYLE = {
 }
 
 
+ON_MAP = {"frameon": True, "framealpha": 1, "edgecolor": "none"}  # a legend that keeps a map's colours on dark paper
+
 # labels of axes
 ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"
 LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"

@@ -8,7 +8,7 @@ from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
 MIME = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
-WIDTH, FLAT = 14.0, 0.6  # inches at most; height over width at most
+WIDTH, HEIGHTS = 14.0, (0.32, 0.6)  # inches at most; height over width, at least and at most
 LETTER = 0.11  # inches of a title
 
 
@@ -32,18 +32,19 @@ def _lay_out(figure):
     shape = (1, rows * columns) if rows == columns else (columns, rows)
     size = figure.get_size_inches() / (columns, rows)  # of a panel
     width = min(size[0] * shape[1], WIDTH)
-    figure.set_size_inches(width, min(size[1] * shape[0], FLAT * width))
+    low, high = (share * width for share in HEIGHTS)
+    figure.set_size_inches(width, min(max(size[1] * shape[0], low), high))
     grid = figure.add_gridspec(*shape)
     for axes in panels:
         row, column = divmod(axes.get_subplotspec().num1, columns)
         place = (0, row * columns + column) if rows == columns else (column, row)
         axes.set_subplotspec(grid[place])
         _label(axes, *place, shape[0])
-        title = axes.get_title("left")
-        if "$" not in title:
-            axes.set_title(textwrap.fill(title, round((width / shape[1] - 0.8) / LETTER)), loc="left")
+        title, room = axes.get_title("left"), round((width / shape[1] - 0.8) / LETTER)
+        if len(title) > room and "$" not in title:
+            axes.set_title(textwrap.fill(title, room), loc="left")
         if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
-            axes.locator_params(axis="x", nbins=5)
+            axes.locator_params(axis="x", nbins=6)
 
 
 def _label(axes, row, column, rows):
