@@ -218,9 +218,9 @@ def published(options):
     """The authors' published tables beside the stored results of the same cells."""
     from .analysis import published_tables
 
-    compared, lacking = published_tables.compare(options.folder)
+    compared, lacking = published_tables.compare_tables(options.folder)
     if options.out:
-        published_tables.write(compared, options.out)
+        published_tables.write_comparison(compared, options.out)
     means = compared[(compared["optimizer"] == "gd") & compared["instances"].notna()]
     scores = means["z"].abs()
     by = published_tables.summary(means).drop(columns="p").round(4)

@@ -44,9 +44,9 @@ def run(semantic, positional, **other):
     (run(0.9, 0.1), "semantic", "semantic"),
     (run(-0.9, 0.1), "semantic", "semantic"),
     (run(0.1, -0.6), "positional", "positional"),
-    (run(0.9 - 0.8 * basins.CLOSE, 0.1), "semantic", "semantic"),
-    (run(0.9 - 1.2 * basins.CLOSE, 0.1), "semantic", "neither"),
-    (run(0.9, 0.1 + 1.2 * basins.CLOSE), "semantic", "neither"),
+    (run(0.9 - 0.8 * basins.CLOSE_COSINE, 0.1), "semantic", "semantic"),
+    (run(0.9 - 1.2 * basins.CLOSE_COSINE, 0.1), "semantic", "neither"),
+    (run(0.9, 0.1 + 1.2 * basins.CLOSE_COSINE), "semantic", "neither"),
     (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
     (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
     (run(0.9, 0.1, grad_norm=2 * basins.SMALL_GRADIENT), "semantic", "neither"),

@@ -153,7 +153,7 @@ def test_the_stored_comparison():
 
 
 def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, capsys):
-    monkeypatch.setattr(tables, "compare", lambda folder: (STORED, {"rank2": 7}))
+    monkeypatch.setattr(tables, "compare_tables", lambda folder: (STORED, {"rank2": 7}))
     assert main(["published", "anywhere", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     scores = MEANS["z"].abs()

@@ -125,7 +125,7 @@ def _in_our_units(table, means, spreads):
     return pd.concat(frames).assign(runs=table.runs, alpha=lambda rows: rows["alpha"].round(6))
 
 
-def students():
+def stored_students():
     """Our stored students of all `EXPERIMENTS` that exist, each once; `linear_mse` of a model that reads tokens alone.
 
     Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
@@ -157,7 +157,7 @@ def encodings(cells):
 
 
 def ours(rows):
-    """Means of `students` over data sets with errors: `CELL`, optimizer, quantity, ours, ours_error and instances."""
+    """Means of `stored_students` over data sets: `CELL`, optimizer, quantity, ours, ours_error and instances."""
     columns = {name: rows[name].abs() for name in ("m", "theta")} | {
         "m^2": rows["m"] ** 2,
         "theta^2": rows["theta"] ** 2,
@@ -185,7 +185,7 @@ def at_their_alpha(means, published):
 def halves(rows):
     """Scores of the first half of our own runs of two columns against the second, and of that against the first.
 
-    In the sums of squared overlaps, whose scatter is taken to be that of the runs that are scored: as `compare` does.
+    In the sums of squared overlaps, whose scatter is taken to be that of the runs that are scored, as in `compare_tables`.
     """
     parts = [some for _, some in rows.groupby(rows["seed"] < rows["seed"].max() / 2)]
     one, other = (ours(part).query("quantity in @SQUARES").reset_index(drop=True) for part in parts)
@@ -217,13 +217,13 @@ def figure_of(cells):
     return np.select(kinds, ["14", "7", "9", "8", "2"], "3")
 
 
-def compare(folder):
+def compare_tables(folder):
     """Every mean that they publish beside ours, by optimiser, the thresholds read off both, and curves of theory.
 
     Gives a frame of the cells that both have, with z, and the number of means that we lack by form of the student. The
     curves are compared where the folder has any of them.
     """
-    published, rows = theirs(folder), students()
+    published, rows = theirs(folder), stored_students()
     two = published["form"] == "rank2"
     means = pd.concat(
         [ours(rows[rows["form"] == "tied"]), at_their_alpha(ours(rows[rows["form"] == "rank2"]), published[two])]
@@ -303,7 +303,7 @@ def _p(scores):
     return kstest(scores, "norm").pvalue
 
 
-def write(compared, path):
+def write_comparison(compared, path):
     """Keep a comparison as a table of results, with the code that made it."""
     origin = {**environment(), "cell_seconds": 0.0, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
     fields = [*CELL, "figure"]

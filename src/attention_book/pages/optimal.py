@@ -11,7 +11,7 @@ from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, SEMANTIC, TEST_ERR
 
 EXACT = 1e-6  # distance of the squared cosine from one at which the teacher is recovered
 SAME = 1e-6  # relative difference of two training losses below which students are in the same minimum
-MARKERS = {"semantic": "o", "random": "x"}  # of students by start
+OPEN_MARKERS = {"semantic": "o", "random": "x"}  # of students by start
 
 
 def optimal_line(task, alphas):
@@ -92,7 +92,7 @@ def draw_learners(best, passing, published, given, students, baseline):
         for start, rows in with_cosines(students).groupby("start", observed=True):
             label = f"trained from {'the teacher' if start == 'semantic' else 'random weights'}, positions given"
             means = with_errors(rows.groupby("alpha")[[name]])
-            draw_means(axes, means, name, SEMANTIC, marker=MARKERS[start], fillstyle="none", label=label)
+            draw_means(axes, means, name, SEMANTIC, marker=OPEN_MARKERS[start], fillstyle="none", label=label)
     for threshold in thresholds_of_learning():
         for axes in (errors, cosines):
             axes.axvline(threshold, color=NEUTRAL, linewidth=1, linestyle=":")

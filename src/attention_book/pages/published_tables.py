@@ -10,8 +10,8 @@ from ..quantities import THRESHOLDS, symbol
 from ..render.panels import bar_below, draw_cells, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 
-RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
-FIGURES = {
+THEIR_RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
+FIGURE_TITLES = {
     "2": "Figure 2",
     "3": "Figure 3",
     "7": "Figures 3, left, and 7",
@@ -19,7 +19,7 @@ FIGURES = {
     "9": "Figure 9",
     "14": "Figures 11 and 14, rank 2",
 }
-SHOWN = {  # on maps: quantity and start
+MAPPED_OVERLAPS = {  # on maps: quantity and start
     r"$\theta$, semantic": ("theta", "semantic"),
     r"$|m|$, positional": ("m", "positional"),
 }
@@ -32,7 +32,7 @@ def of_means(compared, optimizer="gd"):
 
 def errors(means):
     """Error of the difference to theirs, if their runs scatter as ours do."""
-    runs = means["figure"].astype(str).map(RUNS).fillna(24)
+    runs = means["figure"].astype(str).map(THEIR_RUNS).fillna(24)
     return means["ours_error"] * np.sqrt(1 + means["instances"] / runs)
 
 
@@ -96,9 +96,9 @@ def largest(compared, beyond=4):
 @styled
 def draw_scores(compared):
     """Histograms of z by figure, of both optimisers, beside the standard normal density."""
-    figure, panels = plt.subplots(len(FIGURES) // 2, 2, figsize=(6.4, 7.6), sharex=True)
+    figure, panels = plt.subplots(len(FIGURE_TITLES) // 2, 2, figsize=(6.4, 7.6), sharex=True)
     bins, grid = np.linspace(-6, 6, 49), np.linspace(-6, 6, 241)
-    for axes, (name, title) in zip(panels.ravel(), FIGURES.items()):
+    for axes, (name, title) in zip(panels.ravel(), FIGURE_TITLES.items()):
         rows = compared[compared["figure"] == name]
         for optimizer, look in (("gd", {"color": "#bbbbbb"}), ("lbfgs", {"histtype": "step", "color": LOWER})):
             scores = of_means(rows, optimizer)["z"].clip(-5.9, 5.9)
@@ -115,10 +115,10 @@ def draw_scores(compared):
 
 @styled
 def draw_score_maps(compared):
-    """Scores of the standard task over alpha and omega: a row of panels for each of `SHOWN`, a column an optimiser."""
+    """Scores of the standard task over alpha and omega: `MAPPED_OVERLAPS` (rows of panels) by optimiser (columns)."""
     cells = compared.query("figure in ('2', '3')")
-    figure, panels = plt.subplots(len(SHOWN), 2, figsize=(6.4, 6.2), sharex=True, sharey=True)
-    for row, (label, (quantity, start)) in zip(panels, SHOWN.items()):
+    figure, panels = plt.subplots(len(MAPPED_OVERLAPS), 2, figsize=(6.4, 6.2), sharex=True, sharey=True)
+    for row, (label, (quantity, start)) in zip(panels, MAPPED_OVERLAPS.items()):
         for axes, optimizer in zip(row, ("gd", "lbfgs")):
             rows = of_means(cells, optimizer)
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]

@@ -17,7 +17,7 @@ from ..render.style import ALPHA, COLOURS, NEUTRAL
 
 BASINS = ("semantic", "positional", "neither")
 SMALL_GRADIENT = 0.01  # largest |grad R| of a run that has arrived
-CLOSE = 0.2  # largest difference of a cosine from that of the informed minima
+CLOSE_COSINE = 0.2  # largest difference of a cosine from that of the informed minima
 FEWEST_MINIMA = 3  # informed ones at least, or a basin does not exist
 LEADING = 12  # eigenvectors of the Hessian among which that of a mechanism is looked for
 WHERE = ["omega", "alpha", "valley", "noise"]
@@ -34,7 +34,7 @@ def cosines(table, sigma):
     return pd.DataFrame({"semantic": table["theta"].abs() / sigma, "positional": sigma * table["m"].abs()}).div(size, 0)
 
 
-def classify(table, sigma, close=CLOSE):
+def classify(table, sigma, close=CLOSE_COSINE):
     """Basin of every run from a random start: these runs with `basin`, "neither" for those of no basin, and `side`.
 
     Its side is that of the larger of its `cosines`. A run counts for the basin of its side if its gradient is small and
