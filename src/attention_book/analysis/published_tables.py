@@ -185,7 +185,7 @@ def at_their_alpha(means, published):
 def halves(rows):
     """Scores of the first half of our own runs of two columns against the second, and of that against the first.
 
-    In the sums of squared overlaps, whose scatter is taken to be that of the runs that are scored, as in `compare_tables`.
+    In the sums of squared overlaps, whose scatter is taken to be that of the scored runs, as in `compare_tables`.
     """
     parts = [some for _, some in rows.groupby(rows["seed"] < rows["seed"].max() / 2)]
     one, other = (ours(part).query("quantity in @SQUARES").reset_index(drop=True) for part in parts)
