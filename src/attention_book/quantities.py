@@ -80,6 +80,8 @@ STARTS = {
     "near_positional": "the positional encoding plus 0.1 N(0, 1)",
     "random": "0.1 N(0, 1)",
     "mixed": "the first column semantic, the second positional",
+    "second": "the second column of the teacher",
+    "encoding": "0.3 times 1_d",
 }
 BRANCHES = {name: f"the {name} branch or valley" for name in ("semantic", "positional")}
 THRESHOLDS = {

@@ -178,6 +178,7 @@ def test_starts_know_the_columns_of_the_teacher():
     teacher = torch.arange(8.0).reshape(2, 4)
     assert torch.equal(start_weights("semantic", teacher, None), teacher[0])
     assert torch.equal(start_weights("second", teacher, None), teacher[1])
+    assert torch.equal(start_weights("encoding", teacher, None), torch.full((4,), 0.3))
     assert torch.equal(start_weights("semantic", teacher, None, "rank2"), teacher.reshape(-1))
     mixed = start_weights("mixed", teacher, None, "rank2").reshape(2, 4)
     assert torch.equal(mixed, torch.stack([teacher[0], torch.full((4,), 0.5)]))

@@ -7,7 +7,8 @@ import numpy as np
 from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
-from .cells import INFORMED, StructuredCell
+from .cells import INFORMED, ArchitectureLineCell, LineCell, StructuredCell
+from .grids import experiment
 from .student_grids import RANK2, VALUE, students
 
 BLOCKS = 25  # of equal size in a power law: every d here is a multiple
@@ -70,6 +71,18 @@ structured(
     ],
 )
 
+LAWS = [*((exponent, 0.0) for exponent in (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)), (1.0, -1.0), (1.0, 1.0)]
+ALONG = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5)
+experiment(
+    "spectra_theory",
+    "Theory of power-law spectra over alpha.",
+    LineCell,
+    {"task": [power_law(*law) for law in LAWS]},
+    paper={"alphas": ALONG, "points": 2**9, "scrambles": 16},
+    laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 8},
+    smoke={"task": [power_law(0.0), power_law(1.0)], "alphas": ALONG[4::3], "points": 2**5, "scrambles": 8},
+)
+
 TWO_TEACHERS = Task(teachers=(1.0, 0.5))
 READERS = {"architecture starts": [(STANDARD, ("semantic", "second", "positional")), (RANK2, (*INFORMED, "mixed"))]}
 LEARNT = {"alpha": 3.0, "architecture starts": [(STANDARD, SEMANTIC), (RANK2, ("mixed",))]}
@@ -88,23 +101,45 @@ structured(
     smoke=[{"seed": range(2), "alpha": [0.75, 3.0], **READERS, "d": 40}, {"d": [20, 40], "seed": range(4), **LEARNT}],
 )
 
+LINE_OF_TEACHERS = {"task": TWO_TEACHERS, "architecture": [STANDARD, RANK2], "branches": INFORMED}
+experiment(
+    "two_teachers_theory",
+    "Theory of both students of a teacher of rank 2, where they are compared.",
+    ArchitectureLineCell,
+    LINE_OF_TEACHERS,
+    paper={"alphas": (3.0,), "points": 2**11, "scrambles": 16},
+    laptop={"alphas": (3.0,), "points": 2**7, "scrambles": 8},
+    smoke={"alphas": (3.0,), "points": 2**5, "scrambles": 8},
+)
+
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
+ENCODED = ("semantic", "encoding")
 PENALISED = {"task": SPARSE, "alpha": COMPARED, "starts": SEMANTIC}
 structured(
     "sparse",
     "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
     paper=[
-        {"seed": range(6), "task": SPARSE, "alpha": [0.5, 0.75, 1.0], "d": 1000},
+        {"seed": range(6), "task": SPARSE, "alpha": [0.75, 1.0, 1.5], "starts": ENCODED, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(10), **PENALISED},
     ],
     laptop=[
-        {"seed": range(4), "task": SPARSE, "alpha": [0.5, 1.0], "d": 200},
+        {"seed": range(4), "task": SPARSE, "alpha": [0.75, 1.5], "starts": ENCODED, "d": 200},
         {"d": [100, 200], "seed": range(4), **PENALISED},
     ],
     smoke=[
-        {"seed": range(2), "task": SPARSE, "alpha": [1.0], "d": 50},
+        {"seed": range(2), "task": SPARSE, "alpha": [1.5], "starts": ENCODED, "d": 50},
         {"d": [25, 50], "seed": range(4), **PENALISED},
     ],
+)
+
+experiment(
+    "sparse_theory",
+    "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
+    LineCell,
+    {"task": SPARSE},
+    paper={"alphas": (0.75, 1.0, 1.25, 1.5, 2.0), "points": 2**9, "scrambles": 16},
+    laptop={"alphas": (1.0, 1.5, 2.0), "points": 2**5, "scrambles": 8},
+    smoke={"task": SPARSE[::2], "alphas": (2.0,), "points": 2**5, "scrambles": 8},
 )
 
 SIDES, APART = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their middle

@@ -7,10 +7,13 @@ from torch import Tensor
 from ..errors import check_choice, check_count
 from ..model.architectures import SCORES
 
-STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second")
+STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
 # Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
 # valley.
 NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
+
+
+ENCODED = 0.3  # weights of the start "encoding"
 
 
 def starts_of(form: str) -> tuple[str, ...]:
@@ -24,7 +27,8 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
     Every column starts at Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random), or the first at Q* and the
     others at 1_d/sqrt(d) (mixed). The one column of "tied" also starts near Q* or 1_d/sqrt(d), displaced by noise.
     Where Q* has several columns, each of the student's starts at its own (semantic), or the one column of "tied" at the
-    second (second).
+    second (second). An l1 penalty draws weights as small as 1_d/sqrt(d) to zero; 0.3 times 1_d is about what a
+    positional student learns (encoding).
     Columns that can be exchanged (rank 2) would stay equal for ever from equal starts: there all are displaced by
     0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but
     no stationary point, as it would be with v = 0. The full one starts at V = 0.
@@ -53,7 +57,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         elif start.endswith(("semantic", "second")) or (start == "mixed" and column == 0):
             weights = teachers[min(column, len(teachers) - 1)].clone()
         else:
-            weights = torch.full_like(teachers[0], d**-0.5)
+            weights = torch.full_like(teachers[0], ENCODED if start == "encoding" else d**-0.5)
         vectors.append(weights + drawn(noise) if noise else weights)
     if form == "value":
         vectors += [torch.zeros_like(teachers[0]), drawn(1.0)]
