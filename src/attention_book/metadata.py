@@ -19,7 +19,7 @@ from attention_phases import __version__
 from .analysis import published_tables
 from .experiments import GRIDS, cells, grid
 from .paths import ROOT
-from .quantities import BRANCHES, OPTIMIZERS, QUANTITIES, RATIO, THRESHOLDS, Quantity
+from .quantities import BRANCHES, OPTIMIZERS, QUANTITIES, RATIO, STARTS, THRESHOLDS, Quantity
 
 ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
 TYPES = (  # of Arrow, and what Data Packages call them
@@ -196,7 +196,10 @@ OF_CELLS = {  # and of types that derive from them
     },
     cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
     published_tables.PublishedTable: {
-        "optimizer": Quantity("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"})
+        "start": Quantity(
+            "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
+        ),
+        "optimizer": Quantity("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"}),
     },
 }
 

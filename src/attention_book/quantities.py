@@ -197,6 +197,7 @@ QUANTITIES = {
         names={
             "linear_mse": "test error of a linear model that reads the tokens alone",
             **dict.fromkeys(("test_mse", "train_loss"), ""),
+            **dict.fromkeys(("q", "V"), "of theory"),
             **{name: "absolute value" for name in ("m", "theta")},
             **{f"{name}^2": "summed over two columns of weights" for name in ("m", "theta")},
             **THRESHOLDS,
@@ -210,6 +211,13 @@ QUANTITIES = {
     "percentile_95": _shown("95th percentile of |z|", ".2f"),
     "beyond_3": _shown("|z| above 3", ".2f", scale="%"),
     "mean_z": _shown(form="+.2f"),
+    "away": _ratio(
+        "ours minus published theory, over the largest value along both curves",
+        heading="largest difference",
+        scale="%",
+        form="+.1f",
+    ),
+    "median_away": _shown("median", ".1f", scale="%"),
     "p": _shown(form=".2g"),
     # theory and students
     "usual": _shown("standard student, theory"),

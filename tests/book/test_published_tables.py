@@ -181,7 +181,11 @@ def test_what_slips_do_by_hand():
     frame = pd.DataFrame(
         [cell | {"quantity": "theta"}, cell | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
     )
-    shown = page.slips(frame).set_index("slip")["mean_z"]
+    where = {"omega": 1.0, "start": "semantic", "quantity": "theta"}
+    frame["alpha"] = 1.5
+    slipped = pd.DataFrame([where | {"alpha": 1.5, "slip": "steps", "moved": -3.0}])
+    shown = page.slips(frame, slipped).set_index("slip")["mean_z"]
+    assert shown[page.SLIPS["steps"]] == pytest.approx(0.5 - 3) and shown["none, in part of the map"] == 0.5
     assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3)
     # at omega = 1 the target is A: A (1, -1) = 0.2 (1, -1), and 0.08/2000 is two errors
     assert shown["it reads positions too"] == pytest.approx(0.5 + 2)

@@ -11,11 +11,13 @@ from attention_book.experiments import minima_grids, results
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_book.pages import stability
 from attention_phases import Task
+from attention_phases.measured import standard_error
+from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.equations import Scalars
 from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.stability import contraction, gains, modes, settling_distance, trajectory
+from attention_phases.theory.stability import contraction, gains, gains_of_columns, modes, settling_distance, trajectory
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit
@@ -167,6 +169,17 @@ def test_without_jumps_the_gain_tends_to_the_replicon():
     error = np.hypot(gain[:, -1].std(ddof=1) / 8**0.5, solution.stderr["replicon"])
     assert abs(gain[:, -1].mean() - solution.replicon) < 4 * error
     assert settling_distance(distances, gain) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("alpha", "branch"), [(2.0, "semantic"), (1.5, "positional")])
+def test_gains_of_one_column_are_those_of_the_standard_student(alpha, branch):
+    found = solve(TASK, alpha, branch, 2**10, 8)
+    distances, gain = gains(TASK, alpha, found.overlaps, 2**12, 8)
+    same, of_column = gains_of_columns(TASK, Architecture(), alpha, found.overlaps, 2**11, 8)
+    np.testing.assert_allclose(same, distances)
+    far = slice(0, 4)  # closer copies need more points
+    off = (gain.mean(0) - of_column.mean(0)) / np.hypot(standard_error(gain), standard_error(of_column))
+    assert np.abs(off[far]).max() < 4 and standard_error(of_column)[1] < 0.1 * of_column.mean(0)[1]
 
 
 def test_with_jumps_the_gain_grows_like_one_over_the_distance():

@@ -316,6 +316,23 @@ def write_comparison(compared, path):
     parquet.write(Path(path), by_text)
 
 
+def slipped():
+    """By how much slips in gradient descent move students: `slip`, omega, alpha, start, quantity and `moved`.
+
+    On the data sets that the map of Figure 3 has without them.
+    """
+    where = ["omega", "alpha", "start"]
+    slips, usual = (parquet.load(DATA / f"{name}.parquet") for name in ("slips", "fig03"))
+    usual = usual.query("optimizer == 'gd' and seed == 0")
+    quantities = ["test_mse", "train_loss", *OVERLAPS]
+    with_slip, without = (
+        rows[[*where, *named, *quantities]].astype({"start": str}).set_index([*where, *named]).abs()
+        for rows, named in ((slips, ["slip"]), (usual, []))
+    )
+    moved = (with_slip - without).rename_axis("quantity", axis=1).stack().rename("moved").reset_index()
+    return moved.assign(alpha=moved["alpha"].round(6))
+
+
 def stored():
     """The comparison that is kept."""
     return parquet.load(DATA / f"{NAME}.parquet")

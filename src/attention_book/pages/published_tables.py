@@ -23,6 +23,7 @@ MAPPED_OVERLAPS = {  # on maps: quantity and start
     r"$\theta$, semantic": ("theta", "semantic"),
     r"$|m|$, positional": ("m", "positional"),
 }
+SLIPS = {"rate": "rate 0.1, not 0.15, there", "steps": "4,500 steps, not 5,000, there"}
 
 
 def of_means(compared, optimizer="gd"):
@@ -36,8 +37,11 @@ def errors(means):
     return means["ours_error"] * np.sqrt(1 + means["instances"] / runs)
 
 
-def slips(compared):
-    """What a slip of ours would do to the scores of the quantity that has it: a row for each, before it "none"."""
+def slips(compared, slipped):
+    """What a slip of ours would do to the scores of the quantity that has it: a row for each, before them "none".
+
+    slipped: of slips in gradient descent, which part of the map of Figure 3 was trained with
+    """
     means = of_means(compared)
     theta, linear = (means[means["quantity"] == name] for name in ("theta", "linear_mse"))
     forgotten = theta["ours"] * (1 / theta["sigma"] ** 2 - 1)
@@ -48,11 +52,17 @@ def slips(compared):
         ("linear_mse", "none"): linear["z"],
         ("linear_mse", "it reads positions too"): linear["z"] + encodings(linear) / errors(linear),
     }
-    rows = [
+    on_map = means[means["figure"].isin(["2", "3"])].astype({"start": str, "quantity": str})
+    rows = on_map.merge(slipped, on=["omega", "alpha", "start", "quantity"])
+    for quantity in ("theta", "train_loss"):
+        for slip, cells in rows[rows["quantity"] == quantity].groupby("slip", observed=True):
+            moved[quantity, "none, in part of the map"] = cells["z"]
+            moved[quantity, SLIPS[slip]] = cells["z"] + cells["moved"] / errors(cells)
+    table = [
         {"label": name, "slip": slip, "median": z.abs().median(), "beyond_3": (z.abs() > 3).mean(), "mean_z": z.mean()}
         for (name, slip), z in moved.items()
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(table)
 
 
 def encoding_slope(compared):

@@ -6,7 +6,9 @@ from matplotlib import pyplot as plt
 
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
+from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.theory.stability import gains_of_columns, settling_distance
 
 from ..analysis.controlled import intercept
 from ..analysis.instances import GAPS, advantage, as_columns, gap_map, in_errors, instance_means, test_gap, training_gap
@@ -38,6 +40,14 @@ TITLES = {
     "three tokens": "three tokens",
     "four tokens": "four tokens",
 }
+SETTLED = (  # near alpha_c; of rank 2, which has none, on both sides of its onset
+    ("correlated", 2.7, "semantic"),
+    ("correlated", 2.7, "positional"),
+    ("untied", 2.3, "semantic"),
+    ("untied", 2.3, "positional"),
+    ("rank2", 2.0, "semantic"),
+    ("rank2", 0.5, "positional"),
+)
 TIED = "#999999"
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
@@ -211,6 +221,23 @@ def threshold_curves(lines, style="-", whose=""):
     """Both thresholds of theory for `draw_maps`, those that there are."""
     curves = [(curve(lines, kind), *CURVES[kind]) for kind in GAPS]
     return [(alphas, f"{label}{whose}", colour, style) for alphas, label, colour, _ in curves if len(alphas)]
+
+
+def copies(points=2**10, scrambles=8):
+    """How far apart two copies of message passing settle in theory, at each of `SETTLED`.
+
+    `student`, `alpha`, `branch`; `distance` over the size of the weights, with its error: NaN where it is smaller than
+    all that were tried.
+    """
+    rows = []
+    for name, alpha, branch in SETTLED:
+        solution = solve(Task(), alpha, branch, points, scrambles, architecture=MAPPED[name])
+        distance = settling_distance(
+            *gains_of_columns(Task(), MAPPED[name], alpha, solution.overlaps, points, scrambles)
+        )
+        found = {"distance": distance.value or np.nan, "distance_error": distance.error}
+        rows.append({"student": TITLES[name], "alpha": alpha, "branch": branch} | found)
+    return pd.DataFrame(rows)
 
 
 @styled
