@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.measured import Measured
+from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from .. import published
@@ -143,7 +144,7 @@ def left_by_descent(tables, above=0.05):
         students = students.dropna()
         higher = students["train_loss", "gd"] / students["train_loss", "lbfgs"] - 1
         alike = (higher.groupby(["alpha", "omega"]).mean().abs() < 0.01).mean()
-        is_positional = students["m", "lbfgs"].abs() > students["theta", "lbfgs"].abs()
+        is_positional = students["m", "lbfgs"].abs() > students["theta", "lbfgs"].abs() / Task().sigma ** 2
         gone = (is_positional == (start == "semantic"))[higher > above].mean()
         rows.append((title, start, alike, int((higher > above).sum()), gone))
     return pd.DataFrame(rows, columns=["map", "start", "alike", "left", "gone"])
