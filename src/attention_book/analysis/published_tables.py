@@ -329,7 +329,7 @@ def slipped():
         rows[[*where, *named, *quantities]].astype({"start": str}).set_index([*where, *named]).abs()
         for rows, named in ((slips, ["slip"]), (usual, []))
     )
-    moved = (with_slip - without).rename_axis("quantity", axis=1).stack().rename("moved").reset_index()
+    moved = (with_slip - without).dropna().rename_axis("quantity", axis=1).stack().rename("moved").reset_index()
     return moved.assign(alpha=moved["alpha"].round(6))
 
 
