@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from attention_book.notebooks.marks import marked
-from attention_book.notebooks.parameters import as_typed, assigned, of_profile
+from attention_book.notebooks.parameters import as_typed, assigned, marked, of_profile
 from attention_book.paths import NOTEBOOKS
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON

@@ -16,8 +16,7 @@ from traitlets.config import Config
 from attention_phases.errors import BadInput, NotebookError
 
 from .. import paths
-from .marks import marked
-from .parameters import checked
+from .parameters import checked, marked
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 

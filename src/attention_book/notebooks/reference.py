@@ -23,7 +23,7 @@ from ..render import wide
 from ..store.provenance import cpu_info
 from . import execution
 from .execution import with_ids
-from .marks import marked
+from .parameters import marked
 
 FOLDER = paths.ROOT / "tests" / "reference"
 MADE_ON = "processor.txt"
