@@ -14,10 +14,9 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_book.store.database import Store
 from attention_book.store.executors import cluster, process_pool
 from attention_book.store.parquet import export
-from attention_book.store.running import run
+from attention_book.store.sweep import Store, run
 
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "seconds")
 

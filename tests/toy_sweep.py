@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from attention_book.store import executors, running
-from attention_book.store.database import Store
+from attention_book.store import executors
 from attention_book.store.identity import canonical, key, seed_sequence
+from attention_book.store.sweep import Store, run
 
 
 @dataclass(frozen=True)
@@ -82,4 +82,4 @@ if __name__ == "__main__":
     place = executors.process_pool(2) if where == "processes" else executors.cluster(where)
     with Reporting(path) as results, place as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
-        running.run(grid(), slow, results, executor, quiet=True)
+        run(grid(), slow, results, executor, quiet=True)

@@ -17,7 +17,7 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
 from .experiments import grid
-from .store.running import progress
+from .store.sweep import progress
 
 
 def theory(options):

@@ -18,8 +18,8 @@ from attention_book import cli, commands, experiments
 from attention_book.experiments import cells, kinds, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
-from attention_book.store.database import Store
 from attention_book.store.parquet import load
+from attention_book.store.sweep import Store
 from attention_phases.errors import SweepError
 from attention_phases.measured import with_error
 from attention_phases.task import MATRICES, Task

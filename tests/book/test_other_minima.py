@@ -8,10 +8,10 @@ from scipy.stats import binom
 
 from attention_book.experiments import grid, results, simulation, verification
 from attention_book.experiments.cells import StudentCell
-from attention_book.store.database import Store
 from attention_book.store.identity import canonical
 from attention_book.store.parquet import export
 from attention_book.store.provenance import COLUMNS
+from attention_book.store.sweep import Store
 from attention_phases.task import Task
 
 # Starts displaced by 0.4 and more end in a minimum with a loss 4 % above that of the others. Students whose ends one

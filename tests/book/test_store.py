@@ -20,10 +20,10 @@ from toy_sweep import Cell, grid, table, work
 from attention_book import experiments
 from attention_book.experiments import GRIDS, kinds
 from attention_book.experiments.cells import StudentCell
-from attention_book.store import provenance, running
-from attention_book.store.database import Store
+from attention_book.store import provenance
 from attention_book.store.identity import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.parquet import export, items, load
+from attention_book.store.sweep import Store, run
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.task import Task
 
@@ -209,7 +209,7 @@ def test_a_full_disk_keeps_what_was_stored(python, tmp_path):
     script = (
         "import sys; from concurrent.futures import ThreadPoolExecutor; from toy_sweep import *\n"
         "with Store(sys.argv[1]) as results, ThreadPoolExecutor(1) as executor:\n"
-        "    running.run(grid(), work, results, executor, quiet=True)"
+        "    run(grid(), work, results, executor, quiet=True)"
     )
 
     def limit():  # writing fails then, instead of killing the process
@@ -223,7 +223,7 @@ def test_a_full_disk_keeps_what_was_stored(python, tmp_path):
         stored = {text for text, *_ in results.items()}
     assert 0 < len(stored) < 60
     with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        assert running.run(grid(), work, results, executor, quiet=True) == (60 - len(stored), len(stored), [])
+        assert run(grid(), work, results, executor, quiet=True) == (60 - len(stored), len(stored), [])
 
 
 # Tables

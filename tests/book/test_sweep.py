@@ -20,10 +20,10 @@ from toy_sweep import Cell, grid, table, work, worker_settings
 from attention_book import experiments
 from attention_book.experiments import verification
 from attention_book.experiments.results import work as train
-from attention_book.store import executors, running
-from attention_book.store.database import Store
+from attention_book.store import executors
 from attention_book.store.identity import canonical, key
 from attention_book.store.parquet import export, load
+from attention_book.store.sweep import Store, run
 from attention_phases.errors import SweepError
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def undisturbed(tmp_path_factory):
 def swept(folder, cells, work=work, executor=None):
     """Frame of a sweep, over a thread if nothing else."""
     with Store(folder / "s.sqlite") as stored, executor or ThreadPoolExecutor(1) as pool:
-        assert running.run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
+        assert run(cells, work, stored, pool, quiet=True) == (len(cells), 0, [])
         (path,) = export(stored, folder)
     return load(path)
 
@@ -75,7 +75,7 @@ def results(tmp_path):
 
 
 def sweep(cells, results, executor, work=work, **options):
-    return running.run(cells, work, results, executor, quiet=True, **options)
+    return run(cells, work, results, executor, quiet=True, **options)
 
 
 def keys(cells):

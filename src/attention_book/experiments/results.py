@@ -10,11 +10,10 @@ from attention_phases.errors import SweepError
 
 from ..paths import BUILT, DATA
 from ..store import provenance
-from ..store.database import Store
 from ..store.executors import cluster, process_pool
 from ..store.identity import canonical
 from ..store.parquet import export, load
-from ..store.running import run
+from ..store.sweep import Store, run
 from . import grid
 
 

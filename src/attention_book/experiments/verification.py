@@ -19,7 +19,7 @@ from ..paths import DATA
 from ..store import provenance
 from ..store.identity import check_rows, flattened, restore
 from ..store.parquet import flat, load
-from ..store.running import one_line, progress
+from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 from .kinds import function
 from .landscape import descend, search

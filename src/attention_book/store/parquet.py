@@ -19,8 +19,8 @@ from attention_phases import __version__
 from attention_phases.errors import StoreError
 
 from . import provenance
-from .database import Store
 from .identity import Row
+from .sweep import Store
 
 SCHEMA = 1
 

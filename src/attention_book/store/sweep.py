@@ -1,0 +1,218 @@
+"""Compute the cells of a sweep over any executor, and store each result as it comes.
+
+A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict of results per start. The store is an
+SQLite file with one row a cell, each written in one transaction by the one process that has it open. After a kill at
+any moment every cell that was reported is there.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import BrokenExecutor, CancelledError, Executor
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from attention_phases.errors import StoreError, SweepError
+
+from . import provenance
+from .identity import Row, canonical, check_rows, key
+
+SCHEMA = 1
+TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
+RESERVED = {"cell", *provenance.COLUMNS}
+
+
+class Store:
+    """Results by cell in an SQLite file, made if missing and held by one process from opening to closing.
+
+    A file that is in use, damaged, no results store or of another schema is a `StoreError`, and left as it was.
+    """
+
+    def __init__(self, path: os.PathLike | str):
+        self.path = Path(path)
+        with self._reporting():
+            self._db = sqlite3.connect(self.path, timeout=0)  # a held lock is an error at once
+        try:
+            with self._reporting():
+                self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self) -> None:
+        # Exclusive: the lock lasts until close, and no shared memory is needed (network file systems).
+        self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        schema = self._pragma("user_version")
+        if not empty and schema != SCHEMA:
+            self._refuse(f"no results of schema {SCHEMA}, which this version reads, but of {schema}")
+        if (damage := self._damage()) != "ok":
+            self._refuse(f"damaged ({damage})")
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = FULL")  # a reported result survives a power cut too
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")  # takes the lock; all of the schema or nothing
+            if empty:
+                self._db.execute(TABLE)
+                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _pragma(self, name: str) -> Any:
+        return self._db.execute(f"PRAGMA {name}").fetchone()[0]
+
+    def _refuse(self, reason: str) -> None:
+        raise StoreError(f"store {self.path}: {reason}; it was left as it is")
+
+    def _damage(self) -> str:
+        """What is wrong with the file, or "ok"."""
+        damage = str(self._pragma("quick_check(1)")).splitlines()[0]
+        log = Path(f"{self.path}-wal")
+        pages_in_log = log.exists() and log.stat().st_size  # left by a kill
+        size = self._pragma("page_count") * self._pragma("page_size")
+        # SQLite itself reads the cut end of a last page as zeros.
+        too_short = self.path.stat().st_size < size and not pages_in_log
+        return "the file is too short" if damage == "ok" and too_short else damage
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            reason = "in use by another process" if busy else str(error).splitlines()[0]
+            raise StoreError(f"store {self.path}: {reason}") from error
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._db.close()
+
+    def keys(self) -> set[str]:
+        """Return the keys (`identity.key`) of all stored cells."""
+        with self._reporting():
+            return {stored for (stored,) in self._db.execute("SELECT key FROM cells")}
+
+    def put(self, cell: Any, rows: Iterable[Row], origin: Row) -> None:
+        """Store the results of a cell, durable on return. A cell that is stored already is a `StoreError`.
+
+        Args:
+            rows: one flat dict a start, see `identity.check_rows`, without the cell's own names.
+            origin: values for `provenance.COLUMNS`.
+        """
+        text = canonical(cell)
+        results = json.dumps(check_rows(rows, taken=RESERVED | json.loads(text).keys()))
+        with self._reporting(), self._db:
+            self._db.execute("INSERT INTO cells VALUES (?, ?, ?, ?)", (key(text), text, results, json.dumps(origin)))
+
+    def items(self) -> Iterator[tuple[str, list[Row], Row]]:
+        """Yield the canonical JSON of each cell, its rows and its provenance, in order of the keys."""
+        with self._reporting():
+            for text, rows, origin in self._db.execute("SELECT cell, results, provenance FROM cells"):
+                yield text, json.loads(rows), json.loads(origin)
+
+
+class Failure(NamedTuple):
+    """A cell that raised, and one line that says why."""
+
+    cell: object
+    error: str
+
+
+class Summary(NamedTuple):
+    """What `run` did: cells computed, cells known before, and the failures."""
+
+    done: int
+    skipped: int
+    failed: list[Failure]
+
+
+def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
+    """Progress of work that takes a while, on stderr, with the time left, and only where somebody watches.
+
+    A `tqdm` for a ``with`` block, whose ``update(n)`` counts n units more, beyond those that were `done` before.
+    """
+    hidden = True if quiet else None  # None: tqdm looks whether there is a terminal
+    return tqdm(total=total, unit=unit, smoothing=0, file=sys.stderr, disable=hidden, initial=done)
+
+
+def run(
+    cells: Iterable,
+    work: Callable[[Any], list[Row]],
+    store: Store,
+    executor: Executor,
+    quiet: bool = False,
+    known: Collection[str] = (),
+    ahead: int = 1024,
+) -> Summary:
+    """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
+
+    Args:
+        work: gives a flat dict a start; importable by the workers.
+        quiet: no progress bar (batch jobs); failures are still printed on stderr.
+        known: canonical JSON of cells whose results are kept elsewhere.
+        ahead: at most so many cells wait in the executor's queue, more than it has workers.
+
+    Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
+    `StoreError` where a result could not be written.
+    """
+    by_text = {canonical(cell): cell for cell in cells}
+    stored = store.keys()
+    missing = [cell for text, cell in by_text.items() if text not in known and key(text) not in stored]
+    skipped = len(by_text) - len(missing)
+    todo = iter(missing)
+    done, failed, pending, finished = 0, [], {}, SimpleQueue()
+    bar = progress(len(by_text), "cell", quiet, done=skipped)
+    try:
+        while True:
+            while len(pending) < ahead and (cell := next(todo, None)):
+                future = executor.submit(_compute, work, cell)
+                pending[future] = cell
+                future.add_done_callback(finished.put)
+            if not pending:
+                return Summary(done, skipped, failed)
+            future = finished.get()
+            cell = pending.pop(future)
+            try:
+                store.put(cell, *future.result())
+                done += 1
+            except (BrokenExecutor, StoreError, SweepError):
+                raise
+            except CancelledError as error:  # nobody does that here
+                raise SweepError(
+                    f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
+                ) from error
+            except Exception as error:
+                failed.append(Failure(cell, one_line(error)))
+                bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
+            bar.update()
+    except BrokenExecutor as error:
+        raise SweepError(
+            f"a worker process died (killed, or out of memory?) after {done} cells; they are stored, run again to go on"
+        ) from error
+    finally:
+        for future in pending:
+            future.cancel()
+        bar.close()
+
+
+def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Row]:
+    """Rows and provenance of a cell; runs in the worker."""
+    start = time.perf_counter()
+    rows = work(cell)
+    return rows, {
+        **provenance.environment(),
+        "cell_seconds": time.perf_counter() - start,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
