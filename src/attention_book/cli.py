@@ -151,7 +151,7 @@ class _Defaults(argparse.ArgumentDefaultsHelpFormatter):
     """Help that shows each default, where there is one."""
 
     def _get_help_string(self, action):
-        has_one = action.default not in (None, False, [])
+        has_one = action.default not in (None, []) and action.default is not False
         return super()._get_help_string(action) if has_one else action.help
 
 

@@ -179,7 +179,7 @@ def test_every_default_is_in_the_help(run, command):
     defaults = vars(cli._parser().parse_args([command]))
     shown = " ".join(out.split())
     for name, value in defaults.items():
-        if name != "command" and value not in (None, False, []):
+        if name != "command" and value not in (None, []) and value is not False:
             assert re.search(rf"--{name.replace('_', '-')} .*?\(default: {value}\)", shown), name
     assert code == 0
 
