@@ -44,6 +44,7 @@
   function report({rows, train, total}, done) {
     const random = chosen(rows, "random"), semantic = random.filter(row => row.valley === "semantic").length;
     const stuck = rows.filter(row => !row.converged).length;
+    said.ariaBusy = String(!done);  // read aloud at the end only
     said.textContent = !done ? `${rows.length} of ${total} students …` : [
       train === "sweep" ? `Dots: means of ${SETS} data sets. ${crossing()}` : "",
       `Of ${random.length} random starts (rings) ${random.length - semantic} ended positional, ${semantic} semantic.`,

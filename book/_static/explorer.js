@@ -51,7 +51,7 @@
       if (name === "matrix" && theory.tasks[value]) state.matrix = value;
       if (name === "train" && ["", "circle", "sweep"].includes(value)) state.train = value;
     }
-    if ((state.omega !== omega && !("train" in values)) || state.matrix !== matrix) state.train = values.train ?? "";
+    if (!("train" in values) && (state.omega !== omega || state.matrix !== matrix)) state.train = "";
     if (state.matrix !== matrix) drawMap();
     show();
   }
@@ -69,7 +69,7 @@
 
   /** Go to the view that the address names. */
   function open() {
-    move(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+    move({train: "", ...Object.fromEntries(new URLSearchParams(location.hash.slice(1)))});
     root.dispatchEvent(new Event("opened"));
   }
 
