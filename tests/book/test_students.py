@@ -11,7 +11,7 @@ from attention_book.analysis import instances
 from attention_book.analysis.instances import in_errors
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
-from attention_book.pages import dimension, slice
+from attention_book.pages import slice
 from attention_book.pages.phase_diagram import theory_advantage, theory_gap
 from attention_book.pages.slice import draw_slice
 from attention_book.paths import DATA
@@ -73,7 +73,7 @@ def test_students_by_dimension():
         trained(1.5, start, "gd", seed, **measured) | {"d": d}
         for start in ("semantic", "positional") for d in (10, 15, 36) for seed, measured in enumerate(values)
     ]  # fmt: skip
-    frame = dimension.sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
+    frame = slice.sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
     assert [(row.quantity, *row.parameters.values(), row.published) for row in frame.itertuples()] == [
         ("theta/sigma^2", 10, "semantic", "0.381"), ("theta/sigma^2", 36, "semantic", "0.444"),
         ("m/sigma^2", 10, "positional", "0.68"), ("m/sigma^2", 36, "positional", "0.86"),

@@ -1,17 +1,23 @@
-"""Figure 2: a slice of the phase diagram. Both students over alpha at one omega, beside theory and the paper."""
+"""Figures 2, 3 (left) and 7: both students along alpha or the dimension, beside theory and the paper."""
+
+import numpy as np
+import pandas as pd
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
+from attention_phases.theory import encoding_error, mean_attention
 from attention_phases.theory.branches import OWN
 from attention_phases.theory.quadrature import SCRAMBLES
 
 from .. import published
-from ..analysis.instances import absolute_means
+from ..analysis.instances import absolute_means, with_errors
+from ..experiments.simulation import linear_baselines
 from ..published import Comparison, compare
-from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, slice_panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC
+from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, panels, scientific, slice_panels, styled
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC, TEST_ERROR
 from .phase_diagram import theory_comparison
 
+READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
 # Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
 OF_SOLUTION = {"train_loss": "unknown", "test_mse": "unknown"}
 
@@ -67,6 +73,34 @@ def means_beside_published(task, table):
     return compare(comparisons)
 
 
+def baseline_means(cells):
+    """Means over data sets of both linear baselines, and of what lies between them, with errors.
+
+    By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), "difference" (the second minus the first, on
+    the same data), and "encoding" (``|E[Y] p|^2/(2 d)``, without error). Each of the `cells` names a data set.
+    """
+    errors = pd.DataFrame([{"d": cell.d, **linear_baselines(cell)} for cell in cells])
+    errors["difference"] = errors["tokens and positions"] - errors["tokens"]
+    means = with_errors(errors.groupby("d"))
+    return means.assign(encoding=[encoding_error(mean_attention(cells[0].task), d) for d in means.index])
+
+
+def sizes_beside_published(table, task, names):
+    """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `published.compare`.
+
+    table: the experiment "fig07", of gradient descent; `names` are keys of `published.SCALING`.
+    """
+    means, seeds = absolute_means(table, task.sigma, along="d"), int(table["seed"].nunique())
+    comparisons = []
+    for name in names:
+        start = "positional" if name == "m/sigma^2" else "semantic"
+        ours = means.loc[start, [name, f"{name}_error"]]
+        for d in sorted(published.SCALING[name].keys() & set(ours.index)):
+            known, where = published.SCALING[name][d], {"d": d, "branch": start}
+            comparisons.append(Comparison(name, where, known, Measured(*ours.loc[d]), "students", seeds, "instances"))
+    return compare(comparisons)
+
+
 @styled
 def draw_slice(theory, stable, means, gap, thresholds, baseline, sigma):
     """Figure 2, the paper's three panels above one another on one axis.
@@ -77,13 +111,13 @@ def draw_slice(theory, stable, means, gap, thresholds, baseline, sigma):
     baseline: test error of the linear model.
     """
     critical, linear = thresholds["critical"], thresholds["linear"]
-    figure, panels = slice_panels(3.4)
-    losses, overlaps, errors = panels
+    figure, rows = slice_panels(3.4)
+    losses, overlaps, errors = rows
     lower = _lower_start(means, gap)
     _draw_losses(losses, theory, stable, gap)
     _draw_overlaps(overlaps, theory, lower, critical.value, sigma**2)
     _draw_test_errors(errors, theory, lower, critical.value, baseline)
-    for axes in panels:
+    for axes in rows:
         mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL, left=axes is losses)
     mark_threshold(errors, linear, r"$\alpha_l$", BASELINE)
     errors.set_xlim(0, None)
@@ -134,3 +168,56 @@ def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
 def _where_lower(curve, branch, alpha_c):
     """The part of a branch on which its training loss is the lower one."""
     return curve[curve.index >= alpha_c] if branch == "semantic" else curve[curve.index <= alpha_c]
+
+
+@styled
+def draw_dimensions(means, limits, baselines, baseline):
+    """Figure 7: test error of both minima and of the linear models against the dimension.
+
+    means, baselines: `instance_means` along d, and `baseline_means`.
+    limits, baseline: at infinite d: the `theory.Solution` of both branches, and the linear model's test error.
+    """
+    figure, (axes,) = panels(1, 6.8)
+    for branch, limit in limits.items():
+        value, error, colour = limit.test_mse, limit.stderr["test_mse"], COLOURS[branch]
+        axes.axhline(value, color=colour, label=rf"theory, $d=\infty$, {branch}")
+        axes.axhspan(value - error, value + error, color=colour, alpha=0.3, linewidth=0)
+        draw_means(axes, means.loc[branch], "test_mse", colour, label=f"trained, {branch} start")
+    axes.axhline(baseline, color=BASELINE, linestyle="--", label=r"theory, $d=\infty$, linear")
+    for read, marker in READ.items():
+        look = {"markerfacecolor": "none", "markersize": 6, "label": f"linear model reading {read}"}
+        draw_means(axes, baselines, read, BASELINE, marker, **look)
+    axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=TEST_ERROR, ylim=(0, None))
+    scientific(axes)
+    figure.legend(loc="outside lower center", ncols=1)
+    return figure
+
+
+@styled
+def draw_overlaps(means, limits, sigma):
+    """Figure 3, left: both minima in the plane of their overlaps, for growing d.
+
+    Of the overlap that a start is not named after, whose sign is random, the root mean square is drawn.
+
+    means, limits: `instance_means` along d, and the `theory.Solution` of both branches at infinite d.
+    """
+    variance = sigma**2
+    figure, (axes,) = panels(1, 5.2)
+    star = {"markeredgecolor": "black", "markersize": 17, "zorder": 2, "clip_on": False}
+    for branch, limit in limits.items():
+        rows, colour = means.loc[branch] / variance, COLOURS[branch]
+        x, y = (rows[name if name == OWN[branch] else f"{name}_rms"] for name in ("m", "theta"))
+        axes.plot(x, y, color=colour, linewidth=0.8)
+        errors = {"yerr": rows[f"{y.name}_error"], "xerr": rows[f"{x.name}_error"]}
+        axes.errorbar(x, y, **errors, fmt="none", ecolor=colour, elinewidth=1)
+        dots = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "label": f"{branch} start"}
+        axes.scatter(x, y, 12 * np.log(rows.index), colour, **dots)
+        m, theta = limit.overlaps.m / variance, limit.overlaps.theta / variance
+        axes.plot(m, theta, "*", color=colour, label=r"theory, $d=\infty$", **star)
+        for d in (rows.index.min(), rows.index.max()):
+            axes.annotate(f"$d={d}$", (x[d], y[d]), xytext=(12, 8), textcoords="offset points", color=colour)
+    axes.set(xlim=(0, None), ylim=(0, None))
+    axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
+    axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
+    axes.legend(loc="upper right")
+    return figure
