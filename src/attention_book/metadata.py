@@ -199,6 +199,7 @@ OF_CELLS = {  # and of types that derive from them
         "start": Quantity(
             "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
         ),
+        "d": Quantity("embedding dimension; empty for curves of theory", RATIO),
         "optimizer": Quantity("of our students, or theory", names=OPTIMIZERS | {"theory": "replica-symmetric theory"}),
     },
 }
