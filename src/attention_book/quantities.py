@@ -223,6 +223,13 @@ QUANTITIES = {
     "usual": _shown("standard student, theory"),
     "trained": _shown("trained students"),
     "limit": _shown("students, d → ∞"),
+    # structured tokens
+    "exponent": _shown("exponent"),
+    "source": _shown("where the teacher lies"),
+    "filled": _shown("share of directions filled", ".2f"),
+    "trained_critical": _shown(f"{_ALPHA_C} of students"),
+    "trained_linear": _shown(f"{_ALPHA_L} of students"),
+    "trained_test_mse": _shown("ε<sub>g</sub> of students, d → ∞"),
     "critical_broken": _shown(f"{_ALPHA_C} moves by, with one step of breaking", missing="not computed"),
     "critical_later": _shown(f"{_ALPHA_C} later by", missing=""),
     "linear_later": _shown(f"{_ALPHA_L} later by", missing=""),

@@ -39,6 +39,7 @@ WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of
     "positions_given": 2,
     "recovery": 3,
     "slips": 2,
+    "spectra": 2,
 }
 IN_PART = {cells.CopiesCell, cells.OneStepThresholdsCell}
 
