@@ -52,9 +52,9 @@ def words(task, line, trained, close, accounts, solutions):
     """The numbers of the landing page's text, by name; losses in units of 1e-3.
 
     Args:
-        line, trained, close: theory, students by one optimiser from both starts, and students close to the crossing,
-            all at the task's omega.
-        accounts, solutions: at alpha_c, by branch: `Account`, and a `theory.Solution`.
+        line, trained: theory, and students by one optimiser from both starts, at the task's omega.
+    close: students close to the crossing, at this omega.
+    accounts, solutions: at alpha_c, by branch: `Account`, and a `theory.Solution`.
     """
     weak, exact = thresholds_of_learning()
     _, limits = by_dimension(close)
