@@ -172,6 +172,7 @@ def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
         page.keyboard.press("Escape")
 
 
+@pytest.mark.slow
 def test_what_is_taken_away_is_light():
     """And so is what is printed, which no dark figure comes with."""
     for path in set((HTML / "figures").glob("*.svg")) - set((HTML / "figures").glob("*-dark.svg")):

@@ -20,6 +20,7 @@ from ..store.identity import canonical
 from ..store.parquet import load
 from ..store.provenance import environment
 from .parameters import as_typed, assignments, declared, of_profile
+from .script import script
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
 AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
@@ -39,13 +40,13 @@ UNITS = "pure numbers, unless an axis names another unit"
 
 
 def write_figures(notebook, text, folder):
-    """Write FIGURE.svg, FIGURE.csv and FIGURE.json of each figure of a notebook executed from a text (a Path).
+    """Write FIGURE.svg, FIGURE.csv, FIGURE.py and FIGURE.json of each figure of a notebook executed from a text (a Path).
 
-    Returns lists of paths by kind: `svg`, `csv` and `json`, and `wide`: FIGURE-wide.svg, for figures of several rows.
+    Returns lists of paths by kind: `svg`, `csv`, `py` and `json`, and `wide`: FIGURE-wide.svg, for figures of several rows.
     A figure that is not drawn to scale has no CSV.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = {"svg": [], "csv": [], "json": [], "wide": []}
+    written = {kind: [] for kind in ("svg", "csv", "py", "json", "wide")}
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", ()) if "figure" in cell.metadata.get("mystnb", {}) else ():
             drawn = output.get("data", {})
@@ -55,6 +56,8 @@ def write_figures(notebook, text, folder):
             files = {f"{about['figure']}.svg": _signed(drawn[SVG], about)}
             if CSV in drawn:
                 files[f"{about['figure']}.csv"] = drawn[CSV]
+            code = [before.source for before in notebook.cells[: number + 1] if before.cell_type == "code"]
+            files[f"{about['figure']}.py"] = script(code, about["figure"])
             about["files"] = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
             files[f"{about['figure']}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
             for name, content in files.items():

@@ -26,7 +26,7 @@ def run_figure(name, profile, settings, folder, quiet=True):
 
     Args:
         settings: parameters, "name=value", that differ from those of the profile.
-        folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv and FIGURE.json of
+        folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and FIGURE.json of
             each picture go.
         quiet: no progress on stderr.
 
