@@ -39,6 +39,26 @@ def test_the_files_of_a_figure_are_what_its_metadata_say(name):
     assert all("computing seconds" in data and data["commit"] for data in about["data"])
 
 
+def test_the_code_of_a_figure_draws_it(python, tmp_path):
+    ended = python(HTML / "figures" / "fig-02.py", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "fig-02.svg").read_text().count("<path") > 100
+
+
+def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
+    page = open_page(HTML / "book" / "index.html")
+    assert page.locator(".gallery a img").count() > 20
+    for number in range(page.locator(".routes section").count()):
+        page.goto((HTML / "book" / "index.html").as_uri())
+        route = page.locator(".routes section").nth(number)
+        name, steps = route.locator("h3").inner_text(), route.locator("a").count()
+        route.locator("a").first.click()
+        for step in range(1, steps):
+            line = page.locator("p.route", has_text=f"{name}: {step} of {steps}")
+            line.locator("a").click()
+        assert page.locator("p.route", has_text=f"{name}: {steps} of {steps} · the last step").count() == 1
+
+
 def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     line = page.locator("details.behind").first

@@ -14,8 +14,8 @@ CELLS = [
     "rng = np.random.default_rng(0)\nsize = 2\nsize = 3",
     "spent = rng.normal()\nrows = {k: rng.normal(size=size) for k in 'ab'}\nfor k in rows: glue(k, 0)",
     "figure = draw(spent)",
-    "rows['c'] = pi\nprint(rows)",
-    "figure = draw(rows)",
+    "rows['c'] = pi\nprint(rows)\nmore = []\nmore.append(1)\nlog = []\nlog.append(2)",
+    "figure = draw(rows.query('a < @size'), more)",
 ]
 
 
@@ -28,7 +28,9 @@ def test_a_script_has_what_the_figure_needs_and_what_moves_a_random_number_befor
         "spent = rng.normal()",
         "rows = {k: rng.normal(size=size) for k in 'ab'}",
         "rows['c'] = pi",
-        "figure = draw(rows)",
+        "more = []",
+        "more.append(1)",
+        "figure = draw(rows.query('a < @size'), more)",
         'figure.savefig("fig.svg")',
     ]
 

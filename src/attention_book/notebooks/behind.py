@@ -40,10 +40,10 @@ UNITS = "pure numbers, unless an axis names another unit"
 
 
 def write_figures(notebook, text, folder):
-    """Write FIGURE.svg, FIGURE.csv, FIGURE.py and FIGURE.json of each figure of a notebook executed from a text (a Path).
+    """Write what is taken away of each figure of a notebook executed from a text (a Path).
 
-    Returns lists of paths by kind: `svg`, `csv`, `py` and `json`, and `wide`: FIGURE-wide.svg, for figures of several rows.
-    A figure that is not drawn to scale has no CSV.
+    Returns lists of paths by kind: `svg`; `csv`, unless it is not drawn to scale; `py`; `json`; and `wide`, for figures
+    of several rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = {kind: [] for kind in ("svg", "csv", "py", "json", "wide")}

@@ -26,8 +26,8 @@ def run_figure(name, profile, settings, folder, quiet=True):
 
     Args:
         settings: parameters, "name=value", that differ from those of the profile.
-        folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and FIGURE.json of
-            each picture go.
+        folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and
+            FIGURE.json of each picture go.
         quiet: no progress on stderr.
 
     Returns `notebook`, `page`, `svg`, `csv`: paths, and `parameters`: what was set.

@@ -2,8 +2,10 @@
 
 import ast
 import dis
+import re
 
 SPENT = {"rng"}  # each use of it changes what the next one gives
+CHANGING = {"append", "extend", "update"}  # methods
 
 
 def script(cells, figure):
@@ -30,12 +32,16 @@ def script(cells, figure):
 
 
 def _names(statement):
-    """Global names that a statement uses, those that it binds, and those of which it sets an item or an attribute."""
+    """Global names that a statement uses, those that it binds, and those of objects that it changes."""
+    parts = list(ast.walk(statement))
     code = compile(ast.Module([statement], []), "cell", "exec")
-    targets = [target for node in ast.walk(statement) if isinstance(node, ast.Assign) for target in node.targets]
+    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    used = _operands(code, "LOAD_NAME", "LOAD_GLOBAL")
+    used |= {name for text in texts for name in re.findall(r"@(\w+)", text)}  # as pandas names them in a query
+    targets = [target for part in parts if isinstance(part, ast.Assign) for target in part.targets]
     items = [target.value for target in targets if isinstance(target, (ast.Subscript, ast.Attribute))]
-    changed = {item.id for item in items if isinstance(item, ast.Name)}
-    return _operands(code, "LOAD_NAME", "LOAD_GLOBAL"), _operands(code, "STORE_NAME"), changed
+    items += [part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in CHANGING]
+    return used, _operands(code, "STORE_NAME"), {item.id for item in items if isinstance(item, ast.Name)}
 
 
 def _operands(code, *operations):

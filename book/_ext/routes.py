@@ -1,0 +1,97 @@
+"""Ways through the book: a card for each on the landing page, the next step on each of its pages; and a gallery."""
+
+import re
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+LANDING, MADE = "book/index", "book/_executed/"
+ROUTES = {
+    "A first look": ("What happens, and where a transformer does it.", ["fig02_slice", "fig04_histogram"]),
+    "A course": (
+        "The model, its theory, and what they say.",
+        ["model", "theory", "fig01_landscape", "free_energy", "message_passing", "reproducing"],
+    ),
+    "A review": (
+        "What agrees, what differs, what theory leaves out.",
+        ["scorecard", "minima", "stability", "beyond_replica_symmetry", "reproducing"],
+    ),
+}
+WORDS_A_MINUTE = 200
+
+
+class Shown(nodes.General, nodes.Element):
+    """The place of cards or of the gallery, which know titles only when all pages are read."""
+
+
+class Place(SphinxDirective):
+    """Where the cards of the routes, or the gallery, stand: the name of the directive says which."""
+
+    def run(self):
+        return [Shown(kind=self.name)]
+
+
+def setup(app):
+    app.add_node(Shown)
+    for name in ("routes", "gallery"):
+        app.add_directive(name, Place)
+    app.connect("doctree-resolved", fill)
+    return {"parallel_read_safe": True}
+
+
+def fill(app, tree, page):
+    """Put cards and gallery in their place, and below the title of a page its step of each route."""
+    to = {name.rpartition("/")[2]: name for name in app.env.found_docs}
+    for place in list(tree.findall(Shown)):
+        made = {"routes": cards, "gallery": gallery}[place["kind"]](app, to) if app.builder.name == "html" else ""
+        place.replace_self(nodes.raw("", made, format="html"))
+    if app.builder.name == "html" and page in to.values():
+        title = next(tree.findall(nodes.title), None)
+        for name, (_, steps) in ROUTES.items():
+            if title and page.rpartition("/")[2] in steps:
+                at = title.parent.index(title) + 1
+                title.parent.insert(at, nodes.raw("", step(app, to, page, name, steps), format="html"))
+
+
+def step(app, to, page, name, steps):
+    """Where a page stands on a route, and what comes next."""
+    number = steps.index(page.rpartition("/")[2]) + 1
+    after = f" · next: {link(app, page, to[steps[number]])}" if number < len(steps) else " · the last step"
+    return f'<p class="route">{name}: {number} of {len(steps)}{after}</p>'
+
+
+def link(app, page, target):
+    title = escape(re.sub(r"^(Figure \d+): .*", r"\1", app.env.titles[target].astext()))
+    return f'<a href="{app.builder.get_relative_uri(page, target)}">{title}</a>'
+
+
+def cards(app, to):
+    """A card for each route, with how long its prose takes to read."""
+    made = []
+    for name, (about, steps) in ROUTES.items():
+        minutes = round(sum(words(app.env.get_doctree(to[step])) for step in steps) / WORDS_A_MINUTE)
+        items = "".join(f"<li>{link(app, LANDING, to[step])}</li>" for step in steps)
+        made.append(f"<section><h3>{name}</h3><p>{about} {minutes} minutes of reading.</p><ol>{items}</ol></section>")
+    return f'<div class="routes">{"".join(made)}</div>'
+
+
+def words(tree):
+    """Words of the paragraphs of a page, without those that are folded."""
+    folded = {part for box in tree.findall(nodes.container) for part in box.findall(nodes.paragraph)}
+    return sum(len(part.astext().split()) for part in tree.findall(nodes.paragraph) if part not in folded)
+
+
+def gallery(app, to):
+    """The first figure of each page that has one, in the order of the contents, with the page's name."""
+    tiles = []
+    for page in app.env.collect_relations():
+        figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(MADE) else ()
+        if figure := next(iter(figures), None):
+            title = escape(app.env.titles[page].astext())
+            wide = Path(app.env.doc2path(page)).parent / "figures" / f"{figure['ids'][0]}-wide.svg"
+            name = wide.name if wide.exists() else f"{figure['ids'][0]}.svg"
+            picture = f'<img src="../figures/{name}" alt="" loading="lazy">'
+            tiles.append(f'<a href="{app.builder.get_relative_uri(LANDING, page)}">{picture}<span>{title}</span></a>')
+    return f'<div class="gallery">{"".join(tiles)}</div>'
