@@ -206,15 +206,15 @@ def _parser():
     correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
     option("--token-correlation", type=float, default=0.0, help=correlation)
 
-    option = add(commands.theory, alpha, task, architecture, quadrature)
+    option = add(commands.theory, alpha, task, covariance, architecture, quadrature)
     option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="which solution")
     option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
     option("--y", type=float, help="with --breaking 1: weights the minima (default: so that the lowest ones count)")
 
-    option = add(commands.threshold, task, architecture, quadrature)
+    option = add(commands.threshold, task, covariance, architecture, quadrature)
     option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
 
-    add(commands.baseline, task, architecture)
+    add(commands.baseline, task, covariance, architecture)
 
     option = add(commands.optimal, alpha, task, length, data_sets)
     option("--d", type=int, help="also look for the teacher on data of this dimension, by message passing")

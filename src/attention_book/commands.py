@@ -29,7 +29,7 @@ def theory(options):
         return _one_step_theory(options, task, architecture)
     if options.y is not None:
         raise BadInput("y", options.y, "left out without --breaking 1")
-    quadrature = _quadrature(options, "solution", architecture)
+    quadrature = _quadrature(options, "solution", task, architecture)
     with progress(40, "average", options.quiet) as bar:
         solution = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
     overlaps = solution.named(task.sigma**2)
@@ -49,7 +49,7 @@ def _one_step_theory(options, task, architecture):
 
     if architecture != STANDARD:
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
-    quadrature = _quadrature(options, "one step")
+    quadrature = _quadrature(options, "one step", task)
     with progress(6 if options.y is None else 2, "root", options.quiet) as bar:
         solution = one_step(task, options.alpha, options.branch, options.y, *quadrature, report=lambda: bar.update(1))
     return {**solution.quantities, **_outcome(options, solution), "stderr": solution.stderr}
@@ -76,7 +76,7 @@ def threshold(options):
     from attention_phases.theory.thresholds import LARGEST, MIDDLE_POINTS, ROUGH_POINTS, SMALLEST
 
     task, architecture = _task(options), _architecture(options)
-    quadrature = _quadrature(options, "threshold", architecture)
+    quadrature = _quadrature(options, "threshold", task, architecture)
     search = 8 * min(quadrature[0], ROUGH_POINTS) + 3 * min(quadrature[0], MIDDLE_POINTS)  # about: points evaluated
     with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
         place = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
@@ -264,11 +264,13 @@ def _architecture(options):
     return Architecture(options.architecture, options.tokens, options.token_correlation)
 
 
-def _quadrature(options, purpose, architecture=STANDARD):
+def _quadrature(options, purpose, task, architecture=STANDARD):
     """Points, by default as many as usual, scrambles and seed."""
     from attention_phases.theory.quadrature import LARGEST_NET, usual_points
+    from attention_phases.theory.setting import Setting
 
-    points = usual_points(purpose, architecture) if options.points is None else options.points
+    fast = Setting(task, architecture).fast
+    points = usual_points(purpose, fast) if options.points is None else options.points
     most = LARGEST_NET // (architecture.rank + 1)  # of a token: the student's directions and the teacher's
     if architecture.tokens > most:
         raise BadInput("tokens", options.tokens, f"at most {most}: Sobol points have no more dimensions")

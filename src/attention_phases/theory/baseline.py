@@ -6,11 +6,11 @@ from math import inf
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 
-from ..attention import attention as attention_of
-from ..attention import target_attention
+from ..attention import softmax, target_attention
 from ..errors import BadInput
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
+from .setting import Setting
 
 # Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.
 # A rule for each of six tokens would have 2e8 nodes.
@@ -25,14 +25,17 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
 
     nodes: of each teacher field, by default `NODES`
     """
-    count, C = architecture.tokens, architecture.covariance(task)
-    if count not in NODES:
-        raise BadInput("tokens", count, f"at most {max(NODES)} for the linear model")
-    z, weights = tensor_rule(nodes or NODES[count], count)
-    y = z @ np.linalg.cholesky(C).T
+    setting = Setting(task, architecture)
+    count, C, rho = architecture.tokens, setting.covariance, setting.rho[setting.law_of]
+    fields = rho.size
+    if fields not in NODES:
+        raise BadInput("tokens", count, f"such that teachers have at most {max(NODES)} fields, for the linear model")
+    z, weights = tensor_rule(nodes or NODES[fields], fields)
+    mixing = np.linalg.cholesky(setting.correlations)
+    y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     # The part of Y that varies. Without the constant 1/L, what is left at small fields is a small number and not a
     # small difference.
-    varying = (1 - task.omega) * (attention_of(y) - 1 / count)
+    varying = (1 - task.omega) * (softmax(y @ y.swapaxes(1, 2)) - 1 / count)
     centred = varying - np.einsum("n,nab->ab", weights, varying)
     return float(np.einsum("n,nab,bc,nac->", weights, centred, C, centred) / count)
 

@@ -8,16 +8,18 @@ from ..errors import check_choice
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
-from .equations import Averages, Hats, Overlaps, Setting
+from .equations import Averages, Overlaps
 from .matrices import cholesky, solve, transposed
+from .setting import Setting
 from .warm import Rough
+from .weights import Hats
 
-# Columns that overlap with the teacher, and with the positions, on each branch of each form that the theory covers.
-# Where there are two that add up (rank 2), turning them into one another changes nothing; with the teacher's overlap in
-# the first, q and V are diagonal by symmetry, which fixes that freedom.
+# Of each form that the theory covers, by branch: which column of the teacher, counted from 1, each column of the
+# student overlaps with, and whether it does with the positions. Where two add up (rank 2), turning them into one
+# another changes nothing; with different overlaps, q and V are diagonal by symmetry, which fixes that freedom.
 OVERLAPPING = {
     "tied": {"semantic": ((1,), (0,)), "positional": ((0,), (1,)), "symmetric": ((0,), (0,))},
-    "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1))},
+    "rank2": {"semantic": ((1, 0), (0, 1)), "positional": ((0, 0), (0, 1)), "both": ((1, 2), (0, 0))},
     "untied": {"semantic": ((1, 1), (0, 0)), "positional": ((0, 0), (1, 1)), "symmetric": ((0, 0), (0, 0))},
 }
 # Coordinates beyond these belong to no solution. They keep a wild step of the solver within the range of exp.
@@ -44,16 +46,18 @@ class BranchMap:
 
     def __post_init__(self) -> None:
         form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
-        check_choice("branch", self.branch, tuple(OVERLAPPING[form]))
-        teacher, places = OVERLAPPING[form][self.branch]
-        r, self.setting = self.architecture.rank, Setting(self.task, self.architecture, self.fast)
-        # Entries that are coordinates: of the Cholesky factors, of theta, and of m.
+        self.setting = Setting(self.task, self.architecture, self.fast)
+        r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
+        branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
+        along, places = OVERLAPPING[form][check_choice("branch", self.branch, branches)]
+        # Entries that are coordinates: of the Cholesky factors of each law, of theta, and of m.
         rows, columns = np.diag_indices(r) if form == "rank2" else np.tril_indices(r)
-        self.lower, self.diagonal = (np.zeros_like(rows), rows, columns), np.flatnonzero(rows == columns)
-        self.teacher, self.places = np.nonzero(np.array(teacher)[None, :, None]), np.flatnonzero(places)
-        self.own = slice(2 * len(rows), None)
-        self.fields = self.architecture.tokens * r
-        self.dimensions = self.fields + self.architecture.tokens
+        self.lower = np.repeat(np.arange(laws), len(rows)), np.tile(rows, laws), np.tile(columns, laws)
+        self.diagonal = np.flatnonzero(self.lower[1] == self.lower[2])
+        self.teacher = np.nonzero([np.equal.outer(along, np.arange(1, teachers + 1))] * laws)
+        self.places = np.flatnonzero(places)
+        self.own = slice(2 * len(self.lower[0]), None)
+        self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
         # Where a column overlaps with the positions the map oscillates, with eigenvalues of -10 for the standard
         # student, and more of the old value has to be kept.
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
@@ -61,15 +65,17 @@ class BranchMap:
 
     def start(self) -> Overlaps:
         """Return overlaps inside the basin of the branch: close to the teacher, or to the positional encoding."""
-        r, variance = self.architecture.rank, self.task.sigma**2
-        V = 0.5 * variance / (self.task.lam * max(1.0, self.alpha)) * np.eye(r)
-        m, theta = np.zeros(r), np.zeros((1, r, 1))
-        theta[self.teacher], m[self.places] = 0.7 * variance, self.task.sigma / 2
+        r, rho = self.architecture.rank, self.setting.rho
+        largest = rho.max(axis=1)[:, None, None]
+        V = 0.5 * self.setting.shares.sum(axis=0)[:, None, None] / (self.task.lam * max(1.0, self.alpha)) * np.eye(r)
+        m, theta = np.zeros(r), np.zeros((len(rho), r, rho.shape[1]))
+        theta[self.teacher] = (0.7 * np.sqrt(largest * rho[:, None]) * np.ones_like(theta))[self.teacher]
+        m[self.places] = np.sqrt(rho.max()) / 2
         size, together = (0.8, 0.9) if self.branch == "semantic" else (0.2, 0.5)
         q = size * ((1 - together) * np.eye(r) + together)
         if self.architecture.form == "rank2":
-            q = np.diag([0.8, 0.2])
-        return Overlaps(variance * q[None], m, theta, V[None])
+            q = np.diag([0.8, 0.8 if self.branch == "both" else 0.2])
+        return Overlaps(largest * q, m, theta, V)
 
     def pack(self, overlaps: Overlaps) -> np.ndarray:
         """Return the coordinates (n,) of overlaps, or (scrambles, n) where these have a first axis of scrambles."""
@@ -87,9 +93,10 @@ class BranchMap:
     def unpack(self, x: np.ndarray) -> Overlaps:
         """Return the overlaps at coordinates x (n,)."""
         r, rho, count = self.architecture.rank, self.setting.rho, len(self.lower[0])
+        laws, teachers = rho.shape
         factors = np.array((x[:count], x[count : 2 * count]))
         factors[:, self.diagonal] = np.exp(np.minimum(np.maximum(factors[:, self.diagonal], -FARTHEST), FARTHEST) / 2)
-        roots, share, m = np.zeros((2, 1, r, r)), np.zeros((1, r, rho.shape[1])), np.zeros(r)
+        roots, share, m = np.zeros((2, laws, r, r)), np.zeros((laws, r, teachers)), np.zeros(r)
         roots[(slice(None), *self.lower)] = factors
         own = x[2 * count :]
         share[self.teacher] = own[: len(self.teacher[0])]
@@ -119,11 +126,15 @@ class BranchMap:
         return np.maximum(held[0], held[-1])
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return test_mse, of the standard student replicon, and gain where the branch holds some overlap at zero."""
+        """Return test_mse, on the kernel of two tokens replicon, and gain.
+
+        That is where the branch holds a kind of overlap at zero, for tokens of one law.
+        """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:
             values["replicon"] = self.alpha * averages.response
-        return values if len(self.teacher[0]) and len(self.places) else values | {"gain": self.gain(x, averages)}
+        pure = not (len(self.teacher[0]) and len(self.places)) and len(self.setting.rho) == 1
+        return values | {"gain": self.gain(x, averages)} if pure else values
 
     def losses(self, x: np.ndarray, averages: Averages) -> tuple:
         """Return the training loss ``alpha E[ell(h*)]`` plus penalty (Eq. 14) and the free energy (Eq. 108) at x."""

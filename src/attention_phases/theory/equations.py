@@ -7,21 +7,20 @@ For one column and entries of variance sigma^2 these are the scalars of the main
 correlated between tokens. The tokens have one law, k = 1, or each its own, k = L.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .kernels import general, two_tokens
-from .matrices import cholesky, inverse, lift, solve, transposed
+from .matrices import cholesky, largest_eigenvalue, lift, solve, transposed
 from .quadrature import over_scrambles
+from .setting import Setting
+from .weights import Hats, mix, weights
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
 NARROWEST = 1e-12  # q, in units of the teacher's
-SOFTEST = 1e-3  # stiffness, in units of lambda
 
 
 class Scalars(NamedTuple):
@@ -59,15 +58,6 @@ class Overlaps(NamedTuple):
         return self.scalars if self.q.shape[-3:] == self.theta.shape[-3:] == (1, 1, 1) else self
 
 
-class Hats(NamedTuple):
-    """The conjugates of the overlaps (Eq. 7), shaped like them."""
-
-    q: Any
-    m: Any
-    theta: Any
-    V: Any
-
-
 class Averages(NamedTuple):
     """Expectations over the fields, with g = (c x V)^-1 (h* - w); a first axis of each may count scrambles.
 
@@ -86,36 +76,6 @@ class Averages(NamedTuple):
     response: Any  # E[|d(h* - w)/dw|_F^2], NaN but of the standard student
 
 
-class Spectrum(NamedTuple):
-    """What tokens, teacher and encoding have in n groups of directions of the d-dimensional space."""
-
-    weights: np.ndarray  # (n,), shares of the directions
-    eigenvalues: np.ndarray  # (n, k), of Sigma
-    teacher: np.ndarray  # (n, t), mean squares of the entries of W*
-    encoding: np.ndarray  # (n,), mean square of those of sqrt(d) times the encoding
-
-
-@dataclass
-class Setting:
-    """What the equations need of a task and an architecture.
-
-    fast: whether the kernel of two tokens serves where it can
-    """
-
-    task: Task
-    architecture: Architecture = STANDARD
-    fast: bool = True
-
-    def __post_init__(self) -> None:
-        self.fast = self.fast and self.architecture == STANDARD
-        one = np.ones((1, 1))
-        self.spectrum = Spectrum(one[0], self.task.sigma**2 * one, one, one[0])
-        weights, eigenvalues, teacher, _ = self.spectrum
-        self.shares = weights[:, None] * eigenvalues  # (n, k), of the directions in an average that carries Sigma
-        self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields
-        self.law_of = np.zeros(self.architecture.tokens, dtype=int)  # (L,), which of the k laws each token has
-
-
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:
     """Return the averages over the fields at given overlaps, for each scramble.
 
@@ -125,7 +85,8 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
         anew: search for the minima and keep them in `lowest`; otherwise start from those that are there
     """
     if lowest is None:
-        lowest = np.empty((*points.shape[:2], 2, setting.architecture.tokens * setting.architecture.rank))
+        lowest = np.empty((*points.shape[:2], 2, setting.fields))
+    assert points.shape[2] == setting.dimensions, points.shape  # compiled code would read beyond them
     return (_fast_average if setting.fast else _general_average)(setting, overlaps, points, lowest, anew)
 
 
@@ -139,8 +100,7 @@ def _fast_average(setting, overlaps, points, lowest, anew):
 
 def _general_average(setting, overlaps, points, lowest, anew):
     task, architecture = setting.task, setting.architecture
-    C, marks, of = architecture.covariance(task), architecture.positions, setting.law_of
-    c = C / task.sigma**2
+    marks, of, c = architecture.positions, setting.law_of, setting.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
     shift_x = np.linalg.solve(mixing, marks)[:, None, None] * np.linalg.inv(root)[of]
@@ -161,7 +121,7 @@ def _general_average(setting, overlaps, points, lowest, anew):
         architecture.attention(task),
     )
     size = reach.size
-    arguments = (law, len(root), c, C, architecture.score, A.reshape(size, size), reach.ravel())
+    arguments = (law, len(root), c, setting.covariance, architecture.score, A.reshape(size, size), reach.ravel())
     means = over_scrambles(general.scramble_means, (points, lowest), anew, *arguments)
     return Averages(*means[:4], *means[4].T, *means[5:], response=np.full(len(points), np.nan))
 
@@ -203,38 +163,6 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
     return Hats(alpha * averages.power * free, m, theta, (V + transposed(V)) / 2 * free)
 
 
-class Weights(NamedTuple):
-    """Moments of the weights W (r,) of one direction, for each group of directions; `energy` is what they minimise."""
-
-    response: Any  # (n, r, r), by the field
-    square: Any  # E[W W^T] (n, r, r)
-    encoding: Any  # E[W e] (n, r), with the entry e of the encoding
-    teacher: Any  # E[W W*^T] (n, r, t)
-    energy: Any  # (n,)
-
-
-def weights(setting: Setting, hats: Hats) -> Weights:
-    """Return the moments of the weights that minimise ``W^T (lambda + s V_hat) W/2 - B^T W`` in each direction.
-
-    The field B is Gaussian, of covariance s q_hat, around m_hat e + s theta_hat W*.
-    """
-    _, eigenvalues, teacher, encoding = setting.spectrum
-    q, theta, V = (mix(eigenvalues, hat) for hat in (hats.q, hats.theta, hats.V))
-    X = inverse(setting.task.lam * np.eye(V.shape[-1]) + V, SOFTEST * setting.task.lam)
-    along, m = theta * teacher[:, None], hats.m[..., None, :, None]
-    places = encoding[:, None, None] * m
-    field = q + along @ transposed(theta) + places @ transposed(m)
-    response = X @ field
-    energy = -response.trace(axis1=-2, axis2=-1) / 2
-    return Weights(X, response @ X, (X @ places)[..., 0], X @ along, energy)
-
-
-def mix(shares: np.ndarray, matrices: np.ndarray) -> np.ndarray:
-    """Return sums of matrices (..., k, r, t) with shares (n, k), as (..., n, r, t)."""
-    *scrambles, _, r, t = matrices.shape
-    return (shares @ matrices.reshape(*scrambles, -1, r * t)).reshape(*scrambles, len(shares), r, t)
-
-
 def update(setting: Setting, hats: Hats) -> Overlaps:
     """Return the overlaps after one step, from the conjugates (Eq. 8)."""
     moments, shares = weights(setting, hats), setting.shares.T
@@ -255,8 +183,7 @@ def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, 
 
 def penalty(setting: Setting, hats: Hats):
     """Return the penalty of the weights, over d."""
-    squares = weights(setting, hats).square.trace(axis1=-2, axis2=-1)
-    return setting.task.lam / 2 * squares @ setting.spectrum.weights
+    return weights(setting, hats).penalty @ setting.spectrum.weights
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
@@ -272,24 +199,31 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     to_m = np.einsum("n,...nkl->...kl", share * encoding, response)
     by_theta = (averages.teacher_slope - averages.student_noise) @ np.linalg.inv(cholesky(overlaps.q))
     of_theta, of_m = (
-        alpha * np.linalg.eigvals(step @ slope).real.max(axis=-1)
-        for step, slope in ((to_theta, by_theta), (to_m, averages.pull_slope))
+        alpha * largest_eigenvalue(step @ slope) for step, slope in ((to_theta, by_theta), (to_m, averages.pull_slope))
     )
     return of_theta.max(axis=-1), of_m
 
 
 def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool = False) -> dict:
-    """Return overlaps by name.
+    """Return overlaps by name, means over the laws of tokens.
 
-    With one column they are q, m, theta and V as numbers. With more columns they are arrays of these names, without
-    sigma^2, or the scalars of `flat_overlaps` if `flat`.
+    With one column and one teacher they are q, m, theta and V as numbers. Otherwise they are arrays of these names,
+    without sigma^2, or the scalars of `flat_overlaps` if `flat`.
     """
     if isinstance(overlaps, Scalars):
         return overlaps._asdict()
-    q, theta, V = (value[..., 0, :, :] / variance for value in (overlaps.q, overlaps.theta, overlaps.V))
+    q, theta, V = (value.mean(axis=-3) for value in (overlaps.q, overlaps.theta, overlaps.V))
+    m, (r, t) = overlaps.m, theta.shape[-2:]
+    if r == t == 1:
+        return {"q": q[..., 0, 0], "m": m[..., 0], "theta": theta[..., 0, 0], "V": V[..., 0, 0]}
+    q, theta, V = q / variance, (theta if t > 1 else theta[..., 0]) / variance, V / variance
+    if flat and t > 1:
+        of_teachers = variance * np.linalg.norm(theta, axis=-2)
+        sizes = flat_overlaps(variance, q, m, theta[..., 0]) | {"theta": np.linalg.norm(of_teachers, axis=-1)}
+        return sizes | {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
     if flat:
-        return flat_overlaps(variance, q, overlaps.m, theta[..., 0])
-    return {"q": q, "m": overlaps.m, "theta": theta[..., 0], "V": V}
+        return flat_overlaps(variance, q, m, theta)
+    return {"q": q, "m": m, "theta": theta, "V": V}
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:

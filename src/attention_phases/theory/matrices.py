@@ -29,3 +29,8 @@ def transposed(A: np.ndarray) -> np.ndarray:
 def lift(A: np.ndarray, least: float) -> np.ndarray:
     """Return positive semidefinite matrices (..., r, r), definite by at least about `least`."""
     return np.maximum(A, least) if A.shape[-1] == 1 else A + least * np.eye(A.shape[-1])
+
+
+def largest_eigenvalue(A: np.ndarray) -> np.ndarray:
+    """Return the largest real part of an eigenvalue of matrices (..., r, r), as an array (...)."""
+    return A[..., 0, 0] if A.shape[-1] == 1 else np.linalg.eigvals(A).real.max(axis=-1)

@@ -16,10 +16,9 @@ from numba import config
 from scipy.special import ndtri
 
 from ..errors import BadInput, check_count
-from ..model.architectures import STANDARD, Architecture
 
 SCRAMBLES = 16
-# Points a scramble where the caller names no number: for the standard student, and for any other, whose kernel is
+# Points a scramble where the caller names no number: on the kernel of two tokens, and on the general one, which is
 # slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`theory_lines`).
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
 LARGEST_NET = 21201  # dimensions: `Sobol.MAXDIM`, which takes long to import
@@ -28,9 +27,9 @@ TEST_ERROR_NET = (2**11, 8)  # for test errors of given weights: about 1e-3 of t
 AnyAverages = TypeVar("AnyAverages", bound=tuple)
 
 
-def usual_points(purpose: str, architecture: Architecture = STANDARD) -> int:
-    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`."""
-    return USUAL_POINTS[purpose][architecture != STANDARD]
+def usual_points(purpose: str, fast: bool = True) -> int:
+    """Return the usual number of points a scramble, for a key of `USUAL_POINTS`, on the fast kernel or the other."""
+    return USUAL_POINTS[purpose][not fast]
 
 
 @lru_cache(maxsize=4)

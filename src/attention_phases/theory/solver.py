@@ -116,7 +116,7 @@ def solve(
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
     model = BranchMap(task, alpha, branch, architecture)
-    points = usual_points("solution", architecture) if points is None else points
+    points = usual_points("solution", model.setting.fast) if points is None else points
     start = Overlaps.of(*start) if isinstance(start, Scalars) else start
     return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), start, report)
 

@@ -14,6 +14,7 @@ from ..task import Task
 from .baseline import linear_baseline
 from .branches import solve_from
 from .quadrature import SCRAMBLES, usual_points
+from .setting import Setting
 from .solver import Solution
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def threshold(
         report: called with the points of each evaluation, which cost about as much time
     """
     branches = THRESHOLDS[check_choice("kind", kind, tuple(THRESHOLDS))]
-    points = usual_points("threshold", architecture) if points is None else points
+    points = usual_points("threshold", Setting(task, architecture).fast) if points is None else points
     baseline = linear_baseline(task, architecture) if kind == "linear" else nan
     options = {"scrambles": scrambles, "seed": seed, "architecture": architecture}
 

@@ -11,7 +11,7 @@ from math import exp, log
 
 import numpy as np
 
-from ...errors import check_choice, check_positive, check_real
+from ...errors import BadInput, check_choice, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
 from ..branches import MINIMA
@@ -109,6 +109,8 @@ def one_step(
     """
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
+    if task.structured:
+        raise BadInput("covariance", len(task.spectrum), "left out with a step of breaking, as all other structure")
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points

@@ -1,0 +1,191 @@
+"""The state evolution with structure: spectra, sparse teachers and l1 penalties, teachers of several columns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from attention_phases import BadInput, Task
+from attention_phases.attention import softmax
+from attention_phases.model.architectures import Architecture
+from attention_phases.structure import Direction
+from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory.branch import BranchMap
+from attention_phases.theory.equations import Overlaps, average
+from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.theory.setting import Setting
+from attention_phases.theory.weights import Hats, weights
+
+TASK = Task()
+FEW = {"points": 2**7, "scrambles": 8}
+TWO = (Direction(0.05, 0.5), Direction(0.45, 0.5))
+UNEVEN = (Direction(0.05, 0.3, 0.5, 1.4), Direction(0.45, 0.7, 1.2, 0.6))
+LAWS = (Direction((0.15, 0.35), 0.5), Direction((0.3, 0.2), 0.5))
+SPARSE = replace(TASK, l1=0.02, density=0.2)
+TEACHERS = replace(TASK, teachers=(1.0, 0.5))
+
+
+# Limits: an option at its neutral value changes nothing
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+@pytest.mark.parametrize(
+    "task",
+    [
+        replace(TASK, spectrum=(Direction(0.25, 0.3), Direction(0.25, 0.7))),
+        replace(TASK, spectrum=(Direction((0.25, 0.25), 1.0),)),
+        replace(TASK, l1=1e-13, density=0.5),
+    ],
+    ids=["equal eigenvalues", "equal laws", "hardly any l1"],
+)
+def test_without_structure_the_solution_is_that_of_isotropic_tokens(task, branch):
+    plain, structured = (solve(some, 2.0, branch, **FEW) for some in (TASK, task))
+    close = {"rel": 1e-10, "abs": 1e-12}
+    for name, (value, _) in structured.named(0.25).items():
+        assert value == pytest.approx(getattr(plain.overlaps, name), **close), name
+    for name in ("train_loss", "test_mse", "free_energy"):
+        assert getattr(structured, name) == pytest.approx(getattr(plain, name), **close), name
+    assert structured.gain == pytest.approx(plain.gain, **close) or len(BranchMap(task, 2.0, branch).setting.rho) == 2
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+def test_a_second_column_of_nearly_nothing_is_no_second_column(branch):
+    plain, second = (solve(task, 2.0, branch, **FEW) for task in (TASK, replace(TASK, teachers=(1.0, 1e-12))))
+    (value, error), known = second.named(0.25)["q"], plain.overlaps.q
+    assert abs(0.25 * value.item() - known) < 4 * np.hypot(0.25 * error.item(), plain.stderr["q"])
+    assert abs(second.train_loss - plain.train_loss) < 4 * np.hypot(*(s.stderr["train_loss"] for s in (plain, second)))
+
+
+def test_two_columns_of_one_size_are_learnt_alike():
+    solution = solve(replace(TASK, teachers=(1.0, 1.0)), 3.0, "both", 2**8, 8, architecture=Architecture("rank2"))
+    q, theta = (solution.spread[name][:, 0, range(2), range(2)] for name in ("q", "theta"))
+    for values in (q, theta):
+        difference = values[:, 0] - values[:, 1]
+        assert abs(difference.mean()) < 4 * difference.std(ddof=1) / 8**0.5 < 0.1 * values.mean()
+
+
+# Fields and a fixed point
+
+
+@pytest.mark.parametrize(
+    ("task", "architecture"),
+    [
+        (TEACHERS, Architecture("untied", 3, 0.2)),
+        (replace(TASK, spectrum=LAWS), Architecture("rank2")),
+        (replace(TEACHERS, spectrum=(Direction((0.02, 0.1, 0.9), 1.0),)), Architecture("untied", 3)),
+    ],
+)
+def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, architecture):
+    """At m and theta of both columns, from weights and teachers of d = 6 that have exactly the overlaps."""
+    rng, setting, d, count = np.random.default_rng(3), Setting(task, architecture), 6, 200_000
+    L, r, t = architecture.tokens, architecture.rank, len(task.teachers)
+    (laws, _), of = setting.rho.shape, setting.law_of
+    # In units of each token's entries: the teacher's columns are orthogonal, and differ from law to law.
+    teachers = [np.linalg.qr(rng.standard_normal((d, d)))[0][:, :t] * np.sqrt(rho) for rho in setting.rho]
+    student = 0.3 * rng.standard_normal((d, r))
+    m = np.array([0.2, -0.1])[:r]
+    overlaps = Overlaps(
+        np.array([student.T @ student] * laws),
+        m,
+        np.array([student.T @ teacher for teacher in teachers]),
+        np.array([10.0 * np.eye(r)] * laws),
+    )
+    mixing = np.linalg.cholesky(setting.correlations)
+    tokens = np.einsum("ab,nbi->nai", mixing, rng.standard_normal((count, L, d)))
+    w = tokens @ student + np.outer(architecture.positions, m)
+    y = np.stack([tokens[:, a] @ teachers[of[a]] for a in range(L)], axis=1)
+    Y = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
+    miss = softmax(w @ architecture.score @ w.swapaxes(1, 2)) - Y
+    losses = np.einsum("nab,bc,nac->n", miss, setting.covariance, miss) / 2
+    averages = average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t)))
+    error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)
+    assert abs(losses.mean() - averages.test_loss.mean()) < 4 * error < 0.04 * losses.mean()
+    with pytest.raises(AssertionError):
+        average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t) - 1))
+
+
+@pytest.mark.parametrize(
+    ("task", "architecture", "branch"),
+    [
+        (replace(TASK, spectrum=TWO), Architecture(), "positional"),
+        (replace(TASK, spectrum=UNEVEN), Architecture(), "semantic"),
+        (replace(TASK, spectrum=UNEVEN), Architecture("untied"), "positional"),
+        (replace(TASK, spectrum=LAWS), Architecture(), "semantic"),
+        (replace(TASK, spectrum=LAWS), Architecture(), "positional"),
+        (replace(SPARSE, spectrum=UNEVEN), Architecture(), "semantic"),
+        (replace(SPARSE, l1=0.005), Architecture(), "positional"),
+        (TEACHERS, Architecture(), "semantic"),
+        (TEACHERS, Architecture("rank2"), "both"),
+    ],
+)
+def test_the_free_energy_of_a_fixed_point_is_its_training_loss(task, architecture, branch):
+    solution = solve(task, 2.0, branch, 2**5, 8, architecture=architecture)
+    assert solution.converged
+    assert solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
+
+
+def drawn_weights(task, hats, count, rng):
+    """Weights of one column that minimise their energy, drawn with the fields: W, e, W*, penalty, energy and response.
+
+    The minimum is looked for on a grid around the two candidates of either sign, without the formula of a threshold.
+    """
+    (direction,) = task.directions
+    s, l1 = direction.variance, task.l1
+    q, m, theta, V = (hat.item() for hat in hats)
+    teacher = np.where(rng.random(count) < task.density, 1, 0) * rng.standard_normal(count)
+    teacher *= (direction.teacher / task.density) ** 0.5
+    encoding = direction.encoding**0.5
+    B = np.sqrt(s * q) * rng.standard_normal(count) + m * encoding + s * theta * teacher
+    D = task.lam + s * V
+    candidates = np.stack([np.zeros(count), np.maximum(B - l1, 0) / D, np.minimum(B + l1, 0) / D])
+    energies = D * candidates**2 / 2 - B * candidates + l1 * abs(candidates)
+    best = energies.argmin(axis=0)
+    W = np.take_along_axis(candidates, best[None], 0)[0]
+    return {
+        "square": W**2,
+        "encoding": W * encoding,
+        "teacher": W * teacher,
+        "penalty": task.lam * W**2 / 2 + l1 * abs(W),
+        "energy": energies.min(axis=0),
+        "response": (W != 0) / D,
+    }
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.02])
+@pytest.mark.parametrize("density", [1.0, 0.2])
+def test_means_over_weights_are_those_of_drawn_weights(l1, density):
+    task = Task(l1=l1, density=density, spectrum=(Direction(0.4, 1.0, 0.7, 1.3),))
+    hats = Hats(np.full((1, 1, 1), 2e-3), np.full(1, 0.012), np.full((1, 1, 1), 0.06), np.full((1, 1, 1), 0.05))
+    means = weights(Setting(task), hats)
+    for name, values in drawn_weights(task, hats, 400_000, np.random.default_rng(0)).items():
+        error = values.std() / len(values) ** 0.5
+        assert abs(values.mean() - getattr(means, name).item()) < 4 * error + 1e-12, name
+        assert error < 0.02 * abs(values.mean()), name
+
+
+def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
+    with pytest.raises(BadInput, match=r"^l1 = 0\.02: must be 0 where "):
+        solve(SPARSE, 2.0, "semantic", architecture=Architecture("untied"))
+    with pytest.raises(BadInput, match=r"^covariance = 2: must be one eigenvalue, or one for each of 3 "):
+        solve(replace(TASK, spectrum=LAWS), 2.0, "semantic", architecture=Architecture(tokens=3))
+
+
+def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
+    solution = solve(SPARSE, 2.0, "positional", **FEW)
+    assert not solution.converged and solution.reason
+
+
+# The linear model
+
+
+@pytest.mark.parametrize("task", [replace(TASK, spectrum=UNEVEN), replace(TASK, spectrum=LAWS), TEACHERS])
+def test_the_linear_baseline(task):
+    rng, count, variances = np.random.default_rng(0), 200_000, np.zeros((2, len(task.teachers)))
+    for direction in task.directions:
+        of_tokens = np.broadcast_to(direction.eigenvalue, 2)[:, None]
+        variances += direction.weight * direction.teacher * of_tokens * task.teachers
+    y = np.sqrt(variances) * rng.standard_normal((count, *variances.shape))
+    Y = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2))
+    C = np.diag([sum(d.weight * np.broadcast_to(d.eigenvalue, 2)[a] for d in task.directions) for a in range(2)])
+    miss = np.einsum("nab,bc,nac->n", Y - Y.mean(0), C, Y - Y.mean(0)) / 2
+    assert abs(miss.mean() - linear_baseline(task)) < 4 * miss.std() / count**0.5
