@@ -18,7 +18,7 @@ WIDTH = 900  # of the text in pixels at this scale: A4 less the margins
 # Folded text opens, but not what is behind the figures; what is wider than the page is made smaller.
 PREPARE = """() => {
     document.querySelectorAll("details").forEach(node => { node.open = true; });
-    document.querySelectorAll(".explorer, .attention-panel").forEach(node => {
+    document.querySelectorAll(".explorer:not(.words), .attention-panel").forEach(node => {
         const note = document.createElement("p");
         note.append(Object.assign(document.createElement("em"), {
             textContent: "Here the book's page has a part to play with.",
