@@ -110,7 +110,7 @@ def test_a_changed_page_says_so_and_hides_what_is_about_the_published_one():
     assert "a comparison" not in str(notebook)
     assert prose(notebook) == banner.splitlines()
     figure = next(cell.metadata.mystnb for cell in notebook.cells if "mystnb" in cell.metadata)
-    assert figure.figure.caption.startswith("With omega = 0.2. Top:")
+    assert figure.figure.caption.startswith("With omega = 0.2. First panel:")
     assert figure.image.alt.startswith("With omega = 0.2; the published figure: Three panels")
 
 
