@@ -202,5 +202,11 @@ def test_a_comparison_takes_its_numbers_along():
     assert first["value"] == 1.25 and first["published_error"] is None and first["reason"] == "quadrature"
     assert second["reason"] is None and second["parameters"]["branch"] == "positional"
     assert markup.Table(pd.DataFrame({"count": [1]}), "Counts")._repr_mimebundle_()[1] == {}
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_a_table_without_published_numbers_is_shown_as_asked(folded):
+    frame = pd.DataFrame({"count": [1]})
+    assert markup.Table(frame, "Counts", folded).html() == markup.as_html(frame, "Counts", folded)
     html, numbers = markup.Table(compare([]), "Published and ours")._repr_mimebundle_()
     assert "no numbers for these parameters" in html["text/html"] and numbers[markup.COMPARISON]["rows"] == []
