@@ -86,7 +86,7 @@ def _typed(text):
 def as_typed(value):
     """The text for `--set` that gives a value."""
     is_matrix = isinstance(value, list) and isinstance(value[0], list)
-    return ";".join(json.dumps(row)[1:-1] for row in value) if is_matrix else json.dumps(value)
+    return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value) if is_matrix else json.dumps(value)
 
 
 def _cast(name, value, like):
