@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_phases import BadInput, Task
-from attention_phases.attention import softmax
+from attention_phases.attention import attention, softmax
 from attention_phases.model.architectures import Architecture
 from attention_phases.structure import Direction
 from attention_phases.theory import linear_baseline, solve
@@ -96,7 +96,9 @@ def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, archit
     y = np.stack([tokens[:, a] @ teachers[of[a]] for a in range(L)], axis=1)
     Y = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
     miss = softmax(w @ architecture.score @ w.swapaxes(1, 2)) - Y
-    losses = np.einsum("nab,bc,nac->n", miss, setting.covariance, miss) / 2
+    deviations = np.broadcast_to(sum(d.weight * np.array(d.eigenvalue) for d in task.directions), L) ** 0.5
+    C = architecture.covariance(task) / task.sigma**2 * np.outer(deviations, deviations)
+    losses = np.einsum("nab,bc,nac->n", miss, C, miss) / 2
     averages = average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t)))
     error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)
     assert abs(losses.mean() - averages.test_loss.mean()) < 4 * error < 0.04 * losses.mean()
@@ -173,6 +175,49 @@ def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
 def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
     solution = solve(SPARSE, 2.0, "positional", **FEW)
     assert not solution.converged and solution.reason
+
+
+# Clusters
+
+
+SIDES = (0.5, -0.5)
+ALONG_ENCODING = replace(TASK, clusters=[(0.25, (a, b)) for a in SIDES for b in SIDES])
+TOGETHER = replace(TASK, clusters=[(0.5, (a, a)) for a in SIDES])
+ALONG_TEACHER = replace(TASK, clusters=[(0.25, (0, 0), (a, b)) for a in SIDES for b in SIDES])
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+def test_clusters_in_one_place_are_no_clusters(branch):
+    plain, clusters = (solve(some, 2.0, branch, **FEW) for some in (TASK, replace(TASK, clusters=[(0.3,), (0.7,)])))
+    for name, (value, error) in clusters.named(0.25).items():
+        assert abs(value - getattr(plain.overlaps, name)) <= 4 * np.hypot(error, plain.stderr[name])
+    assert plain.train_loss == pytest.approx(clusters.train_loss, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("task", "branch", "alpha"),
+    [(ALONG_TEACHER, "semantic", 2.0), (ALONG_ENCODING, "positional", 1.0), (TOGETHER, "positional", 1.0)],
+)
+def test_the_free_energy_with_clusters_is_the_training_loss(task, branch, alpha):
+    solution = solve(task, alpha, branch, 2**8, 8)
+    assert solution.converged and solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
+
+
+def test_fields_of_clusters_are_displaced():
+    """A test loss against drawn sentences of a student with both overlaps, of tokens displaced along both vectors."""
+    rng, count = np.random.default_rng(4), 200_000
+    choices = [(0.2, (0.5, -0.2), (0.3, 0.6)), (0.8, (-0.4, 0.1), (-0.5, 0.2))]
+    task, (q, m, theta) = replace(TASK, clusters=choices), (0.12, 0.2, 0.1)
+    which = (rng.random(count) > 0.2).astype(int)
+    encoding, teacher = (np.array([choice[k] for choice in choices])[which] for k in (1, 2))
+    x, z = rng.standard_normal((2, count, 2))
+    w = q**0.5 * x + m * (np.array([1, -1]) + encoding) + teacher * theta / 0.25
+    y = theta / q**0.5 * x + (0.25 - theta**2 / q) ** 0.5 * z + teacher
+    Y = (1 - task.omega) * attention(y) + task.omega * np.array(task.matrix)
+    losses = 0.25 / 2 * ((attention(w) - Y) ** 2).sum((1, 2))
+    averages = average(Setting(task), Overlaps.of(q, m, theta, 10.0), gaussian_points(2**10, 8, dimensions=5))
+    error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)
+    assert abs(losses.mean() - averages.test_loss.mean()) < 4 * error < 0.03 * losses.mean()
 
 
 # The linear model

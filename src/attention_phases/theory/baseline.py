@@ -33,6 +33,8 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     z, weights = tensor_rule(nodes or NODES[fields], fields)
     mixing = np.linalg.cholesky(setting.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
+    y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
+    weights = np.concatenate([odds * weights for odds in setting.odds])
     # The part of Y that varies. Without the constant 1/L, what is left at small fields is a small number and not a
     # small difference.
     varying = (1 - task.omega) * (softmax(y @ y.swapaxes(1, 2)) - 1 / count)

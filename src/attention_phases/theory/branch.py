@@ -128,12 +128,14 @@ class BranchMap:
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
         """Return test_mse, on the kernel of two tokens replicon, and gain.
 
-        That is where the branch holds a kind of overlap at zero, for tokens of one law.
+        That is where the branch holds a kind of overlap at zero, for tokens of one law, and not the teacher's where
+        clusters are displaced along it.
         """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:
             values["replicon"] = self.alpha * averages.response
         pure = not (len(self.teacher[0]) and len(self.places)) and len(self.setting.rho) == 1
+        pure = pure and (len(self.teacher[0]) > 0 or not self.setting.leans.any())
         return values | {"gain": self.gain(x, averages)} if pure else values
 
     def losses(self, x: np.ndarray, averages: Averages) -> tuple:

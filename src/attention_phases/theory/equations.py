@@ -68,6 +68,7 @@ class Averages(NamedTuple):
     student_noise: Any  # E[g^T x] (k, r, r)
     pull: Any  # E[g^T u] (r,)
     teacher_noise: Any  # E[g^T z] (k, r, t)
+    teacher_pull: Any  # E[g^T l] (r,), with the displacements l of y_1 by clusters
     fitted_loss: Any  # E[ell(h*)]
     moreau: Any  # E[Moreau envelope]
     test_loss: Any  # E[ell(w)]
@@ -91,24 +92,26 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
 
 
 def _fast_average(setting, overlaps, points, lowest, anew):
-    task, axes = setting.task, (3, 3, 1, 3, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
+    task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = over_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
     means[:, 4:7] += unfitted(task)
-    return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(means.T, axes)))
+    columns = [*means.T[:4], np.zeros(len(means)), *means.T[4:]]
+    return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
 def _general_average(setting, overlaps, points, lowest, anew):
     task, architecture = setting.task, setting.architecture
-    marks, of, c = architecture.positions, setting.law_of, setting.correlations
+    marks, of, c = setting.marks, setting.law_of, setting.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
-    shift_x = np.linalg.solve(mixing, marks)[:, None, None] * np.linalg.inv(root)[of]
+    shift_x = np.linalg.solve(mixing, marks.T).T[..., None, None] * np.linalg.inv(root)[of]
     shift_z = -np.linalg.solve(rest, aligned.swapaxes(-1, -2))[of] @ shift_x
     A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of])
     reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of])
     law = general.Law(
-        np.outer(marks, overlaps.m),
+        marks[..., None] * overlaps.m + setting.leans[..., None] * overlaps.theta[0, :, 0] / setting.rho[0, 0],
+        setting.leans,
         root[of],
         aligned[of],
         rest[of],
@@ -122,8 +125,8 @@ def _general_average(setting, overlaps, points, lowest, anew):
     )
     size = reach.size
     arguments = (law, len(root), c, setting.covariance, architecture.score, A.reshape(size, size), reach.ravel())
-    means = over_scrambles(general.scramble_means, (points, lowest), anew, *arguments)
-    return Averages(*means[:4], *means[4].T, *means[5:], response=np.full(len(points), np.nan))
+    means = over_scrambles(general.scramble_means, (points, lowest, setting.choices(points)), anew, *arguments)
+    return Averages(*means[:5], *means[5].T, *means[6:], response=np.full(len(points), np.nan))
 
 
 def loss_of(task: Task) -> tuple[float, float, float, float]:
@@ -153,12 +156,13 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
 
     V_hat takes the noise form: Gaussian integration by parts turns E[g^T x] and E[g^T z] into mean derivatives of g by
     w and y. Where the prox jumps, the mean of the derivative itself misses the jumps. The conjugate of an overlap that
-    is exactly zero, as a branch holds it, is zero.
+    is exactly zero, as a branch holds it, is zero. Clusters along the teacher pull the weights to it, too.
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
-    theta = transposed(solve(transposed(rest), transposed(alpha * averages.teacher_noise))) * (overlaps.theta != 0)
+    theta = transposed(solve(transposed(rest), transposed(alpha * averages.teacher_noise)))
     V = solve(transposed(root), aligned @ transposed(theta) - alpha * transposed(averages.student_noise))
+    theta = (theta + alpha * averages.teacher_pull[..., None, :, None] / setting.rho[:, None]) * (overlaps.theta != 0)
     m = alpha * averages.pull * (overlaps.m != 0)
     return Hats(alpha * averages.power * free, m, theta, (V + transposed(V)) / 2 * free)
 

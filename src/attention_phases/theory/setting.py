@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from ..errors import BadInput
 from ..model.architectures import STANDARD, Architecture
+from ..structure import Cluster
 from ..task import Task
 
 
@@ -46,10 +48,17 @@ class Setting:
             raise BadInput("covariance", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.shrinks and (self.architecture.rank, columns) != (1, 1):
             raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns")
-        if self.task.clusters:
-            raise BadInput("clusters", len(self.task.clusters), "left out in theory")
+        # What tokens may have together: odds (K,), marks of the encoding (K, L), and displacements of the teacher's
+        # first field (K, L).
+        choices = self.task.clusters or (Cluster(1.0, (0.0,) * tokens, (0.0,) * tokens),)
+        if {len(part) for choice in choices for part in choice[1:]} != {tokens}:
+            raise BadInput("clusters", len(choices), f"choices of displacements for {tokens} tokens")
+        self.odds, encoding, along = (np.array(part) for part in zip(*choices))
+        self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(teacher[0, 0])
+        if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
+            raise BadInput("clusters", len(choices), "displaced along the encoding alone beside other structure")
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
-        self.fast = self.fast and self.architecture == STANDARD and (laws, columns) == (1, 1)
+        self.fast &= self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
         self.shares = weights[:, None] * eigenvalues  # (n, k), of the directions in an average that carries Sigma
         self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields: its columns are independent
 
@@ -60,8 +69,14 @@ class Setting:
 
     @property
     def dimensions(self) -> int:
-        """Number L (r + t) of normal numbers that all fields of a sentence are made of."""
-        return self.fields + self.architecture.tokens * len(self.task.teachers)
+        """Number of normal numbers that a sentence is made of: L (r + t) of its fields, and one of its clusters."""
+        return self.fields + self.architecture.tokens * len(self.task.teachers) + (len(self.odds) > 1)
+
+    def choices(self, points: np.ndarray) -> np.ndarray:
+        """Which choice of clusters each sentence has (...,), from its normal numbers (..., dimensions)."""
+        if len(self.odds) == 1:
+            return np.zeros(points.shape[:-1], dtype=int)
+        return np.searchsorted(self.odds.cumsum()[:-1], ndtr(points[..., -1]))
 
     @property
     def shrinks(self) -> bool:

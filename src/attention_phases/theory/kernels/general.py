@@ -17,13 +17,14 @@ FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less 
 LONGEST = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
-# Law of the fields of each token: the mean (L, r) of its cavity fields, Cholesky factors `root` (L, r, r) of q and
-# `rest` (L, t, t) of what the student does not tell of the teacher, and `aligned` (L, r, t). With standard normal
-# x (r,) and z (t,) of the token its fields are ``w = mean + root x`` and ``y = aligned^T x + rest z``. These come from
-# independent numbers by `mixing` (L, L), a Cholesky factor of the tokens' correlations. A small m in the means, of the
-# marks (L,), is the same as a shift of those numbers by `shift_x` (L, r, r) and `shift_z` (L, t, r). `of` (L,) numbers
-# the different laws, and `fixed` (L, L) is the teacher's positional matrix.
-Law = namedtuple("Law", "mean root aligned rest mixing marks shift_x shift_z of omega fixed")
+# Law of the fields of each token: for K choices of clusters the means (K, L, r) of its cavity fields and `lean` (K, L)
+# of the teacher's first field; Cholesky factors `root` (L, r, r) of q and `rest` (L, t, t) of what the student does not
+# tell of the teacher, and `aligned` (L, r, t). With standard normal x (r,) and z (t,) of the token its fields are
+# ``w = mean + root x`` and ``y = lean + aligned^T x + rest z``. These come from independent numbers by `mixing` (L, L),
+# a Cholesky factor of the tokens' correlations. A small m in the means, of the marks (K, L), is the same as a shift of
+# those numbers by `shift_x` (K, L, r, r) and `shift_z` (K, L, t, r). `of` (L,) numbers the different laws, and `fixed`
+# (L, L) is the teacher's positional matrix.
+Law = namedtuple("Law", "mean lean root aligned rest mixing marks shift_x shift_z of omega fixed")
 
 
 @njit(cache=True)
@@ -291,13 +292,13 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
 
 
 @njit(cache=True)
-def draw(numbers, law, x, z, w, y, Y):
-    """Write the fields of the sentence with standard normal `numbers` (L (r + t),).
+def draw(numbers, choice, law, x, z, w, y, Y):
+    """Write the fields of the sentence with standard normal `numbers` (L (r + t),) and a `choice` of clusters.
 
     These are what they are made of, x (L, r) and z (L, t), the fields w (N,) and y (L, t), and the teacher's attention
     Y (L, L).
     """
-    mean, root, aligned, rest, mixing, _, _, _, _, omega, fixed = law
+    mean, lean, root, aligned, rest, mixing, _, _, _, _, omega, fixed = law
     count, r = x.shape
     t = z.shape[1]
     for a in range(count):
@@ -310,13 +311,13 @@ def draw(numbers, law, x, z, w, y, Y):
             for b in range(a + 1):
                 z[a, s] += mixing[a, b] * numbers[count * r + b * t + s]
         for s in range(t):
-            y[a, s] = 0.0
+            y[a, s] = lean[choice, a] if s == 0 else 0.0
             for i in range(s + 1):
                 y[a, s] += rest[a, s, i] * z[a, i]
             for k in range(r):
                 y[a, s] += aligned[a, k, s] * x[a, k]
         for k in range(r):
-            w[a * r + k] = mean[a, k]
+            w[a * r + k] = mean[choice, a, k]
             for j in range(k + 1):
                 w[a * r + k] += root[a, k, j] * x[a, j]
     for a in range(count):
@@ -331,22 +332,22 @@ def draw(numbers, law, x, z, w, y, Y):
 
 
 @njit(cache=True)
-def add_slopes(numbers, g, z, law, theta_slope, m_slope):
+def add_slopes(numbers, choice, g, z, law, theta_slope, m_slope):
     """Add what one sentence brings to two entries of `equations.Averages`, the slopes (t, r, r) and (r, r)."""
-    mean, _, _, rest, _, marks, shift_x, shift_z, _, _, _ = law
-    count, r = mean.shape
+    mean, _, _, _, rest, _, marks, shift_x, shift_z, _, _, _ = law
+    _, count, r = mean.shape
     t = rest.shape[1]
     for k in range(r):
         pull = 0.0
         for a in range(count):
-            pull += g[a * r + k] * marks[a]
+            pull += g[a * r + k] * marks[choice, a]
         for j in range(r):
             shifted = 0.0
             for b in range(count):
                 for i in range(r):
-                    shifted += numbers[b * r + i] * shift_x[b, i, j]
+                    shifted += numbers[b * r + i] * shift_x[choice, b, i, j]
                 for s in range(t):
-                    shifted += numbers[count * r + b * t + s] * shift_z[b, s, j]
+                    shifted += numbers[count * r + b * t + s] * shift_z[choice, b, s, j]
             m_slope[k, j] += pull * shifted
     for s in range(t):
         for j in range(r):
@@ -359,11 +360,11 @@ def add_slopes(numbers, g, z, law, theta_slope, m_slope):
 
 
 @njit(cache=True)
-def add_scramble(numbers, lowest, anew, law, c, C, M, A, reach, sums):
+def add_scramble(numbers, lowest, choices, anew, law, c, C, M, A, reach, sums):
     """Add the sentences of one scramble, see `scramble_means`, to `sums`."""
-    power, noise, pull, teacher, losses, theta_slope, m_slope = sums
-    mean, _, _, rest, _, marks, _, _, of, _, _ = law
-    count, r = mean.shape
+    power, noise, pull, teacher, teacher_pull, losses, theta_slope, m_slope = sums
+    mean, lean, _, _, rest, _, marks, _, _, of, _, _ = law
+    _, count, r = mean.shape
     t = rest.shape[1]
     size = count * r
     x, z, y, g = np.zeros((count, r)), np.zeros((count, t)), np.zeros((count, t)), np.zeros(size)
@@ -371,7 +372,8 @@ def add_scramble(numbers, lowest, anew, law, c, C, M, A, reach, sums):
     Y, S = np.zeros((count, count)), np.zeros((count, count))
     work = workspace(count, size)
     for point in range(len(numbers)):
-        draw(numbers[point], law, x, z, w, y, Y)
+        choice = choices[point]
+        draw(numbers[point], choice, law, x, z, w, y, Y)
         if anew:
             prox(w, Y, C, M, A, reach, minima, values, other, work)
             lowest[point] = minima
@@ -389,36 +391,39 @@ def add_scramble(numbers, lowest, anew, law, c, C, M, A, reach, sums):
         for a in range(count):
             for k in range(r):
                 force = g[a * r + k]
-                pull[k] += force * marks[a]
+                pull[k] += force * marks[choice, a]
+                teacher_pull[k] += force * lean[choice, a]
                 for s in range(t):
                     teacher[of[a], k, s] += force * z[a, s]
                 for j in range(r):
                     noise[of[a], k, j] += force * x[a, j]
                     for b in range(count):
                         power[of[a], k, j] += force * c[a, b] * g[b * r + j]
-        add_slopes(numbers[point], g, z, law, theta_slope, m_slope)
+        add_slopes(numbers[point], choice, g, z, law, theta_slope, m_slope)
 
 
 @njit(cache=True, nogil=True)
-def scramble_means(numbers, lowest, anew, law, laws, c, C, M, A, reach):
-    """Return the entries of `equations.Averages` over scrambles of numbers (scrambles, points, L (r + t)).
+def scramble_means(numbers, lowest, choices, anew, law, laws, c, C, M, A, reach):
+    """Return the entries of `equations.Averages` over scrambles of numbers (scrambles, points, L (r + t) or more).
 
     The three losses are in one array. With `anew` the proximal points are searched for, and the two lowest minima of
     each point are stored in `lowest` (scrambles, points, 2, N); otherwise the descents start from what an earlier
     search stored there.
 
     Args:
+        choices: (scrambles, points), which choice of clusters each sentence has
         law: `Law` of the fields
         laws: k, how many different ones the tokens have
         c, C: (L, L), correlations and covariances of the tokens
     """
     scrambles, points, _ = numbers.shape
-    r, t = law.mean.shape[1], law.rest.shape[1]
+    r, t = law.mean.shape[2], law.rest.shape[1]
     power, noise = np.zeros((scrambles, laws, r, r)), np.zeros((scrambles, laws, r, r))
     pull, teacher, losses = np.zeros((scrambles, r)), np.zeros((scrambles, laws, r, t)), np.zeros((scrambles, 3))
+    teacher_pull = np.zeros((scrambles, r))
     theta_slope, m_slope = np.zeros((scrambles, t, r, r)), np.zeros((scrambles, r, r))
     for i in range(scrambles):
-        sums = power[i], noise[i], pull[i], teacher[i], losses[i], theta_slope[i], m_slope[i]
-        add_scramble(numbers[i], lowest[i], anew, law, c, C, M, A, reach, sums)
+        sums = power[i], noise[i], pull[i], teacher[i], teacher_pull[i], losses[i], theta_slope[i], m_slope[i]
+        add_scramble(numbers[i], lowest[i], choices[i], anew, law, c, C, M, A, reach, sums)
     n = points
-    return power / n, noise / n, pull / n, teacher / n, losses / n, theta_slope / n, m_slope / n
+    return power / n, noise / n, pull / n, teacher / n, teacher_pull / n, losses / n, theta_slope / n, m_slope / n
