@@ -79,8 +79,8 @@ experiment(
     LineCell,
     {"task": [power_law(*law) for law in LAWS]},
     paper={"alphas": ALONG, "points": 2**7, "scrambles": 16},
-    laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 8},
-    smoke={"task": [power_law(0.0), power_law(1.0)], "alphas": ALONG[4::2], "points": 2**5, "scrambles": 8},
+    laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 4},
+    smoke={"task": power_law(0.0), "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
 )
 
 TWO_TEACHERS = Task(teachers=(1.0, 0.5))
@@ -108,8 +108,8 @@ experiment(
     ArchitectureLineCell,
     LINE_OF_TEACHERS,
     paper={"alphas": (3.0,), "points": 2**10, "scrambles": 16},
-    laptop={"alphas": (3.0,), "points": 2**7, "scrambles": 8},
-    smoke={"alphas": (3.0,), "points": 2**5, "scrambles": 8},
+    laptop={"alphas": (3.0,), "points": 2**5, "scrambles": 4},
+    smoke={"alphas": (3.0,), "points": 2**5, "scrambles": 4},
 )
 
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
@@ -138,8 +138,8 @@ experiment(
     LineCell,
     {"task": SPARSE},
     paper={"alphas": (1.0, 1.5, 2.0), "points": 2**7, "scrambles": 16},
-    laptop={"alphas": (1.0, 1.5, 2.0), "points": 2**5, "scrambles": 8},
-    smoke={"task": SPARSE[::2], "alphas": (2.0,), "points": 2**5, "scrambles": 8},
+    laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
+    smoke={"task": SPARSE[2], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
 )
 
 SIDES, APART = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their middle

@@ -1,0 +1,222 @@
+"""Tokens with structure: power-law spectra, a teacher of rank 2, sparse teachers, clusters."""
+
+import numpy as np
+import pandas as pd
+
+from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.model.architectures import STANDARD
+from attention_phases.task import Task
+from attention_phases.theory.infinite_data import floors
+
+from ..analysis.controlled import limit, root
+from ..analysis.instances import in_errors, with_errors
+from ..analysis.thresholds import mark
+from ..experiments.structured_grids import CLUSTERS, COMPARED, LAWS, SPARSE, TWO_TEACHERS, power_law
+from ..experiments.student_grids import RANK2
+from ..render.panels import draw_means, panels, styled
+from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL
+from ..store.identity import flattened
+from ..store.parquet import flat
+from .variants import extrapolate, select
+
+SOURCES = {-1.0: "trailing", 0.0: "evenly", 1.0: "leading"}
+SILENT = [name for name in CLUSTERS if "encoding" in name]
+QUANTITIES = ("q", "m", "theta", "train_loss", "test_mse")
+KINDS = {"critical": (NEUTRAL, "o", r"$\alpha_c$"), "linear": (BASELINE, "s", r"$\alpha_l$")}
+# Of the lowest student: overlaps over sigma^2, each in the colour of its mechanism, with a marker of its own.
+LEARNT = {
+    "m": ("positional", "s", "with the positions"),
+    "teacher_1": ("semantic", "o", "with the strong column"),
+    "teacher_2": ("semantic", "^", "with the weak column"),
+}
+
+
+def of_task(table, task):
+    """The rows of one task, of students or of theory."""
+    wanted = {name: flat(value) for name, value in flattened(task).items()}
+    own = [table[name] == value for name, value in wanted.items() if name in table]
+    own += [table[name].isna() for name in vars(task).keys() & set(table) - wanted.keys()]
+    return table[np.logical_and.reduce(own) & (wanted.keys() <= set(table))]
+
+
+def _measured(values):
+    """Columns `x` and `x_error` of a row with some `Measured` values."""
+    return {name + end: part for name, value in values.items() for end, part in zip(("", "_error"), value)}
+
+
+def trained_thresholds(table):
+    """`Measured` alpha of "critical" and "linear" of students, in the largest d that has both starts.
+
+    The mean gaps are straight lines between the two alphas where they fall through zero. Most of their scatter comes
+    from the teacher's length, a control variate.
+    """
+    encoded = table["start"].isin(["positional", "encoding"])
+    large = table["d"] == table.loc[encoded, "d"].max()
+    semantic, positional = (table[large & own].set_index("cell") for own in (table["start"] == "semantic", encoded))
+    critical = semantic["train_loss"] - positional["train_loss"]
+    linear = semantic["test_mse"] - semantic["linear_mse"]
+    return {"trained_critical": _root(semantic, critical), "trained_linear": _root(semantic, linear)}
+
+
+def _root(rows, gap):
+    rows = rows.assign(gap=gap).dropna(subset="gap")
+    means = rows.groupby("alpha")["gap"].mean()
+    before = means.index[(means > 0) & (means.shift(-1) < 0)]
+    if len(before) == 0:
+        return UNKNOWN
+    around = means.index[means.index >= before[-1]][:2]
+    return root(rows[rows["alpha"].isin(around)], ["length"]).alpha
+
+
+def spectra(table, lines):
+    """Thresholds for each power law, NaN where there are none or no students.
+
+    `exponent`, `source`; `filled`, the share of the directions that tokens fill, <s>^2/<s^2>; `critical`, `linear` and
+    `begins`, where the semantic branch does, in theory; `trained_critical` and `trained_linear` of students.
+
+    table, lines: the experiments "spectra" and "spectra_theory".
+    """
+    rows = []
+    for exponent, source in LAWS:
+        task = power_law(exponent, source)
+        students, line = of_task(table, task), of_task(lines, task)
+        s = np.array([direction.variance for direction in task.directions])
+        places = {"critical": "critical", "linear": "linear", "begins": "semantic start"}
+        places = {name: mark(line, what) for name, what in places.items()}
+        trained = (
+            trained_thresholds(students) if len(students) else dict.fromkeys(map("trained_{}".format, KINDS), UNKNOWN)
+        )
+        law = {"exponent": exponent, "source": source, "filled": s.mean() ** 2 / (s**2).mean()}
+        rows.append(law | _measured(places | trained))
+    return pd.DataFrame(rows)
+
+
+def penalties(table, lines):
+    """Students of a sparse teacher: by `l1`, `critical` and `test_mse` of theory and of students.
+
+    The test errors are those at the alpha of comparison and infinite d. table, lines: "sparse" and "sparse_theory".
+    """
+    rows = []
+    for task in SPARSE:
+        line, own = of_task(lines, task), of_task(table, task)
+        compared = _semantic(line)
+        error = Measured(*compared.iloc[0][["test_mse", "test_mse_error"]]) if len(compared) else UNKNOWN
+        values = {"critical": mark(line, "critical"), "trained_critical": trained_thresholds(own)["trained_critical"]}
+        values |= {"test_mse": error, "trained_test_mse": at_infinite_d(_semantic(own), "test_mse")}
+        rows.append({"l1": task.l1, **_measured(values)})
+    return pd.DataFrame(rows)
+
+
+def clusters(table):
+    """Thresholds of students that read clustered tokens, by `clusters`. table: the experiment "clusters"."""
+    tasks = CLUSTERS.items()
+    return pd.DataFrame(
+        [{"clusters": name} | _measured(trained_thresholds(of_task(table, task))) for name, task in tasks]
+    )
+
+
+def only_positions(table):
+    """Students of a target of positions alone: `alpha`, `test_mse` at infinite d, and its `floor` with all data.
+
+    table: the experiment "limits".
+    """
+    task, rows = Task(omega=1.0), []
+    for alpha, own in select(of_task(table, task), STANDARD).groupby("alpha"):
+        means = {d: Measured.mean(some["test_mse"]) for d, some in own.groupby("d")}
+        rows.append({"alpha": alpha} | _measured({"test_mse": limit(means)}))
+    return pd.DataFrame(rows).assign(floor=floors(task)["positional"])
+
+
+def _semantic(rows):
+    """Semantic rows where theory and students are compared."""
+    column = "what" if "what" in rows else "start"
+    return rows[(rows["alpha"] == COMPARED) & (rows[column] == "semantic")]
+
+
+def at_infinite_d(rows, name):
+    """`Measured` value of some students, extrapolated to infinite d."""
+    return extrapolate(rows.assign(length=rows["length"] + 1), name)
+
+
+def beside_theory(tables, lines):
+    """Students at infinite d minus theory: `case`, and the other columns of `variants.compared`.
+
+    tables, lines: students and theory by experiment.
+    """
+    pairs = []
+    for exponent, source in LAWS:
+        task, name = power_law(exponent, source), f"exponent {exponent:g}, teacher {SOURCES[source]}"
+        pairs.append((name, of_task(tables["spectra"], task), of_task(lines["spectra"], task)))
+    for task in SPARSE:
+        name = f"sparse teacher, l1 = {task.l1:g}"
+        pairs.append((name, of_task(tables["sparse"], task), of_task(lines["sparse"], task)))
+    # Means along the encoding do not act where m = 0: the semantic minimum is that of isotropic tokens.
+    isotropic = of_task(lines["spectra"], power_law(0.0))
+    pairs += [(f"clusters {name}", of_task(tables["clusters"], CLUSTERS[name]), isotropic) for name in SILENT]
+    pairs = [(name, *map(_semantic, pair)) for name, *pair in pairs]
+    for architecture, start in ((STANDARD, "semantic"), (RANK2, "mixed")):
+        line, students = (select(some["two_teachers"], architecture) for some in (lines, tables))
+        line = line[line["what"] == "semantic"]
+        students = students[students["alpha"].isin(line["alpha"]) & (students["start"] == start)]
+        pairs.append((f"two teachers, student of rank {architecture.rank}", students, line))
+    rows = []
+    for name, students, line in pairs:
+        for quantity in QUANTITIES if len(students) and len(line) else ():
+            value, error = line.iloc[0][[quantity, f"{quantity}_error"]]
+            if error > 0:  # the branch holds the others at zero
+                trained = at_infinite_d(students.assign(m=students["m"].abs()), quantity)
+                rows.append((name, line["alpha"].iloc[0], quantity, value, error, *trained))
+    columns = ["case", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
+    rows = pd.DataFrame(rows, columns=columns)
+    return rows.assign(sigma_off=in_errors(rows["limit"] - rows["theory"], rows["limit_error"], rows["theory_error"]))
+
+
+def lowest(table, architecture):
+    """Overlaps of the student of lowest training loss on each data set: means over alpha with errors.
+
+    Those with a column of the teacher are in units of sigma^2 times its mean square, m in units of sigma^2.
+
+    table: the experiment "two_teachers".
+    """
+    rows = select(table, architecture)
+    rows = rows[rows["cell"].isin(rows.loc[rows["start"] == "positional", "cell"])]  # cells with all starts
+    best = rows.loc[rows.groupby("cell", observed=True)["train_loss"].idxmin()]
+    sizes = dict(zip(("teacher_1", "teacher_2"), TWO_TEACHERS.teachers)) | {"m": 1.0}
+    units = {name: best[name].abs() / (size * TWO_TEACHERS.sigma**2) for name, size in sizes.items()}
+    return with_errors(pd.DataFrame(units).groupby(best["alpha"]))
+
+
+@styled
+def draw_spectra(rows):
+    """Both thresholds of theory and students over the exponent, and over where the teacher lies; rows of `spectra`."""
+    figure, axes = panels(2, 3.4)
+    evenly, at_one = rows[rows["source"] == 0], rows[rows["exponent"] == 1]
+    parts = evenly.set_index("exponent"), at_one.set_index("source").sort_index()
+    for panel, part in zip(axes, parts):
+        for kind, (colour, marker, label) in KINDS.items():
+            known, trained = part[part[kind].notna()], part[part[f"trained_{kind}_error"].notna()]
+            draw_means(panel, known, kind, colour, "_", markersize=22, label=f"{label}, theory")
+            draw_means(panel, trained, f"trained_{kind}", colour, marker, label=f"{label}, students")
+        jumpless = part[part["critical"].isna() & part["begins"].notna()]
+        draw_means(panel, jumpless, "begins", COLOURS["semantic"], "_", markersize=22, label="semantic branch begins")
+        panel.set(ylim=(0, None), ylabel=r"threshold in $\alpha$")
+    axes[0].set_xlabel("exponent of the spectrum")
+    axes[1].set(xlabel="where the teacher lies, at exponent 1", xlim=(-1.3, 1.3))
+    axes[1].set_xticks([*SOURCES], [*SOURCES.values()])
+    axes[0].set_ylim(0, 2.4)
+    axes[0].legend(ncols=2)
+    return figure
+
+
+@styled
+def draw_two_teachers(table):
+    """Overlaps of the lowest student over alpha, of rank 1 and of rank 2."""
+    figure, axes = panels(2, 3.2, sharex=True, sharey=True)
+    for panel, architecture, title in zip(axes, (STANDARD, RANK2), ("student of rank 1", "student of rank 2")):
+        means = lowest(table, architecture)
+        for name, (mechanism, marker, label) in LEARNT.items():
+            draw_means(panel, means, name, COLOURS[mechanism], marker, label=label, linestyle=":")
+        panel.set(title=title, ylabel="overlap", ylim=(0, None))
+    axes[0].legend()
+    axes[1].set_xlabel(ALPHA)
+    return figure
