@@ -11,7 +11,7 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.structure import Direction
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import BranchMap
-from attention_phases.theory.equations import Overlaps, average
+from attention_phases.theory.equations import Overlaps, average, conjugates, free_energy
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
 from attention_phases.theory.weights import Hats, weights
@@ -201,6 +201,20 @@ def test_clusters_in_one_place_are_no_clusters(branch):
 def test_the_free_energy_with_clusters_is_the_training_loss(task, branch, alpha):
     solution = solve(task, alpha, branch, 2**8, 8)
     assert solution.converged and solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
+
+
+@pytest.mark.parametrize("task", [ALONG_TEACHER, replace(TASK, spectrum=UNEVEN)])
+def test_the_free_energy_is_stationary_in_theta(task):
+    """The overlap that clusters along the teacher move too: within the error of the integration by parts."""
+    quadrature, setting = {"points": 2**10, "scrambles": 8}, Setting(task)
+    overlaps = Overlaps.of(*solve(task, 2.0, "semantic", **quadrature).overlaps)
+    points = gaussian_points(**quadrature, dimensions=setting.dimensions)
+    hats = conjugates(setting, 2.0, overlaps, average(setting, overlaps, points))
+    sides = [overlaps._replace(theta=(1 + side) * overlaps.theta) for side in (1e-3, -1e-3)]
+    above, below = (free_energy(setting, 2.0, at, hats, average(setting, at, points).moreau) for at in sides)
+    slopes = (above - below) / 2e-3
+    error, size = slopes.std(ddof=1) / 8**0.5, abs(hats.theta.mean() * overlaps.theta.item())
+    assert abs(slopes.mean()) < 5 * error + 1e-3 * size and error < 0.02 * size
 
 
 def test_fields_of_clusters_are_displaced():
