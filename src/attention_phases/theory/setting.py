@@ -46,7 +46,7 @@ class Setting:
         (_, laws), columns = eigenvalues.shape, teacher.shape[1]
         if laws > 1 and (laws != tokens or self.architecture.correlation):
             raise BadInput("covariance", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
-        if self.shrinks and (self.architecture.rank, columns) != (1, 1):
+        if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
             raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns")
         # What tokens may have together: odds (K,), marks of the encoding (K, L), and displacements of the teacher's
         # first field (K, L).
@@ -77,11 +77,6 @@ class Setting:
         if len(self.odds) == 1:
             return np.zeros(points.shape[:-1], dtype=int)
         return np.searchsorted(self.odds.cumsum()[:-1], ndtr(points[..., -1]))
-
-    @property
-    def shrinks(self) -> bool:
-        """Whether the penalty sets weights to zero."""
-        return self.task.l1 > 0
 
     @property
     def correlations(self) -> np.ndarray:

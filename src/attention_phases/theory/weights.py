@@ -39,7 +39,7 @@ class Weights(NamedTuple):
 
 def weights(setting: Setting, hats: Hats) -> Weights:
     """Return the means over the weights, with the ridge penalty alone for any number of columns."""
-    if setting.shrinks:
+    if setting.task.l1:
         return _shrunk_weights(setting, hats)
     _, eigenvalues, teacher, encoding = setting.spectrum
     lam = setting.task.lam
