@@ -169,11 +169,11 @@ structured(
 experiment(
     "clusters_theory",
     "Theory of clustered tokens over alpha.",
-    LineCell,
-    CLUSTERED,
-    paper={"alphas": (1.0, 2.0), "points": 2**6, "scrambles": 8},
-    laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
-    smoke={"task": CLUSTERS["along the encoding"], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
+    ArchitectureLineCell,
+    {"architecture": STANDARD} | CLUSTERED,
+    paper={"alphas": (0.5, 1.0, 2.0), "points": 2**6, "scrambles": 8},
+    laptop={"alphas": (1.0, 2.0), "points": 2**5, "scrambles": 4},
+    smoke={"task": CLUSTERS["along the encoding"], "alphas": (2.0,), "points": 2**5, "scrambles": 4},
 )
 
 ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
