@@ -55,7 +55,9 @@ def add_dark(app, image, page):
     for path in filter(Path.exists, [folder / f"{name}-wide.svg" for name in figure["ids"]]):
         dark_one = f"{path.stem}-dark.svg"
         write_dark(path, Path(app.outdir, FOLDER, dark_one))
-        figure["classes"] += ["full-width"]
+        figure["classes"] += ["wide"]
+        if sum(1 for _ in figure.document.findall(nodes.section)) > 1:  # else the page has no contents beside it
+            figure["classes"] += ["full-width"]  # for which the theme's script folds them away
         both.children = []
         both += [*picture(image, f"{root}{FOLDER}/{path.name}"), *picture(other, f"{root}{FOLDER}/{dark_one}")]
 
