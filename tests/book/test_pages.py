@@ -18,7 +18,7 @@ MODULES = [
 ]
 API = {name.removesuffix(".__init__") for name in MODULES}
 
-IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img"), image =>
+IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img:not(.gallery *)"), image =>
     ({source: image.getAttribute("src").slice(0, 80), alt: image.alt, width: image.naturalWidth}))"""
 LINKS = 'links => links.map(link => link.href).filter(href => href.startsWith("file:"))'
 # Text that a reader sees, without code, in which a dollar or a backslash is itself.

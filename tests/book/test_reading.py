@@ -48,7 +48,8 @@ def test_the_code_of_a_figure_draws_it(python, tmp_path):
 def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
     landing = HTML / "book" / "index.html"
     page = open_page(landing)
-    assert page.locator(".gallery a img").count() > 20
+    pictures = [image.get_attribute("src") for image in page.locator(".gallery a img").all()]
+    assert len(pictures) > 20 and all((landing.parent / picture).is_file() for picture in pictures)
     for route in page.locator(".routes section").all():
         name, links = route.locator("h3").inner_text(), route.locator("a").all()
         path, link = landing, links[0]
