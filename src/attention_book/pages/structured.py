@@ -20,7 +20,6 @@ from ..store.parquet import flat
 from .variants import extrapolate, select
 
 SOURCES = {-1.0: "trailing", 0.0: "evenly", 1.0: "leading"}
-SILENT = [name for name in CLUSTERS if "encoding" in name]
 QUANTITIES = ("q", "m", "theta", "train_loss", "test_mse")
 KINDS = {"critical": (NEUTRAL, "o", r"$\alpha_c$"), "linear": (BASELINE, "s", r"$\alpha_l$")}
 # Of the lowest student: overlaps over sigma^2, each in the colour of its mechanism, with a marker of its own.
@@ -107,12 +106,16 @@ def penalties(table, lines):
     return pd.DataFrame(rows)
 
 
-def clusters(table):
-    """Thresholds of students that read clustered tokens, by `clusters`. table: the experiment "clusters"."""
-    tasks = CLUSTERS.items()
-    return pd.DataFrame(
-        [{"clusters": name} | _measured(trained_thresholds(of_task(table, task))) for name, task in tasks]
-    )
+def clusters(table, lines):
+    """Thresholds of theory and of students that read clustered tokens, by `clusters`.
+
+    table, lines: the experiments "clusters" and "clusters_theory".
+    """
+    rows = []
+    for name, task in CLUSTERS.items():
+        known = {kind: mark(of_task(lines, task), kind) for kind in KINDS}
+        rows.append({"clusters": name} | _measured(known | trained_thresholds(of_task(table, task))))
+    return pd.DataFrame(rows)
 
 
 def only_positions(table):
@@ -150,9 +153,9 @@ def beside_theory(tables, lines):
     for task in SPARSE:
         name = f"sparse teacher, l1 = {task.l1:g}"
         pairs.append((name, of_task(tables["sparse"], task), of_task(lines["sparse"], task)))
-    # Means along the encoding do not act where m = 0: the semantic minimum is that of isotropic tokens.
-    isotropic = of_task(lines["spectra"], power_law(0.0))
-    pairs += [(f"clusters {name}", of_task(tables["clusters"], CLUSTERS[name]), isotropic) for name in SILENT]
+    for name, task in CLUSTERS.items():
+        name = f"clusters {name}"
+        pairs.append((name, of_task(tables["clusters"], task), of_task(lines["clusters"], task)))
     pairs = [(name, *map(_semantic, pair)) for name, *pair in pairs]
     for architecture, start in ((STANDARD, "semantic"), (RANK2, "mixed")):
         line, students = (select(some["two_teachers"], architecture) for some in (lines, tables))
@@ -200,7 +203,7 @@ def draw_spectra(rows):
         jumpless = part[part["critical"].isna() & part["begins"].notna()]
         draw_means(panel, jumpless, "begins", COLOURS["semantic"], "_", markersize=22, label="semantic branch begins")
         panel.set(ylim=(0, None), ylabel=r"threshold in $\alpha$")
-    axes[0].set_xlabel("exponent of the spectrum")
+    axes[0].set(xlabel="exponent of the spectrum", xticks=(0, 0.5, 1, 1.5))
     axes[1].set(xlabel="where the teacher lies, at exponent 1", xlim=(-1.3, 1.3))
     axes[1].set_xticks([*SOURCES], [*SOURCES.values()])
     axes[0].set_ylim(0, 2.4)
@@ -217,6 +220,6 @@ def draw_two_teachers(table):
         for name, (mechanism, marker, label) in LEARNT.items():
             draw_means(panel, means, name, COLOURS[mechanism], marker, label=label, linestyle=":")
         panel.set(title=title, ylabel="overlap", ylim=(0, None))
-    axes[0].legend()
+    axes[0].legend(loc=(0.5, 0.2))
     axes[1].set_xlabel(ALPHA)
     return figure

@@ -1,0 +1,69 @@
+"""What the page on structured tokens reads off its tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attention_book.experiments.cells import LineCell, StructuredCell
+from attention_book.experiments.structured_grids import TWO_TEACHERS, power_law
+from attention_book.pages import structured
+from attention_book.store.identity import flattened
+from attention_book.store.parquet import flat
+from attention_phases import Architecture, Task
+
+ALPHAS = (0.5, 1.0, 1.5, 2.0)
+
+
+def rows_of(task, cell_type, **more):
+    """A row with the columns that a cell of a task has in a table."""
+    fields = {"alphas": (1.0,), "points": 16, "scrambles": 4}
+    if cell_type is StructuredCell:
+        fields = {"alpha": 1.0, "d": 100, "seed": 0, "optimizer": "lbfgs", "architecture": Architecture()}
+    cell = cell_type("toy", task, **fields)
+    return {name: flat(value) for name, value in flattened(cell).items()} | more
+
+
+def students(task, critical, linear, lean=0.0):
+    """Both starts on four data sets at each alpha: gaps fall through zero at the thresholds, but for the lengths."""
+    rng, rows = np.random.default_rng(0), []
+    for alpha in ALPHAS:
+        lengths = rng.normal(size=4)
+        for seed, length in enumerate(lengths - lengths.mean()):
+            for start in ("semantic", "positional"):
+                gap = critical - alpha + lean * length if start == "semantic" else 0.0
+                values = {"cell": f"{alpha} {seed}", "alpha": alpha, "seed": seed, "start": start, "length": length}
+                errors = {"train_loss": 1 + gap, "test_mse": 1 + linear - alpha + lean * length, "linear_mse": 1.0}
+                rows.append(rows_of(task, StructuredCell) | values | errors)
+    return pd.DataFrame(rows)
+
+
+def test_rows_of_a_task_are_its_own():
+    tasks = [Task(), Task(l1=0.1), power_law(1.0), power_law(1.0, 1.0), TWO_TEACHERS]
+    for cell_type in (StructuredCell, LineCell):
+        table = pd.DataFrame([rows_of(task, cell_type, number=number) for number, task in enumerate(tasks)])
+        assert [structured.of_task(table, task)["number"].tolist() for task in tasks] == [[k] for k in range(5)]
+        assert structured.of_task(table, Task(density=0.5)).empty
+        assert structured.of_task(table[["omega", "sigma", "lam", "matrix"]], Task(l1=0.1)).empty
+
+
+def test_thresholds_lie_where_the_gaps_fall_whatever_the_lengths():
+    places = structured.trained_thresholds(students(Task(), 1.2, 1.6, lean=0.3))
+    assert places["trained_critical"].value == pytest.approx(1.2)
+    assert places["trained_linear"].value == pytest.approx(1.6)
+    none = structured.trained_thresholds(students(Task(), 0.2, 3.0))
+    assert np.isnan([place.value for place in none.values()]).all()
+
+
+def test_the_lowest_student_of_each_data_set_is_shown():
+    columns = {"form": "tied", "tokens": 2, "correlation": 0.0, "d": 100, "alpha": 1.0}
+    rows = [
+        columns | {"cell": cell, "start": start, "train_loss": loss, "m": -0.25, "teacher_1": size, "teacher_2": 0.125}
+        for cell, losses in (("a", (1.0, 2.0)), ("b", (2.0, 1.0)))
+        for start, loss, size in zip(("semantic", "positional"), losses, (0.5, 0.25))
+    ]
+    rows.append(
+        columns | {"cell": "c", "start": "semantic", "train_loss": 0.0, "m": 9.0, "teacher_1": 9.0, "teacher_2": 9}
+    )
+    shown = structured.lowest(pd.DataFrame(rows), Architecture()).loc[1.0]
+    assert shown[["teacher_1", "teacher_2", "m"]].tolist() == [1.5, 1.0, 1.0]  # over sigma^2, and over the mean square
+    assert shown["teacher_1_error"] == pytest.approx(0.5)
