@@ -136,7 +136,7 @@ def _shown(value, error=None):
         return "yes" if value else "no"
     if isinstance(value, dict):
         return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
-    if not isinstance(value, list):
+    if not isinstance(value, list | tuple):
         return with_error(value, error) if error else f"{value:.6g}"
     if len(value) > LONGEST:
         return f"{_shown(value[-1])} after {len(value)}"

@@ -172,6 +172,11 @@ def test_matrices_and_long_lists_stay_on_their_line():
     assert cli.as_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
 
 
+def test_a_mismatch_is_a_row_with_its_tolerance():
+    row = verification.Mismatch("{}", "q", 0.1, 0.2, (1e-3, 1e-8), 0)._asdict()
+    assert cli.as_text({"mismatches": [row]}).endswith("\n{}    q          0.1         0.2  0.001, 1e-08    0")
+
+
 @pytest.mark.parametrize("command", ["theory", "threshold", "simulate", "gamp", "optimal", "baseline", "end"])
 def test_every_default_is_in_the_help(run, command):
     """A command runs without options; what it does then can be read."""
