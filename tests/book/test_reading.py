@@ -96,14 +96,16 @@ def test_a_figure_leads_into_the_explorer(open_page):
     assert page.locator(".explorer [name=omega]").input_value() == "0.3"
 
 
-def test_search_prefers_pages_to_the_interface(open_page):
+def test_search_prefers_pages_and_shows_the_words_around(open_page):
     page = open_page(HTML / "search.html")
-    page.add_init_script("window.fetch = () => new Promise(() => {})")  # of the words around, which a disk has not
     page.goto((HTML / "search.html").as_uri() + "?q=replicon")
     page.wait_for_function("() => /found/.test(document.querySelector('.search-summary')?.textContent ?? '')")
-    links = page.locator("#search-results li a").all()
-    api = [link.get_attribute("href").startswith("book/api") for link in links]
-    assert len(api) > 3 and any(api) and api == sorted(api)
+    results = page.locator("#search-results li")
+    targets = [link.get_attribute("href") for link in results.locator("a").all()]
+    api = [target.startswith("book/api") for target in targets]
+    assert len(targets) > 3 and any(api) and api == sorted(api)
+    for number in range(api.index(True)):
+        assert "replicon" in results.nth(number).locator(".context").first.inner_text().lower()
 
 
 def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
