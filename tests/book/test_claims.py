@@ -10,8 +10,9 @@ import pytest
 from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
+from attention_book.experiments import structured_grids
 from attention_book.experiments.grids import ALPHAS
-from attention_book.pages import starts, variants
+from attention_book.pages import starts, structured, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -31,6 +32,37 @@ def load(name, **where):
 def line(name, what, **where):
     """Alphas, or another index, of what a stored line of theory holds."""
     return load(name, what=what, **where)["alpha"]
+
+
+def first_share(exponent):
+    """The leading directions of a power law."""
+    return structured_grids.power_law(exponent).directions[0]
+
+
+def by_a_line(values):
+    """Where a straight line through two values falls through zero, and the slopes of that by each value."""
+    (first, last), (before, after) = values.index, values
+    fall = before - after
+    return first + (last - first) * before / fall, (last - first) / fall**2 * np.array([-after, before])
+
+
+def linear_by_a_line(*alphas):
+    """Where flat tokens' test error would cross the linear model's by a straight line between two alphas."""
+    lines = structured.of_task(load("spectra_theory"), structured_grids.power_law(0.0))
+    errors = lines[lines["what"] == "semantic"].set_index("alpha")["test_mse"].loc[[*alphas]]
+    return by_a_line(errors - lines.loc[lines["what"] == "baseline", "test_mse"].item())[0]
+
+
+def sparse_by_a_line():
+    """By how much a straight line through theory's gaps at 1 and 1.5 puts alpha_c `lower`; what is left of students."""
+    rows, lines = structured.penalties(load("sparse"), load("sparse_theory")), []
+    for task, (_, row) in zip(structured_grids.SPARSE, rows.iterrows()):
+        gaps = structured.of_task(load("sparse_theory", what="gap"), task).set_index("alpha").loc[[1.0, 1.5]]
+        place, slopes = by_a_line(gaps["train_loss"])
+        error = np.linalg.norm(slopes * gaps["train_loss_error"])
+        left = in_errors(row["trained_critical"] - place, row["trained_critical_error"], error)
+        lines.append({"lower": row["critical"] - place, "left_in_errors": left})
+    return pd.DataFrame(lines)
 
 
 def largest_loss_apart(name, **where):
@@ -415,6 +447,17 @@ CLAIMS = {
             runs_that_find("semantic", "gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
         ),
     },
+    "structured_tokens": {
+        r"There 45 % of the variance lies in 40 of 1000 directions": lambda: (
+            round(100 * first_share(1.5).variance * first_share(1.5).weight / Task.sigma**2) == 45
+            and first_share(1.5).weight * 1000 == 40
+        ),
+        r"comes out lower by 0.05 to 0.08. From that line students are at most 1.1 errors away": lambda: (
+            [round(bound(sparse_by_a_line()["lower"]), 2) for bound in (min, max)] == [0.05, 0.08]
+            and round(sparse_by_a_line()["left_in_errors"].abs().max(), 1) == 1.1
+        ),
+        r"comes late, at 1.57 through theory's own test errors": lambda: round(linear_by_a_line(1.25, 2.0), 2) == 1.57,
+    },
     "table1_histogram": {
         r"the end, they are within one error": lambda: max(map(abs, distances_of_the_others())) < 1,
         r"On other data sets other starts do": letters_are_lost_on_some_data_sets_only,
@@ -435,11 +478,13 @@ def test_a_typed_number_is_true_of_the_stored_results(page, quotation):
     assert CLAIMS[page][quotation]()
 
 
-# What may be typed: the parameters of a task or a training, with their sign of equality or name before them.
+# What may be typed: the parameters of a task or a training, with their sign of equality or name before them, and
+# where the paper states something.
 PARAMETER = re.compile(
     r"(\|m\|/\\sigma\^2|\\omega|\\alpha|\\sigma|\\lambda|\\eta|\\beta|\bd|A)\s*"
     r"(=|\\approx|\\ge|\\le|>|<)\s*\(*[\d., ()]*\d"
     r"|0\.1\s*\\,\s*\\mathcal|0\.15\s*\\,\s*\\lambda|[Rr]ate 0\.\d+|\\le 0\.01|> 0\.01"
+    r"|[Ee]xponent \d+\.\d+|Result \d\.\d"
 )
 DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
 
@@ -461,6 +506,7 @@ def typed(text):
 
 def test_parameters_are_told_from_results():
     assert typed(r"at $\omega = 0.1$ and 0.2, for $\alpha \le 2.0$, with rate 0.15") == []
+    assert typed(r"Result 4.2 at exponent 1.5") == []
     assert typed(r"students cross at 0.71, and $m = 0.3$ is 4 % too low") == ["0.71", "0.3", "4 %"]
 
 

@@ -118,6 +118,18 @@ def clusters(table, lines):
     return pd.DataFrame(rows)
 
 
+def thresholds_off(rows):
+    """Thresholds of students minus those of theory, in errors of both, by `critical` and `linear` where rows have them.
+
+    rows: of `spectra`, `penalties` or `clusters`.
+    """
+    away = {}
+    for kind in KINDS.keys() & set(rows):
+        errors = rows[f"trained_{kind}_error"], rows[f"{kind}_error"]
+        away[kind] = in_errors(rows[f"trained_{kind}"] - rows[kind], *errors)
+    return pd.DataFrame(away, index=rows.index)
+
+
 def only_positions(table):
     """Students of a target of positions alone: `alpha`, `test_mse` at infinite d, and its `floor` with all data.
 
