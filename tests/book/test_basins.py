@@ -19,8 +19,17 @@ SIGMA, SPREAD = 0.5, 0.02
 
 def student(start, semantic, positional, **other):
     """A student of size q = 1 with these cosines."""
-    return {"start": start, "optimizer": "lbfgs", "seed": 0, "alpha": 2.0, "d": 100, "q": 1.0, "grad_norm": 1e-5,
-            "theta": SIGMA * semantic, "m": positional / SIGMA} | other  # fmt: skip
+    return {
+        "start": start,
+        "optimizer": "lbfgs",
+        "seed": 0,
+        "alpha": 2.0,
+        "d": 100,
+        "q": 1.0,
+        "grad_norm": 1e-5,
+        "theta": SIGMA * semantic,
+        "m": positional / SIGMA,
+    } | other
 
 
 @pytest.fixture
@@ -40,18 +49,21 @@ def run(semantic, positional, **other):
     return student("random", semantic, positional, optimizer="adam", **other)
 
 
-@pytest.mark.parametrize(("end", "side", "basin"), [
-    (run(0.9, 0.1), "semantic", "semantic"),
-    (run(-0.9, 0.1), "semantic", "semantic"),
-    (run(0.1, -0.6), "positional", "positional"),
-    (run(0.9 - 0.8 * basins.CLOSE_COSINE, 0.1), "semantic", "semantic"),
-    (run(0.9 - 1.2 * basins.CLOSE_COSINE, 0.1), "semantic", "neither"),
-    (run(0.9, 0.1 + 1.2 * basins.CLOSE_COSINE), "semantic", "neither"),
-    (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
-    (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
-    (run(0.9, 0.1, grad_norm=2 * basins.SMALL_GRADIENT), "semantic", "neither"),
-    (run(0.9, 0.1, alpha=1.0), "semantic", "neither"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("end", "side", "basin"),
+    [
+        (run(0.9, 0.1), "semantic", "semantic"),
+        (run(-0.9, 0.1), "semantic", "semantic"),
+        (run(0.1, -0.6), "positional", "positional"),
+        (run(0.9 - 0.8 * basins.CLOSE_COSINE, 0.1), "semantic", "semantic"),
+        (run(0.9 - 1.2 * basins.CLOSE_COSINE, 0.1), "semantic", "neither"),
+        (run(0.9, 0.1 + 1.2 * basins.CLOSE_COSINE), "semantic", "neither"),
+        (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
+        (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
+        (run(0.9, 0.1, grad_norm=2 * basins.SMALL_GRADIENT), "semantic", "neither"),
+        (run(0.9, 0.1, alpha=1.0), "semantic", "neither"),
+    ],
+)
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):
     runs = basins.classify(pd.concat([informed, pd.DataFrame([end])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
@@ -153,12 +165,21 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     rows = [
         {"alpha": 0.5, "start": start, "d": 100, "seed": seed, "theta": theta, "m": m, "train_loss": loss}
         for start, seed, theta, m, loss in (
-            ("semantic", 0, 0.3, 0.1, 1.0), ("semantic", 1, -0.5, -0.1, 3.0),
-            ("random", 0, 0.1, 0.2, 1.0), ("random", 0, -0.3, 0.2, 2.0), ("random", 1, 0.1, -0.2, 2.5),
+            ("semantic", 0, 0.3, 0.1, 1.0),
+            ("semantic", 1, -0.5, -0.1, 3.0),
+            ("random", 0, 0.1, 0.2, 1.0),
+            ("random", 0, -0.3, 0.2, 2.0),
+            ("random", 1, 0.1, -0.2, 2.5),
         )
-    ]  # fmt: skip
-    theory = pd.DataFrame({"what": ["symmetric", "symmetric", "semantic"], "alpha": [0.5, 0.6, 0.5],
-                           "train_loss": [0.9, 5.0, 5.0], "train_loss_error": [0.01, 1.0, 1.0]})  # fmt: skip
+    ]
+    theory = pd.DataFrame(
+        {
+            "what": ["symmetric", "symmetric", "semantic"],
+            "alpha": [0.5, 0.6, 0.5],
+            "train_loss": [0.9, 5.0, 5.0],
+            "train_loss_error": [0.01, 1.0, 1.0],
+        }
+    )
     frame = parameters.memory(pd.DataFrame(rows), theory).set_index("start")
     assert frame.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
     assert frame.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))
@@ -173,10 +194,15 @@ def test_memory_is_a_root_mean_square_over_data_sets():
 
 def ends():
     """Two data sets, three starts on each: three minima on the first, one on the second."""
-    frame = pd.DataFrame({
-        "seed": [0, 0, 0, 1, 1, 1], "minimum": [0, 1, 2, 0, 0, 0], "train_loss": [1.0, 1.1, 1.2, 2.0, 2.0, 2.0],
-        "aligned": [0.5, 0.7, 0.6, 1.0, 1.0, 1.0], "nearest": [0.5, 0.05, 0.05, 0.0, 5e-4, 2e-3],
-    })  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "seed": [0, 0, 0, 1, 1, 1],
+            "minimum": [0, 1, 2, 0, 0, 0],
+            "train_loss": [1.0, 1.1, 1.2, 2.0, 2.0, 2.0],
+            "aligned": [0.5, 0.7, 0.6, 1.0, 1.0, 1.0],
+            "nearest": [0.5, 0.05, 0.05, 0.0, 5e-4, 2e-3],
+        }
+    )
     return frame.assign(omega=0.3, alpha=1.5, valley="positional", noise=0.1)
 
 
@@ -191,13 +217,22 @@ def test_minima_of_a_valley():
 
 def test_students_that_the_steps_do_not_suffice_for():
     rows = [
-        {"omega": 0.3, "alpha": alpha, "seed": seed, "optimizer": optimizer, "start": start,
-         "train_loss": loss, "grad_norm": 0.01 * (1 + seed)}
+        {
+            "omega": 0.3,
+            "alpha": alpha,
+            "seed": seed,
+            "optimizer": optimizer,
+            "start": start,
+            "train_loss": loss,
+            "grad_norm": 0.01 * (1 + seed),
+        }
         for alpha, losses in ((1.0, (1.06, 1.04, 1.2)), (2.0, (1.0, 1.0, 1.0)))
         for seed, loss_of_descent in enumerate(losses)
         for optimizer, start, loss in (
-            ("gd", "random", loss_of_descent), ("lbfgs", "random", 1.1 if seed == 2 and alpha == 1 else 1.0),
-            ("lbfgs", "semantic", 1.0), ("lbfgs", "positional", 1.3),
+            ("gd", "random", loss_of_descent),
+            ("lbfgs", "random", 1.1 if seed == 2 and alpha == 1 else 1.0),
+            ("lbfgs", "semantic", 1.0),
+            ("lbfgs", "positional", 1.3),
         )
-    ]  # fmt: skip
+    ]
     assert variants.unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}

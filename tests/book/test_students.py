@@ -50,10 +50,13 @@ def test_experiments_of_figure_2():
     rows = [
         trained(0.5075, "positional", "gd", 0, m=0.21, test_mse=0.0031, train_loss=0.0011, linear_mse=0.0019),
         trained(0.5075, "positional", "gd", 1, m=-0.23, test_mse=0.0033, train_loss=0.0013, linear_mse=0.0021),
-        trained(0.5075, "semantic", "gd", 0, m=9.0), trained(0.5075, "semantic", "gd", 1, m=9.0),
-        trained(0.5075, "positional", "lbfgs", 0, m=9.0), trained(0.5075, "positional", "lbfgs", 1, m=9.0),
-        trained(0.25, "positional", "gd", 0), trained(0.25, "positional", "gd", 1),
-    ]  # fmt: skip
+        trained(0.5075, "semantic", "gd", 0, m=9.0),
+        trained(0.5075, "semantic", "gd", 1, m=9.0),
+        trained(0.5075, "positional", "lbfgs", 0, m=9.0),
+        trained(0.5075, "positional", "lbfgs", 1, m=9.0),
+        trained(0.25, "positional", "gd", 0),
+        trained(0.25, "positional", "gd", 1),
+    ]
     frame = slice.means_beside_published(Task(), pd.DataFrame(rows)).set_index("quantity")
     assert list(frame["published"]) == ["0.00322", "0.00197", "0.001162", "0.899"]
     assert frame["value"].to_list() == pytest.approx([0.0032, 0.0020, 0.0012, 0.88])  # |m|, as published
@@ -71,14 +74,19 @@ def test_students_by_dimension():
     values = ({"theta": 0.09, "m": -0.16, "test_mse": 0.004}, {"theta": -0.11, "m": 0.18, "test_mse": 0.0042})
     rows = [
         trained(1.5, start, "gd", seed, **measured) | {"d": d}
-        for start in ("semantic", "positional") for d in (10, 15, 36) for seed, measured in enumerate(values)
-    ]  # fmt: skip
+        for start in ("semantic", "positional")
+        for d in (10, 15, 36)
+        for seed, measured in enumerate(values)
+    ]
     frame = slice.sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
     assert [(row.quantity, *row.parameters.values(), row.published) for row in frame.itertuples()] == [
-        ("theta/sigma^2", 10, "semantic", "0.381"), ("theta/sigma^2", 36, "semantic", "0.444"),
-        ("m/sigma^2", 10, "positional", "0.68"), ("m/sigma^2", 36, "positional", "0.86"),
-        ("test_mse", 10, "semantic", "0.00424"), ("test_mse", 36, "semantic", "0.00263"),
-    ]  # fmt: skip
+        ("theta/sigma^2", 10, "semantic", "0.381"),
+        ("theta/sigma^2", 36, "semantic", "0.444"),
+        ("m/sigma^2", 10, "positional", "0.68"),
+        ("m/sigma^2", 36, "positional", "0.86"),
+        ("test_mse", 10, "semantic", "0.00424"),
+        ("test_mse", 36, "semantic", "0.00263"),
+    ]
     # Absolute overlaps over sigma^2 = 1/4, as published; the errors of two values are half their distance.
     assert frame["value"].to_list() == pytest.approx([0.4, 0.4, 0.68, 0.68, 0.0041, 0.0041])
     assert frame["error"].to_list() == pytest.approx([0.04, 0.04, 0.04, 0.04, 1e-4, 1e-4])

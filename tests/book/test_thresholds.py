@@ -109,19 +109,30 @@ def test_students_beside_theory():
 
 def test_thresholds_of_theory_beside_the_published_ones():
     theory = lines(
-        [("critical", 0.1, 0.750, 0.002), ("critical", 0.3, 1.243, 0.001), ("critical", 0.12, 0.8, 0.1),
-         ("linear", 0.3, 1.490, 0.001), ("semantic", 0.3, 1.0, np.nan)], scrambles=16,
-    )  # fmt: skip
+        [
+            ("critical", 0.1, 0.750, 0.002),
+            ("critical", 0.3, 1.243, 0.001),
+            ("critical", 0.12, 0.8, 0.1),
+            ("linear", 0.3, 1.490, 0.001),
+            ("semantic", 0.3, 1.0, np.nan),
+        ],
+        scrambles=16,
+    )
     rows = page.theory_thresholds_beside_published(theory)
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
-        ("critical", {"omega": 0.1}, "0.707"), ("critical", {"omega": 0.3}, "1.241"),
+        ("critical", {"omega": 0.1}, "0.707"),
+        ("critical", {"omega": 0.3}, "1.241"),
         ("linear", {"omega": 0.3}, "1.451"),
-    ]  # fmt: skip
+    ]
     assert rows["difference"].to_list() == pytest.approx([0.043, 0.002, 0.039])
     rounding = 0.001 / 12**0.5
-    assert rows["sigma"].to_list() == pytest.approx([
-        0.043 / (4e-6 + rounding**2) ** 0.5, 0.002 / (1e-6 + rounding**2) ** 0.5, 0.039 / (1e-6 + rounding**2) ** 0.5,
-    ])  # fmt: skip
+    assert rows["sigma"].to_list() == pytest.approx(
+        [
+            0.043 / (4e-6 + rounding**2) ** 0.5,
+            0.002 / (1e-6 + rounding**2) ** 0.5,
+            0.039 / (1e-6 + rounding**2) ** 0.5,
+        ]
+    )
     assert rows["verdict"].to_list() == ["differs", "agrees", "differs"] and set(rows["n"]) == {16}
 
 
@@ -137,8 +148,11 @@ def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.23, 1.49)])
     rows = page.trained_thresholds_beside_published(table, RNG(0))
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
-        ("critical", 0.1, "0.707"), ("critical", 0.3, "1.241"), ("linear", 0.1, "0.851"), ("linear", 0.3, "1.451"),
-    ]  # fmt: skip
+        ("critical", 0.1, "0.707"),
+        ("critical", 0.3, "1.241"),
+        ("linear", 0.1, "0.851"),
+        ("linear", 0.3, "1.451"),
+    ]
     assert rows["value"].to_list() == pytest.approx([0.708, 1.23, 0.9, 1.49])
     assert {where["optimizer"] for where in rows["parameters"]} == {"lbfgs"}
     assert set(rows["evidence"]) == {"students"} and set(rows["n"]) == {2}
@@ -152,10 +166,12 @@ def test_published_thresholds_beside_those_of_students():
 def test_thresholds_by_task():
     tasks = [{"omega": 0.3, "sigma": 0.5, "lam": 0.01}, {"omega": 0.3, "sigma": 0.7, "lam": 0.01}]
     table = pd.concat([students(critical=1.2, linear=linear, **task) for linear, task in zip((1.5, 9.0), tasks)])
-    theory = pd.concat([
-        lines([("critical", 0.3, 1.25, 0.01), ("linear", 0.3, 1.49, 0.02)], sigma=0.5, lam=0.01),
-        lines([("baseline", 0.3, np.nan, np.nan)], sigma=0.7, lam=0.01),
-    ])  # fmt: skip
+    theory = pd.concat(
+        [
+            lines([("critical", 0.3, 1.25, 0.01), ("linear", 0.3, 1.49, 0.02)], sigma=0.5, lam=0.01),
+            lines([("baseline", 0.3, np.nan, np.nan)], sigma=0.7, lam=0.01),
+        ]
+    )
     first, second = parameters.thresholds_by_task(table, theory, RNG(0)).to_dict("records")
     assert [first[name] for name in ("omega", "sigma", "lam")] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7
     assert (first["critical"], first["critical_error"]) == (1.25, 0.01)
@@ -164,8 +180,14 @@ def test_thresholds_by_task():
 
 
 def test_the_best_penalty_at_each_alpha():
-    rows = [("semantic", 1.0, 0.1, 3.0), ("semantic", 1.0, 0.2, 2.0), ("semantic", 2.0, 0.1, 1.0),
-            ("semantic", 2.0, 0.2, np.nan), ("positional", 1.0, 0.1, 4.0), ("critical", 1.0, 0.1, 0.0)]  # fmt: skip
+    rows = [
+        ("semantic", 1.0, 0.1, 3.0),
+        ("semantic", 1.0, 0.2, 2.0),
+        ("semantic", 2.0, 0.1, 1.0),
+        ("semantic", 2.0, 0.2, np.nan),
+        ("positional", 1.0, 0.1, 4.0),
+        ("critical", 1.0, 0.1, 0.0),
+    ]
     theory = pd.DataFrame(rows, columns=["what", "alpha", "lam", "test_mse"]).assign(test_mse_error=0.1)
     best = parameters.best_errors(theory)
     assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
@@ -175,10 +197,13 @@ def test_the_best_penalty_at_each_alpha():
 def test_what_descent_leaves_on_each_map():
     """Of two students from the encoding one is 20 % above, and L-BFGS has taken it to the semantic side."""
     rows = [
-        ("positional", 0, "lbfgs", 1.0, 0.1, 0.5), ("positional", 0, "gd", 1.2, 0.5, 0.1),
-        ("positional", 1, "lbfgs", 1.0, 0.5, 0.1), ("positional", 1, "gd", 1.0, 0.5, 0.1),
-        ("semantic", 0, "lbfgs", 1.0, 0.1, 0.5), ("semantic", 0, "gd", 1.001, 0.1, 0.5),
-    ]  # fmt: skip
+        ("positional", 0, "lbfgs", 1.0, 0.1, 0.5),
+        ("positional", 0, "gd", 1.2, 0.5, 0.1),
+        ("positional", 1, "lbfgs", 1.0, 0.5, 0.1),
+        ("positional", 1, "gd", 1.0, 0.5, 0.1),
+        ("semantic", 0, "lbfgs", 1.0, 0.1, 0.5),
+        ("semantic", 0, "gd", 1.001, 0.1, 0.5),
+    ]
     table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
     left = page.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
     assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 1, 1.0]  # the mean is 10 % above
@@ -187,8 +212,12 @@ def test_what_descent_leaves_on_each_map():
 
 def test_published_thresholds_and_rules_minus_theory():
     known = published.CRITICAL_ALPHA
-    rows = [("critical", 0.1, 0.76, 0.72, 0.9), ("critical", 0.3, 1.26, 1.25, np.nan), ("critical", 0.123, 1, 1, 1),
-            ("linear", 0.3, 1.5, 1.5, 1.5)]  # fmt: skip
+    rows = [
+        ("critical", 0.1, 0.76, 0.72, 0.9),
+        ("critical", 0.3, 1.26, 1.25, np.nan),
+        ("critical", 0.123, 1, 1, 1),
+        ("linear", 0.3, 1.5, 1.5, 1.5),
+    ]
     table = pd.DataFrame(rows, columns=["what", "omega", "alpha", "exact", "rule"]).assign(alpha_error=0.001)
     rules = page.minus_theory("critical", table, lines([("critical", 0.3, 1.25, 0.0001)]))
     assert list(rules.index) == [0.1, 0.3]  # the one published omega has its own, and the other the better, theory
