@@ -41,7 +41,7 @@ FOOT = """<div style="width: 100%; text-align: center; font: 9px sans-serif; col
 # of four digits. Blanks keep the places of what follows.
 TWICE = re.compile(rb"(/Title (?:\(|<FEFF))((?:[^()<>]|\\[()])+)\2([)>])")
 LINK = '<p class="book-pdf">The whole book <a href="../{name}">as one PDF</a>.</p>'
-MARK = '<section id="where-to-start">'
+MARK = '<section id="all-figures">'
 
 
 def main(folder, target):
