@@ -68,15 +68,6 @@ def test_squares_of_two_columns_do_not_depend_on_their_rotation():
     np.testing.assert_allclose(squares, [expected, expected])
 
 
-def test_means_of_two_columns_are_taken_at_the_alpha_of_theirs():
-    """On a straight line, to the nearest alpha of theirs; not from farther than 0.005, and the nearer one of two."""
-    cell = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "d": 1000, "start": "random"}
-    own = pd.DataFrame({"alpha": [1.0, 1.004, 1.02, 1.5], "optimizer": "gd", "quantity": "m^2"} | cell)
-    own = own.assign(ours=2 * own["alpha"])
-    moved = tables.at_their_alpha(own, pd.DataFrame({"alpha": [1.002, 1.003, 1.4]})).set_index("alpha")["ours"]
-    assert moved.to_dict() == {1.002: pytest.approx(2.004), 1.003: pytest.approx(2.006)}
-
-
 def test_halves_are_scored_against_each_other_as_theirs_are():
     cell = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "alpha": 1.0, "d": 1000}
     runs = pd.DataFrame({"seed": range(6), "m": np.sqrt([1.0, 2, 3, 4, 5, 9]), "theta": 1.0, "start": "random"})

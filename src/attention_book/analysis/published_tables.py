@@ -71,7 +71,6 @@ EXPERIMENTS = (
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
-SHIFT = 0.005
 CROSSING = {  # quantity and start of what falls below what at a threshold
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
@@ -167,21 +166,6 @@ def ours(rows):
     return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()
 
 
-def at_their_alpha(means, published):
-    """Our means of two columns at the nearest alpha of theirs, along straight lines between our alpha.
-
-    We trained at alpha that differ by up to `SHIFT` from theirs; the next one of ours is 0.08 to 0.33 away.
-    """
-    theirs = np.sort(published["alpha"].unique())
-    moved = []
-    for _, line in means.groupby([*(name for name in CELL if name != "alpha"), "optimizer", "quantity"]):
-        alphas = line["alpha"].to_numpy()
-        nearest = theirs[np.abs(theirs - alphas[:, None]).argmin(axis=1)]
-        line = line.assign(alpha=nearest, ours=np.interp(nearest, alphas, line["ours"]), shift=np.abs(nearest - alphas))
-        moved.append(line[line["shift"] <= SHIFT].sort_values("shift").drop_duplicates("alpha"))
-    return pd.concat(moved).drop(columns="shift")
-
-
 def halves(rows):
     """Scores of the first half of our own runs of two columns against the second, and of that against the first.
 
@@ -224,11 +208,7 @@ def compare_tables(folder):
     curves are compared where the folder has any of them.
     """
     published, rows = theirs(folder), stored_students()
-    two = published["form"] == "rank2"
-    means = pd.concat(
-        [ours(rows[rows["form"] == "tied"]), at_their_alpha(ours(rows[rows["form"] == "rank2"]), published[two])]
-    )
-    compared = published.merge(means, on=[*CELL, "quantity"])
+    compared = published.merge(ours(rows), on=[*CELL, "quantity"])
     known = compared[compared["optimizer"] == "gd"].groupby("form").size()
     lacking = published.groupby("form").size().sub(known, fill_value=0).astype(int)
     compared = compared[(compared["optimizer"] == "gd") | (compared["quantity"] != "linear_mse")]
