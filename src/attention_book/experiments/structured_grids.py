@@ -41,7 +41,7 @@ SPECTRA = {
     (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
     (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
     (1.0, 0.0): ((0.4, 0.6), (0.8, 1.0)),
-    (1.5, 0.0): ((0.2, 0.4), (0.35, 0.5)),
+    (1.5, 0.0): ((0.2, 0.4), ()),
     (1.0, 1.0): ((0.2, 0.4), (0.3, 0.45)),
     (1.0, -1.0): ((1.7, 2.2), (2.2, 2.6)),
 }
@@ -50,6 +50,7 @@ PREDICTING = {
     "task alpha": [(power_law(*law), alpha) for law, (_, alphas) in SPECTRA.items() for alpha in alphas],
     "starts": SEMANTIC,
 }
+STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": SEMANTIC}  # fewest directions at a given d
 GROWING = {"task": [power_law(*law) for law in SPECTRA], "alpha": COMPARED, "starts": SEMANTIC}
 structured(
     "spectra",
@@ -57,16 +58,19 @@ structured(
     paper=[
         {"seed": range(12), "task alpha": AROUND, "d": 1000},
         {"seed": range(6), **PREDICTING, "d": 1000},
+        {"d": [500, 1000, 2000], "seed": range(48), **STEEPEST},
         {"d": [250, 500, 1000], "seed": range(8), **GROWING},
     ],
     laptop=[
         {"seed": range(4), "task alpha": AROUND, "d": 250},
         {"seed": range(4), **PREDICTING, "d": 250},
+        {"d": [125, 250], "seed": range(8), **STEEPEST},
         {"d": [125, 250], "seed": range(4), **GROWING},
     ],
     smoke=[
         {"seed": range(2), "task alpha": AROUND, "d": 50},
         {"seed": range(2), **PREDICTING, "d": 50},
+        {"d": [25, 50], "seed": range(4), **STEEPEST},
         {"d": [25, 50], "seed": range(4), **GROWING},
     ],
 )
@@ -92,7 +96,7 @@ structured(
     {"task": TWO_TEACHERS},
     paper=[
         {"seed": range(4), "alpha": [0.75, 1.25, 1.75, 2.25, 3.0, 4.0, 5.0], **READERS, "d": 1000},
-        {"d": [250, 500, 1000], "seed": range(8), **LEARNT},
+        {"d": [250, 500, 1000], "seed": range(32), **LEARNT},
     ],
     laptop=[
         {"seed": range(4), "alpha": [0.75, 2.25, 4.0], **READERS, "d": 150},
@@ -177,13 +181,13 @@ experiment(
 )
 
 ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
-LOW_RANK_VALUE = {"task": Task(), "alpha": COMPARED, "architecture": VALUE, "starts": SEMANTIC}
+LOW_RANK_VALUE = {"task": Task(), "alpha": COMPARED, "architecture": [VALUE, STANDARD]}
 structured(
     "limits",
     "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
     paper=[
         {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
-        {"d": [250, 500, 1000], "seed": range(6), **LOW_RANK_VALUE},
+        {"d": [250, 500, 1000, 2000], "seed": range(12), **LOW_RANK_VALUE},
     ],
     laptop=[
         {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
