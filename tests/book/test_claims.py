@@ -380,7 +380,7 @@ CLAIMS = {
         r"no positional minimum up to $\alpha = 4.5$": lambda: (
             load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
         ),
-        r"from 0.3 on neither threshold comes before $\alpha = 12.8$": lambda: (
+        r"up to $\alpha = 12.8$: from $\lambda = 0.3$ on there are none": lambda: (
             load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
         ),
         r"rises from $\alpha \approx 0.2$ to about 1.1 and then stays; at $\sigma = 0.7$ it rises too": lambda: (
