@@ -12,7 +12,7 @@ from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
 from attention_book.experiments import structured_grids
 from attention_book.experiments.grids import ALPHAS
-from attention_book.pages import starts, structured, variants
+from attention_book.pages import starts, structured, variant_maps, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -424,7 +424,8 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always it is not another minimum": lambda: (
-            variants.unfinished(load("fig14_random"))["gd"] > 10 * variants.unfinished(load("fig14_random"))["lbfgs"]
+            variant_maps.unfinished(load("fig14_random"))["gd"]
+            > 10 * variant_maps.unfinished(load("fig14_random"))["lbfgs"]
         ),
     },
     "fig13_value": {

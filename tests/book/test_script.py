@@ -6,7 +6,7 @@ import sys
 import jupytext
 import pytest
 
-from attention_book.notebooks.script import script
+from attention_book.notebooks.behind import script
 from attention_book.paths import NOTEBOOKS
 
 CELLS = [

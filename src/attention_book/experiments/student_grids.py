@@ -7,16 +7,7 @@ from attention_phases.histogram.counting import VARIANTS
 from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
 from attention_phases.task import Task
 
-from .cells import (
-    EXCHANGED,
-    INFORMED,
-    SLIPS,
-    ArchitectureCell,
-    CountingCell,
-    ExchangedCell,
-    SlipCell,
-    StudentCell,
-)
+from .cells import EXCHANGED, INFORMED, SLIPS, ArchitectureCell, CountingCell, ExchangedCell, SlipCell, StudentCell
 from .grids import ALPHAS, GRIDS, OMEGAS, at, cells, completed, experiment, tasks
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]

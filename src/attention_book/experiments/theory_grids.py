@@ -5,14 +5,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
-from .cells import (
-    INFORMED,
-    ArchitectureLineCell,
-    CopiesCell,
-    LineCell,
-    OneStepThresholdsCell,
-    RuleCell,
-)
+from .cells import INFORMED, ArchitectureLineCell, CopiesCell, LineCell, OneStepThresholdsCell, RuleCell
 from .grids import ALPHAS, GRIDS, OMEGAS, cells, experiment, tasks
 from .student_grids import ALTERNATIVE, CHANGED_TASKS, COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
 

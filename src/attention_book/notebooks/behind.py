@@ -4,7 +4,9 @@ Everything is read off the executed notebook and the stored results, so that the
 """
 
 import ast
+import dis
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -20,7 +22,6 @@ from ..store.identity import canonical
 from ..store.parquet import load
 from ..store.provenance import environment
 from .parameters import as_typed, assignments, declared, of_profile
-from .script import script
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
 AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
@@ -37,6 +38,8 @@ COLUMNS = {  # of the CSV
 }
 SVG, CSV = "image/svg+xml", "text/csv"
 UNITS = "pure numbers, unless an axis names another unit"
+SPENT = {"rng"}  # each use of it changes what the next one gives
+CHANGING = {"append", "extend", "update"}  # methods
 
 
 def write_figures(notebook, text, folder):
@@ -168,3 +171,49 @@ def _signed(svg, about):
     }
     lines = "".join(f"    <{tag}>{escape(text)}</{tag}>\n" for tag, text in tags.items())
     return svg.replace("   <cc:Work>\n", f"   <cc:Work>\n{lines}", 1)
+
+
+# The code of one figure: the statements of its page that it needs
+
+
+def script(cells, figure):
+    """Python that draws what the last of code cells assigns to `figure`, and saves it.
+
+    cells: sources, in the order of the page.
+    figure: its name, which becomes that of the file.
+    """
+    kept, needed = [], {"figure"}
+    statements = [(source, statement) for source in cells for statement in ast.parse(source).body]
+    for source, statement in reversed(statements):
+        used, bound, changed = _names(statement)
+        if not (bound | changed | used & SPENT) & needed:
+            continue
+        if isinstance(statement, (ast.Import, ast.ImportFrom)):
+            statement.names = [alias for alias in statement.names if (alias.asname or alias.name) in needed]
+            kept.append(ast.unparse(statement))
+        else:
+            kept.append(ast.get_source_segment(source, statement))
+        if isinstance(statement, (ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef)):
+            needed -= bound
+        needed |= used
+    return "\n".join([*reversed(kept), f'figure.savefig("{figure}.svg")', ""])
+
+
+def _names(statement):
+    """Global names that a statement uses, those that it binds, and those of objects that it changes."""
+    parts = list(ast.walk(statement))
+    code = compile(ast.Module([statement], []), "cell", "exec")
+    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    used = _operands(code, "LOAD_NAME", "LOAD_GLOBAL")
+    used |= {name for text in texts for name in re.findall(r"@(\w+)", text)}  # as pandas names them in a query
+    targets = [target for part in parts if isinstance(part, ast.Assign) for target in part.targets]
+    items = [target.value for target in targets if isinstance(target, (ast.Subscript, ast.Attribute))]
+    items += [part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in CHANGING]
+    return used, _operands(code, "STORE_NAME"), {item.id for item in items if isinstance(item, ast.Name)}
+
+
+def _operands(code, *operations):
+    """What operations of compiled code, and of the functions within it, act on."""
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in operations}
+    within = [constant for constant in code.co_consts if hasattr(constant, "co_code")]
+    return names.union(*(_operands(part, *operations) for part in within))

@@ -1,37 +1,25 @@
-"""Other architectures: slices over alpha (Figures 10 to 13), maps (14), and theory beside students of infinite d."""
+"""Other architectures: slices over alpha (Figures 10 to 13), and theory beside students of infinite d."""
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot as plt
 
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import UNKNOWN
 from attention_phases.task import Task
 from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA, OWN
 from attention_phases.theory.stability import gains_of_columns, settling_distance
 
 from ..analysis.controlled import intercept
-from ..analysis.instances import GAPS, advantage, as_columns, gap_map, in_errors, instance_means, test_gap, training_gap
-from ..analysis.thresholds import against_theory, crossing, crossings, curve, last_fall, mark, side_by_side
+from ..analysis.instances import GAPS, as_columns, in_errors, instance_means, training_gap
+from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
 from ..experiments.simulation import teacher_length
 from ..experiments.student_grids import COMPARED, MAPPED
 from ..quantities import mathtext
-from ..render.panels import (
-    bar_below,
-    draw_cells,
-    draw_line,
-    draw_means,
-    draw_points,
-    list_panel,
-    mark_threshold,
-    slice_panels,
-    styled,
-)
-from ..render.style import ALPHA, ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, ON_MAP, OVERLAP_LABELS
+from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS
 from ..store.identity import restore
 from .landscape import theory_lines
-from .phase_diagram import ADVANTAGE, CURVES, draw_maps
 
 TITLES = {
     "correlated": "correlated tokens",
@@ -172,57 +160,6 @@ def thresholds_by_title(lines):
     return {TITLES[name]: theory_thresholds(select(lines, architecture)) for name, architecture in MAPPED.items()}
 
 
-def against_students(maps, lines, rng):
-    """Where the students of the maps cross, beside theory: `thresholds.against_theory` by `student` and `threshold`.
-
-    Below every crossing of theory the two starts may end alike, and their losses cross by chance: compared are the
-    omega at which theory's line lies in the map.
-
-    maps, lines: students over alpha and omega by architecture, and the experiment "fig14_theory".
-    """
-    parts = {}
-    for name, table in maps.items():
-        for kind, gap in GAPS.items():
-            theory = curve(select(lines, MAPPED[name]), kind)
-            inside = theory.index[theory["alpha"] < table["alpha"].max()]
-            parts[TITLES[name], kind] = against_theory(crossings(table, gap, rng), theory, inside)
-    names = ["student", "threshold"]
-    return pd.concat(parts, names=names).reset_index(names).reset_index(drop=True)
-
-
-def random_crossings(table):
-    """Where the mean over students from random starts, by gradient descent, overtakes the linear model; alpha by omega.
-
-    Without errors: these students are of two kinds, and a few of the later ones decide it.
-    """
-    gaps = gap_map(table[table["optimizer"] == "gd"], _random_gap)
-    crossed = {omega: Measured(last_fall(gap.index.to_numpy(), gap.to_numpy()), 0.0) for omega, gap in gaps.items()}
-    return as_columns(crossed, "omega").dropna()
-
-
-def _random_gap(table):
-    return test_gap(table, "random")
-
-
-def unfinished(table, above=0.05):
-    """How many students from random starts each optimiser leaves well above the lowest loss known on their data.
-
-    table: gradient descent from random starts over alpha and omega, and L-BFGS from these and others.
-    above: by which share of the lowest loss, which L-BFGS reaches from any of its starts, theirs has to be higher.
-    """
-    where = ["alpha", "omega", "seed"]
-    lowest = table[table["optimizer"] == "lbfgs"].groupby(where)["train_loss"].min()
-    random = table[table["start"] == "random"].set_index(where)
-    stopped = random["train_loss"] > (1 + above) * lowest.loc[random.index]
-    return stopped.groupby(random["optimizer"], observed=True).sum()
-
-
-def threshold_curves(lines, style="-", whose=""):
-    """Both thresholds of theory for `draw_maps`, those that there are."""
-    curves = [(curve(lines, kind), *CURVES[kind]) for kind in GAPS]
-    return [(alphas, f"{label}{whose}", colour, style) for alphas, label, colour, _ in curves if len(alphas)]
-
-
 def copies(points=2**10, scrambles=8):
     """How far apart two copies of message passing settle in theory, at each of `SETTLED`.
 
@@ -336,29 +273,3 @@ def _finish(panels, titles, thresholds):
         axes.set_title(title, pad=21 + 17 * rows)
     mark_threshold(errors, linear, r"$\alpha_l$", BASELINE, left=linear.value < critical.value)
     errors.set_xlim(0, None)
-
-
-@styled
-def draw_variant_maps(maps, curves):
-    """Maps of the linear fit's test error minus that of the student with the lower training loss, two by two.
-
-    maps, curves: students over alpha and omega by title, and `threshold_curves` of each.
-    """
-    figure, axes = plt.subplots(2, 2, figsize=(7.2, 8.2), sharex=True)
-    values = {title: gap_map(table, advantage) for title, table in maps.items()}
-    mesh = draw_cells(axes.flat, values.values(), (LINEAR, ATTENTION))
-    for panel, (title, cells), lines in zip(axes.flat, values.items(), curves):
-        for alphas, label, colour, style in lines:
-            draw_line(panel, alphas, "alpha", colour, style, label)
-        panel.set(title=title, xlabel=r"$\omega$", ylim=(0, cells.index.max() + 0.04))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11, **ON_MAP)
-    figure.supylabel(ALPHA, fontsize=14)
-    bar_below(figure, mesh, axes, ADVANTAGE)
-    return figure
-
-
-def draw_random_map(table, curves):
-    """The same map of the experiment "fig14_random", by gradient descent, with the alphas at which the means cross."""
-    marks = [(random_crossings(table), 0, "trained students cross", "o")]
-    values = {"Rank 2, from random starts": -gap_map(table[table["optimizer"] == "gd"], _random_gap)}
-    return draw_maps(values, ADVANTAGE, (LINEAR, ATTENTION), curves, marks)

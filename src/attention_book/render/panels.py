@@ -1,6 +1,5 @@
 """Panels of figures, and what is drawn in them: lines with error bands, points with error bars, maps, thresholds."""
 
-from functools import wraps
 from math import isfinite
 
 import matplotlib as mpl
@@ -10,16 +9,7 @@ import pandas as pd
 
 from .style import ALPHA, LOSS_GAP, STYLE, TEST_ERROR
 
-
-def styled(draw):
-    """Decorator: the function draws in the book's style."""
-
-    @wraps(draw)
-    def drawing(*arguments, **options):
-        with mpl.rc_context(STYLE):
-            return draw(*arguments, **options)
-
-    return drawing
+styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
 def panels(count, height, width=6.4, **options):
@@ -53,9 +43,9 @@ def slice_panels(height, losses=LOSS_GAP):
     return figure, axes
 
 
-def scientific(axes, axis="y"):
-    """Ticks of an axis as multiples of one power of ten."""
-    axes.ticklabel_format(axis=axis, style="sci", scilimits=(0, 0), useMathText=True)
+def scientific(axes):
+    """Ticks of the y axis as multiples of one power of ten."""
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
 
 
 def logarithmic(axes):

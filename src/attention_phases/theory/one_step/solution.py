@@ -19,17 +19,7 @@ from ..equations import Overlaps, Scalars
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
 from ..warm import powell
-from .equations import (
-    BrokenBranch,
-    Root,
-    SplitBranch,
-    Valley,
-    average,
-    conjugates,
-    find_root,
-    nested_nets,
-    update,
-)
+from .equations import BrokenBranch, Root, SplitBranch, Valley, average, conjugates, find_root, nested_nets, update
 
 # Why a solution failed, beside the reasons of `solution`.
 NO_MAXIMUM = "no maximum of Phi found"
