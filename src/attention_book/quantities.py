@@ -188,7 +188,8 @@ QUANTITIES = {
     "percent": _shown("difference, %", "+.1f"),
     "sigma_off": _shown("in errors", "+.1f"),
     "reason": Quantity(
-        "why the search for a solution failed, or why there is none beyond an end; empty where it converged",
+        "why the search for a solution failed, or why there is none beyond an end, or that the end did not settle;"
+        " empty where it converged",
         missing="–",
     ),
     "figure": Quantity("of the paper, which shows the cell or its like"),

@@ -9,6 +9,7 @@ import pytest
 from attention_book import experiments
 from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
+from attention_book.experiments.structured_grids import power_law
 from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.pages.phase_diagram import left_by_descent
 from attention_book.paths import ROOT
@@ -22,7 +23,7 @@ from attention_phases.theory.branches import follow
 from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.solver import ENDED
+from attention_phases.theory.solver import ENDED, UNSETTLED
 from attention_phases.theory.thresholds import NONE
 
 TASK = Task(omega=0.3)
@@ -85,6 +86,18 @@ def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, bra
     assert (end < alpha) == grows_above and 0 < error < 0.15 * end
     below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
     assert (below < 1 < above) if grows_above else (below > 1 > above)
+
+
+@pytest.mark.slow
+def test_no_end_is_read_off_beyond_where_a_branch_folds():
+    """With this spectrum the positional branch ends at a fold, below which its overlap does not go to zero."""
+    task = power_law(1.0)
+    near = solve(task, 0.5, "positional", 2**7, 8)
+    assert near.converged and np.isnan(branch_end(task, "positional", 0.5, near.overlaps, 2**7, 8).value)
+    line = pd.DataFrame(standard_line(cells.LineCell("line", task, (0.2, 0.3, 0.4, 0.5), 2**6, 8))).set_index("what")
+    end = line.loc["positional start"]
+    first = line.loc[["positional"], "alpha"].min()
+    assert end["reason"] == UNSETTLED and end["alpha"] + end["alpha_error"] == pytest.approx(first)
 
 
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():

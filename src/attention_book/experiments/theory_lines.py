@@ -12,6 +12,7 @@ from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.published_rule import coarse_threshold
 from attention_phases.theory.quadrature import usual_points
+from attention_phases.theory.solver import UNSETTLED
 from attention_phases.theory.stability import gains, settling_distance
 from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
 
@@ -31,7 +32,7 @@ def standard_line(cell) -> list[dict]:
     - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
     - "semantic at critical" and "positional at critical": rows as of a branch;
     - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
-      `reason` of the solution beyond it;
+      `reason` of the solution beyond it, or `UNSETTLED` where the end is known to a step alone;
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
     task, alphas, quadrature = cell.task, sorted(cell.alphas), _quadrature(cell)
@@ -124,7 +125,7 @@ def _gap_rows(branches):
 def _ends(task, branch, alphas, solutions, **quadrature):
     """Side to (alpha, reason of the solution beyond) of the ends of a branch within the alphas.
 
-    Where `branch_end` fails, the end is known to a step of the alphas.
+    Where `branch_end` finds none, or another one, the end is known to a step of the alphas.
     """
     if not solutions:
         return {}
@@ -135,9 +136,9 @@ def _ends(task, branch, alphas, solutions, **quadrature):
             inside, outside = alphas[within], alphas[beyond]
             middle, step = (inside + outside) / 2, abs(inside - outside)
             end = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature)
-            if not abs(end.value - middle) <= 2 * step + 3 * end.error:  # NaN, or the other end
-                end = Measured(middle, step / 2)
             ends[side] = end, solutions.stopped[outside]
+            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or another end
+                ends[side] = Measured(middle, step / 2), UNSETTLED
     return ends
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 APPROACH = (1.0, 0.7, 0.5, 0.4)  # a branch's own overlap on the way to its end
 NEAR_END = (0.3, 0.2, 0.15, 0.1)  # and where alpha is extrapolated from
+UNSURE = 0.2  # an end whose error is a larger share of it is none
 # Factors that turn the fields of a branch into those of its mirror image, with the sign of its own overlap changed.
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
@@ -34,12 +35,13 @@ def branch_end(
     scrambles: int = SCRAMBLES,
     seed: int = 0,
 ) -> Measured:
-    """Return the alpha where the own overlap of a branch of the standard student goes to zero; NaN if the solver fails.
+    """Return the alpha where the own overlap of a branch of the standard student goes to zero.
 
-    There it leaves the symmetric branch. Close to its end a branch has its overlap as the better parameter: for given
-    ``x = theta/sqrt(rho q)``, or ``m/sqrt(q)``, the fixed point is solved for q, V and alpha. By symmetry
-    alpha depends on ``x^2``, and a straight line in it, through the last few x, gives alpha at zero.
-    The points are used with their mirror image, without which their own asymmetry would be divided by x.
+    NaN if the solver fails, or the error is a larger share of it than `UNSURE`. There the branch leaves the symmetric
+    one. Close to its end a branch has its overlap as the better parameter: for given ``x = theta/sqrt(rho q)``, or
+    ``m/sqrt(q)``, the fixed point is solved for q, V and alpha. By symmetry alpha depends on ``x^2``, and a straight
+    line in it, through the last few x, gives alpha at zero. The points are used with their mirror image, without which
+    their own asymmetry would be divided by x. Clusters are left out: of those along a teacher there is no such image.
 
     Args:
         branch: "semantic" or "positional"
@@ -70,8 +72,8 @@ def branch_end(
             slopes = derivatives(lambda unknown, own=own: at(own, unknown)[0], unknown)
             limits.append(exp(unknown[2]) * (1 + np.linalg.solve(-slopes, moves.T)[2]))  # one for each scramble
     # The errors grow like 1/x as x shrinks.
-    intercepts = np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1]
-    return Measured.mean(intercepts)
+    end = Measured.mean(np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1])
+    return end if end.error <= UNSURE * end.value else UNKNOWN
 
 
 def gain_crossing(
