@@ -5,7 +5,6 @@ import pandas as pd
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
-from attention_phases.theory import encoding_error, mean_attention
 from attention_phases.theory.branches import OWN
 from attention_phases.theory.quadrature import SCRAMBLES
 
@@ -76,13 +75,12 @@ def means_beside_published(task, table):
 def baseline_means(cells):
     """Means over data sets of both linear baselines, and of what lies between them, with errors.
 
-    By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), "difference" (the second minus the first, on
-    the same data), and "encoding" (``|E[Y] p|^2/(2 d)``, without error). Each of the `cells` names a data set.
+    By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), and "difference" (the second minus the
+    first, on the same data). Each of the `cells` names a data set.
     """
     errors = pd.DataFrame([{"d": cell.d, **linear_baselines(cell)} for cell in cells])
     errors["difference"] = errors["tokens and positions"] - errors["tokens"]
-    means = with_errors(errors.groupby("d"))
-    return means.assign(encoding=[encoding_error(mean_attention(cells[0].task), d) for d in means.index])
+    return with_errors(errors.groupby("d"))
 
 
 def sizes_beside_published(table, task, names):
