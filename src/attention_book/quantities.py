@@ -225,7 +225,6 @@ QUANTITIES = {
     "trained": _shown("trained students"),
     "limit": _shown("students, d → ∞"),
     # structured tokens
-    "exponent": _shown("exponent"),
     "source": _shown("where the teacher lies"),
     "filled": _shown("share of directions filled", ".2f"),
     "trained_critical": _shown(f"{_ALPHA_C} of students"),

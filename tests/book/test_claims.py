@@ -415,8 +415,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always it is not another minimum": lambda: (
-            variant_maps.unfinished(load("fig14_random"))["gd"]
-            > 10 * variant_maps.unfinished(load("fig14_random"))["lbfgs"]
+            (left := variant_maps.unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {

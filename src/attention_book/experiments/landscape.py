@@ -15,6 +15,7 @@ from attention_phases.training.starts import start_weights
 from .cells import StudentCell
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
+SHARES = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
 
 
 def order_parameters(task, weights, teacher):
@@ -137,20 +138,17 @@ class Surface(NamedTuple):
     minima: dict  # valley to (m, theta, loss)
 
 
-def surface(task, alpha, d, seed=0, grid=61, reach=1.35):
-    """Training loss on the plane through the two trained minima and the origin.
+def surface(task, alpha, d, grid=61):
+    """Training loss on the plane through the two trained minima and the origin, at `grid` points an axis.
 
-    Args:
-        seed: of the data set.
-        grid: points an axis.
-        reach: the plane is Q = a Q_positional + b Q_semantic, with a and b from -0.35 to this.
+    That is Q = a Q_positional + b Q_semantic, with a and b in `SHARES`.
     """
-    pair = StudentCell("surface", task, alpha, d, seed, "lbfgs", starts=("positional", "semantic"))
+    pair = StudentCell("surface", task, alpha, d, 0, "lbfgs", starts=("positional", "semantic"))
     rng = pair.rng()
     data = sample(task, alpha, d, rng)
     starts = torch.stack([start_weights(start, data.teacher, rng) for start in pair.starts])
     corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # (2, d)
-    shares = torch.linspace(-0.35, reach, grid)
+    shares = torch.linspace(*SHARES, grid)
     a, b = torch.meshgrid(shares, shares, indexing="xy")
     students = torch.stack([a.ravel(), b.ravel()], dim=1) @ corners
     loss = torch.cat([risk(data, some, task.lam)[0] for some in students.split(256)]) / data.d

@@ -34,17 +34,17 @@ def train_students(cell, device="cpu", displaced=0.0):
     return train_on(cell, _sample(cell, rng, device), rng, displaced)
 
 
-def train_beside_positions(cell, device="cpu", displaced=0.0):
+def train_beside_positions(cell, displaced=0.0):
     """The rows of `train_students`, for students that add omega A themselves to (1 - omega) S."""
     rng = cell.rng()
-    data = two_tokens.beside_positions(cell.task, _sample(cell, rng, device))
+    data = two_tokens.beside_positions(cell.task, _sample(cell, rng))
     return train_on(cell, data, rng, displaced)
 
 
-def train_with_slip(cell, device="cpu", displaced=0.0):
+def train_with_slip(cell, displaced=0.0):
     """The rows of `train_students`, by gradient descent with other settings than published."""
     rng = cell.rng()
-    return train_on(cell, _sample(cell, rng, device), rng, displaced, **SLIPS[cell.slip])
+    return train_on(cell, _sample(cell, rng), rng, displaced, **SLIPS[cell.slip])
 
 
 def train_on(cell, data, rng, displaced=0.0, **settings):
@@ -57,7 +57,7 @@ def train_on(cell, data, rng, displaced=0.0, **settings):
     return [_row(cell, data, start, trained) for start, trained in zip(cell.starts, fits)]
 
 
-def _sample(cell, rng, device):
+def _sample(cell, rng, device="cpu"):
     size = cell.alpha, cell.d, rng, device
     if not isinstance(cell, ArchitectureCell) or cell.architecture.reducible:
         return two_tokens.sample(cell.task, *size)  # the same sentences, and a gradient in half the time

@@ -167,12 +167,12 @@ def _one_step(state, name, symmetric):
     return state["q1"] / symmetric.value - 1, error / symmetric.value
 
 
-def inner_stability(states, points, shares=SHARES):
+def inner_stability(states, points):
     """Gain of the distance of two copies inside one of `broken_states`, with its error, by omega, branch and D/q1."""
     measured = {}
     for (omega, branch), state in states.iterrows():
         valley = _valley(state)
-        within = [share for share in shares if share <= 2 * valley.share]
+        within = [share for share in SHARES if share <= 2 * valley.share]
         gains = inner_gains(Task(omega=omega), state["alpha"], valley, within, points)
         measured |= {(omega, branch, share): Measured.mean(gain) for share, gain in zip(within, gains.T)}
     return as_columns(measured, ["omega", "branch", "share"], "gain")

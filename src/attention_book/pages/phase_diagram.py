@@ -18,6 +18,7 @@ from ..published import OF_THRESHOLD, Comparison, compare
 from ..render.panels import bar_below, draw_cells, draw_line, draw_means, draw_points, logarithmic, panels, styled
 from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, ON_MAP, POSITIONAL, SEMANTIC
 
+LEFT = 0.05  # share by which a training loss is above that of L-BFGS where descent has not come to an end
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
 ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
 CURVES = {
@@ -114,9 +115,10 @@ def draw_advantages(table, lines, marks):
     return draw_maps(maps, ADVANTAGE, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
 
 
-def theory_curves(lines, *names):
-    """Curves for `draw_maps`, of `CURVES` by name."""
-    return [(curve(lines, name), *CURVES[name]) for name in names]
+def theory_curves(lines, *names, style=None, whose=""):
+    """Curves for `draw_maps`, of `CURVES` by name, those that there are; in another `style`, of `whose` theory."""
+    curves = [(curve(lines, name), *CURVES[name]) for name in names]
+    return [(alphas, f"{label}{whose}", colour, style or own) for alphas, label, colour, own in curves if len(alphas)]
 
 
 def threshold_marks(kind, crossed):
@@ -128,11 +130,11 @@ def threshold_marks(kind, crossed):
     ]
 
 
-def left_by_descent(tables, above=0.05):
+def left_by_descent(tables):
     """What 5,000 steps of gradient descent leave of the way that L-BFGS goes on the same data.
 
     By `map` and `start`: `alike`, share of the cells whose mean training losses are within 1 %; `left`, students that
-    end by the share `above` over L-BFGS; `gone`, share of these whose L-BFGS ends in the other start's minimum.
+    end by the share `LEFT` over L-BFGS; `gone`, share of these whose L-BFGS ends in the other start's minimum.
 
     tables: students over alpha and omega by both optimisers, by title.
     """
@@ -145,8 +147,8 @@ def left_by_descent(tables, above=0.05):
         higher = students["train_loss", "gd"] / students["train_loss", "lbfgs"] - 1
         alike = (higher.groupby(["alpha", "omega"]).mean().abs() < 0.01).mean()
         is_positional = students["m", "lbfgs"].abs() > students["theta", "lbfgs"].abs() / Task().sigma ** 2
-        gone = (is_positional == (start == "semantic"))[higher > above].mean()
-        rows.append((title, start, alike, int((higher > above).sum()), gone))
+        gone = (is_positional == (start == "semantic"))[higher > LEFT].mean()
+        rows.append((title, start, alike, int((higher > LEFT).sum()), gone))
     return pd.DataFrame(rows, columns=["map", "start", "alike", "left", "gone"])
 
 

@@ -32,9 +32,9 @@ class Account(NamedTuple):
     unseen: Measured  # misfit of one new sentence, the test error
 
 
-def students_at(task, alpha, points, seeds=SEEDS):
-    """Solutions of both branches by `seeds` independent quadratures, a list of `theory.Solution` for each branch."""
-    return {branch: [solve(task, alpha, branch, points, seed=seed) for seed in range(seeds)] for branch in MINIMA}
+def students_at(task, alpha, points):
+    """Solutions of both branches by `SEEDS` independent quadratures, a list of `theory.Solution` for each branch."""
+    return {branch: [solve(task, alpha, branch, points, seed=seed) for seed in range(SEEDS)] for branch in MINIMA}
 
 
 def account(task, solutions):
@@ -51,8 +51,7 @@ def account(task, solutions):
 def words(task, line, trained, close, accounts, solutions):
     """The numbers of the landing page's text, by name; losses in units of 1e-3.
 
-    Args:
-        line, trained: theory, and students by one optimiser from both starts, at the task's omega.
+    line, trained: theory, and students by one optimiser from both starts, at the task's omega.
     close: students close to the crossing, at this omega.
     accounts, solutions: at alpha_c, by branch: `Account`, and a `theory.Solution`.
     """

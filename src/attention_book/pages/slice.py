@@ -38,16 +38,12 @@ def solutions_beside_published(task, solutions, thresholds):
         ]
     if task == Task():
         for branch, solution in solutions.items():
-            comparisons += _solution_comparisons(branch, solution)
+            values = solution.overlaps._asdict() | vars(solution)
+            for name, known in published.THEORY[branch].items():
+                ours, where = Measured(values[name], solution.stderr[name]), {"alpha": 2.0, "branch": branch}
+                reason = OF_SOLUTION.get(name, "quadrature")
+                comparisons.append(Comparison(name, where, known, ours, "theory", SCRAMBLES, reason))
     return compare(comparisons)
-
-
-def _solution_comparisons(branch, solution):
-    values = {**solution.overlaps._asdict(), "train_loss": solution.train_loss, "test_mse": solution.test_mse}
-    for name, known in published.THEORY[branch].items():
-        ours = Measured(values[name], solution.stderr[name])
-        reason = OF_SOLUTION.get(name, "quadrature")
-        yield Comparison(name, {"alpha": 2.0, "branch": branch}, known, ours, "theory", SCRAMBLES, reason)
 
 
 def means_beside_published(task, table):

@@ -10,7 +10,7 @@ from ..analysis.thresholds import against_theory, crossings, curve, last_fall
 from ..experiments.student_grids import MAPPED
 from ..render.panels import bar_below, draw_cells, draw_line, styled
 from ..render.style import ALPHA, ATTENTION, LINEAR, ON_MAP
-from .phase_diagram import ADVANTAGE, CURVES, draw_maps
+from .phase_diagram import ADVANTAGE, LEFT, draw_maps
 from .variants import TITLES, select
 
 
@@ -46,30 +46,23 @@ def _random_gap(table):
     return test_gap(table, "random")
 
 
-def unfinished(table, above=0.05):
+def unfinished(table):
     """How many students from random starts each optimiser leaves well above the lowest loss known on their data.
 
     table: gradient descent from random starts over alpha and omega, and L-BFGS from these and others.
-    above: by which share of the lowest loss, which L-BFGS reaches from any of its starts, theirs has to be higher.
     """
     where = ["alpha", "omega", "seed"]
     lowest = table[table["optimizer"] == "lbfgs"].groupby(where)["train_loss"].min()
     random = table[table["start"] == "random"].set_index(where)
-    stopped = random["train_loss"] > (1 + above) * lowest.loc[random.index]
+    stopped = random["train_loss"] > (1 + LEFT) * lowest.loc[random.index]
     return stopped.groupby(random["optimizer"], observed=True).sum()
-
-
-def threshold_curves(lines, style="-", whose=""):
-    """Both thresholds of theory for `draw_maps`, those that there are."""
-    curves = [(curve(lines, kind), *CURVES[kind]) for kind in GAPS]
-    return [(alphas, f"{label}{whose}", colour, style) for alphas, label, colour, _ in curves if len(alphas)]
 
 
 @styled
 def draw_variant_maps(maps, curves):
     """Maps of the linear fit's test error minus that of the student with the lower training loss, two by two.
 
-    maps, curves: students over alpha and omega by title, and `threshold_curves` of each.
+    maps, curves: students over alpha and omega by title, and `theory_curves` of each.
     """
     figure, axes = plt.subplots(2, 2, figsize=(7.2, 8.2), sharex=True)
     values = {title: gap_map(table, advantage) for title, table in maps.items()}

@@ -166,15 +166,13 @@ def copies(points=2**10, scrambles=8):
     `student`, `alpha`, `branch`; `distance` over the size of the weights, with its error: NaN where it is smaller than
     all that were tried.
     """
-    rows = []
+    distances = {}
     for name, alpha, branch in SETTLED:
         solution = solve(Task(), alpha, branch, points, scrambles, architecture=MAPPED[name])
-        distance = settling_distance(
-            *gains_of_columns(Task(), MAPPED[name], alpha, solution.overlaps, points, scrambles)
-        )
-        found = {"distance": distance.value or np.nan, "distance_error": distance.error}
-        rows.append({"student": TITLES[name], "alpha": alpha, "branch": branch} | found)
-    return pd.DataFrame(rows)
+        gains = gains_of_columns(Task(), MAPPED[name], alpha, solution.overlaps, points, scrambles)
+        distances[TITLES[name], alpha, branch] = settling_distance(*gains)
+    rows = as_columns(distances, ["student", "alpha", "branch"], "distance").reset_index()
+    return rows.assign(distance=rows["distance"].where(rows["distance"] > 0))
 
 
 @styled

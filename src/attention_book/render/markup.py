@@ -130,10 +130,10 @@ def _verdict(verdict, reason, sigma, limit):
     return f"{verdict} (limit {limit:.1f})" if abs(sigma) > LIMIT else verdict
 
 
-def number(value, form="g", missing="none"):
+def number(value, form="g"):
     """A number as text, with a true minus and no minus before zero."""
     if isnan(value):
-        return missing
+        return "none"
     text = format(int(value) if form.endswith("d") else value, form)
     if not re.search("[1-9]", text.partition("e")[0]):
         text = text.lstrip("+-")
