@@ -109,7 +109,7 @@ def test_the_page_has_the_rows_of_the_document(frame):
     assert texts["summary"] == (
         "Our numbers agree with 0 of the 1 published ones of **theory** and differ from 1. All 1 thresholds are larger "
         "here, by 0.7 to 0.7 %. Our numbers agree with 1 of the 3 published ones of **experiments** and differ from 1; "
-        "1 cannot be compared like for like. Numbers differ if they are more than 3 errors of both sides apart."
+        "1 cannot be compared like for like. Numbers differ if they are more than 3 standard errors apart."
     )
     reasons = texts["reasons"].splitlines()
     assert [line.split(".")[0] for line in reasons] == [str(i) for i in range(1, len(REASONS) + 1)]

@@ -95,7 +95,7 @@ def texts(frame):
         f"{NUMBERS[name]}. {' '.join(text.split())} *Here: {times.get(name, 0)}.*" for name, text in REASONS.items()
     ]
     summary = [_tally(frame[of_theory], "theory"), *_larger(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
-    summary.append(f"Numbers differ if they are more than {LIMIT:g} errors of both sides apart.")
+    summary.append(f"Numbers differ if they are more than {LIMIT:g} standard errors apart.")
     return {"summary": " ".join(summary), "reasons": "\n".join(reasons), "tables": _sections(frame)}
 
 
