@@ -124,6 +124,7 @@ structured(
     "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
     paper=[
         {"seed": range(6), "task": SPARSE, "alpha": [0.75, 1.0, 1.5], "starts": ENCODED, "d": 1000},
+        {"seed": range(12), "task": SPARSE, "alpha": [1.15, 1.35], "starts": ENCODED, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(10), **PENALISED},
     ],
     laptop=[
@@ -158,6 +159,7 @@ structured(
     "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
     paper=[
         {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
+        {"seed": range(12), "task": CLUSTERED["task"][:2], "alpha": [1.4, 1.6], "starts": SEMANTIC, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(8), **CLUSTERED, "alpha": COMPARED},
     ],
     laptop=[
@@ -187,7 +189,7 @@ structured(
     "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
     paper=[
         {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
-        {"d": [250, 500, 1000, 2000], "seed": range(12), **LOW_RANK_VALUE},
+        {"d": [250, 500, 1000], "seed": range(12), **LOW_RANK_VALUE},
     ],
     laptop=[
         {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
