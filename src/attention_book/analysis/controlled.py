@@ -9,7 +9,7 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.training.searches import LOWER
 
 from ..experiments.controls import CONTROLS
-from .instances import as_columns, with_errors
+from .instances import as_columns, as_frame, with_errors
 
 DATA_SET = ["omega", "valley", "d", "seed"]
 
@@ -91,9 +91,7 @@ def by_dimension(table, power=1.0):
     with its error.
     """
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
-    index = pd.MultiIndex.from_tuples(roots, names=["omega", "d"])
-    columns = ["alpha", "alpha_error", "slope", "slope_error"]
-    crossings = pd.DataFrame([(*fit.alpha, *fit.slope) for fit in roots.values()], index, columns)
+    crossings = as_frame({where: fit._asdict() for where, fit in roots.items()}, ["omega", "d"])
     limits = {
         omega: limit({d: fit.alpha for (other, d), fit in roots.items() if other == omega}, power)
         for omega in crossings.index.unique("omega")

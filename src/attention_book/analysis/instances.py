@@ -27,6 +27,13 @@ def as_columns(measured, names, column="alpha"):
     return frame.rename_axis(names)
 
 
+def as_frame(rows, names):
+    """The same of several `Measured` for each key: dicts, all with the same names of columns."""
+    columns = next(iter(rows.values()))
+    parts = [as_columns({key: row[column] for key, row in rows.items()}, names, column) for column in columns]
+    return pd.concat(parts, axis=1)
+
+
 def root_mean_squares(squares):
     """Root mean squares of grouped columns `x`, which are squares already, as `x_rms` and `x_rms_error`."""
     roots = squares.mean() ** 0.5

@@ -16,7 +16,7 @@ from attention_phases.theory.quadrature import gaussian_points
 
 from .. import published
 from ..analysis import controlled
-from ..analysis.instances import as_columns, in_errors, test_gap
+from ..analysis.instances import as_columns, as_frame, in_errors, test_gap
 from ..analysis.thresholds import crossing, curve
 from ..paths import DATA
 from ..render.panels import draw_means, draw_points, panels, styled
@@ -154,17 +154,16 @@ def shares_above_theory(trained, searches, states, solutions, power=1.0):
         for where, informed in controlled.above_theory(trained, theory, name, power).items():
             lowest = (1 + informed.value) * (1 + sign * more[where].value) - 1
             error = np.hypot(informed.error, more[where].error)
-            step = _one_step(states.loc[where], name, theory[places[where]]) if where in places else (0.0, 0.0)
-            rows[name, *where] = *informed, lowest, error, *step
-    columns = [f"{name}{error}" for name in ("informed", "searched", "one_step") for error in ("", "_error")]
-    return pd.DataFrame(rows, columns).T.rename_axis(["quantity", "omega", "branch"])
+            step = _one_step(states.loc[where], name, theory[places[where]]) if where in places else Measured(0.0, 0.0)
+            rows[name, *where] = {"informed": informed, "searched": Measured(lowest, error), "one_step": step}
+    return as_frame(rows, ["quantity", "omega", "branch"])
 
 
 def _one_step(state, name, symmetric):
     if name == "train_loss":
-        return state["gained"], state["gained_error"]
+        return Measured(state["gained"], state["gained_error"])
     error = np.hypot(state["q1_error"], symmetric.error)
-    return state["q1"] / symmetric.value - 1, error / symmetric.value
+    return Measured(state["q1"] / symmetric.value - 1, error / symmetric.value)
 
 
 def inner_stability(states, points):

@@ -4,7 +4,7 @@ import pandas as pd
 
 from attention_phases.theory.optimal import optimal, thresholds_of_learning
 
-from ..analysis.instances import as_columns, with_errors
+from ..analysis.instances import as_frame, with_errors
 from ..analysis.thresholds import borders_of, is_minimum
 from ..render.panels import draw_line, draw_means, panels, scientific, styled
 from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, SEMANTIC, TEST_ERROR
@@ -17,9 +17,8 @@ OPEN_MARKERS = {"semantic": "o", "random": "x"}  # of students by start
 def optimal_line(task, alphas):
     """Of the optimal learner over alpha: `squared_cosine` with the teacher and `test_mse`, with errors."""
     learners = {alpha: optimal(task, alpha) for alpha in alphas}
-    cosines = {alpha: learner.q for alpha, learner in learners.items()}
-    errors = {alpha: learner.test_mse for alpha, learner in learners.items()}
-    return as_columns(cosines, "alpha", "squared_cosine").join(as_columns(errors, "alpha", "test_mse"))
+    rows = {alpha: {"squared_cosine": some.q, "test_mse": some.test_mse} for alpha, some in learners.items()}
+    return as_frame(rows, "alpha")
 
 
 def with_cosines(rows):

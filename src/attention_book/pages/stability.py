@@ -8,7 +8,7 @@ from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.stability import contraction, gains, settling_distance
 
-from ..analysis.instances import as_columns, with_errors
+from ..analysis.instances import as_frame, with_errors
 from ..analysis.thresholds import curve
 from ..experiments.results import experiment
 from ..render.dark import VALUES
@@ -41,12 +41,11 @@ def copies_in_theory(solved):
 
     The distance is NaN where it is smaller than all that were tried.
     """
-    replicons = {
-        place: Measured(solution.replicon, solution.stderr["replicon"]) for place, (solution, _) in solved.items()
-    }
-    distances = {place: settling_distance(*tried) for place, (_, tried) in solved.items()}
-    where = ["omega", "alpha", "branch"]
-    rows = as_columns(replicons, where, "replicon").join(as_columns(distances, where, "distance"))
+    measured = {}
+    for place, (solution, tried) in solved.items():
+        replicon = Measured(solution.replicon, solution.stderr["replicon"])
+        measured[place] = {"replicon": replicon, "distance": settling_distance(*tried)}
+    rows = as_frame(measured, ["omega", "alpha", "branch"])
     return rows.assign(distance=rows["distance"].where(rows["distance"] > 0))
 
 

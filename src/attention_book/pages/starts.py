@@ -10,7 +10,7 @@ from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hess
 from attention_phases.training.optimizers import gradient_descent
 from attention_phases.training.starts import start_weights
 
-from ..analysis.instances import as_columns, root_mean_squares, wilson, with_errors
+from ..analysis.instances import as_frame, root_mean_squares, wilson, with_errors
 from ..quantities import symbol
 from ..render.panels import draw_line, draw_means, draw_points, panels, styled
 from ..render.style import ALPHA, COLOURS, NEUTRAL
@@ -138,8 +138,7 @@ def valleys(table):
 
 def growth(task, alphas):
     """`small_weights.growth_rates` by alpha: `bulk`, `positional` and `semantic`, with errors."""
-    rates = pd.DataFrame([growth_rates(task, alpha) for alpha in alphas], alphas)
-    return pd.concat([as_columns(rates[name].to_dict(), "alpha", name) for name in rates], axis=1)
+    return as_frame({alpha: growth_rates(task, alpha) for alpha in alphas}, "alpha")
 
 
 def growth_on_data(task, alphas, d, seeds):
