@@ -1,1 +1,1 @@
-"""What is read off results: means, crossings, which minimum a run has found."""
+"""What several pages read off results: means, thresholds, limits at infinite d, differences from published tables."""

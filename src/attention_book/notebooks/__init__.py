@@ -1,1 +1,1 @@
-"""The text notebooks: their parameters, their execution for the book or for one figure, their .ipynb sides."""
+"""The text notebooks: their parameters, their execution, what they must say, what is behind their figures."""

@@ -134,7 +134,7 @@ def strays_allowed(notebook):
 def differences(reference, outputs):
     """Where a cell's outputs do not agree with its reference, each place in one line.
 
-    `reference` is the one output, from `prepare`, that has all texts of the cell by number and kind.
+    `reference` is the one output, from `prepared`, that has all texts of the cell by number and kind.
     """
     expected = {name: text.splitlines() for name, text in reference[0]["data"].items()} if reference else {}
     actual = lines_of(outputs)

@@ -1,1 +1,1 @@
-"""Compute the cells of an experiment anywhere, store each result as it comes, check stored ones."""
+"""The cells of an experiment computed anywhere: each result is stored as it comes, then kept as Parquet."""
