@@ -217,7 +217,7 @@ def interpolate(branch, omega, alpha, part="values"):
     omegas = np.array([line.omega for line in branch])
     if not omegas[0] <= omega <= omegas[-1]:
         return None
-    start, stop = (polynomial(omegas, np.array([line.alpha[end] for line in branch]), omega) for end in (0, -1))
+    start, stop = polynomial(omegas, np.array([line.alpha[[0, -1]] for line in branch]), omega)
     if not start <= alpha <= stop:
         return None
     share = (alpha - start) / (stop - start)

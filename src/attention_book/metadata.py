@@ -208,9 +208,8 @@ OF_CELLS = {  # and of types that derive from them
 def described(name, cell_type):
     """Return the `Quantity` of a stored column; `KeyError` if nothing is known of it.
 
-    Args:
-        name: of the column; "x_error" is the standard error of "x".
-        cell_type: class of the cells of the table.
+    name: of the column; "x_error" is the standard error of "x".
+    cell_type: class of the cells of the table.
     """
     for kind in cell_type.__mro__:
         if name in OF_CELLS.get(kind, {}):

@@ -55,9 +55,8 @@ def controls(task, data):
 def expected_misfits(task, spread, lean, size, shift):
     """Means over sentences of the three misfits of `controls`.
 
-    Args:
-        spread, size: standard deviations of the fields of the teacher and of the encoded student.
-        lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
+    spread, size: standard deviations of the fields of the teacher and of the encoded student.
+    lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
     """
     grid, weights = _normal_plane()
     sides = torch.tensor([[1.0], [-1.0]])

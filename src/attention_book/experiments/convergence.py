@@ -49,10 +49,9 @@ def measure(cell):
 def contraction(task, data, fixed, noise, steps, damping=DAMPING):
     """Distances (steps + 1,) of the weights from a fixed point, over the first one, after a small displacement.
 
-    Args:
-        data: from `limiting`.
-        fixed: the state that is the fixed point.
-        noise: direction of the displacement, (d,).
+    data: from `limiting`.
+    fixed: the state that is the fixed point.
+    noise: direction of the displacement, (d,).
     """
     size = PERTURBATION * np.linalg.norm(fixed.weights)
     state = fixed._replace(weights=fixed.weights + size * noise / np.linalg.norm(noise))
@@ -68,10 +67,9 @@ def copies(task, data, starts, damping, width, before, over):
 
     `apart` and `change` are root mean squares over the size of Q; q, m, theta and V are of the first copy.
 
-    Args:
-        data: from `limiting`.
-        starts: two states.
-        before, over: iterations before the measurement, and those over which means are taken.
+    data: from `limiting`.
+    starts: two states.
+    before, over: iterations before the measurement, and those over which means are taken.
     """
     pair, measured = starts, []
     for k in range(before + over):

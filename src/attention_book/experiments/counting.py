@@ -42,9 +42,8 @@ def data(cell):
 def train(cell, epochs=None, path=None):
     """Weights and curve of a cell's model, as `histogram.training.train` gives them.
 
-    Args:
-        epochs: stop after so many.
-        path: checkpoint, gone on from where it exists, written every 20 epochs.
+    epochs: stop after so many.
+    path: checkpoint, gone on from where it exists, written every 20 epochs.
     """
     last = cell.adam_epochs + cell.sgd_epochs
 

@@ -20,7 +20,9 @@ GRIDS = {}  # by name: a function of the profile, and of parameters that differ 
 
 def grid(name, profile, **changes):
     """Cells of the experiment `name` at the size of `profile`, other than published where `changes` says so."""
-    return GRIDS[check_choice("name", name, tuple(GRIDS))](check_choice("profile", profile, PROFILES), **changes)
+    check_choice("name", name, tuple(GRIDS))
+    check_choice("profile", profile, PROFILES)
+    return GRIDS[name](profile, **changes)
 
 
 def experiment(name, about, cell_type, fixed=None, **sizes):
@@ -29,9 +31,8 @@ def experiment(name, about, cell_type, fixed=None, **sizes):
     In a table, a list or a range is an axis: cells take each of its values, those of the last axis fastest. An axis
     "task alpha" has pairs of values. Everything else is the value of a field.
 
-    Args:
-        fixed: values of what a table does not name.
-        sizes: table by profile; a list of several gives their cells one after the other.
+    fixed: values of what a table does not name.
+    sizes: table by profile; a list of several gives their cells one after the other.
     """
 
     def cells_at(profile, **task):

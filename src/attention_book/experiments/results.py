@@ -20,13 +20,12 @@ from . import grid
 def experiment(name, profile, workers=None, quiet=False, **changes):
     """Table of an experiment, one row for each cell and start.
 
-    Args:
-        name: a key of `experiments.GRIDS`.
-        profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
-            size. What was computed is kept under `_build/results/` until the code that computes it changes.
-        workers: processes, one a core by default; "smoke" computes in this one unless they are given.
-        quiet: no progress bar.
-        changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
+    name: a key of `experiments.GRIDS`.
+    profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
+        size. What was computed is kept under `_build/results/` until the code that computes it changes.
+    workers: processes, one a core by default; "smoke" computes in this one unless they are given.
+    quiet: no progress bar.
+    changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
     cells = grid(name, profile, **changes)
     stored = DATA / f"{name}.parquet"

@@ -25,10 +25,9 @@ def train_students(cell, device="cpu", displaced=0.0):
     ``sigma^2 tr(q)``, and m and theta are norms over the columns; the overlaps themselves follow without sigma^2, as
     q_11, q_12, m_1 and so on.
 
-    Args:
-        cell: a `StudentCell` or an `ArchitectureCell`.
-        device: where to train; the numbers agree between devices to float32 accuracy.
-        displaced: relative displacement of every weight of the starts; the data stay the same.
+    cell: a `StudentCell` or an `ArchitectureCell`.
+    device: where to train; the numbers agree between devices to float32 accuracy.
+    displaced: relative displacement of every weight of the starts; the data stay the same.
     """
     rng = cell.rng()
     return train_on(cell, _sample(cell, rng, device), rng, displaced)

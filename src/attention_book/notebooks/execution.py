@@ -34,13 +34,12 @@ def ipc_kernels():
 def execute(text, folder, values, changes=None, force=False, bar=False):
     """Execute a text notebook (a Path to MyST Markdown); return whether it was, as nothing is done anew unchanged.
 
-    Args:
-        folder: where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
-            fails is kept as "NAME.failed.ipynb".
-        values: parameters that a profile sets.
-        changes: parameters that somebody sets. Where they differ from the text's own, the page is marked.
-        force: execute even if nothing has changed.
-        bar: progress by cell on stderr, where that is a terminal.
+    folder: where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
+        fails is kept as "NAME.failed.ipynb".
+    values: parameters that a profile sets.
+    changes: parameters that somebody sets. Where they differ from the text's own, the page is marked.
+    force: execute even if nothing has changed.
+    bar: progress by cell on stderr, where that is a terminal.
 
     A cell that fails raises `NotebookError`, or `BadInput` where a parameter has a value that it cannot use.
     """

@@ -24,11 +24,10 @@ ALONE = ("offline", "figures")  # the book's extensions that a page outside of i
 def run_figure(name, profile, settings, folder, quiet=True):
     """Execute the notebook of a figure, a table or another page, by its name or its file's, and write what it shows.
 
-    Args:
-        settings: parameters, "name=value", that differ from those of the profile.
-        folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and
-            FIGURE.json of each picture go.
-        quiet: no progress on stderr.
+    settings: parameters, "name=value", that differ from those of the profile.
+    folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and
+        FIGURE.json of each picture go.
+    quiet: no progress on stderr.
 
     Returns `notebook`, `page`, `svg`, `csv`: paths, and `parameters`: what was set.
     """

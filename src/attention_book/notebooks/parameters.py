@@ -117,11 +117,10 @@ def marked(notebook, text, sizes, changes):
     Where somebody has changed a value, the text, which is about the published one, is folded away, captions say what
     is changed, and tables that compare with published numbers are left out.
 
-    Args:
-        notebook: changed in place.
-        text: Path of the text that it was read from.
-        sizes: what a profile sets.
-        changes: what somebody sets.
+    notebook: changed in place.
+    text: Path of the text that it was read from.
+    sizes: what a profile sets.
+    changes: what somebody sets.
     """
     published = declared(text)
     changed = {name: value for name, value in changes.items() if value != published[name]}

@@ -57,9 +57,10 @@ def _counts(row):
 
 def _name(row):
     """What a row compares, as an identifier."""
-    values = [f"{value:g}" if isinstance(value, float) else str(value) for value in row["parameters"].values()]
-    words = [row["quantity"], *(word for pair in zip(row["parameters"], values) for word in pair), row["evidence"]]
-    return re.sub(r"[^a-z0-9.]+", "-", " ".join(words).lower())
+    words = [row["quantity"]]
+    for name, value in row["parameters"].items():
+        words += [name, f"{value:g}" if isinstance(value, float) else str(value)]
+    return re.sub(r"[^a-z0-9.]+", "-", " ".join([*words, row["evidence"]]).lower())
 
 
 def document(frame, provenance):
@@ -133,8 +134,8 @@ def draw_scorecard(frame):
     figures = [title.partition(":")[0] for title in frame["title"]]
     lines = list(frame.groupby([figures, "quantity", "evidence"], sort=False))
     mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow, to be read on a phone
-    headings, labels = [figure for (figure, *_), _ in lines], [mathtext(quantity) for (_, quantity, _), _ in lines]
-    canvas, axes, places = list_panel(headings, labels, width=4.8)
+    headings = [figure for (figure, _, _), _ in lines]
+    canvas, axes, places = list_panel(headings, [mathtext(quantity) for (_, quantity, _), _ in lines], width=4.8)
     for place, ((_, _, evidence), rows) in zip(places, lines):
         _draw_line(axes, place, rows, MARKS[evidence])
     _scale(axes, frame["sigma"])

@@ -18,9 +18,8 @@ Row = dict[str, Any]  # one result of a cell: names to strings, booleans, intege
 def canonical(record: Any) -> str:
     """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
 
-    Args:
-        record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, integers, finite floats,
-            None, and nested tuples or lists.
+    record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, integers, finite floats,
+        None, and nested tuples or lists.
     """
     values = flattened(record) if is_dataclass(record) else record
     try:
@@ -79,9 +78,8 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
 def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
     """Return a cell's results with NumPy scalars as Python numbers.
 
-    Args:
-        rows: one flat dict a start, of strings, booleans, 64-bit integers and finite floats; there must be one.
-        taken: names that a result may not have.
+    rows: one flat dict a start, of strings, booleans, 64-bit integers and finite floats; there must be one.
+    taken: names that a result may not have.
     """
     rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
     if not rows:

@@ -103,9 +103,8 @@ class Store:
     def put(self, cell: Any, rows: Iterable[Row], origin: Row) -> None:
         """Store the results of a cell, durable on return. A cell that is stored already is a `StoreError`.
 
-        Args:
-            rows: one flat dict a start, see `identity.check_rows`, without the cell's own names.
-            origin: values for `provenance.COLUMNS`.
+        rows: one flat dict a start, see `identity.check_rows`, without the cell's own names.
+        origin: values for `provenance.COLUMNS`.
         """
         text = canonical(cell)
         results = json.dumps(check_rows(rows, taken=RESERVED | json.loads(text).keys()))
@@ -154,11 +153,10 @@ def run(
 ) -> Summary:
     """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
 
-    Args:
-        work: gives a flat dict a start; importable by the workers.
-        quiet: no progress bar (batch jobs); failures are still printed on stderr.
-        known: canonical JSON of cells whose results are kept elsewhere.
-        ahead: at most so many cells wait in the executor's queue, more than it has workers.
+    work: gives a flat dict a start; importable by the workers.
+    quiet: no progress bar (batch jobs); failures are still printed on stderr.
+    known: canonical JSON of cells whose results are kept elsewhere.
+    ahead: at most so many cells wait in the executor's queue, more than it has workers.
 
     Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
     `StoreError` where a result could not be written.
