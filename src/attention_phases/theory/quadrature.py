@@ -61,8 +61,13 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
 def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments) -> list[np.ndarray]:
     """Return ``means(*scrambles, *arguments)`` by threads; `means` releases Python's lock.
 
-    The first axis of all arrays, those of `scrambles` and those returned, counts scrambles.
+    The first axis of all arrays, those of `scrambles` and those returned, counts scrambles. The first one, a net or a
+    part of it, becomes contiguous and read-only: numba would compile `means` for each kind of array.
     """
+    net, *others = scrambles
+    net = np.ascontiguousarray(net).view()
+    net.flags.writeable = False
+    scrambles = (net, *others)
     threads = min(config.NUMBA_NUM_THREADS, len(scrambles[0]))  # type: ignore[attr-defined]
     if threads == 1:
         return [*means(*scrambles, *arguments)]
