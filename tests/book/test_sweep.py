@@ -131,12 +131,11 @@ def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool
     cells = experiments.grid("fig03", "smoke")
     cells = [*cells[:-1:24], cells[-1]]  # the last one is gradient descent
     assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
-    first, *others = (
-        table(swept(tmp_path / name, cells, train, pool(name))) for name in POOLS if not (tmp_path / name).mkdir()
-    )
-    assert len(first) == 2 * len(cells)
-    for other in others:
-        pd.testing.assert_frame_equal(other, first, check_exact=True)
+    (tmp_path / "cluster").mkdir()
+    here = table(swept(tmp_path, cells, train, pool("one process")))
+    elsewhere = table(swept(tmp_path / "cluster", cells, train, pool("cluster")))
+    assert len(here) == 2 * len(cells)
+    pd.testing.assert_frame_equal(elsewhere, here, check_exact=True)
 
 
 @pytest.mark.parametrize("name", ["one process", "cluster"])

@@ -265,21 +265,6 @@ def test_gains_are_the_slopes_of_the_map(held):
     assert abs(largest.mean() - gain.mean()) < 4 * error < 0.5 * abs(gain.mean())
 
 
-@pytest.mark.parametrize(
-    ("architecture", "branch"),
-    [
-        (Architecture(correlation=0.3), "positional"),
-        (Architecture("untied"), "semantic"),
-        (Architecture("rank2"), "semantic"),
-        (Architecture(tokens=3), "semantic"),
-    ],
-)
-def test_the_free_energy_of_a_fixed_point_is_its_training_loss(architecture, branch):
-    solution = solve(TASK, 2.0, branch, 2**5, 8, architecture=architecture)
-    assert solution.converged
-    assert solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
-
-
 @pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.3), (3, 0.3), (4, -0.2)])
 def test_the_linear_baseline(tokens, correlation):
     architecture = Architecture(tokens=tokens, correlation=correlation)

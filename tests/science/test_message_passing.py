@@ -34,7 +34,7 @@ def drawn(alpha, d, seed, task=TASK):
 
 
 def test_it_settles_where_the_limiting_risk_is_flat_near_the_minimum_that_training_finds():
-    whole, data, _ = drawn(2.0, 2000, 0)
+    whole, data, _ = drawn(2.0, 1000, 0)
     run = iterate(TASK, data, start_state(TASK, data, data.teacher.numpy()))
     assert run.converged and run.history["change"].iloc[-1] <= 1e-12
     weights = run.state.weights
