@@ -1,15 +1,19 @@
 """What the page on structured tokens reads off its tables."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from attention_book.experiments.cells import LineCell, StructuredCell
 from attention_book.experiments.structured_grids import TWO_TEACHERS, power_law
+from attention_book.experiments.student_grids import VALUE
 from attention_book.pages import structured
 from attention_book.store.identity import flattened
 from attention_book.store.parquet import flat
 from attention_phases import Architecture, Task
+from attention_phases.model.architectures import STANDARD
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
 
@@ -52,6 +56,25 @@ def test_thresholds_lie_where_the_gaps_fall_whatever_the_lengths():
     assert places["trained_linear"].value == pytest.approx(1.6)
     none = structured.trained_thresholds(students(Task(), 0.2, 3.0))
     assert np.isnan([place.value for place in none.values()]).all()
+
+
+def test_linear_thresholds_are_those_of_each_dimension():
+    tables = [students(Task(), 0.0, linear).assign(d=d) for d, linear in ((100, 1.2), (200, 1.4), (400, 3.0))]
+    roots = structured.linear_by_dimension(pd.concat(tables))
+    assert list(roots) == [100, 200] and [alpha.value for alpha in roots.values()] == pytest.approx([1.2, 1.4])
+
+
+@pytest.mark.parametrize("power", [-1.0, -0.5])
+def test_a_value_matrix_is_compared_on_the_same_data(power):
+    rng, rows = np.random.default_rng(1), []
+    for d, seed, start in product((100, 200, 400), range(8), ("semantic", "positional")):
+        loss, share = rng.uniform(1, 2), (2 + 0.1 * rng.normal()) * d**power / 10
+        for architecture, its_loss in ((VALUE, loss * (1 - share)), (STANDARD, loss)):
+            fields = rows_of(Task(), StructuredCell) | vars(architecture)
+            rows.append(fields | {"d": d, "seed": seed, "start": start, "train_loss": its_loss})
+    gains = structured.value_gains(pd.DataFrame(rows))
+    assert gains["gain"].to_numpy() == pytest.approx(0.2 * gains["d"].to_numpy() ** power, rel=0.06)
+    assert (gains["power"] - power).abs().max() < 4 * gains["power_error"].min() < 0.2
 
 
 def test_the_lowest_student_of_each_data_set_is_shown():

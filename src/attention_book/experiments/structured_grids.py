@@ -189,7 +189,8 @@ structured(
     "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
     paper=[
         {"d": [250, 500, 1000], "seed": range(6), "alpha": [1.0, 4.0], **ONLY_POSITIONS},
-        {"d": [250, 500, 1000], "seed": range(12), **LOW_RANK_VALUE},
+        {"d": [250, 500], "seed": range(12), **LOW_RANK_VALUE},
+        {"d": 1000, "seed": range(8), **LOW_RANK_VALUE},
     ],
     laptop=[
         {"d": [75, 150], "seed": range(4), "alpha": [1.0, 4.0], **ONLY_POSITIONS},

@@ -9,10 +9,10 @@ from attention_phases.task import Task
 from attention_phases.theory.infinite_data import floors
 
 from ..analysis.controlled import limit, root
-from ..analysis.instances import in_errors, with_errors
+from ..analysis.instances import as_columns, in_errors, with_errors
 from ..analysis.thresholds import mark
 from ..experiments.structured_grids import CLUSTERS, COMPARED, LAWS, SPARSE, TWO_TEACHERS, power_law
-from ..experiments.student_grids import RANK2
+from ..experiments.student_grids import RANK2, VALUE
 from ..render.panels import draw_means, panels, styled
 from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL
 from ..store.identity import flattened
@@ -53,8 +53,18 @@ def trained_thresholds(table):
     large = table["d"] == table.loc[encoded, "d"].max()
     semantic, positional = (table[large & own].set_index("cell") for own in (table["start"] == "semantic", encoded))
     critical = semantic["train_loss"] - positional["train_loss"]
-    linear = semantic["test_mse"] - semantic["linear_mse"]
-    return {"trained_critical": _root(semantic, critical), "trained_linear": _root(semantic, linear)}
+    return {"trained_critical": _root(semantic, critical), "trained_linear": _linear_root(semantic)}
+
+
+def linear_by_dimension(table):
+    """`Measured` alpha of "linear" by d, as of `trained_thresholds`, where the test errors of students cross."""
+    semantic = table[table["start"] == "semantic"]
+    roots = {d: _linear_root(own) for d, own in semantic.groupby("d")}
+    return {d: alpha for d, alpha in roots.items() if alpha.error > 0}
+
+
+def _linear_root(semantic):
+    return _root(semantic, semantic["test_mse"] - semantic["linear_mse"])
 
 
 def _root(rows, gap):
@@ -142,6 +152,25 @@ def only_positions(table):
     return pd.DataFrame(rows).assign(floor=floors(task)["positional"])
 
 
+def value_gains(table):
+    """By which share a low-rank value matrix lowers the training loss, in the mean over the same data sets.
+
+    `d`, `gain` and `gain_error` by start; and the `power` of d that it falls with, NaN where it is no gain at some d.
+
+    table: the experiment "limits".
+    """
+    rows = of_task(table, Task()).set_index(["start", "d", "seed"])
+    with_value, without = (select(rows, architecture)["train_loss"] for architecture in (VALUE, STANDARD))
+    gains = with_errors((1 - with_value / without).rename("gain").groupby(["start", "d"], observed=True)).reset_index()
+    powers = {}
+    for start, own in gains[gains["gain"] > 0].groupby("start", observed=True):
+        weights = own["gain"] / own["gain_error"]
+        if own["d"].nunique() == gains["d"].nunique():
+            (power, _), errors = np.polyfit(np.log(own["d"]), np.log(own["gain"]), 1, w=weights, cov="unscaled")
+            powers[start] = Measured(power, errors[0, 0] ** 0.5)
+    return gains.set_index("start").join(as_columns(powers, "start", "power"))
+
+
 def _semantic(rows):
     """Semantic rows where theory and students are compared."""
     column = "what" if "what" in rows else "start"
@@ -173,6 +202,7 @@ def beside_theory(tables, lines):
         line, students = (select(some["two_teachers"], architecture) for some in (lines, tables))
         line = line[line["what"] == "semantic"]
         students = students[students["alpha"].isin(line["alpha"]) & (students["start"] == start)]
+        students = students.drop_duplicates(["d", "seed"])  # the slice has some of them, too
         pairs.append((f"two teachers, student of rank {architecture.rank}", students, line))
     rows = []
     for name, students, line in pairs:
