@@ -12,6 +12,7 @@ from attention_phases.structure import Direction
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, average, conjugates, free_energy
+from attention_phases.theory.kernels.general import scramble_means
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
 from attention_phases.theory.weights import Hats, weights
@@ -135,6 +136,13 @@ def test_the_free_energy_of_a_fixed_point_is_its_training_loss(task, architectur
     solution = solve(task, 2.0, branch, 2**6, 8, architecture=architecture)
     assert solution.converged
     assert solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
+
+
+def test_one_compiled_kernel_serves_all():
+    """For each layout of its arrays it would be compiled again, which takes longer than what it computes."""
+    for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
+        solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
+    assert len(scramble_means.signatures) == 1
 
 
 def drawn_weights(task, hats, count, rng):
