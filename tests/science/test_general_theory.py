@@ -142,6 +142,7 @@ def test_one_compiled_kernel_serves_all():
     """For each layout of its arrays it would be compiled again, which takes longer than what it computes."""
     for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
+    average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
     assert len(scramble_means.signatures) == 1
 
 
