@@ -33,7 +33,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, ALPHAS, 2**8, 8)))
+    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**8, 8, alphas=ALPHAS)))
 
 
 # Branches
@@ -94,7 +94,9 @@ def test_no_end_is_read_off_beyond_where_a_branch_folds():
     task = power_law(1.0)
     near = solve(task, 0.5, "positional", 2**7, 8)
     assert near.converged and np.isnan(branch_end(task, "positional", 0.5, near.overlaps, 2**7, 8).value)
-    line = pd.DataFrame(standard_line(cells.LineCell("line", task, (0.2, 0.3, 0.4, 0.5), 2**6, 8))).set_index("what")
+    line = pd.DataFrame(standard_line(cells.LineCell("line", task, 2**6, 8, alphas=(0.2, 0.3, 0.4, 0.5)))).set_index(
+        "what"
+    )
     end = line.loc["positional start"]
     first = line.loc[["positional"], "alpha"].min()
     assert end["reason"] == UNSETTLED and end["alpha"] + end["alpha_error"] == pytest.approx(first)
@@ -181,14 +183,14 @@ def test_an_end_lies_beyond_the_last_solution(rows):
 
 @pytest.mark.slow
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = standard_line(cells.LineCell("line", TASK, (), 2**6, 8))
+    rows = standard_line(cells.LineCell("line", TASK, 2**6, 8, alphas=()))
     parts = [row["what"] for row in rows]
     assert parts == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = standard_line(cells.LineCell("line", task, (0.5, 1.0), 2**6, 8))
+    rows = standard_line(cells.LineCell("line", task, 2**6, 8, alphas=(0.5, 1.0)))
     assert "critical" not in {row["what"] for row in rows}
 
 
@@ -210,7 +212,7 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     monkeypatch.setattr(lines, "as_row", lambda task, solution: {"gain": solution.gain})
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
     monkeypatch.setattr(lines, "seen_between", lambda *_: NONE)
-    line = cells.ArchitectureLineCell("line", TASK, alphas, 2**6, 4, architecture=Architecture(form))
+    line = cells.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
     rows = pd.DataFrame(variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)

@@ -157,17 +157,23 @@ class MessagePassingCell(_OnData):
 
 
 @dataclass(frozen=True)
-class LineCell:
+class _OnNets:
+    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
+
+    experiment: str
+    task: Task
+    points: int
+    scrambles: int
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class LineCell(_OnNets):
     """A line of theory along alpha, see `theory_lines.standard_line`; without alphas the thresholds alone."""
 
     kind: ClassVar = Kind(".theory_lines:standard_line", kinds.THEORY)
 
-    experiment: str
-    task: Task
-    alphas: tuple
-    points: int
-    scrambles: int
-    seed: int = 0
+    alphas: tuple = field(kw_only=True)
 
 
 class CopiesCell(LineCell):
@@ -184,17 +190,6 @@ class ArchitectureLineCell(LineCell):
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED
-
-
-@dataclass(frozen=True)
-class _OnNets:
-    """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
-
-    experiment: str
-    task: Task
-    points: int
-    scrambles: int
-    seed: int = 0
 
 
 class RuleCell(_OnNets):
