@@ -1,21 +1,26 @@
 """Figures in HTML: on light and on dark paper, some in a shape for wide screens too; below each a row of what to do.
 
-What the row says comes from FIGURE.json beside the executed notebooks (`attention_book.notebooks.behind`).
+What the row says comes from FIGURE.json (`attention_book.notebooks.behind`), and what a figure says of the point under
+the pointer from FIGURE-readout.json (`attention_book.render.readout`).
 """
 
 import json
 import shutil
+from functools import cache
 from html import escape
 from pathlib import Path
+from xml.etree import ElementTree
 
 from docutils import nodes
 
-from attention_book.render.dark import dark
+from attention_book.render.dark import corners, dark
 
 EXPLORER = "book/index"
-FOLDER = "figures"  # of the files: beside the sources, and at the top of the built book
+FOLDER = "figures"  # at the top of the built book
+SOURCES = ("book/_executed/figures", "figures")  # of the files: of a book, and of a page alone
 WORDS = {".svg": "SVG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
 LINK = '<a href="{}" download>{}</a>'
+READOUT = "-readout.json"
 ROW = """<div class="actions">{links}<details class="behind"><summary>Data and commands</summary><dl>{rows}</dl>
 <p>Draw it again; recompute its data, into a folder of its own:</p>"""
 
@@ -31,6 +36,7 @@ def complete(app, tree, page):
     if app.builder.name == "html":
         for figure in list(tree.findall(nodes.figure)):
             add_row(app, figure, page)
+            add_readout(app, figure)
         for image in list(tree.findall(nodes.image)):
             if image["uri"].endswith(".svg"):
                 add_dark(app, image, page)
@@ -51,8 +57,7 @@ def add_dark(app, image, page):
     both = nodes.inline(classes=["themes"])  # the theme hides a caption that is a sibling of the other one's image
     figure.replace(image, both)
     both += [image, other]
-    folder = Path(app.env.doc2path(page)).parent / FOLDER
-    for path in filter(Path.exists, [folder / f"{name}-wide.svg" for name in figure["ids"]]):
+    for path in files_of(app.srcdir, figure, "-wide.svg"):
         dark_one = f"{path.stem}-dark.svg"
         write_dark(path, Path(app.outdir, FOLDER, dark_one))
         figure["classes"] += ["wide"]
@@ -60,6 +65,18 @@ def add_dark(app, image, page):
             figure["classes"] += ["full-width"]  # for which the theme's script folds them away
         both.children = []
         both += [*picture(image, f"{root}{FOLDER}/{path.name}"), *picture(other, f"{root}{FOLDER}/{dark_one}")]
+
+
+@cache
+def files(source):
+    """Path of every file of a figure, by its name."""
+    return {path.name: path for folder in SOURCES for path in Path(source, folder).glob("*")}
+
+
+def files_of(source, figure, suffix):
+    """Those of one figure with a suffix: one path, or none."""
+    names = [f"{name}{suffix}" for name in figure["ids"]]
+    return [files(source)[name] for name in names if name in files(source)]
 
 
 def write_dark(path, target):
@@ -74,8 +91,7 @@ def picture(image, wide):
 
 def add_row(app, figure, page):
     """After a figure that has a FIGURE.json: its files, the explorer if it shows the same, and what is behind."""
-    paths = [Path(app.env.doc2path(page)).parent / FOLDER / f"{name}.json" for name in figure["ids"]]
-    for path in filter(Path.exists, paths):
+    for path in files_of(app.srcdir, figure, ".json"):
         about, root = json.loads(path.read_text()), "../" * page.count("/")
         links = [LINK.format(f"{root}{FOLDER}/{name}", WORDS[Path(name).suffix]) for name in about["files"]]
         if about["explorer"] and EXPLORER in app.env.found_docs:
@@ -96,13 +112,38 @@ def add_row(app, figure, page):
         ]
 
 
+def add_readout(app, figure):
+    """Mark a figure whose points have numbers, and write these as a script, which a page may load from a disk too."""
+    for path in files_of(app.srcdir, figure, READOUT):
+        name = path.name.removesuffix(READOUT)
+        pictures = [Path(app.srcdir, figure.next_node(nodes.image)["uri"]), *files_of(app.srcdir, figure, "-wide.svg")]
+        boxes = dict(zip(("tall", "wide"), (panels(picture.read_text()) for picture in pictures)))
+        target = Path(app.outdir, FOLDER, f"{name}.js")
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(f'figureReadout["{name}"] = {{boxes: {json.dumps(boxes)}, series: {path.read_text()}}};\n')
+        figure["classes"] += ["readout"]
+
+
+def panels(svg):
+    """Of each axes of a picture, by number, its sides in shares of the picture: left, top, right, bottom."""
+    tree = ElementTree.fromstring(svg)
+    *_, width, height = map(float, tree.get("viewBox").split())
+    axes = [group for group in tree.iter() if group.get("id", "").startswith("axes_")]
+    sides = {group.get("id").removeprefix("axes_"): [*corners(group)[0], *corners(group)[1]] for group in axes}
+    return {
+        number: [round(float(side / whole), 4) for side, whole in zip(four, 2 * (width, height))]
+        for number, four in sides.items()
+    }
+
+
 def data(experiment):
     """An experiment's results in one sentence; what else is known of them is in the JSON."""
     text = f"<code>{experiment['experiment']}</code>: {experiment['cells']:,} cell{'s' * (experiment['cells'] > 1)}"
     if "file" in experiment:
-        hours = experiment["computing seconds"] / 3600
+        seconds = experiment["computing seconds"]
+        duration = f"{seconds / 3600:,.1f} h" if seconds > 360 else f"{seconds:.0f} s"
         commits = " and ".join(f"<code>{name[:7]}{name[40:]}</code>" for name in experiment["commit"])
-        text += f", {hours:.2g} h of computing on one core by {commits}; stored in <code>{experiment['file']}</code>"
+        text += f", {duration} of computing on one core by {commits}; stored in <code>{experiment['file']}</code>"
     return text
 
 
@@ -113,6 +154,7 @@ def html(text):
 def bring_files(app, error):
     """All files of figures below the built book, under names that do not change."""
     if error is None and app.builder.name == "html":
-        for folder in Path(app.srcdir).glob(f"**/{FOLDER}"):
-            if "_build" not in folder.relative_to(app.srcdir).parts:
-                shutil.copytree(folder, Path(app.outdir, FOLDER), dirs_exist_ok=True)
+        Path(app.outdir, FOLDER).mkdir(exist_ok=True)
+        for path in files(app.srcdir).values():
+            if not path.name.endswith(READOUT):
+                shutil.copy(path, Path(app.outdir, FOLDER))

@@ -1,7 +1,12 @@
-"""Links to the repository and to Binder, where BOOK_REPOSITORY or GITHUB_REPOSITORY (owner/name) says its address."""
+"""Links to the repository and to Binder, where BOOK_REPOSITORY or GITHUB_REPOSITORY (owner/name) says its address.
+
+The workflows of GitHub set the second one, so that a published book has its address in its BibTeX entry too.
+"""
 
 import os
 import re
+
+from docutils import nodes
 
 EXECUTED = re.compile(r"book/_executed/(\w+)\.ipynb")  # where the theme looks for a page's notebook
 MADE = re.compile(r"book/(_executed|api)/")  # pages that git does not have
@@ -9,6 +14,7 @@ MADE = re.compile(r"book/(_executed|api)/")  # pages that git does not have
 
 def setup(app):
     app.connect("config-inited", set_address)
+    app.connect("doctree-resolved", cite_address)
     app.connect("html-page-context", point_at_texts, priority=502)  # after the theme has made its buttons
     return {"parallel_read_safe": True}
 
@@ -23,6 +29,15 @@ def set_address(app, config):
     if owned:  # a shared link shows a picture, if the whole address of it is known
         owner, name = owned.split("/")
         config.myst_html_meta |= {"property=og:image": f"https://{owner}.github.io/{name}/_static/share.png"}
+
+
+def cite_address(app, tree, page):
+    """Give the book's own BibTeX entry, the one with a version, the repository's address."""
+    if url := app.config.html_theme_options.get("repository_url"):
+        for block in tree.findall(lambda node: isinstance(node, nodes.literal_block) and node["language"] == "bibtex"):
+            text = block.astext().replace("  version ", f"  url       = {{{url}}},\n  version ", 1)
+            block.children = [nodes.Text(text)]
+            block.rawsource = text  # else it is not highlighted
 
 
 def point_at_texts(app, page, template, context, doctree):

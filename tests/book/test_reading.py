@@ -160,7 +160,8 @@ def test_the_bibtex_is_that_of_the_citation_file(open_page):
     book = yaml.safe_load((HERE / "CITATION.cff").read_text())
     (paper,) = book["references"]
     authors = " and ".join(f"{author['family-names']}, {author['given-names']}" for author in paper["authors"])
-    for text in (f"{{{book['title']}}}", str(book["version"]), f"{{{paper['title']}}}", authors, paper["url"]):
+    of_book = (f"{{{book['title']}}}", str(book["version"]), str(book["date-released"].year))
+    for text in (*of_book, f"{{{paper['title']}}}", authors, paper["url"]):
         assert f"{{{text}}}" in shown
     assert shown.count("{") == shown.count("}")
     assert page.locator(".highlight-bibtex button.copybtn").count() == 1

@@ -24,6 +24,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice, check
 from .. import paths
 from ..experiments import PROFILES
 from ..pages import scorecard
+from ..render import readout
 from ..render.markup import COMPARISON
 from ..store.provenance import environment
 from . import execution, reference
@@ -141,7 +142,10 @@ def write_scorecard(pages, profile, shown):
     data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
     document = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
     (shown / "scorecard.json").write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
-    scorecard.draw_scorecard(frame).savefig(shown / "scorecard.svg", metadata={"Date": None})
+    picture = scorecard.draw_scorecard(frame)
+    picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
+    (shown / FIGURES).mkdir(exist_ok=True)
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(readout.as_json(picture))
     for name, text in scorecard.texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n")
 

@@ -17,7 +17,7 @@ from importlib.metadata import version
 from .. import paths
 from ..experiments import GRIDS, grid
 from ..experiments.results import folder_of
-from ..render import wide
+from ..render import readout, wide
 from ..store.identity import canonical
 from ..store.parquet import load
 from ..store.provenance import environment
@@ -45,11 +45,11 @@ CHANGING = {"append", "extend", "update"}  # methods
 def write_figures(notebook, text, folder):
     """Write what is taken away of each figure of a notebook executed from a text (a Path).
 
-    Returns lists of paths by kind: `svg`; `csv`, unless it is not drawn to scale; `py`; `json`; and `wide`, for figures
-    of several rows.
+    Returns lists of paths by kind: `svg`; `csv` and `readout`, unless it is not drawn to scale; `py`; `json`; and
+    `wide`, for figures of several rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = {kind: [] for kind in ("svg", "csv", "py", "json", "wide")}
+    written = {kind: [] for kind in ("svg", "csv", "py", "json", "wide", "readout")}
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", ()) if "figure" in cell.metadata.get("mystnb", {}) else ():
             drawn = output.get("data", {})
@@ -66,10 +66,11 @@ def write_figures(notebook, text, folder):
             for name, content in files.items():
                 (folder / name).write_text(content)
                 written[name.rpartition(".")[2]].append(str(folder / name))
-            if wide.MIME in drawn:
-                path = folder / f"{about['figure']}-wide.svg"
-                path.write_text(drawn[wide.MIME])
-                written["wide"].append(str(path))
+            for kind, mime, suffix in (("wide", wide.MIME, "svg"), ("readout", readout.MIME, "json")):
+                if mime in drawn:
+                    path = folder / f"{about['figure']}-{kind}.{suffix}"
+                    path.write_text(drawn[mime])
+                    written[kind].append(str(path))
     return written
 
 

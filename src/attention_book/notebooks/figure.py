@@ -80,6 +80,7 @@ def _configuration():
     extra = whole["sphinx"]
     extensions = extra["local_extensions"].items()
     extra["local_extensions"] = {name: str(ROOT / path) for name, path in extensions if name in ALONE}
-    extra["config"]["html_static_path"] = [str(ROOT / path) for path in extra["config"]["html_static_path"]]
+    for name in ("html_static_path", "templates_path"):
+        extra["config"][name] = [str(ROOT / path) for path in extra["config"][name]]
     extra["config"]["html_search_scorer"] = str(ROOT / extra["config"]["html_search_scorer"])
     return whole

@@ -19,7 +19,7 @@ from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
 from .. import paths
-from ..render import wide
+from ..render import readout, wide
 from ..store.provenance import cpu_info
 from . import execution
 from .execution import with_ids
@@ -27,6 +27,7 @@ from .parameters import marked
 
 FOLDER = paths.ROOT / "tests" / "reference"
 MADE_ON = "processor.txt"
+DRAWN = (wide.MIME, readout.MIME)  # which say what the picture and the CSV say
 STRAYS = 3  # lines that differed on one more processor after two had opened the references
 ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
 # Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
@@ -45,7 +46,7 @@ def lines_of(outputs):
             printed[output["name"]] = printed.get(output["name"], "") + output["text"]
         else:
             shown.append(output.get("data") or {"error": output.get("evalue")})
-    kinds = ((number, data, kind) for number, data in enumerate(shown) for kind in sorted(data) if kind != wide.MIME)
+    kinds = ((number, data, kind) for number, data in enumerate(shown) for kind in sorted(data) if kind not in DRAWN)
     texts = {f"{number} {kind}": data[kind] for number, data, kind in kinds} | printed
     return {name: _lines(name.rpartition(" ")[2], str(text)) for name, text in texts.items()}
 

@@ -82,8 +82,9 @@ def draw_test_errors(changes):
             label = f"{PARAMETERS[name]} = {value:g}"
             for branch, colour in COLOURS.items():
                 faded = tuple(shade * part + (1 - shade) for part in mpl.colors.to_rgb(colour))
-                draw_means(axes, means.loc[branch], "test_mse", faded, marker)
-                draw_line(axes, branches[branch].set_index("alpha"), "test_mse", faded, style)
+                which = f"_{branch}, {label}"
+                draw_means(axes, means.loc[branch], "test_mse", faded, marker, label=f"{which}, students")
+                draw_line(axes, branches[branch].set_index("alpha"), "test_mse", faded, style, f"{which}, theory")
             _draw_baseline(axes, baseline, lowest, label, style)
             axes.plot([], [], marker + style, color=str(1 - shade), label=label)
         axes.set(yscale="log", ylabel=TEST_ERROR)
@@ -95,7 +96,7 @@ def draw_test_errors(changes):
 def _draw_baseline(axes, baseline, lowest, label, style):
     """The test error of the linear model; in words where its line would leave half of the panel empty."""
     if baseline > lowest / 2:
-        axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1)
+        axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1, label=f"_linear model, {label}")
     else:
         below = f"linear model at {label}, below: {1e3 * baseline:.2f}" + r"$\cdot10^{-3}$"
         axes.text(0.02, 0.03, below, color=BASELINE, transform=axes.transAxes, fontsize=12)

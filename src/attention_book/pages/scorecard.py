@@ -5,9 +5,11 @@ import re
 import matplotlib as mpl
 import pandas as pd
 
+from attention_phases.measured import Measured
+
 from ..published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 from ..quantities import mathtext
-from ..render.markup import Table
+from ..render.markup import Table, compared
 from ..render.panels import list_panel, styled
 from ..render.style import COLOURS, NEUTRAL
 
@@ -136,8 +138,8 @@ def draw_scorecard(frame):
     mpl.rcParams.update({"font.size": 12, "legend.fontsize": 11})  # small and narrow, to be read on a phone
     headings = [figure for (figure, _, _), _ in lines]
     canvas, axes, places = list_panel(headings, [mathtext(quantity) for (_, quantity, _), _ in lines], width=4.8)
-    for place, ((_, _, evidence), rows) in zip(places, lines):
-        _draw_line(axes, place, rows, MARKS[evidence])
+    for place, ((figure, _, evidence), rows) in zip(places, lines):
+        _draw_line(axes, place, rows, MARKS[evidence], figure)
     _scale(axes, frame["sigma"])
     used = [name for name in MARKS if (frame["evidence"] == name).any()]
     handles = [axes.plot([], [], MARKS[name], color=NEUTRAL, label=name)[0] for name in used]
@@ -146,12 +148,14 @@ def draw_scorecard(frame):
     return canvas
 
 
-def _draw_line(axes, place, rows, marker):
+def _draw_line(axes, place, rows, marker, figure):
     axes.axhline(place, color="#d0d0d0", linewidth=0.6, zorder=0.5)
-    for sigma, verdict, parameters in rows[["sigma", "verdict", "parameters"]].itertuples(index=False):
-        colour = COLOURS.get(parameters.get("branch", parameters.get("solution")), NEUTRAL)
-        face = "none" if verdict == "not comparable" else colour
-        axes.plot(sigma, place, marker, color=colour, markerfacecolor=face, alpha=0.8)
+    for row in rows.itertuples():
+        colour = COLOURS.get(row.parameters.get("branch", row.parameters.get("solution")), NEUTRAL)
+        face = "none" if row.verdict == "not comparable" else colour
+        what = mathtext(compared(row.quantity, row.parameters))
+        name = f"_{figure}: {what}; published {row.published}, ours {Measured(row.value, row.error).text}"
+        axes.plot(row.sigma, place, marker, color=colour, markerfacecolor=face, alpha=0.8, label=name)
 
 
 def _scale(axes, sigmas):

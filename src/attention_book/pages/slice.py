@@ -133,8 +133,9 @@ def _draw_losses(axes, theory, stable, students):
     draw_line(axes, semantic[semantic.index >= stable], "train_loss", NEUTRAL, "-", "theory")
     draw_points(axes, students.index, students.mean(axis=1), students.sem(axis=1), NEUTRAL, label="trained students")
     axes.set_title("Difference of training losses")
-    axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, ha="right")
-    axes.text(0.98, 0.68, "semantic wins", color=SEMANTIC, transform=axes.transAxes, ha="right")
+    beside = {"transform": axes.transAxes, "ha": "right", "fontsize": 12}
+    axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, **beside)
+    axes.text(0.98, 0.68, "semantic wins", color=SEMANTIC, **beside)
     axes.legend(loc="lower left")
 
 
@@ -145,7 +146,8 @@ def _draw_overlaps(axes, theory, lower, alpha_c, variance):
         beyond = (0, alpha_c) if branch == "semantic" else (alpha_c, theory[branch].index.max())
         axes.plot(beyond, (0, 0), color=colour)
         for own, rows in lower.groupby(lower["start"] == branch):
-            draw_means(axes, rows, name if own else f"{name}_rms", colour, unit=variance)
+            which = name if own else f"{name}_rms"
+            draw_means(axes, rows, which, colour, unit=variance, label="_trained students")
     axes.set_title("Overlaps of the solution with the lower loss")
     axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
 
@@ -154,7 +156,7 @@ def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
     axes.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
     for branch, colour in COLOURS.items():
         draw_line(axes, _where_lower(theory[branch], branch, alpha_c), "test_mse", colour, label=branch)
-        draw_means(axes, lower[lower["start"] == branch], "test_mse", colour)
+        draw_means(axes, lower[lower["start"] == branch], "test_mse", colour, label="_trained students")
     axes.set(title="Test error of the solution with the lower loss", ylim=(0, None))
     axes.legend(loc="lower left")
 
@@ -203,7 +205,7 @@ def draw_overlaps(means, limits, sigma):
         x, y = (rows[name if name == OWN[branch] else f"{name}_rms"] for name in ("m", "theta"))
         axes.plot(x, y, color=colour, linewidth=0.8)
         errors = {"yerr": rows[f"{y.name}_error"], "xerr": rows[f"{x.name}_error"]}
-        axes.errorbar(x, y, **errors, fmt="none", ecolor=colour, elinewidth=1)
+        axes.errorbar(x, y, **errors, fmt=" ", color=colour, elinewidth=1, label=f"_{branch} start")
         dots = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "label": f"{branch} start"}
         axes.scatter(x, y, 12 * np.log(rows.index), colour, **dots)
         m, theta = limit.overlaps.m / variance, limit.overlaps.theta / variance

@@ -91,11 +91,15 @@ def _is_framed(group):
     return group.get("id", "").startswith("legend") and group[0].get("id", "").startswith("patch")
 
 
+def corners(axes):
+    """Least and largest x and y, two arrays (2,), of the ground of an axes: of its first group."""
+    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", axes[0][0].get("d")), float)  # (n, xy)
+    return numbers.min(axis=0), numbers.max(axis=0)
+
+
 def _inside(axes):
     """Groups of an axes that stand on its ground, its first group: no ticks, spines, titles, or legends beside."""
-    ground = axes[0]
-    numbers = np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", ground[0].get("d")), float)  # corners (n, xy)
-    low, high = numbers.min(axis=0), numbers.max(axis=0)
+    low, high = corners(axes)
     for part in axes:
         name = part.get("id", "")
         if name.startswith(("text", "legend")):

@@ -23,7 +23,7 @@ def drawn(figure, names=None):
     names: what a colour stands for, by its hexadecimal code.
     """
     frames = [pd.DataFrame(columns=SERIES)]
-    for number, axes in enumerate(_panels(figure), 1):
+    for number, axes in enumerate(panels_of(figure), 1):
         for label, colour, kind, values in _series(axes):
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
             name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
@@ -37,25 +37,29 @@ def as_csv(figure, names=None):
     if table.empty:
         return ""
     comments = [UNITS]
-    for number, axes in enumerate(_panels(figure), 1):
-        labels = [("title", axes.get_title("left") or axes.get_title())]
-        labels += [("x", _axis(axes, "x")), ("y", _axis(axes, "y"))]
-        bars = {mapped.colorbar.ax for mapped in (*axes.collections, *axes.images) if mapped.colorbar}
-        labels += [("value", bar.get_xlabel() or bar.get_ylabel()) for bar in bars]
-        comments.append(f"# panel {number}: " + "; ".join(f"{name} = {label}" for name, label in labels if label))
+    for number, axes in enumerate(panels_of(figure), 1):
+        labels = {"title": axes.get_title("left") or axes.get_title(), **labels_of(axes)}
+        for name in "xy":
+            labels[name] += " (logarithmic)" * (getattr(axes, f"get_{name}scale")() == "log")
+        comments.append(f"# panel {number}: " + "; ".join(f"{name} = {text}" for name, text in labels.items() if text))
     return "\n".join([*comments, table.to_csv(index=False, float_format="%.6g", lineterminator="\n")])
 
 
-def _panels(figure):
+def panels_of(figure):
+    """Axes that show data: all but colour bars."""
     return [axes for axes in figure.axes if not hasattr(axes, "_colorbar")]
 
 
-def _axis(axes, which):
-    """Label of an axis, or of the one that it is shared with."""
+def labels_of(axes):
+    """What a panel shows as `x`, as `y` (its own labels, or those of the axes it shares) and as `value`, by colour."""
+    bars = [mapped.colorbar.ax for mapped in (*axes.collections, *axes.images) if mapped.colorbar]
+    values = [bar.get_xlabel() or bar.get_ylabel() for bar in bars]
+    return {"x": _label(axes, "x"), "y": _label(axes, "y"), "value": next(iter(values), "")}
+
+
+def _label(axes, which):
     shared = getattr(axes, f"get_shared_{which}_axes")().get_siblings(axes)
-    labels = [getattr(panel, f"get_{which}label")() for panel in (axes, *shared)]
-    label = next(filter(None, labels), "")
-    return f"{label} (logarithmic)" if getattr(axes, f"get_{which}scale")() == "log" else label
+    return next(filter(None, (getattr(panel, f"get_{which}label")() for panel in (axes, *shared))), "")
 
 
 def _series(axes):
@@ -90,17 +94,19 @@ def _leaves(container):
 def _errorbars(container):
     points, _, bars = container
     x, y = points.get_data(orig=False)
-    segments = np.reshape(bars[0].get_segments() if bars else [], (-1, 2, 2))  # (n, end, xy)
+    segments = np.reshape(bars[-1].get_segments() if container.has_yerr else [], (-1, 2, 2))  # (n, end, xy)
     if len(segments) != len(x):
         return {"x": x, "y": y}
     return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}
 
 
 def _line(axes, line):
-    """Its points; of a line across the panel the one number that it stands for."""
+    """Its points; of a line across the panel the one number that it stands for, with the ends of a strip around it."""
     x, y = line.get_data(orig=False)
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
-        return {"x": x[:1]}
+        strips = [(strip.get_x(), strip.get_x() + strip.get_width()) for strip in axes.patches]
+        low, high = next((ends for ends in strips if np.isclose(sum(ends) / 2, x[0], rtol=1e-9)), (np.nan, np.nan))
+        return {"x": x[:1], "low": low, "high": high}
     if line.get_transform() == axes.get_yaxis_transform(which="grid"):
         return {"y": y[:1]}
     return {"x": x, "y": y}

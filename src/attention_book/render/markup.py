@@ -59,7 +59,8 @@ class Table:
 def as_html(frame, caption, folded=False, note=""):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
-    On a phone a row of many columns takes two lines: what it is about, if that is in words, and the numbers.
+    On a phone a row of many columns takes two lines: what it is about, if that is in words, and the numbers; else
+    half of its columns each.
 
     note: what is the same in all rows, after the caption; other arguments as of `Table`.
     """
@@ -74,7 +75,11 @@ def as_html(frame, caption, folded=False, note=""):
     title = re.sub("<[^>]*>", "", caption)
     above = note if folded else f"{caption}{note and '. '}{note}"
     shown = f"<caption>{above}</caption>" if above else ""
-    lines = "" if kinds[names[0]] or len(names) < 4 else f' two-lines" style="--columns: {len(names) - 1}'
+    lines = ""
+    if not kinds[names[0]] and len(names) >= 4:
+        lines = f' two-lines" style="--columns: {len(names) - 1}'
+    elif len(names) >= 6:
+        lines = f' two-lines halves" style="--columns: {(len(names) + 1) // 2}'
     table = (
         f'<div class="scrolled" id="{anchor(caption)}" role="region" tabindex="0" aria-label="{escape(title)}">'
         f'<table class="comparison{lines}">{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -92,7 +97,7 @@ def readable(comparison):
     same = _same(comparison["parameters"])
     shown = comparison.assign(
         label=[
-            ", ".join([symbol(quantity), *_texts({name: value for name, value in given.items() if name not in same})])
+            compared(quantity, {name: value for name, value in given.items() if name not in same})
             for quantity, given in zip(comparison["quantity"], comparison["parameters"])
         ],
         verdict=[_verdict(*row) for row in comparison[["verdict", "reason", "sigma", "limit"]].itertuples(index=False)],
@@ -102,6 +107,11 @@ def readable(comparison):
         ],
     ).rename(columns={"error": "value_error", "sigma": "sigma_off"})
     return shown[OF_COMPARISONS if comparison["evidence"].nunique() == 1 else [*OF_COMPARISONS, "evidence"]]
+
+
+def compared(quantity, parameters):
+    """What a row compares and where, as HTML: "α<sub>c</sub>, ω = 0.3"."""
+    return ", ".join([symbol(quantity), *_texts(parameters)])
 
 
 def shared(comparison):

@@ -5,8 +5,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from .drawn import as_csv
-from .wide import MIME, wide_svg
+from . import drawn, readout, wide
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -43,7 +42,10 @@ OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positiona
 
 
 def use_svg():
-    """Show figures in notebooks as vector graphics, the same bytes for the same picture, with their data as CSV."""
+    """Show figures in notebooks as vector graphics, the same bytes for the same picture, with all that goes with them.
+
+    These are their data as CSV, what a reader is told who points at them, and their shape for wide screens.
+    """
     from IPython.core.formatters import BaseFormatter
     from IPython.core.interactiveshell import InteractiveShell
 
@@ -51,8 +53,12 @@ def use_svg():
     shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name another backend, which would show nothing
     set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
     formatters = shell.display_formatter.formatters
-    csv = formatters.setdefault("text/csv", BaseFormatter(format_type="text/csv", print_method="_repr_csv_"))
-    csv.for_type(Figure, lambda figure: as_csv(figure, NAMED) or None)
-    wide = formatters.setdefault(MIME, BaseFormatter(format_type=MIME, print_method="_repr_wide_"))
-    wide.for_type(Figure, mpl.rc_context(STYLE)(wide_svg))
+    kinds = {
+        "text/csv": lambda figure: drawn.as_csv(figure, NAMED) or None,
+        readout.MIME: lambda figure: readout.as_json(figure, NAMED),
+        wide.MIME: mpl.rc_context(STYLE)(wide.wide_svg),
+    }
+    for kind, write in kinds.items():
+        new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
+        formatters.setdefault(kind, new).for_type(Figure, write)
     plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended

@@ -8,7 +8,10 @@ from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
 MIME = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
-WIDTH, HEIGHTS = 14.0, (0.32, 0.6)  # inches at most; height over width, at least and at most
+WIDTH, HEIGHTS = (
+    12.1,
+    (0.36, 0.6),
+)  # inches at most: letters of 14.5 px in the book; height over width, between
 LETTER = 0.11  # inches of a title
 
 

@@ -1,0 +1,172 @@
+"""Values of a figure for who points at it: what is written of each point, and that the browser finds the one meant."""
+
+import json
+import re
+from io import StringIO
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from built import DESK, HTML, PHONE
+from matplotlib import pyplot as plt
+
+from attention_book.render.readout import as_json
+
+SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
+BY_NAME = {"#c8553d": "semantic"}
+STEP = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
+
+
+@pytest.fixture
+def axes():
+    _, axes = plt.subplots()
+    yield axes
+    plt.close("all")
+
+
+def series_of(axes):
+    """Points by the name of their series."""
+    series = json.loads(as_json(axes.figure, BY_NAME) or "[]")
+    return {one["name"]: one["points"] for one in series}, series
+
+
+def test_a_point_has_its_place_and_its_error_in_brackets(axes):
+    axes.set(xlim=(0, 4), yscale="log", ylim=(1e-5, 1), xlabel=r"samples $\alpha$", ylabel="a < b")
+    axes.errorbar([1, 2], [0.1, 2e-4], [0.02, 3e-5], fmt="o", label="trained")
+    axes.plot([1, 9], [1e-3, 1e-3], label="beyond the edge")
+    points, series = series_of(axes)
+    assert points["trained"] == [[0.25, 0.8, "1", "0.100(20)", ""], [0.5, 0.2602, "2", "2.00(30)·10<sup>−4</sup>", ""]]
+    assert points["beyond the edge"] == [[0.25, 0.4, "1", "0.001", ""]]
+    assert series[0]["labels"] == [r"samples \(\alpha\)", "a &lt; b", ""] and series[0]["axes"] == 1
+
+
+def test_a_line_has_the_error_of_its_band_and_a_threshold_that_of_its_strip(axes):
+    axes.set(xlim=(0, 4), ylim=(-1, 1))
+    axes.plot([1, 2], [0.5, -0.5], color="#c8553d")
+    axes.fill_between([1, 2], [0.4, -0.9], [0.6, -0.4], color="#c8553d")
+    axes.axvline(3, color="#000000", label="_limit")
+    axes.axvspan(2.9, 3.1, color="#000000")
+    axes.axhline(0)
+    points, _ = series_of(axes)
+    assert points == {
+        "semantic": [[0.25, 0.75, "1", "0.50(10)", ""], [0.5, 0.25, "2", "−0.5 (−0.9 to −0.4)", ""]],
+        "limit": [[0.75, None, "3.00(10)", "", ""]],
+    }
+
+
+def test_of_what_is_drawn_twice_the_numbers_with_an_error_stay(axes):
+    axes.scatter([1, 2], [3, 4], color="#c8553d", label="dots")
+    axes.errorbar([1, 2], [3, 4], [0.1, 0.1], fmt=" ", color="#c8553d", label="_bars")
+    points, _ = series_of(axes)
+    assert [point[3] for point in points.pop("bars")] == ["3.00(10)", "4.00(10)"] and not points
+
+
+def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
+    mesh = axes.pcolormesh([0, 1], [0, 1], [[1.5, np.nan], [0, 2]], shading="nearest")
+    axes.figure.colorbar(mesh, label="difference")
+    axes.set_yticks([0, 1], ["one", "two"])
+    points, series = series_of(axes)
+    assert [point[2:] for point in points[""]] == [["0", "one", "1.5"], ["0", "two", "0"], ["1", "two", "2"]]
+    assert series[0]["labels"][2] == "difference"
+
+
+# In the browser ------------------------------------------------------------------------------------------------------
+
+
+def marks(path, panel, count):
+    """Places in shares of the picture (count, xy) of the first marks of a panel that are so many."""
+    tree = ElementTree.parse(path).getroot()
+    *_, width, height = map(float, tree.get("viewBox").split())
+    (axes,) = (group for group in tree.iter(f"{SVG}g") if group.get("id") == f"axes_{panel}")
+    for group in axes.iter(f"{SVG}g"):
+        used = group.findall(f"{SVG}g/{SVG}use")
+        if len(used) == count and group.get("id").startswith("line2d"):
+            return np.array([[float(use.get("x")) / width, float(use.get("y")) / height] for use in used])
+    raise AssertionError(f"{path}: no {count} marks in panel {panel}")
+
+
+def read(text):
+    """The number, its error and the last digit's unit of "−1.01(82)·10−4"."""
+    value, error, power = re.fullmatch(r"(−?[\d.]+)(?:\((\d+)\))?(?:·10(−\d+))?", text).groups()
+    decimals, power = len(value.partition(".")[2]), int((power or "0").replace("−", "-"))
+    unit = 10.0 ** (power - decimals)
+    return float(value.replace("−", "-")) * 10.0**power, int(error or 0) * unit, unit
+
+
+def agrees(box, row):
+    """Whether a readout says x, y and error of a row of the data, each to its last digit."""
+    (x, *_), (value, error, unit) = map(read, box.locator("span").all_inner_texts())
+    close = abs(x - row.x) < 1e-5 * abs(row.x) and abs(value - row.y) <= 0.51 * unit
+    return close and abs(error - (row.high - row.low) / 2) <= 0.51 * unit
+
+
+@pytest.mark.parametrize(("size", "enlarged"), [(PHONE, False), (DESK, False), (DESK, True)])
+def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enlarged):
+    page = open_page(HTML / "book" / "_executed" / "fig02_slice.html")
+    page.set_viewport_size(size)
+    table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text()), comment="#")
+    trained = table[(table["panel"] == 1) & (table["series"] == "trained students")].reset_index()
+    figure, box = page.locator("figure#fig-02"), page.locator(".readout-box")
+    figure.scroll_into_view_if_needed()
+    if enlarged:
+        page.get_by_role("button", name="Enlarge").first.click()
+    image = page.locator("dialog img:visible" if enlarged else "figure#fig-02 img:visible")
+    where = image.bounding_box()
+    wide = page.viewport_size["width"] >= 900
+    assert ("wide" in image.evaluate("image => image.currentSrc")) == wide
+    places = marks(HTML / "figures" / ("fig-02-wide.svg" if wide else "fig-02.svg"), 1, len(trained))
+    ratio = image.evaluate("image => image.naturalWidth / image.naturalHeight")
+    width = min(where["width"], where["height"] * ratio)
+    left, top = where["x"] + (where["width"] - width) / 2, where["y"] + (where["height"] - width / ratio) / 2
+    told = []
+    page.mouse.move(left + width / 2, top + 1)  # where the numbers are asked for
+    page.wait_for_function("() => window.figureReadout['fig-02']")
+    for (across, down), row in zip(places, trained.itertuples()):
+        page.mouse.move(left + across * width, top + down * width / ratio)
+        page.evaluate(STEP)
+        told.append(box.locator("b").inner_text() == "trained students" and agrees(box, row))
+        edge = box.bounding_box()
+        assert edge["x"] >= 0 and edge["x"] + edge["width"] <= page.viewport_size["width"] and edge["y"] >= 0
+    assert sum(told) >= len(told) - 1 and len(told) > 3  # two points may lie upon one another
+    page.mouse.move(0, 0)
+    assert not box.is_visible()
+
+
+def test_keys_and_taps_read_a_figure_too(open_page):
+    page = open_page(HTML / "book" / "_executed" / "fig08_parameters.html")
+    box, figure = page.locator(".readout-box"), page.locator("figure#fig-08")
+    figure.locator(".themes").focus()
+    page.wait_for_function("() => window.figureReadout['fig-08']")
+    said = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+        said.append((box.locator("b").inner_text(), box.locator("span").first.inner_text()))
+    (first, x), (second, next_x), (other, _) = said
+    assert first == second != other and x != next_x
+    page.keyboard.press("Escape")
+    assert not box.is_visible()
+    touch = page.context.new_cdp_session(page)
+    touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    image = figure.locator("img:visible").bounding_box()
+    for share, enlarges in ((0.5, False), (0.02, True)):  # on a panel's curves, and beside all panels
+        x, y = image["x"] + 0.15 * image["width"], image["y"] + share * image["height"]
+        touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        page.evaluate(STEP)
+        assert page.locator("dialog.enlarged").is_visible() == enlarges
+
+
+@pytest.mark.slow
+def test_every_series_has_its_panel_in_every_shape_of_its_figure():
+    scripts = sorted((HTML / "figures").glob("*.js"))
+    assert len(scripts) > 30 and HTML / "figures" / "scorecard-forest.js" in scripts
+    for script in scripts:
+        name, boxes, series = re.fullmatch(
+            r'figureReadout\["(.+)"\] = \{boxes: (.+), series: (.+)\};\n', script.read_text()
+        ).groups()
+        boxes = json.loads(boxes)
+        assert ("wide" in boxes) == (HTML / "figures" / f"{name}-wide.svg").exists()
+        for panels in boxes.values():
+            assert {str(one["axes"]) for one in json.loads(series)} <= panels.keys()
+            assert all(0 <= left < right <= 1 and 0 <= top < low <= 1 for left, top, right, low in panels.values())
