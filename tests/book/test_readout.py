@@ -88,10 +88,11 @@ def marks(path, panel, count):
 
 def read(text):
     """The number, its error and the last digit's unit of "−1.01(82)·10−4"."""
-    value, error, power = re.fullmatch(r"(−?[\d.]+)(?:\((\d+)\))?(?:·10(−\d+))?", text).groups()
+    value, error, power = re.fullmatch(r"(−?[\d.]+)(?:\(([\d.]+)\))?(?:·10(−\d+))?", text).groups()
     decimals, power = len(value.partition(".")[2]), int((power or "0").replace("−", "-"))
     unit = 10.0 ** (power - decimals)
-    return float(value.replace("−", "-")) * 10.0**power, int(error or 0) * unit, unit
+    in_units = 10.0**power if error and "." in error else unit
+    return float(value.replace("−", "-")) * 10.0**power, float(error or 0) * in_units, unit
 
 
 def agrees(box, row):

@@ -151,7 +151,7 @@ def draw_tracking(runs, theory, sigma):
         low, high = theory[name].min() / unit, theory[name].max() / unit
         room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
         axes.set(ylabel=label, ylim=(low - room, high + room))
-    rows[0].legend(loc="upper right", frameon=True, framealpha=0.9, edgecolor="none")
+    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)  # above, as runs that leave cross a whole panel
     rows[-1].set_xlabel("iteration")
     return figure
 

@@ -101,12 +101,10 @@ def _errorbars(container):
 
 
 def _line(axes, line):
-    """Its points; of a line across the panel the one number that it stands for, with the ends of a strip around it."""
+    """Its points; of a line across the panel the one number that it stands for."""
     x, y = line.get_data(orig=False)
     if line.get_transform() == axes.get_xaxis_transform(which="grid"):
-        strips = [(strip.get_x(), strip.get_x() + strip.get_width()) for strip in axes.patches]
-        low, high = next((ends for ends in strips if np.isclose(sum(ends) / 2, x[0], rtol=1e-9)), (np.nan, np.nan))
-        return {"x": x[:1], "low": low, "high": high}
+        return {"x": x[:1]}
     if line.get_transform() == axes.get_yaxis_transform(which="grid"):
         return {"y": y[:1]}
     return {"x": x, "y": y}

@@ -6,6 +6,7 @@ from html import escape
 from math import isclose, isfinite
 
 import numpy as np
+from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter
 
 from attention_phases.measured import Measured
@@ -65,13 +66,17 @@ def _point(axes, x, y, low, high, value, name):
     place = (axes.transScale + axes.transLimits).transform(inside)
     if not ((place > -1e-6) & (place < 1 + 1e-6)).all():
         return None
-    across = np.isnan(y)
-    texts = [
-        _text(axes.xaxis, x, *([low, high] if across else [])),
-        _text(axes.yaxis, y, *([] if across else [low, high])),
-        _number(value),
-    ]
+    texts = [_text(axes.xaxis, x, *(_strip(axes, x) if np.isnan(y) else [])), _text(axes.yaxis, y, low, high)]
+    texts.append(_number(value))
     return [*(None if np.isnan(at) else round(float(share), 4) for at, share in zip((x, y), place)), *texts]
+
+
+def _strip(axes, x):
+    """Ends of the strip around a vertical line; NaN where it has none."""
+    strips = [
+        (patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches if isinstance(patch, Rectangle)
+    ]
+    return next((ends for ends in strips if isclose(sum(ends) / 2, x, rel_tol=1e-9)), (np.nan, np.nan))
 
 
 def _text(axis, value, low=np.nan, high=np.nan):

@@ -44,10 +44,46 @@ def _lay_out(figure):
         axes.set_subplotspec(grid[place])
         _label(axes, *place, shape[0])
         title, room = axes.get_title("left"), round((width / shape[1] - 0.8) / LETTER)
-        if len(title) > room and "$" not in title:
-            axes.set_title(textwrap.fill(title, room), loc="left")
+        if len(title) > room:
+            axes.set_title(title.replace(", $", ",\n$") if "$" in title else textwrap.fill(title, room), loc="left")
         if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
             axes.locator_params(axis="x", nbins=6)
+    _fit_legends(figure, panels, width, width / shape[1])
+
+
+def _fit_legends(figure, panels, width, slot):
+    """Give legends the most columns that fit: above all panels the width, above one of them its slot, in inches."""
+    legends = list(figure.legends)
+    figure.legends.clear()
+    for legend in legends:
+        _fit(figure, legend, legend.legend_handles, width, loc="outside upper center")
+    for axes in panels:
+        legend = axes.get_legend()
+        if legend and legend.get_bbox_to_anchor().y0 >= axes.bbox.y1 and _size(legend)[0] > slot:
+            handles = axes.get_legend_handles_labels()[0]
+            height = _fit(axes, legend, handles, slot, loc="lower left", bbox_to_anchor=(-0.1, 1.06))
+            axes.set_title(axes.get_title("left"), loc="left", pad=72 * height + 21)
+
+
+def _fit(owner, legend, handles, room, **place):
+    """Draw a legend again, with as many columns as have room; return its height in inches."""
+    labels = [text.get_text() for text in legend.get_texts()]
+    look = {"fontsize": legend.get_texts()[0].get_fontsize(), "columnspacing": 1}
+    look |= {"frameon": legend.get_frame_on(), "framealpha": 1, "edgecolor": "none"}
+    for columns in range(min(4, len(labels)), 0, -1):
+        drawn = owner.legend(handles, labels, ncols=columns, **look, **place)
+        width, height = _size(drawn)
+        if width < room:
+            break
+        if columns > 1:
+            drawn.remove()
+    return height
+
+
+def _size(legend):
+    """Width and height in inches, which do not depend on where it stands."""
+    box = legend.get_window_extent(legend.figure.canvas.get_renderer())
+    return box.width / legend.figure.dpi, box.height / legend.figure.dpi
 
 
 def _label(axes, row, column, rows):
