@@ -31,7 +31,8 @@ def as_json(figure, names=None):
     for number, axes in enumerate(panels_of(figure), 1):
         labels = {name: label or labels["value"] * (name == "value") for name, label in labels_of(axes).items()}
         rows = table[table["panel"] == number]
-        for (_, name, colour), some in rows.groupby([rows["drawn as"] == "cell", "series", "colour"], dropna=False):
+        kinds = [rows["drawn as"] == "cell", "series", "colour"]
+        for (_, name, colour), some in rows.groupby(kinds, dropna=False, sort=False):
             series.append(
                 {
                     "axes": figure.axes.index(axes) + 1,
