@@ -76,6 +76,7 @@ def test_mathematics_is_typeset(page):
     formulas = page.locator(".bd-article .math").count()
     assert page.locator(".bd-article .math mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
+    assert page.locator("mjx-container[tabindex='0']").count() == 0  # no formula is a stop of the Tab key
     assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", page.evaluate(PROSE))
 
 

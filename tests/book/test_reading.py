@@ -148,12 +148,6 @@ def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
     assert all(len(re.sub("<[^>]*>", "", meaning).split()) > 1 for meaning in terms.values())
 
 
-def test_formulas_are_no_stops_of_the_tab_key(open_page):
-    page = open_page(HTML / "book" / "theory.html")
-    assert page.locator("mjx-container").count() > 200
-    assert page.locator("mjx-container[tabindex='0']").count() == 0
-
-
 def test_the_bibtex_is_that_of_the_citation_file(open_page):
     page = open_page(HTML / "book" / "references.html")
     shown = page.locator(".highlight-bibtex pre").inner_text()
