@@ -34,10 +34,10 @@ def set_address(app, config):
 def cite_address(app, tree, page):
     """Give the book's own BibTeX entry, the one with a version, the repository's address."""
     if url := app.config.html_theme_options.get("repository_url"):
-        for block in tree.findall(lambda node: isinstance(node, nodes.literal_block) and node["language"] == "bibtex"):
-            text = block.astext().replace("  version ", f"  url       = {{{url}}},\n  version ", 1)
-            block.children = [nodes.Text(text)]
-            block.rawsource = text  # else it is not highlighted
+        for block in tree.findall(nodes.literal_block):
+            if block.get("language") == "bibtex":
+                text = block.astext().replace("  version ", f"  url       = {{{url}}},\n  version ", 1)
+                block.replace_self(nodes.literal_block(text, text, **block.attributes))
 
 
 def point_at_texts(app, page, template, context, doctree):

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 import repository
 import yaml
+from docutils import nodes
+from docutils.utils import new_document
 
 from attention_book.paths import ROOT
 from attention_phases import __version__
@@ -86,6 +88,19 @@ def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
     repository.set_address(None, config)
     assert config.html_theme_options.get("repository_url") == url
     assert config.html_theme_options["use_repository_button"] == bool(url)
+
+
+@pytest.mark.parametrize("url", ["", GITHUB])
+def test_the_book_s_bibtex_entry_has_the_address_where_one_is_known(url):
+    text = (ROOT / "book" / "citation.bib").read_text()
+    tree = new_document("page")
+    tree += [nodes.literal_block(text, text, language="bibtex"), nodes.literal_block("version = 1", "version = 1")]
+    app = SimpleNamespace(config=SimpleNamespace(html_theme_options={"repository_url": url}))
+    repository.cite_address(app, tree, "page")
+    shown, other = (block.astext() for block in tree.findall(nodes.literal_block))
+    (book,) = re.findall(r"@software\{.*?\n\}", shown, re.DOTALL)
+    assert re.findall(r"url += \{(.*)\}", book) == [url] * bool(url)
+    assert re.sub(r".*url += .*github.*\n", "", shown) == text and other == "version = 1"
 
 
 @pytest.mark.parametrize(
