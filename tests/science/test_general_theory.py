@@ -30,6 +30,34 @@ TOGETHER = replace(TASK, clusters=[(0.5, (a, a)) for a in SIDES])
 ALONG_TEACHER = replace(TASK, clusters=[(0.25, (0, 0), (a, b)) for a in SIDES for b in SIDES])
 
 
+# Spectra, by another program
+
+
+THREE = (Direction(0.1, 0.3, 2.0, 0.5), Direction(0.25, 0.5), Direction(0.6, 0.2, 0.5, 1.75))
+INVERSE = tuple(Direction(0.25 / k / np.mean(1 / np.arange(1, 9.0)), 1 / 8) for k in range(1, 9))
+# On the same points, a program of 60 lines that looks for each proximal point on a grid and iterates the equations of
+# the book with damping: q, theta or m, V, training loss and test error.
+BY_GRID = [
+    (TWO, 1.5, 0.3, "semantic", (0.126802, 0.163980, 11.478225, 2.542e-3, 1.341e-3)),
+    (TWO, 3.0, 0.1, "semantic", (0.186590, 0.210992, 5.141088, 3.282e-3, 0.470e-3)),
+    (TWO, 2.0, 0.3, "positional", (0.026040, 0.304821, 6.513983, 4.546e-3, 2.907e-3)),
+    (THREE, 1.5, 0.3, "semantic", (0.106896, 0.133801, 14.832071, 3.096e-3, 2.163e-3)),
+    (THREE, 2.5, 0.2, "semantic", (0.144895, 0.178207, 8.268186, 4.068e-3, 1.080e-3)),
+    (INVERSE, 0.8, 0.3, "semantic", (0.085839, 0.107061, 19.389581, 1.770e-3, 2.617e-3)),
+    (INVERSE, 2.0, 0.3, "semantic", (0.135827, 0.170111, 10.371677, 3.206e-3, 1.247e-3)),
+    (INVERSE, 1.0, 0.4, "positional", (0.032297, 0.280896, 12.466197, 2.005e-3, 2.668e-3)),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spectrum", "alpha", "omega", "branch", "expected"), BY_GRID)
+def test_overlaps_and_losses_are_those_of_another_program(spectrum, alpha, omega, branch, expected):
+    solution = solve(Task(omega=omega, spectrum=spectrum), alpha, branch, 2**10, 4)
+    q, m, theta, V = solution.overlaps
+    own = abs(theta if branch == "semantic" else m)
+    assert (q, own, V, solution.train_loss, solution.test_mse) == pytest.approx(expected, rel=0.002)
+
+
 # Limits: an option at its neutral value changes nothing
 
 
