@@ -122,7 +122,7 @@ def draw_surfaces(by_alpha, sigma):
             if valley == winner:
                 marker, size, label = "*", 17, f"{valley}: the lower one"
             else:
-                marker, size, label = "o", 10, f"{valley}: higher by {loss - lowest:.1e}"
+                marker, size, label = "o", 10, rf"{valley}: higher by {1e3 * (loss - lowest):.2g}$\cdot10^{{-3}}$"
             style = {"color": COLOURS[valley], "markersize": size, "markeredgecolor": "white"}
             axes.plot(m / sigma**2, theta / sigma**2, marker, **style, label=label)
         axes.set_title(rf"$\alpha = {alpha:g}$")
@@ -139,9 +139,9 @@ def _draw_loss(figure, axes, x, y, excess):
     shades = {"cmap": "Greys_r", "norm": mpl.colors.PowerNorm(0.5, 0, levels[-1])}
     filled = axes.contourf(x, y, np.maximum(excess, 0), levels, extend="max", **shades)
     axes.contour(x, y, excess, levels[1::2], colors="white", linewidths=0.4)
-    bar = figure.colorbar(filled, ax=axes, label=r"$\epsilon_t$ above the lower minimum")
+    bar = figure.colorbar(filled, ax=axes, label=r"$\epsilon_t$ above the lower minimum, in $10^{-3}$")
     bar.set_ticks(levels[::7])
-    bar.formatter = mpl.ticker.FormatStrFormatter("%.1e")
+    bar.formatter = mpl.ticker.FuncFormatter(lambda loss, _: f"{1e3 * loss:.1f}")
     bar.update_ticks()
 
 
