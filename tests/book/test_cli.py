@@ -445,7 +445,7 @@ def test_a_sweep_goes_on_from_a_part(tiny, swept, answer, tmp_path):
         (("gamp", "--alpha", 2, "--d", 100, "--init", "semantic"), "iteration"),
         (THRESHOLD, "point"),
         (("theory", "--alpha", 2, "--branch", "semantic", "--points", 64), "average"),
-        ((*BREAKING, "--points", 64, "--scrambles", 4), "root"),
+        ((*BREAKING, "--points", 128), "root"),
         (("verify", "--experiment", "fig02", "--sample", 2), "cell"),
     ],
     ids=["sweep", "simulate", "gamp", "threshold", "theory", "one step", "verify"],

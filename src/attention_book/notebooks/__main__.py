@@ -145,7 +145,7 @@ def write_scorecard(pages, profile, shown):
     picture = scorecard.draw_scorecard(frame)
     picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES).mkdir(exist_ok=True)
-    (shown / FIGURES / "scorecard-forest-readout.json").write_text(readout.as_json(picture))
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(readout.as_json(picture) or "[]")
     for name, text in scorecard.texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n")
 

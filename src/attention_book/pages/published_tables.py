@@ -20,8 +20,8 @@ FIGURE_TITLES = {
     "14": "Figures 11 and 14, rank 2",
 }
 MAPPED_OVERLAPS = {  # on maps: quantity and start
-    r"$\theta$, semantic": ("theta", "semantic"),
-    r"$|m|$, positional": ("m", "positional"),
+    r"$\theta$": ("theta", "semantic"),
+    r"$|m|$": ("m", "positional"),
 }
 SLIPS = {"rate": "rate 0.1, not 0.15, there", "steps": "4,500 steps, not 5,000, there"}
 
@@ -110,10 +110,13 @@ def draw_scores(compared):
     bins, grid = np.linspace(-6, 6, 49), np.linspace(-6, 6, 241)
     for axes, (name, title) in zip(panels.ravel(), FIGURE_TITLES.items()):
         rows = compared[compared["figure"] == name]
-        for optimizer, look in (("gd", {"color": "#bbbbbb"}), ("lbfgs", {"histtype": "step", "color": LOWER})):
+        for optimizer, look in (
+            ("gd", {"color": "#bbbbbb"}),
+            ("lbfgs", {"histtype": "step", "color": NEUTRAL, "linestyle": "--"}),
+        ):
             scores = of_means(rows, optimizer)["z"].clip(-5.9, 5.9)
             axes.hist(scores, bins, density=True, **look, label=symbol(optimizer))
-        axes.plot(grid, norm.pdf(grid), color=NEUTRAL, linewidth=1.2, label="standard normal")
+        axes.plot(grid, norm.pdf(grid), color=NEUTRAL, linewidth=1.5, label="standard normal")
         axes.set_title(f"{title}: {len(of_means(rows)):,}", fontsize=12)
         axes.set(yticks=[], xlim=(-6, 6))
         axes.spines["left"].set_visible(False)

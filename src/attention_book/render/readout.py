@@ -102,7 +102,7 @@ def _number(value, error=0.0):
     largest = max(abs(value), error)
     power = 0 if largest == 0 or largest >= 1e-3 else int(np.floor(np.log10(largest)))
     shown = value / 10.0**power
-    text = Measured(shown, error / 10.0**power).text if error else f"{shown:.4g}".replace("-", "−")
+    text = Measured(shown, error / 10.0**power).text if error else f"{shown:.6g}".replace("-", "−")
     return f"{text}·10<sup>−{-power}</sup>" if power else text
 
 
