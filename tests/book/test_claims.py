@@ -433,7 +433,7 @@ CLAIMS = {
         r"at $\alpha=1$ both starts of two data sets in six end in one minimum": lambda: (
             starts_that_meet(0.01, 1.0).sum() == 2 and len(starts_that_meet(0.01, 1.0)) == 6
         ),
-        r"In theory $p=-1$": lambda: (
+        r"An argument gives $p=-1$": lambda: (
             value_powers_off(-1).abs().max() < 2.5
             and value_powers_off(-0.5).max() < -4
             and len(value_powers_off(-1)) == 2
