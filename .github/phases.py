@@ -12,7 +12,7 @@ import numpy as np
 
 from attention_book.analysis import instances
 from attention_book.analysis.thresholds import branches, curve, mark
-from attention_book.paths import DATA
+from attention_book.paths import stored_table
 from attention_book.render.drawn import drawn
 from attention_book.render.panels import draw_line, draw_means
 from attention_book.render.style import COLOURS, STYLE
@@ -36,7 +36,7 @@ def draw(theme):
         figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
         for part in (figure, left, right):
             part.patch.set_alpha(0)
-        theory = load(DATA / "fig03_theory.parquet")
+        theory = load(stored_table("fig03_theory"))
         thresholds = {kind: curve(theory, kind) for kind in ("critical", "linear")}
         draw_map(left, thresholds, theme)
         draw_slice(right, thresholds, theme)
@@ -45,7 +45,7 @@ def draw(theme):
 
 def draw_map(axes, thresholds, theme):
     """Which student has the lower loss, and both thresholds of theory."""
-    gaps = instances.gap_map(load(DATA / "fig03.parquet").query("optimizer == 'lbfgs'"), instances.training_gap)
+    gaps = instances.gap_map(load(stored_table("fig03")).query("optimizer == 'lbfgs'"), instances.training_gap)
     ramp = [COLOURS["semantic"], GROUND[theme], COLOURS["positional"]]
     most = np.nanquantile(np.abs(gaps.to_numpy()), 0.7)  # beyond it all cells have the full colour
     axes.pcolormesh(
@@ -72,8 +72,8 @@ def draw_map(axes, thresholds, theme):
 
 def draw_slice(axes, thresholds, theme):
     """Test error of the student whose training loss is the lower one, by theory and trained; the linear model."""
-    trained = load(DATA / "fig02.parquet").query("optimizer == 'lbfgs'")
-    line = load(DATA / "fig02_theory.parquet")
+    trained = load(stored_table("fig02")).query("optimizer == 'lbfgs'")
+    line = load(stored_table("fig02_theory"))
     means, gap = instances.instance_means(trained), instances.training_gap(trained).mean(axis=1)
     critical = mark(line, "critical").value
     for branch, sign in (("semantic", -1), ("positional", 1)):

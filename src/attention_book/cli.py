@@ -16,7 +16,7 @@ import numpy as np
 
 from attention_phases.errors import BadInput, NotebookError, ResultError, StoreError, SweepError
 from attention_phases.measured import with_error
-from attention_phases.model.architectures import SCORES
+from attention_phases.model.architectures import FORMS
 from attention_phases.task import Task
 
 from . import commands
@@ -202,7 +202,7 @@ def _parser():
     option("--lam", type=float, default=Task.lam, help="ridge penalty")
     architecture = group(length)
     option = architecture.add_argument
-    option("--architecture", choices=tuple(SCORES), default="tied", help="form of the student")
+    option("--architecture", choices=tuple(FORMS), default="tied", help="form of the student")
     correlation = "of any two tokens' entries, in (-1/(L - 1), 1)"
     option("--token-correlation", type=float, default=0.0, help=correlation)
 

@@ -16,7 +16,7 @@ from attention_phases.theory.branches import MINIMA, OWN
 from .analysis.thresholds import borders_of, mark
 from .experiments.results import experiment
 from .pages import prices
-from .paths import DATA, ROOT
+from .paths import ROOT, stored_table
 from .store.provenance import source_digest
 
 KEPT = ROOT / "_build" / "explorer"
@@ -37,7 +37,7 @@ def pieces():
     """Folder with `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`, made where code or data changed."""
     digest = sha256(source_digest("attention_phases", "attention_book").encode())
     for name in (TRAINED, THEORY, CLOSE, VARIANTS, *EXPERIMENTS.values()):
-        digest.update((DATA / f"{name}.parquet").read_bytes())
+        digest.update(stored_table(name).read_bytes())
     folder = KEPT / digest.hexdigest()[:12]
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):  # of two builds, one makes them

@@ -4,12 +4,22 @@ import os
 import re
 from pathlib import Path
 
+from attention_phases.errors import StoreError
+
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"  # texts; that of a figure or table of the paper begins with its name
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored results
 BUILT = ROOT / "_build" / "results"  # what profiles have computed
 # Of runs of the counting task that are not finished.
 CHECKPOINTS = Path(os.environ.get("ATTENTION_PHASES_CHECKPOINTS", ROOT / "_build" / "checkpoints"))
+
+
+def stored_table(name):
+    """The file of the stored results of an experiment; where it is missing, `StoreError` says how it is made."""
+    path = DATA / f"{name}.parquet"
+    if not path.exists():
+        raise StoreError(f"{path}: missing; attention-phases sweep {name} --profile paper computes it")
+    return path
 
 
 def notebook_name(text):

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from attention_phases.errors import BadInput
-from attention_phases.model.architectures import SCORES, Architecture
+from attention_phases.model.architectures import FORMS, Architecture
 from attention_phases.task import Task
 
 ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
@@ -66,7 +66,7 @@ def test_structure_is_whole_or_refused(spectrum, clusters, teachers, density, l1
     assert task == Task(**vars(task)) and hash(task) == hash(Task(**vars(task)))
 
 
-@given(st.one_of(st.sampled_from([*SCORES]), ANYTHING), ANYTHING, ANYTHING)
+@given(st.one_of(st.sampled_from([*FORMS]), ANYTHING), ANYTHING, ANYTHING)
 @settings(FIXED, max_examples=300)
 @example("tied", 3, -0.5)
 @example("tied", 3, -0.49)
@@ -77,7 +77,7 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
         one_line(error, "architecture", "tokens", "token-correlation")
         return
     assert (
-        architecture.form in SCORES
+        architecture.form in FORMS
         and architecture.tokens >= 2
         and -1 / (architecture.tokens - 1) < architecture.correlation < 1
     )

@@ -70,6 +70,14 @@ def test_parameters_of_a_profile_reach_the_notebook_and_the_book(checkout):
     assert [path.name for path in sorted((checkout / "notebooks").iterdir())] == ["page.md", "profiles.toml"]
 
 
+def test_the_command_says_where_the_notebook_and_its_figures_lie(checkout, capsys):
+    assert command.main(["page", "--profile", "smoke"]) == 0
+    executed, figures = (line.partition(": ")[2] for line in capsys.readouterr().out.splitlines())
+    assert Path(executed).is_file() and Path(figures).is_dir()
+    assert command.main(["--profile", "smoke", "--keep"]) == 0
+    assert capsys.readouterr().out == f"executed: {Path(executed).parent}\n"
+
+
 def test_every_profile_reaches_a_notebook_that_no_table_names(checkout):
     (checkout / "notebooks/profiles.toml").write_text("")
     (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", "print(profile)"))

@@ -85,10 +85,14 @@ def test_a_reference_is_written_and_what_was_open_stays_so(tmp_path, monkeypatch
     path, kept = tmp_path / "page.ipynb", tmp_path / "kept/page.json"
     for html, expected in (("<td>1.25</td>", ["1.25"]), ("<td>1.29</td>", ["~"])):
         nbformat.write(new_notebook(cells=[new_code_cell("1", outputs=outputs(html))]), path)
-        reference.write([path])
+        reference.write([path], complete=False)
         (texts,) = json.loads(kept.read_text())
         assert texts["1 text/html"] == expected
         kept.write_text(json.dumps([texts | {"1 text/html": ["~"]}]))
+    made_on = kept.with_name(reference.MADE_ON)
+    assert not made_on.exists()  # one written anew does not make the others this processor's
+    reference.write([path], complete=True)
+    assert made_on.read_text() == f"{reference.processor()}\n"
 
 
 SUITE = """
@@ -112,7 +116,7 @@ def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     (tmp_path / "none.ini").write_text("[pytest]\n")
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
     execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)
-    reference.write([tmp_path / "papermill/page.ipynb"])
+    reference.write([tmp_path / "papermill/page.ipynb"], complete=True)
     shutil.copy(ROOT / "tests/reference/conftest.py", tmp_path / "reference")
 
     validation = "-c", SUITE.format(folder=str(tmp_path))

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from toy_sweep import Cell, grid, table, work
 
-from attention_book import experiments
+from attention_book import experiments, paths
 from attention_book.experiments import GRIDS, kinds
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance
@@ -315,3 +315,11 @@ def test_damaged_or_foreign_table_is_one_line_that_names_it(tmp_path, store, sha
         load(path)
     with pytest.raises(StoreError, match="missing"):
         load(tmp_path / "missing.parquet")
+
+
+def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "DATA", tmp_path)
+    with pytest.raises(StoreError, match="attention-phases sweep fig02 --profile paper"):
+        paths.stored_table("fig02")
+    (tmp_path / "fig02.parquet").touch()
+    assert paths.stored_table("fig02") == tmp_path / "fig02.parquet"

@@ -7,8 +7,9 @@ import torch
 from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell
 from attention_phases import Task
+from attention_phases.errors import BadInput
 from attention_phases.model import students, two_tokens
-from attention_phases.model.architectures import SCORES, Architecture
+from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.theory import equations as general
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import BranchMap
@@ -57,7 +58,7 @@ def by_definition(architecture, data, weights, lam):
 
 
 @pytest.mark.parametrize(("tokens", "correlation"), SENTENCES)
-@pytest.mark.parametrize("form", SCORES)
+@pytest.mark.parametrize("form", FORMS)
 def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens, correlation):
     architecture, data, weights = data_and_weights(form, tokens, correlation)
     values, gradients = students.risk(data, weights, 0.01)
@@ -162,6 +163,23 @@ def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form, gi
     assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
 
 
+def test_a_test_error_whose_value_matrix_is_not_known_is_refused(monkeypatch):
+    _, data, weights = data_and_weights("value", 2, 0.0)
+    monkeypatch.setitem(FORMS, "value", FORMS["value"]._replace(value="diagonal"))
+    cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=Architecture("value"))
+    with pytest.raises(BadInput, match="diagonal: must be one of none, pair, full"):
+        simulation._measure_architecture(cell, weights[0], data.teacher, np.eye(2))
+
+
+@pytest.mark.parametrize(("form", "rotates"), [("tied", False), ("rank2", True), ("untied", False)])
+def test_columns_that_rotate_leave_the_score(form, rotates):
+    rng = np.random.default_rng(0)
+    M, h = Architecture(form).score, rng.standard_normal((2, Architecture(form).rank))
+    turn = np.linalg.qr(rng.standard_normal(M.shape))[0]
+    same = np.allclose(h @ turn @ M @ (h @ turn).T, h @ M @ h.T)
+    assert Architecture(form).rotates == (same and len(M) > 1) == rotates
+
+
 def test_the_test_error_of_the_standard_student_is_the_other_formula():
     _, data, weights = data_and_weights("tied", 2, 0.0, d=50)
     student = project(weights[:1].numpy(), data.teacher.numpy())
@@ -174,7 +192,7 @@ def test_the_test_error_of_the_standard_student_is_the_other_formula():
 
 def random_problem(rng, tokens, form):
     """Fields, a target, and the matrices of one proximal problem."""
-    M = np.array(SCORES[form])
+    M = np.array(FORMS[form].score)
     size = tokens * len(M)
     C = Architecture("tied", tokens, 0.2).covariance(TASK)
     root = rng.standard_normal((len(M), 2 * len(M)))
@@ -308,8 +326,8 @@ def test_the_linear_baseline(tokens, correlation):
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])
 def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
     """Three columns of different weight start as they are named; two that can be exchanged are displaced."""
-    scores = {"graded": tuple(map(tuple, np.diag([3.0, 2.0, 1.0]))), "twins": ((0.0, 1.0), (1.0, 0.0))}
-    monkeypatch.setattr(start_module, "SCORES", scores)
+    forms = {"graded": Form(tuple(map(tuple, np.diag([3.0, 2.0, 1.0])))), "twins": Form(((0.0, 1.0), (1.0, 0.0)))}
+    monkeypatch.setattr(start_module, "FORMS", forms)
     teacher, rng = torch.arange(6.0), np.random.default_rng(0)
     graded = start_weights(start, teacher, rng, "graded").reshape(3, 6)
     columns = {"semantic": teacher, "positional": torch.full((6,), 6**-0.5)}

@@ -21,7 +21,7 @@ from attention_phases.theory import encoding_error, mean_attention
 
 from ..experiments.cells import StudentCell
 from ..experiments.simulation import linear_baselines
-from ..paths import DATA
+from ..paths import DATA, stored_table
 from ..store import parquet
 from ..store.identity import canonical, restore
 from ..store.provenance import environment
@@ -231,7 +231,7 @@ def thresholds(published, rows, draws=200):
     usual = "form == 'tied' and sigma == 0.5 and lam == 0.01 and d == 1000"
     rows = rows.query(usual)
     lines = {
-        json.dumps(Task(matrix=matrix).matrix, separators=(",", ":")): parquet.load(DATA / f"{name}_theory.parquet")
+        json.dumps(Task(matrix=matrix).matrix, separators=(",", ":")): parquet.load(stored_table(f"{name}_theory"))
         for matrix, name in (("standard", "fig03"), ("alternative", "fig09"))
     }
     scores = []
@@ -302,7 +302,7 @@ def slipped():
     On the data sets that the map of Figure 3 has without them.
     """
     where = ["omega", "alpha", "start"]
-    slips, usual = (parquet.load(DATA / f"{name}.parquet") for name in ("slips", "fig03"))
+    slips, usual = (parquet.load(stored_table(name)) for name in ("slips", "fig03"))
     usual = usual.query("optimizer == 'gd' and seed == 0")
     quantities = ["test_mse", "train_loss", *OVERLAPS]
     with_slip, without = (

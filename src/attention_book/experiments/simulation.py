@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from attention_phases.errors import check_choice
 from attention_phases.model import students, two_tokens
 from attention_phases.model.sentences import fit_both_linear
 from attention_phases.model.two_tokens import column_overlaps
@@ -86,16 +87,13 @@ def _measure_architecture(cell, weights, teacher, linear):
     """The same of a student of any architecture."""
     task, architecture = cell.task, cell.architecture
     weights, teacher = weights.double().cpu().numpy(), teacher.double().cpu().numpy()
-    d, r, form = cell.d, architecture.rank, architecture.form
-    columns, rest = weights[: r * d].reshape(r, d), weights[r * d :]
-    if form == "rank2":
+    d, r = cell.d, architecture.rank
+    columns, rest = weights[: r * d].reshape(r, d), weights[r * d :].reshape(-1, d)
+    if architecture.rotates:
         columns = _gauge(columns, teacher)
-    student = project(
-        columns,
-        teacher,
-        value=rest.reshape(d, d) if form == "full_value" else None,
-        pair=rest.reshape(2, d) if form == "value" else None,
-    )
+    passed_on = {"none": {}, "pair": {"pair": rest}, "full": {"value": rest}}
+    kind = check_choice("value matrix of the test error", architecture.value, passed_on)
+    student = project(columns, teacher, **passed_on[kind])
     q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teacher / d
     overlaps = flat_overlaps(task.sigma**2, q, m, theta)
     errors = [general_test_error(task, architecture, student, fixed)[0] for fixed in (None, linear)]

@@ -13,6 +13,7 @@ import pandas as pd
 from scipy.stats import t
 
 from attention_phases.errors import StoreError, check_count
+from attention_phases.model.architectures import FORMS
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA
@@ -242,4 +243,4 @@ def trained(rows):
     """What the students of one cell are: a key of `MEASURED`."""
     first = rows.iloc[0]
     form = first.get("form", "tied")
-    return form if "value" in form else first.get("optimizer", "lbfgs")
+    return form if FORMS[form].value != "none" else first.get("optimizer", "lbfgs")

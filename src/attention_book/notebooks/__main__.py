@@ -54,12 +54,15 @@ def main(arguments=None):
         if options.reference:
             check_choice("profile", options.profile, ("smoke",))
         kept = execution.KEPT / options.profile
+        executed = [kept / f"{text.stem}.ipynb" for text in texts]
         values = {text: of_profile(text, options.profile) for text in texts}
         execute_all(values, kept, options.force, options.jobs)
         if options.reference:
-            reference.write(kept / f"{text.stem}.ipynb" for text in texts)
+            reference.write(executed, complete=not options.names)
+        print("executed:", *(executed if options.names else [kept]))
         if not options.keep:
             show(kept, options.profile, SHOWN)
+            print("figures:", SHOWN / FIGURES)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2

@@ -65,10 +65,14 @@ def _lines(kind, text):
     return [*about, header, f"{len(rows)} rows", *rows[:: 1 + (len(rows) - 1) // ROWS]]
 
 
-def write(executed):
-    """Keep what executed notebooks (paths) say as their references; what was open stays open."""
+def write(executed, complete):
+    """Keep what executed notebooks (paths) say as their references; what was open stays open.
+
+    complete: whether these are all notebooks, so that the references are now all of this processor.
+    """
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / MADE_ON).write_text(processor() + "\n")
+    if complete:
+        (FOLDER / MADE_ON).write_text(processor() + "\n")
     for path in executed:
         cells = [lines_of(cell.outputs) for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         kept = FOLDER / f"{path.stem}.json"

@@ -1,19 +1,27 @@
 """Sentences and students beyond the solvable ones of the main text (paper, Appendices C.10 and E.3)."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..errors import BadInput, check_choice, check_count, check_real
 from ..task import MATRICES, Task
 
-# The matrix M of each form's score T_ab = h_a M h_b^T between the fields of two tokens, r x r for r columns of weights.
-SCORES = {
-    "tied": ((1.0,),),
-    "rank2": ((1.0, 0.0), (0.0, 1.0)),
-    "untied": ((0.0, 1.0), (0.0, 0.0)),  # the columns are Q and K
-    "value": ((1.0,),),  # output S x (1 + u v^T/d)
-    "full_value": ((1.0,),),  # output S x (1 + V)
+
+class Form(NamedTuple):
+    """What a form of the student is."""
+
+    score: tuple  # M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
+    value: str = "none"  # V of the output S x (1 + V): "none"; "pair", u v^T/d; "full", all of it
+
+
+FORMS = {
+    "tied": Form(((1.0,),)),
+    "rank2": Form(((1.0, 0.0), (0.0, 1.0))),
+    "untied": Form(((0.0, 1.0), (0.0, 0.0))),  # the columns are Q and K
+    "value": Form(((1.0,),), "pair"),
+    "full_value": Form(((1.0,),), "full"),
 }
 CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its value
 
@@ -34,7 +42,7 @@ class Architecture:
     correlation: float = 0.0
 
     def __post_init__(self) -> None:
-        check_choice("architecture", self.form, tuple(SCORES))
+        check_choice("architecture", self.form, tuple(FORMS))
         tokens = check_count("tokens", self.tokens, at_least=2)
         least = -1 / (tokens - 1)
         within = check_real("token-correlation", self.correlation, f"in ({least:g}, 1)", lambda c: least < c < 1)
@@ -43,12 +51,22 @@ class Architecture:
     @property
     def score(self) -> np.ndarray:
         """The matrix M (r, r) of the score."""
-        return np.array(SCORES[self.form])
+        return np.array(FORMS[self.form].score)
 
     @property
     def rank(self) -> int:
         """Number r of columns of weights that make fields."""
-        return len(SCORES[self.form])
+        return len(self.score)
+
+    @property
+    def value(self) -> str:
+        """The kind of its value matrix, see `Form`."""
+        return FORMS[self.form].value
+
+    @property
+    def rotates(self) -> bool:
+        """Whether rotating the columns of weights into one another leaves the score as it is."""
+        return self.rank > 1 and np.array_equal(self.score, np.eye(self.rank))
 
     @property
     def reducible(self) -> bool:

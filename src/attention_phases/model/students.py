@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..errors import BadInput
 from ..task import Task
-from .architectures import SCORES, Architecture
+from .architectures import Architecture
 from .sentences import draw, fit_linear, positional_encoding
 
 
@@ -32,7 +32,7 @@ class Sentences:
         positions: u, (L,).
         teacher: Q*, (d,).
         score: M, (r, r).
-        form: of the student.
+        value: kind of the student's value matrix, see `architectures.Form`.
     """
 
     inputs: Tensor
@@ -43,7 +43,7 @@ class Sentences:
     positions: Tensor
     teacher: Tensor
     score: Tensor
-    form: str
+    value: str
 
     @property
     def d(self) -> int:
@@ -84,7 +84,7 @@ def sample(
         positions=positions.to(device),
         teacher=teacher.to(device),
         score=torch.tensor(architecture.score, dtype=y.dtype, device=device),
-        form=architecture.form,
+        value=architecture.value,
     )
 
 
@@ -97,7 +97,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
             both its forms. On u and v themselves it would leave exactly nothing of u v^T/d.
     """
     k, r, d = len(weights), len(data.score), data.d
-    output = OUTPUTS[data.form]
+    output = OUTPUTS[data.value]
     vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
     columns, read = vectors[:, :r], vectors[:, : r + output.read]  # what sentences are multiplied with
     fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
@@ -117,7 +117,7 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     return part.value + penalty, gradient.reshape(k, -1)
 
 
-class _Output(NamedTuple):
+class _Part(NamedTuple):
     """What a form of the output adds up to, given its attention: the risk without the columns' penalty, and slopes."""
 
     value: Tensor  # (k,), float64
@@ -126,15 +126,15 @@ class _Output(NamedTuple):
     by_rest: Tensor  # (k, vectors beyond the columns, d), at given fields
 
 
-def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Output:
+def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Part:
     """The output S x."""
     miss = data.attention - attention
     pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
     value = (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
-    return _Output(value, data.tilt - pull, fields, rest)
+    return _Part(value, data.tilt - pull, fields, rest)
 
 
-def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Output:
+def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Part:
     """The output S x (1 + u v^T/d), with the penalty on u v^T/d."""
     plain, miss = _without_value(data, lam, rest, fields, attention), data.attention - attention
     (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
@@ -148,7 +148,7 @@ def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, a
     by_attention = (by_passed[:, :, None] * a[:, None] + passed[:, :, None] * b[:, None]) / data.d
     by_a, by_b = (attention * by_passed[:, :, None]).sum(1), -(miss * passed[:, :, None]).sum(1)
     by_v = v * passed.square().sum((1, 2))[:, None] + (marked * passed).sum((1, 2))[:, None]
-    return _Output(
+    return _Part(
         plain.value + (added + 0.5 * lam * (u_size * v_size)[:, 0]),
         plain.by_attention + by_attention,
         torch.stack([by_a, by_b], dim=1) / data.d,
@@ -156,7 +156,7 @@ def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, a
     )
 
 
-def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Output:
+def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Part:
     """The output S x (1 + V), with the penalty on V."""
     x = data.inputs.reshape(len(data.positions), -1, data.d)  # x/sqrt(d)
     marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d: xi/sqrt(d) is x/sqrt(d) - u 1_d/d
@@ -168,17 +168,18 @@ def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, atten
         back = left + left @ V.mT  # left (1 + V)^T
         by_attention.append(-torch.einsum("and,bnd->abn", back, x))
         by_matrix.append(-mixed.reshape(-1, data.d).mT @ left.reshape(-1, data.d) + lam * V)
-    return _Output(torch.stack(values), torch.stack(by_attention), fields, torch.stack(by_matrix))
+    return _Part(torch.stack(values), torch.stack(by_attention), fields, torch.stack(by_matrix))
 
 
-class _Form(NamedTuple):
-    """A form of the output: its risk, and how many vectors beyond the columns sentences are multiplied with."""
+class _Output(NamedTuple):
+    """A kind of value matrix: its risk, and how many vectors beyond the columns sentences are multiplied with."""
 
-    risk: Callable[..., _Output]
+    risk: Callable[..., _Part]
     read: int = 0
 
 
-OUTPUTS = dict.fromkeys(SCORES, _Form(_without_value)) | {
-    "value": _Form(_rank_one_value, read=2),
-    "full_value": _Form(_full_value),
+OUTPUTS = {
+    "none": _Output(_without_value),
+    "pair": _Output(_rank_one_value, read=2),
+    "full": _Output(_full_value),
 }

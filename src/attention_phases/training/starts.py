@@ -5,20 +5,18 @@ import torch
 from torch import Tensor
 
 from ..errors import check_choice, check_count
-from ..model.architectures import SCORES
+from ..model.architectures import FORMS
 
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
 # Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
 # valley.
 NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
-
-
 ENCODED = 0.3  # weights of the start "encoding"
 
 
 def starts_of(form: str) -> tuple[str, ...]:
     """The named starts of a form: a mixed one only for more than one column of weights."""
-    return ("semantic", "positional", *(("mixed",) if len(SCORES[form]) > 1 else ()), "random")
+    return ("semantic", "positional", *(("mixed",) if len(FORMS[form].score) > 1 else ()), "random")
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
@@ -39,7 +37,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
     """
     check_choice("init", start, STARTS if form == "tied" else starts_of(form))
     teachers = teacher.reshape(-1, teacher.shape[-1])
-    d, score = teachers.shape[1], np.array(SCORES[form])
+    d, score = teachers.shape[1], np.array(FORMS[form].score)
     if start == "second":
         teachers = teachers[1:]
         check_count("columns of the teacher", len(teachers))
@@ -59,9 +57,9 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         else:
             weights = torch.full_like(teachers[0], ENCODED if start == "encoding" else d**-0.5)
         vectors.append(weights + drawn(noise) if noise else weights)
-    if form == "value":
+    if FORMS[form].value == "pair":
         vectors += [torch.zeros_like(teachers[0]), drawn(1.0)]
-    if form == "full_value":
+    if FORMS[form].value == "full":
         vectors.append(torch.zeros(d * d).to(teachers))
     return torch.cat(vectors)
 
