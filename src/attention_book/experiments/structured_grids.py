@@ -125,6 +125,7 @@ structured(
     paper=[
         {"seed": range(6), "task": SPARSE, "alpha": [0.75, 1.0, 1.5], "starts": ENCODED, "d": 1000},
         {"seed": range(12), "task": SPARSE, "alpha": [1.15, 1.35], "starts": ENCODED, "d": 1000},
+        {"seed": range(12, 60), "task": SPARSE[-1], "alpha": [1.15, 1.25], "starts": ENCODED, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(10), **PENALISED},
     ],
     laptop=[
