@@ -51,13 +51,12 @@ PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.p
 
 TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-directory
 
-# What keeps one core busy has company on the other one: types are checked while notebooks run, and tests that need no
-# book while it is built and read.
-test: $(READY)  ## everything that CI runs: style, smoke book, notebooks, tests
+# Two chains side by side, of about the same length: notebooks, then the book made of them and its pages; types, then the
+# tests that need no book. Then what may have nothing beside it.
+test: $(READY)  ## everything that CI runs: style, types, notebooks, smoke book, tests
 	$(LINT)
 	$(BIN)/python tests/browser.py
-	$(TOGETHER) test-types test-notebooks
-	$(TOGETHER) test-all test-book
+	$(TOGETHER) test-book test-all
 	$(BIN)/python -m pytest -m alone tests/book/test_sweep.py
 
 test-types:
@@ -66,10 +65,10 @@ test-types:
 test-notebooks:  # nbval executes each notebook once, against its reference; the book is built from that
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) tests/reference
 
-test-all:
+test-all: test-types
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%)
 
-test-book:
+test-book: test-notebooks
 	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
 	$(call print,_build/smoke)
