@@ -237,7 +237,7 @@ def published(options):
 
 def figure(options):
     """Compute one figure with parameters of your own."""
-    from .notebooks.figure import run_figure
+    from .notebooks.execution import run_figure
 
     folder = options.out or Path("_build", "figures", options.name)
     return run_figure(options.name, options.profile, options.set, folder, options.quiet)

@@ -7,7 +7,7 @@ import torch
 from scipy import stats
 
 from attention_book.analysis.instances import wilson
-from attention_book.pages import parameters, variant_maps
+from attention_book.pages import parameters, phase_diagram
 from attention_book.pages import starts as basins
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
@@ -235,4 +235,4 @@ def test_students_that_the_steps_do_not_suffice_for():
             ("lbfgs", "positional", 1.3),
         )
     ]
-    assert variant_maps.unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}
+    assert phase_diagram.unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}

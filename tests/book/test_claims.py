@@ -11,7 +11,7 @@ from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
 from attention_book.experiments import structured_grids
-from attention_book.pages import starts, structured, variant_maps, variants
+from attention_book.pages import phase_diagram, starts, structured, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -401,7 +401,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always it is not another minimum": lambda: (
-            (left := variant_maps.unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
+            (left := phase_diagram.unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {

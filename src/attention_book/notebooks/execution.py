@@ -1,24 +1,33 @@
-"""Execute a text notebook with given parameters; nothing stale, nothing half-done."""
+"""Execute a text notebook with given parameters, for the book or alone; nothing stale, nothing half-done."""
 
 import hashlib
+import itertools
 import json
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import jupytext
 import nbformat
 import papermill
+import yaml
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from attention_phases.errors import BadInput, NotebookError
+from attention_phases.errors import BadInput, NotebookError, check_choice
 
 from .. import paths
-from .parameters import checked, marked
+from .behind import FIGURES, write_figures
+from .parameters import assigned, checked, marked, of_profile
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
+PAGE = "page"  # folder of the page of one notebook alone, and of what it needs
+ALONE = ("offline", "figures")  # the book's extensions that such a page needs; others read the book
 
 
 @contextmanager
@@ -113,3 +122,71 @@ def _without_run(notebook, inputs):
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.metadata.tags.append("remove-cell")
     return notebook
+
+
+# One figure: its notebook with the parameters asked for, as notebook, page, pictures and numbers
+
+
+def run_figure(name, profile, settings, folder, quiet=True):
+    """Execute the notebook of a figure, a table or another page, by its name or its file's, and write what it shows.
+
+    settings: parameters, "name=value", that differ from those of the profile.
+    folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and
+        FIGURE.json of each picture go.
+    quiet: no progress on stderr.
+
+    Returns `notebook`, `page`, `svg`, `csv`: paths, and `parameters`: what was set.
+    """
+    texts = paths.notebooks()
+    by_file = {text.stem: short for short, text in texts.items()}
+    text = texts[check_choice("figure", by_file.get(name, name), tuple(texts))]
+    sizes, changes = of_profile(text, profile), assigned(text, settings)
+    done = folder / f"{text.stem}.ipynb"
+    try:
+        execute(text, folder, sizes, changes, bar=not quiet)
+        pictures = write_figures(nbformat.read(done, 4), text, folder)
+        if not quiet and sys.stderr.isatty():
+            print("building the page", file=sys.stderr)
+        page = build_page(done, folder / PAGE, itertools.chain(*pictures.values()))
+    except OSError as error:
+        raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
+    return {
+        "parameters": {**sizes, **changes},
+        "notebook": str(done),
+        "page": str(page),
+        **{kind: pictures[kind] for kind in ("svg", "csv")},
+    }
+
+
+def build_page(done, folder, pictures):
+    """Build the page of one executed notebook as the book would, with the files of its figures; return its path."""
+    with tempfile.TemporaryDirectory() as place:
+        source = Path(place) / done.name
+        shutil.copy(done, source)
+        (source.parent / FIGURES).mkdir()
+        for path in pictures:
+            shutil.copy(path, source.parent / FIGURES)
+        (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n")
+        (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()))
+        program = "from jupyter_book.cli.main import main; main()"
+        command = [sys.executable, "-c", program, "build", place, "--all", "--quiet"]
+        built = subprocess.run(command, capture_output=True, text=True)
+        page = source.parent / "_build" / "html" / f"{done.stem}.html"
+        if built.returncode or not page.exists():
+            raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(page.parent, folder)
+    return folder / page.name
+
+
+def _configuration():
+    """The book's, with its own files named from anywhere."""
+    whole = yaml.safe_load((paths.ROOT / "_config.yml").read_text())
+    whole["bibtex_bibfiles"] = [str(paths.ROOT / path) for path in whole["bibtex_bibfiles"]]
+    extra = whole["sphinx"]
+    extensions = extra["local_extensions"].items()
+    extra["local_extensions"] = {name: str(paths.ROOT / path) for name, path in extensions if name in ALONE}
+    for name in ("html_static_path", "templates_path"):
+        extra["config"][name] = [str(paths.ROOT / path) for path in extra["config"][name]]
+    extra["config"]["html_search_scorer"] = str(paths.ROOT / extra["config"]["html_search_scorer"])
+    return whole
