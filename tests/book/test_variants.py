@@ -7,7 +7,7 @@ from frames import students as students_on_a_line
 
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.results import work
-from attention_book.experiments.simulation import teacher_length
+from attention_book.experiments.simulation import excess_length
 from attention_book.experiments.student_grids import COMPARED, COMPARED_ALPHA
 from attention_book.pages import phase_diagram, variants
 from attention_book.pages.variants import ONE, TWO, extrapolate
@@ -31,7 +31,7 @@ def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
     cells = [variant_cell(architecture, alpha, d, seed) for d in (60, 120, 240) for seed in range(12)]
-    rows = pd.DataFrame([{"d": cell.d, "length": teacher_length(cell), **work(cell)[0]} for cell in cells])
+    rows = pd.DataFrame([{"d": cell.d, "length": excess_length(cell), **work(cell)[0]} for cell in cells])
     solution = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert solution.converged
     theory = as_row(TASK, solution)
@@ -58,15 +58,15 @@ def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
     sample = students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     work(cell)
-    assert teacher_length(cell) == pytest.approx(seen[0].teacher.double().square().mean().item(), rel=1e-12)
+    assert excess_length(cell) == pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)
 
 
 def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
     rng = np.random.default_rng(0)
     d = np.repeat([100, 200, 400], 40)
-    length = 1 + rng.standard_normal(120) * (2 / d) ** 0.5
+    length = rng.standard_normal(120) * (2 / d) ** 0.5
     noise = rng.standard_normal(120) * 0.1 / d**0.5
-    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * (length - 1) + noise})
+    rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * length + noise})
     value, error = extrapolate(rows, "q")
     assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
 
@@ -81,7 +81,7 @@ def test_theory_against_students_of_every_architecture(monkeypatch):
     theory |= {"m": -0.49, "q_error": 0.0, "what": "semantic", "alpha": 3.0}
     monkeypatch.setattr(variants, "COMPARED", {"correlated": correlated})
     monkeypatch.setattr(variants, "restore", lambda kind, text: text)
-    monkeypatch.setattr(variants, "teacher_length", lambda text: 1.1 if text == "1000.0" else 1.0)
+    monkeypatch.setattr(variants, "excess_length", lambda text: 0.1 if text == "1000.0" else 0.0)
     rows = variants.compared(table, pd.DataFrame([theory | vars(correlated)])).set_index("quantity")
     assert list(rows.index) == ["m", "theta", "train_loss", "test_mse"]  # q has no error: held by the branch
     assert set(rows["architecture"]) == {"correlated tokens"} and set(rows["alpha"]) == {3.0}

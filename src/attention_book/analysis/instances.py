@@ -45,6 +45,11 @@ def in_errors(difference, *errors):
     return difference / np.sqrt(sum(np.square(error) for error in errors))
 
 
+def off(rows, name, other):
+    """One column of a frame minus another one, in errors of both."""
+    return in_errors(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
+
+
 def wilson(share, count, z=1.96):
     """Wilson's interval of a share among `count` independent runs."""
     centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)

@@ -7,7 +7,7 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.thresholds import falls
 
-from .instances import GAPS, as_columns, in_errors
+from .instances import GAPS, as_columns, off
 
 NEAR = 6  # together 0.4 of alpha on the published grid
 CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
@@ -167,9 +167,9 @@ def against_theory(trained, theory, only=None):
     if only is not None:
         both = both[both.index.isin(only)]
     both.columns = ["trained", "trained_error", "theory", "theory_error"]
-    away = both["trained"] - both["theory"]
-    both["sigma_off"] = in_errors(away, both["trained_error"], both["theory_error"])
-    return both.reset_index(names=[name or "omega" for name in both.index.names])
+    return both.assign(sigma_off=off(both, "trained", "theory")).reset_index(
+        names=[name or "omega" for name in both.index.names]
+    )
 
 
 def mean_later(compared):

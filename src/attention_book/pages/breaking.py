@@ -16,7 +16,7 @@ from attention_phases.theory.quadrature import gaussian_points
 
 from .. import published
 from ..analysis import controlled
-from ..analysis.instances import as_columns, as_frame, in_errors, test_gap
+from ..analysis.instances import as_columns, as_frame, off, test_gap
 from ..analysis.thresholds import crossing, curve
 from ..paths import DATA
 from ..render.panels import draw_means, draw_points, panels, styled
@@ -113,7 +113,7 @@ def three_ways(theory, trained):
         error = np.hypot(rows[f"{start}_error"], rows[f"{end}_error"])
         rows[name], rows[f"{name}_error"] = share, np.hypot(rows[f"{part}_error"], share * error) / whole.abs()
     for name in ("informed", "searched"):
-        rows[f"{name}_off"] = in_errors(rows[name] - rows["alpha"], rows[f"{name}_error"], rows["alpha_error"])
+        rows[f"{name}_off"] = off(rows, name, "alpha")
     return rows
 
 

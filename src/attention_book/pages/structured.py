@@ -9,7 +9,7 @@ from attention_phases.task import Task
 from attention_phases.theory.infinite_data import floors
 
 from ..analysis.controlled import limit, root
-from ..analysis.instances import as_columns, in_errors, with_errors
+from ..analysis.instances import as_columns, as_frame, off, with_errors
 from ..analysis.thresholds import mark
 from ..experiments.structured_grids import CLUSTERS, COMPARED, LAWS, SPARSE, TWO_TEACHERS, power_law
 from ..experiments.student_grids import RANK2, VALUE
@@ -17,10 +17,9 @@ from ..render.panels import draw_means, panels, styled
 from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL
 from ..store.identity import flattened
 from ..store.parquet import flat
-from .variants import extrapolate, select
+from .variants import ONE, beside_theory, extrapolate, select
 
 SOURCES = {-1.0: "trailing", 0.0: "evenly", 1.0: "leading"}
-QUANTITIES = ("q", "m", "theta", "train_loss", "test_mse")
 KINDS = {"critical": (NEUTRAL, "o", r"$\alpha_c$"), "linear": (BASELINE, "s", r"$\alpha_l$")}
 # Of the lowest student: overlaps over sigma^2, each in the colour of its mechanism, with a marker of its own.
 LEARNT = {
@@ -36,11 +35,6 @@ def of_task(table, task):
     own = [table[name] == value for name, value in wanted.items() if name in table]
     own += [table[name].isna() for name in vars(task).keys() & set(table) - wanted.keys()]
     return table[np.logical_and.reduce(own) & (wanted.keys() <= set(table))]
-
-
-def _measured(values):
-    """Columns `x` and `x_error` of a row with some `Measured` values."""
-    return {name + end: part for name, value in values.items() for end, part in zip(("", "_error"), value)}
 
 
 def trained_thresholds(table):
@@ -85,19 +79,21 @@ def spectra(table, lines):
 
     table, lines: the experiments "spectra" and "spectra_theory".
     """
-    rows = []
-    for exponent, source in LAWS:
-        task = power_law(exponent, source)
+    measured, filled = {}, []
+    for law in LAWS:
+        task = power_law(*law)
         students, line = of_task(table, task), of_task(lines, task)
-        s = np.array([direction.variance for direction in task.directions])
         places = {"critical": "critical", "linear": "linear", "begins": "semantic start"}
         places = {name: mark(line, what) for name, what in places.items()}
         trained = (
             trained_thresholds(students) if len(students) else dict.fromkeys(map("trained_{}".format, KINDS), UNKNOWN)
         )
-        law = {"exponent": exponent, "source": source, "filled": s.mean() ** 2 / (s**2).mean()}
-        rows.append(law | _measured(places | trained))
-    return pd.DataFrame(rows)
+        measured[law] = places | trained
+        s = np.array([direction.variance for direction in task.directions])
+        filled.append(s.mean() ** 2 / (s**2).mean())
+    rows = as_frame(measured, ["exponent", "source"]).reset_index()
+    rows.insert(2, "filled", filled)
+    return rows
 
 
 def penalties(table, lines):
@@ -105,15 +101,15 @@ def penalties(table, lines):
 
     The test errors are those at the alpha of comparison and infinite d. table, lines: "sparse" and "sparse_theory".
     """
-    rows = []
+    measured = {}
     for task in SPARSE:
         line, own = of_task(lines, task), of_task(table, task)
         compared = _semantic(line)
         error = Measured(*compared.iloc[0][["test_mse", "test_mse_error"]]) if len(compared) else UNKNOWN
         values = {"critical": mark(line, "critical"), "trained_critical": trained_thresholds(own)["trained_critical"]}
-        values |= {"test_mse": error, "trained_test_mse": at_infinite_d(_semantic(own), "test_mse")}
-        rows.append({"l1": task.l1, **_measured(values)})
-    return pd.DataFrame(rows)
+        values |= {"test_mse": error, "trained_test_mse": extrapolate(_semantic(own), "test_mse")}
+        measured[task.l1] = values
+    return as_frame(measured, "l1").reset_index()
 
 
 def clusters(table, lines):
@@ -121,11 +117,11 @@ def clusters(table, lines):
 
     table, lines: the experiments "clusters" and "clusters_theory".
     """
-    rows = []
+    measured = {}
     for name, task in CLUSTERS.items():
         known = {kind: mark(of_task(lines, task), kind) for kind in KINDS}
-        rows.append({"clusters": name} | _measured(known | trained_thresholds(of_task(table, task))))
-    return pd.DataFrame(rows)
+        measured[name] = known | trained_thresholds(of_task(table, task))
+    return as_frame(measured, "clusters").reset_index()
 
 
 def thresholds_off(rows):
@@ -133,10 +129,7 @@ def thresholds_off(rows):
 
     rows: of `spectra`, `penalties` or `clusters`.
     """
-    away = {}
-    for kind in KINDS.keys() & set(rows):
-        errors = rows[f"trained_{kind}_error"], rows[f"{kind}_error"]
-        away[kind] = in_errors(rows[f"trained_{kind}"] - rows[kind], *errors)
+    away = {kind: off(rows, f"trained_{kind}", kind) for kind in KINDS if kind in rows}
     return pd.DataFrame(away, index=rows.index)
 
 
@@ -145,11 +138,10 @@ def only_positions(table):
 
     table: the experiment "limits".
     """
-    task, rows = Task(omega=1.0), []
+    task, limits = Task(omega=1.0), {}
     for alpha, own in select(of_task(table, task), STANDARD).groupby("alpha"):
-        means = {d: Measured.mean(some["test_mse"]) for d, some in own.groupby("d")}
-        rows.append({"alpha": alpha} | _measured({"test_mse": limit(means)}))
-    return pd.DataFrame(rows).assign(floor=floors(task)["positional"])
+        limits[alpha] = limit({d: Measured.mean(some["test_mse"]) for d, some in own.groupby("d")})
+    return as_columns(limits, "alpha", "test_mse").assign(floor=floors(task)["positional"]).reset_index()
 
 
 def value_gains(table):
@@ -177,13 +169,8 @@ def _semantic(rows):
     return rows[(rows["alpha"] == COMPARED) & (rows[column] == "semantic")]
 
 
-def at_infinite_d(rows, name):
-    """`Measured` value of some students, extrapolated to infinite d."""
-    return extrapolate(rows.assign(length=rows["length"] + 1), name)
-
-
-def beside_theory(tables, lines):
-    """Students at infinite d minus theory: `case`, and the other columns of `variants.compared`.
+def compared(tables, lines):
+    """`variants.beside_theory` of every case.
 
     tables, lines: students and theory by experiment.
     """
@@ -204,16 +191,7 @@ def beside_theory(tables, lines):
         students = students[students["alpha"].isin(line["alpha"]) & (students["start"] == start)]
         students = students.drop_duplicates(["d", "seed"])  # the slice has some of them, too
         pairs.append((f"two teachers, student of rank {architecture.rank}", students, line))
-    rows = []
-    for name, students, line in pairs:
-        for quantity in QUANTITIES if len(students) and len(line) else ():
-            value, error = line.iloc[0][[quantity, f"{quantity}_error"]]
-            if error > 0:  # the branch holds the others at zero
-                trained = at_infinite_d(students.assign(m=students["m"].abs()), quantity)
-                rows.append((name, line["alpha"].iloc[0], quantity, value, error, *trained))
-    columns = ["case", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
-    rows = pd.DataFrame(rows, columns=columns)
-    return rows.assign(sigma_off=in_errors(rows["limit"] - rows["theory"], rows["limit_error"], rows["theory_error"]))
+    return beside_theory((*pair, ONE) for pair in pairs if len(pair[1]) and len(pair[2]))
 
 
 def lowest(table, architecture):

@@ -10,10 +10,10 @@ from attention_phases.theory.branches import MINIMA, OWN
 from attention_phases.theory.stability import gains_of_columns, settling_distance
 
 from ..analysis.controlled import intercept
-from ..analysis.instances import GAPS, as_columns, in_errors, instance_means, training_gap
+from ..analysis.instances import GAPS, as_columns, instance_means, off, training_gap
 from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
-from ..experiments.simulation import teacher_length
+from ..experiments.simulation import excess_length
 from ..experiments.student_grids import COMPARED, MAPPED
 from ..quantities import mathtext
 from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
@@ -111,47 +111,62 @@ def beside_students(usual, thresholds, table, rng):
         "trained": as_columns({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
     }
     rows = side_by_side(columns, columns["theory"].dropna().index)
-    off = in_errors(rows["trained"] - rows["theory"], rows["trained_error"], rows["theory_error"])
-    return rows.assign(sigma_off=off).rename_axis("threshold").reset_index()
+    return rows.assign(sigma_off=off(rows, "trained", "theory")).rename_axis("threshold").reset_index()
 
 
 def compared(table, lines):
-    """Theory beside students, for every architecture that theory covers.
-
-    `architecture`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `sigma_off`:
-    students minus theory at infinite d, over both errors in quadrature.
+    """`beside_theory`, for every `architecture` that theory covers.
 
     table, lines: the experiments "variants_size" and "variants_theory".
     """
     cells = table["cell"].astype(str)
-    lengths = {text: teacher_length(restore(ArchitectureCell, text)) for text in cells.unique()}
-    table = table.assign(length=cells.map(lengths))
+    lengths = {text: excess_length(restore(ArchitectureCell, text)) for text in cells.unique()}
+    table, semantic = table.assign(length=cells.map(lengths)), lines[lines["what"] == "semantic"]
+    pairs = [
+        (
+            TITLES[name],
+            select(table, architecture),
+            select(semantic, architecture),
+            TWO if architecture.rank == 2 else ONE,
+        )
+        for name, architecture in COMPARED.items()
+    ]
+    return beside_theory(pairs).rename(columns={"case": "architecture"})
+
+
+def beside_theory(pairs):
+    """Students at infinite d beside theory, in the quantities that the branch does not hold at zero.
+
+    `case`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `sigma_off`: students
+    minus theory, over both errors in quadrature. Overlaps with the positions count without their sign.
+
+    pairs: of each case its name, the students of `extrapolate`, the row of theory (a frame), and the quantities.
+    """
     rows = []
-    for name, architecture in COMPARED.items():
-        students, theory = select(table, architecture), select(lines, architecture)
-        theory = theory[theory["what"] == "semantic"].iloc[0]
-        for quantity in TWO if architecture.rank == 2 else ONE:
-            value, error = theory[[quantity, f"{quantity}_error"]]
-            if error > 0:  # the branch holds the others at zero
-                # a student and its mirror image are one
-                value = abs(value) if quantity.startswith("m") else value
-                row = (TITLES[name], theory["alpha"], quantity, value, error, *extrapolate(students, quantity))
+    for case, students, lines, quantities in pairs:
+        for quantity in quantities:
+            value, error = lines.iloc[0][[quantity, f"{quantity}_error"]]
+            trained = students
+            if quantity.startswith("m"):
+                value, trained = abs(value), students.assign(**{quantity: students[quantity].abs()})
+            if error > 0:
+                row = case, lines.iloc[0]["alpha"], quantity, value, error, *extrapolate(trained, quantity)
                 rows.append(row)
-    columns = ["architecture", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
+    columns = ["case", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
     rows = pd.DataFrame(rows, columns=columns)
-    return rows.assign(sigma_off=in_errors(rows["limit"] - rows["theory"], rows["limit_error"], rows["theory_error"]))
+    return rows.assign(sigma_off=off(rows, "limit", "theory"))
 
 
 def extrapolate(table, quantity):
     """`Measured` value at infinite d of a quantity that falls or grows as 1/d, for a teacher of length 1.
 
     Most of the spread between data sets comes from the teacher's length. It is known, and 1 in the limit. Fitted to
-    all data sets is ``value + slope/d + response (length - 1)``, with variances in proportion to 1/d.
+    all data sets is ``value + slope/d + response (|Q*|^2/d - 1)``, with variances in proportion to 1/d.
 
-    table: students in several dimensions d, with the teacher's `length`.
+    table: students in several dimensions d, with the teacher's `length` over that in the limit, minus 1.
     """
     weight = np.sqrt(table["d"].to_numpy())
-    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"] - 1], axis=1)
+    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"]], axis=1)
     return intercept(design * weight[:, None], table[quantity].to_numpy() * weight)
 
 
