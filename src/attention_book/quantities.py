@@ -6,6 +6,8 @@ A column `x_error` is the standard error of `x`.
 import re
 from dataclasses import dataclass, field
 
+from attention_phases.model.architectures import FORMS
+
 SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the comparisons with the paper
     "omega": "ω",
     "alpha": "α",
@@ -93,13 +95,6 @@ OPTIMIZERS = {
     "gd": "full-batch gradient descent as published",
     "adam": "Adam",
 }
-FORMS = {
-    "tied": "one weight vector, Q = K",
-    "rank2": "two columns, whose scores add up",
-    "untied": "Q and K apart",
-    "value": "Q = K and a rank-one correction of the value matrix",
-    "full_value": "Q = K and a full value matrix",
-}
 SEARCHES = {
     "descent": "L-BFGS from the start",
     "hop": "from the end of that by way of single sentences",
@@ -134,7 +129,7 @@ QUANTITIES = {
     "start": Quantity(
         "initial weights; two columns that start alike and add up are displaced by 0.1 N(0, 1)", names=STARTS
     ),
-    "form": Quantity("form of the student", names=FORMS),
+    "form": Quantity("form of the student", names={name: form.about for name, form in FORMS.items()}),
     "tokens": Quantity("length of a sentence"),
     "correlation": _ratio("of the entries of any two tokens of a sentence"),
     "valley": Quantity("valley around which the starts are", names=BRANCHES),

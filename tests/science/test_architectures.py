@@ -326,7 +326,7 @@ def test_the_linear_baseline(tokens, correlation):
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])
 def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
     """Three columns of different weight start as they are named; two that can be exchanged are displaced."""
-    forms = {"graded": Form(tuple(map(tuple, np.diag([3.0, 2.0, 1.0])))), "twins": Form(((0.0, 1.0), (1.0, 0.0)))}
+    forms = {"graded": Form("", np.diag([3.0, 2.0, 1.0])), "twins": Form("", ((0.0, 1.0), (1.0, 0.0)))}
     monkeypatch.setattr(start_module, "FORMS", forms)
     teacher, rng = torch.arange(6.0), np.random.default_rng(0)
     graded = start_weights(start, teacher, rng, "graded").reshape(3, 6)

@@ -12,16 +12,17 @@ from ..task import MATRICES, Task
 class Form(NamedTuple):
     """What a form of the student is."""
 
+    about: str
     score: tuple  # M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
     value: str = "none"  # V of the output S x (1 + V): "none"; "pair", u v^T/d; "full", all of it
 
 
 FORMS = {
-    "tied": Form(((1.0,),)),
-    "rank2": Form(((1.0, 0.0), (0.0, 1.0))),
-    "untied": Form(((0.0, 1.0), (0.0, 0.0))),  # the columns are Q and K
-    "value": Form(((1.0,),), "pair"),
-    "full_value": Form(((1.0,),), "full"),
+    "tied": Form("one weight vector, Q = K", ((1.0,),)),
+    "rank2": Form("two columns, whose scores add up", ((1.0, 0.0), (0.0, 1.0))),
+    "untied": Form("Q and K apart", ((0.0, 1.0), (0.0, 0.0))),  # these are the columns
+    "value": Form("Q = K and a rank-one correction of the value matrix", ((1.0,),), "pair"),
+    "full_value": Form("Q = K and a full value matrix", ((1.0,),), "full"),
 }
 CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its value
 
@@ -31,8 +32,7 @@ class Architecture:
     """A form of the student, and the sentences it reads.
 
     Args:
-        form: "tied", one weight vector; "rank2", two, whose scores add up; "untied" queries and keys; "value" and
-            "full_value", two kinds of a trained value matrix.
+        form: a name in `FORMS`.
         tokens: length L of a sentence, at least 2.
         correlation: of the entries of any two tokens, in (-1/(L - 1), 1).
     """
