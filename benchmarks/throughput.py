@@ -16,7 +16,7 @@ from pathlib import Path
 from distributed.deploy.subprocess import SubprocessCluster
 
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.results import work
+from attention_book.experiments.kinds import work
 from attention_book.store.executors import cluster, process_pool
 from attention_book.store.sweep import Store, run
 from attention_phases.task import Task

@@ -135,7 +135,7 @@ def simulate(options):
     from attention_phases.training.starts import starts_of
 
     from .experiments.cells import ArchitectureCell, StudentCell
-    from .experiments.results import work
+    from .experiments.kinds import work
     from .store.executors import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)

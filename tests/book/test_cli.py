@@ -104,7 +104,7 @@ def test_simulate(answer):
 @pytest.mark.parametrize("init", ["semantic", "positional", "random"])
 def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
-    (row,) = results.work(cells.StudentCell("any", Task(), 2.0, 10, 0, optimizer, (init,)))
+    (row,) = kinds.work(cells.StudentCell("any", Task(), 2.0, 10, 0, optimizer, (init,)))
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from frames import students as students_on_a_line
 
 from attention_book.experiments.cells import ArchitectureCell
-from attention_book.experiments.results import work
+from attention_book.experiments.kinds import work
 from attention_book.experiments.simulation import excess_length
 from attention_book.experiments.student_grids import COMPARED, COMPARED_ALPHA
 from attention_book.pages import phase_diagram, variants

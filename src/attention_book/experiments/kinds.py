@@ -30,10 +30,6 @@ class Kind(NamedTuple):
     rows: int | None = None
     ends: str | None = None
 
-    def work(self, cell, **options):
-        """Rows of a cell."""
-        return function(self.worker)(cell, **options)
-
     def tolerances_of(self, rows) -> Tolerances:
         """The tolerances for the stored rows (a frame) of one cell."""
         if "linear_mse" not in self.tolerances:
@@ -41,6 +37,11 @@ class Kind(NamedTuple):
         relative, absolute = self.tolerances["linear_mse"]
         terms = rows["alpha"].iloc[0] * rows["d"].iloc[0] ** 2
         return self.tolerances | {"linear_mse": (relative, max(absolute, LINEAR_TERM * terms))}
+
+
+def work(cell, **options) -> list[dict]:
+    """Rows of a cell of any kind."""
+    return function(cell.kind.worker)(cell, **options)
 
 
 def function(name: str) -> Callable:

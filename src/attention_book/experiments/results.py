@@ -15,6 +15,7 @@ from ..store.identity import canonical
 from ..store.parquet import export, load
 from ..store.sweep import Store, run
 from . import grid
+from .kinds import work
 
 
 def experiment(name, profile, workers=None, quiet=False, **changes):
@@ -55,11 +56,6 @@ def _read(path, cells):
 def folder_of(profile):
     """Where results of a profile are kept that `data/` has not, those of other code apart."""
     return BUILT / profile / provenance.source_digest()
-
-
-def work(cell):
-    """Rows of a cell of any kind."""
-    return cell.kind.work(cell)
 
 
 def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None, alone=False):

@@ -22,7 +22,7 @@ from ..store.identity import check_rows, flattened, restore
 from ..store.parquet import flat, load
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
-from .kinds import function
+from .kinds import function, work
 from .landscape import descend, search
 
 # Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
@@ -118,8 +118,8 @@ def check_cell(cell_type, rows):
     kind = cell_type.kind
     if kind.beginning:
         rows = rows.head(kind.rows)
-    work, tolerances = function(kind.beginning or kind.worker), kind.tolerances_of(rows)
-    mismatches = recompute(cell_type, rows, work, tolerances, kind.unrepeatable)
+    worker, tolerances = function(kind.beginning or kind.worker), kind.tolerances_of(rows)
+    mismatches = recompute(cell_type, rows, worker, tolerances, kind.unrepeatable)
     depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
     if mismatches and kind.ends and depend_on_start:
         differing = sorted({mismatch.row for mismatch in mismatches})
@@ -129,8 +129,8 @@ def check_cell(cell_type, rows):
     return mismatches, []
 
 
-def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
-    """Compute a stored cell again from its rows (of `parquet.load`) by `work`: every `Mismatch` of a column.
+def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
+    """Compute a stored cell again from its rows (of `parquet.load`) by `worker`: every `Mismatch` of a column.
 
     tolerances: column to (relative, absolute), see `agree`. A column without one must be equal.
     ignore: columns that no two runs share.
@@ -139,7 +139,7 @@ def recompute(cell_type, rows, work, tolerances, ignore=("seconds",)):
     stored = rows.to_dict("records")
     try:
         cell = restore(cell_type, text)
-        recomputed = check_rows(work(cell))
+        recomputed = check_rows(worker(cell))
     except Exception as error:
         return [Mismatch(text, "error", None, one_line(error))]
     mismatches = []
@@ -180,7 +180,7 @@ def _other_minima(cell_type, rows, differing, tolerances):
 
 def displaced_ends(cell):
     """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
-    return [cell.kind.work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
+    return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
 def valley_ends(cell):
