@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable
 from math import isclose
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .errors import BadInput
+
+if TYPE_CHECKING:
+    from .task import Task
 
 
 class Direction(NamedTuple):
@@ -55,6 +58,22 @@ def over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> 
     """
     ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in directions)])).astype(int)
     return np.repeat(np.asarray(values), np.diff(ends), axis=-1)
+
+
+def variances(task: "Task", d: int) -> np.ndarray:
+    """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
+    of_tokens = np.array([direction.eigenvalue for direction in task.directions]).T
+    return over_coordinates(of_tokens, task.directions, d)
+
+
+def teacher_profile(task: "Task", d: int) -> np.ndarray:
+    """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
+    return over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
+
+
+def encoding(task: "Task", d: int) -> np.ndarray:
+    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or 1_d without a spectrum."""
+    return over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
 
 
 def as_spectrum(value: Any) -> tuple[Direction, ...]:

@@ -6,7 +6,8 @@ import pytest
 
 from attention_book.analysis.controlled import above_theory, crossing_shifts, displaced, gaps, limit, root, searched
 from attention_book.experiments import grid
-from attention_book.experiments.controls import CONTROLS, controls, train_controlled
+from attention_book.experiments.cells import CONTROLS
+from attention_book.experiments.controls import controls, train_controlled
 from attention_book.experiments.simulation import train_students
 from attention_book.store.identity import canonical, flattened
 from attention_phases import Task
@@ -48,7 +49,7 @@ def drawn(rng, root=0.715, count=120):
 @pytest.mark.slow
 def test_the_error_of_a_crossing_covers_the_truth():
     """As often as a standard error should, and it is the smaller the more is controlled."""
-    rng, repeats = np.random.default_rng(1), 600
+    rng, repeats = np.random.default_rng(1), 300
     errors = {}
     for names in (("length", "blind"), ()):
         roots = [root(drawn(rng), names).alpha for _ in range(repeats)]

@@ -10,6 +10,7 @@ from attention_book.experiments.cells import ArchitectureCell, StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import Architecture, BadInput, Task
 from attention_phases.model import sentences, students, two_tokens
+from attention_phases.structure import variances
 from attention_phases.theory.prediction_error import structured_test_error
 from attention_phases.theory.prediction_error import test_error as standard_error_of
 from attention_phases.training import fit, start_weights
@@ -150,7 +151,7 @@ def test_message_passing_ends_at_a_minimum(task):
     weights = torch.where(weights.abs() < 1e-10, 0.0, weights)  # damping keeps a share of where they have been
     assert with_l1(two_tokens.risk, task.l1)(data, weights, task.lam)[1].norm() < 1e-8
     # V is the mean response of the weights to fields along them, s_i d w_i/d b_i.
-    s = torch.from_numpy(sentences.variances(task, 400))
+    s = torch.from_numpy(variances(task, 400))
     assert pytest.approx(response(task, data, weights, s), rel=0.05) == run.state.V
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.measured import UNKNOWN, Measured
-from attention_phases.training.searches import LOWER
 
-from ..experiments.controls import CONTROLS
+from ..experiments.cells import CONTROLS
 from .instances import as_columns, as_frame, with_errors
 
 DATA_SET = ["omega", "valley", "d", "seed"]
@@ -131,6 +130,8 @@ def searched(table):
     By omega, valley, d and seed: `hop`, training loss gained; `hop_share`, that over the loss; `grows`, by which share
     q is larger; `same`, share of the starts that lead to this minimum.
     """
+    from attention_phases.training.searches import LOWER  # with torch, slow to load
+
     rows = table.astype({"search": str, "valley": str}).set_index(DATA_SET).sort_index()
     informed = rows[(rows["search"] == "descent") & (rows["number"] == 0)]
     hopped = rows[rows["search"] == "hop"].sort_values("train_loss")

@@ -20,7 +20,6 @@ from attention_phases.task import Task
 from attention_phases.theory import encoding_error, mean_attention
 
 from ..experiments.cells import StudentCell
-from ..experiments.simulation import linear_baselines
 from ..paths import DATA, stored_table
 from ..store import parquet
 from ..store.identity import canonical, restore
@@ -129,6 +128,8 @@ def stored_students():
 
     Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
     """
+    from ..experiments.simulation import linear_baselines  # with torch, slow to load
+
     paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
     wanted = [*CELL, "optimizer", "seed", "cell", *LOSSES, *OVERLAPS]
     rows = pd.concat([parquet.load(path).reindex(columns=wanted) for path in paths])

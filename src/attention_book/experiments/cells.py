@@ -18,6 +18,7 @@ from .kinds import Kind
 
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
+CONTROLS = ("length", "blind", "aligned", "encoded")  # what `controls` knows of the data of a `ControlledCell`
 EXCHANGED = 4  # epochs of the counting task on several data sets
 
 

@@ -13,12 +13,12 @@ import torch
 from attention_phases.model.sentences import teacher_attention
 from attention_phases.model.two_tokens import sample
 
+from .cells import CONTROLS
 from .simulation import train_on
 
 # Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
 ALIGNED, ENCODED = 0.4, 0.22
 NODES = 60  # of Gauss and Hermite's rule, for each of two fields
-CONTROLS = ("length", "blind", "aligned", "encoded")
 
 
 def train_controlled(cell):

@@ -137,12 +137,6 @@ def look_for_teacher(cell):
     return [{"squared_cosine": q, "test_mse": test_mse, "steps": steps, "converged": converged}]
 
 
-def excess_length(cell):
-    """``|Q*|^2/d - 1`` of a cell's teacher, the first that is drawn: 0 in the mean and at infinite d."""
-    teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
-    return float(teacher @ teacher) / cell.d - 1
-
-
 def linear_baselines(cell):
     """Test errors of the linear models fitted on a cell's data set, exact at its d, by what they read.
 

@@ -10,7 +10,6 @@ from attention_phases.theory.quadrature import SCRAMBLES
 
 from .. import published
 from ..analysis.instances import absolute_means, with_errors
-from ..experiments.simulation import linear_baselines
 from ..published import Comparison, compare
 from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, panels, scientific, slice_panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC, TEST_ERROR
@@ -74,6 +73,8 @@ def baseline_means(cells):
     By d: "tokens", "tokens and positions" (`simulation.linear_baselines`), and "difference" (the second minus the
     first, on the same data). Each of the `cells` names a data set.
     """
+    from ..experiments.simulation import linear_baselines  # with torch, slow to load
+
     errors = pd.DataFrame([{"d": cell.d, **linear_baselines(cell)} for cell in cells])
     errors["difference"] = errors["tokens and positions"] - errors["tokens"]
     return with_errors(errors.groupby("d"))

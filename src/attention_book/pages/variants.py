@@ -13,7 +13,6 @@ from ..analysis.controlled import intercept
 from ..analysis.instances import GAPS, as_columns, instance_means, off, training_gap
 from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
-from ..experiments.simulation import excess_length
 from ..experiments.student_grids import COMPARED, MAPPED
 from ..quantities import mathtext
 from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
@@ -112,6 +111,12 @@ def beside_students(usual, thresholds, table, rng):
     }
     rows = side_by_side(columns, columns["theory"].dropna().index)
     return rows.assign(sigma_off=off(rows, "trained", "theory")).rename_axis("threshold").reset_index()
+
+
+def excess_length(cell):
+    """``|Q*|^2/d - 1`` of a cell's teacher, the first that is drawn: 0 in the mean and at infinite d."""
+    teacher = cell.rng().standard_normal(cell.d, dtype=np.float32).astype(float)
+    return float(teacher @ teacher) / cell.d - 1
 
 
 def compared(table, lines):

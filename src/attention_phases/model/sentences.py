@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ..attention import softmax, target_attention
 from ..errors import BadInput, check_count, check_positive
-from ..structure import over_coordinates
+from ..structure import encoding, teacher_profile, variances
 from ..task import Task
 from .architectures import STANDARD, Architecture
 
@@ -47,22 +47,6 @@ def draw_teacher(task: Task, d: int, rng: np.random.Generator) -> Tensor:
         chosen = rng.random(size.shape) < task.density
         entries = entries * np.where(chosen, np.sqrt(size), 0.0).astype(np.float32).reshape(entries.shape)
     return torch.from_numpy(entries)
-
-
-def variances(task: Task, d: int) -> np.ndarray:
-    """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
-    of_tokens = np.array([direction.eigenvalue for direction in task.directions]).T
-    return over_coordinates(of_tokens, task.directions, d)
-
-
-def teacher_profile(task: Task, d: int) -> np.ndarray:
-    """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
-    return over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
-
-
-def encoding(task: Task, d: int) -> np.ndarray:
-    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or 1_d without a spectrum."""
-    return over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
 
 
 def draw_sentences(

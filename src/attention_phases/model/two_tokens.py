@@ -11,9 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..structure import encoding, variances
 from ..task import Task
 from .one_pass import penalised_misfit
-from .sentences import draw, encoding, fit_linear, labels, moments, positional_encoding, variances
+from .sentences import draw, fit_linear, labels, moments, positional_encoding
 
 
 @dataclass(frozen=True)

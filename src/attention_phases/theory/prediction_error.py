@@ -13,8 +13,7 @@ import numpy as np
 from ..attention import pair_attention, softmax, target_attention
 from ..measured import standard_error
 from ..model.architectures import Architecture
-from ..model.sentences import encoding, variances
-from ..structure import Cluster
+from ..structure import Cluster, encoding, variances
 from ..task import Task
 from .quadrature import TEST_ERROR_NET, gaussian_points
 

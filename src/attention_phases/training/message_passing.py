@@ -19,8 +19,9 @@ import pandas as pd
 import torch
 
 from ..errors import BadInput, check_count, check_real
-from ..model.sentences import positional_encoding, variances
+from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, overlaps
+from ..structure import variances
 from ..task import Task
 from ..theory.equations import unfitted
 from ..theory.kernels.two_tokens import forces
