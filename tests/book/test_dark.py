@@ -12,7 +12,7 @@ from built import HTML
 
 from attention_book.pages.variants import TIED
 from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
-from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, ON_MAP, STYLE
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE
 
 OTHERS = ["#000000", "#222222", "#8a6fb0", "#d1001f"]  # that figures use under no name
 EXECUTED = HTML / "book" / "_executed"
@@ -137,7 +137,7 @@ def test_a_map_keeps_what_is_on_it_and_changes_what_is_beside(draw, name):
 
 
 def test_the_framed_key_of_a_map_has_the_colours_of_its_lines():
-    light, changed = mapped(mesh, **ON_MAP)
+    light, changed = mapped(mesh, **OPAQUE)
     assert colours(changed, "legend_1") == colours(light, "legend_1")
     assert ElementTree.fromstring(changed).find(".//*[@id='legend_1']").get("fill") == "#000000"
 

@@ -145,7 +145,7 @@ def rows():
     where = {"alpha": 2.0, "branch": "positional", "optimizer": "gd"}
     return [
         Comparison("critical", {"omega": 0.3}, theory, Measured(1.25, 0.001), "theory", 16, "quadrature"),
-        Comparison("test_mse", where, mean, Measured(2.1, 0.4), "students", 10, "unknown"),
+        Comparison("test_mse", where, mean, Measured(2.1, 0.4), "students", 10, "cause unknown"),
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_comparison_on_a_page():
     assert first == ["αc, ω = 0.3", "differs: quadrature", "1.241", "1.2500(10)", "+0.7", "+8.6", "theory"]
     assert second[:4] == ["εg, α = 2, positional, gradient descent", "agrees", "2.00(30)", "2.10(40)"]
     assert 'class="comparison two-lines" style="--columns: 6"' in html
-    assert "<caption>Published and ours. Ours: n from 10 to 16</caption>" in html
+    assert "<caption>Published and ours. Ours: theory, 16 quadratures; students, 10 data sets. In errors: " in html
     assert html.endswith("Source of the published numbers: Fig. 3; Table 1.</p>")
     assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:3] == [
         None,
@@ -175,18 +175,20 @@ def test_what_all_rows_share_stands_once():
             Measured(1, 0.1),
             "theory",
             16,
-            "unknown",
+            "cause unknown",
         )
         for name, omega in (("q", 0.1), ("theta", 0.2))
     ]
     shown = markup.readable(compare(theory))
     assert list(shown["label"]) == ["q, ω = 0.1", "θ, ω = 0.2"] and "evidence" not in shown
-    assert markup.shared(compare(theory)) == "In all rows α = 2, positional. Ours: theory, n = 16"
+    assert markup.shared(compare(theory)) == "In all rows α = 2, positional. Ours: theory, 16 quadratures"
 
 
 def test_a_number_beyond_three_errors_that_agrees_says_up_to_where():
     mean = paper.Published("2.0", "Table 1", n=10)
-    (row,) = compare([Comparison("q", {}, mean, Measured(2.15, 0.03), "students", 40, "unknown")]).to_dict("records")
+    (row,) = compare([Comparison("q", {}, mean, Measured(2.15, 0.03), "students", 40, "cause unknown")]).to_dict(
+        "records"
+    )
     assert row["verdict"] == "agrees" and row["sigma"] > 3
     shown = markup.readable(pd.DataFrame([row]))
     assert shown["verdict"].item() == f"agrees (limit {row['limit']:.1f})"

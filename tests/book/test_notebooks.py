@@ -174,7 +174,7 @@ from attention_book.published import Comparison, compare
 from attention_phases.measured import Measured
 
 known = published.CRITICAL_ALPHA[0.3]
-row = Comparison("critical", {"omega": 0.3}, known, Measured(1.25, 0.001), "theory", 16, "quadrature")
+row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
 Table(compare([row]), "Published and ours")
 ```
 """
@@ -193,7 +193,7 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     assert row["provenance"]["inputs"] == inputs and row["provenance"]["profile"] == "smoke"
     assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
     assert document["verdicts"]["differs"] == 1
-    assert "1.2500(10)" in (shown / "scorecard_tables.txt").read_text()
+    assert "1.3500(10)" in (shown / "scorecard_tables.txt").read_text()
     assert (shown / "scorecard_summary.txt").read_text().startswith("Our numbers agree with 0 of the 1 published")
     assert "</svg>" in (shown / "scorecard.svg").read_text()
     assert (shown / "scorecard_reasons.txt").read_text().startswith("1. **Quadrature.**")

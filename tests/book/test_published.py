@@ -1,5 +1,8 @@
 """The paper's numbers obey the paper's statements; the comparison's arithmetic on known examples."""
 
+from decimal import Decimal
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -53,6 +56,13 @@ def test_the_last_printed_digit_tells_the_rounding():
     number = paper.Published("0.0500", "somewhere")
     assert number.value == 0.05 and number.rounding == pytest.approx(1e-4 / 12**0.5)
     assert paper.Published("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
+
+
+def test_a_threshold_is_known_to_the_step_in_which_published_ones_follow_one_another():
+    alphas = [Decimal(paper.LINEAR_ALPHA[omega].text) for omega in (0.0, 0.05, 0.075, 0.1)]
+    assert {float(later - earlier) for earlier, later in pairwise(alphas)} == {paper.STEP}
+    for known in paper.THRESHOLDS.values():
+        assert {number.rounding for number in known.values()} == {paper.STEP / 12**0.5}
 
 
 # Transcribed a second time from the paper and its result tables, in another order and form.
@@ -138,7 +148,7 @@ def test_a_comparison_by_hand():
     assert row["difference"] == pytest.approx(-0.005) and row["percent"] == pytest.approx(-0.5 / 1.241)
     assert row["sigma"] == pytest.approx(-0.005 / (4e-6 + 1e-6 / 12) ** 0.5)  # standard deviations, not variances
     assert row["limit"] == pytest.approx(LIMIT) and row["verdict"] == "agrees" and row["reason"] is None
-    row = one(NOISY, 3.0, 0.4, "transformers", 10, "unknown")  # all three errors are in the difference
+    row = one(NOISY, 3.0, 0.4, "transformers", 10, "cause unknown")  # all three errors are in the difference
     assert row["sigma"] == pytest.approx(1 / (0.16 + 0.09 + 0.01 / 12) ** 0.5)
     assert row["published_error"] == 0.3 and row["limit"] == pytest.approx(LIMIT)
 

@@ -38,7 +38,7 @@ def frame():
     of_students = [
         student("test_mse", {"alpha": 2.0, "branch": "positional"}, near, "instances"),
         student("linear_mse", {"alpha": 2.0}, near, "definition", comparable=False),
-        student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "unknown"),
+        student("theta/sigma^2", {"d": 10, "branch": "semantic"}, far, "cause unknown"),
     ]
     return scorecard.gathered(
         [
@@ -83,14 +83,14 @@ def test_the_document_by_hand(frame):
     assert first["provenance"] == PROVENANCE | {"inputs": "2" * 64}
     assert second["published"]["n"] == 10 and second["published"]["uncertainty"] == 0.3 and second["reason"] is None
     assert third["verdict"] == "not comparable"
-    assert fourth["reason"]["number"] == list(REASONS).index("unknown") + 1
+    assert fourth["reason"]["number"] == list(REASONS).index("cause unknown") + 1
 
 
 def test_a_published_number_counts_once_beside_its_own_kind():
     """Students beside the published theory stay on their pages, and so do standard deviations of runs."""
-    by_students = Comparison("critical", {"omega": 0.3}, THEORY, Measured(1.24, 0.01), "students", 24, "unknown")
-    spread = student("accuracy", {"statistic": "standard deviation"}, Measured(2.0, 0.1), "unknown")
-    mean = student("accuracy", {"statistic": "mean"}, Measured(2.0, 0.1), "unknown")
+    by_students = Comparison("critical", {"omega": 0.3}, THEORY, Measured(1.24, 0.01), "students", 24, "cause unknown")
+    spread = student("accuracy", {"statistic": "standard deviation"}, Measured(2.0, 0.1), "cause unknown")
+    mean = student("accuracy", {"statistic": "mean"}, Measured(2.0, 0.1), "cause unknown")
     frame = scorecard.gathered([page("fig02", [by_students, alpha_c(1.25, 0.0005)], [spread, mean])])
     assert frame["evidence"].to_list() == ["theory", "students"] and frame["parameters"][1] == {"statistic": "mean"}
 

@@ -125,7 +125,7 @@ def test_thresholds_of_theory_beside_the_published_ones():
         ("linear", {"omega": 0.3}, "1.451"),
     ]
     assert rows["difference"].to_list() == pytest.approx([0.043, 0.002, 0.039])
-    rounding = 0.001 / 12**0.5
+    rounding = 0.043 / 12**0.5  # the step of published thresholds
     assert rows["sigma"].to_list() == pytest.approx(
         [
             0.043 / (4e-6 + rounding**2) ** 0.5,
@@ -145,7 +145,7 @@ def test_the_stored_shifts_are_those_that_were_seen():
 
 
 def test_published_thresholds_beside_those_of_students():
-    table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.23, 1.49)])
+    table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
     rows = page.trained_thresholds_beside_published(table, RNG(0))
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.707"),
@@ -153,13 +153,13 @@ def test_published_thresholds_beside_those_of_students():
         ("linear", 0.1, "0.851"),
         ("linear", 0.3, "1.451"),
     ]
-    assert rows["value"].to_list() == pytest.approx([0.708, 1.23, 0.9, 1.49])
+    assert rows["value"].to_list() == pytest.approx([0.708, 1.2, 0.9, 1.49])
     assert {where["optimizer"] for where in rows["parameters"]} == {"lbfgs"}
     assert set(rows["evidence"]) == {"students"} and set(rows["n"]) == {2}
     for row in rows.itertuples():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
-    assert rows["reason"].to_list()[1:] == ["unknown", "many minima", "quadrature"]
+    assert rows["reason"].to_list()[1:] == ["cause unknown", "many minima", "quadrature"]
     assert page.trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
 
 

@@ -12,6 +12,7 @@ from attention_phases.histogram.measures import counted, matrices
 from attention_phases.histogram.transformer import SHAPES, views
 
 from .. import published
+from ..render.markup import number
 from ..render.panels import styled
 from ..store.parquet import decode, encode
 
@@ -42,15 +43,9 @@ def answers(flat, sequences):
 
 
 def around_sgd(table, variant, sequences):
-    """The answers of run 0 of the experiment "histogram" before and after SGD, by their heading."""
-    headings = {"after Adam": "adam", "after noise and SGD": "sgd"}
-    return {heading: answers(weights(table, variant, after), sequences) for heading, after in headings.items()}
-
-
-def largest_change(columns):
-    """The largest change of any entry of the attention matrices from one column of a figure to the other."""
-    (before, _), (after, _) = columns.values()
-    return float(abs(after - before).max())
+    """The answers of run 0 of the experiment "histogram", and how SGD changes the matrices, by their heading."""
+    adam, sgd = (answers(weights(table, variant, after), sequences) for after in ("adam", "sgd"))
+    return {"after Adam": adam, "change by SGD": (sgd[0] - adam[0], sgd[1])}
 
 
 @styled
@@ -78,9 +73,10 @@ def draw_matrices(columns, sequences, colours):
 
 def _draw_matrix(axes, matrix, sequence):
     axes.imshow(matrix, cmap="Greys", vmin=0, vmax=1)
+    form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
     for (i, j), value in np.ndenumerate(matrix):
         colour = "white" if value > 0.5 else "#222222"
-        axes.text(j, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7.5, color=colour)
+        axes.text(j, i, number(100 * value, form), ha="center", va="center", fontsize=7.5, color=colour)
         if sequence[i] == sequence[j]:
             axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
     axes.set_xticks(range(len(sequence)), sequence, fontsize=10)

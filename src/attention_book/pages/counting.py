@@ -56,7 +56,7 @@ def runs_beside_published(runs):
     """
     rows = []
     for variant, name, (mean, spread), values, std in _published_beside(runs):
-        reason = "lost letters" if (variant, name) == ("semantic", "accuracy") else "unknown"
+        reason = "lost letters" if (variant, name) == ("semantic", "accuracy") else "cause unknown"
         count = len(values)
         for statistic, known, ours in (
             ("mean", mean, Measured(values.mean(), values.sem())),

@@ -206,7 +206,7 @@ def draw_free_energies(lines):
         loss = shown["train_loss"] / shown["alpha"]
         axes.set_ylim(loss.min() * 0.995, loss.max() * 1.005)
         scientific(axes)
-    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1.18), ncols=2, fontsize=11)
+    figure.legend(*rows[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     rows[-1].set_xlabel(ALPHA)
     return figure
 

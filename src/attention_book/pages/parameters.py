@@ -98,7 +98,7 @@ def _draw_baseline(axes, baseline, lowest, label, style):
     if baseline > lowest / 2:
         axes.axhline(baseline, color=BASELINE, linestyle=style, linewidth=1, label=f"_linear model, {label}")
     else:
-        below = f"linear model at {label}, below: {1e3 * baseline:.2f}" + r"$\cdot10^{-3}$"
+        below = f"linear model, below:\n{1e3 * baseline:.2f}" + r"$\cdot10^{-3}$ at " + label
         axes.text(0.02, 0.03, below, color=BASELINE, transform=axes.transAxes, fontsize=12)
 
 

@@ -18,7 +18,7 @@ from ..experiments.grids import ALPHAS
 from ..experiments.student_grids import MAPPED
 from ..published import OF_THRESHOLD, Comparison, compare
 from ..render.panels import bar_below, draw_cells, draw_line, draw_means, draw_points, logarithmic, panels, styled
-from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, ON_MAP, POSITIONAL, SEMANTIC
+from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, OPAQUE, POSITIONAL, SEMANTIC
 from .variants import TITLES, select
 
 LEFT = 0.05  # share by which a training loss is above that of L-BFGS where descent has not come to an end
@@ -199,7 +199,7 @@ def draw_maps(maps, label, sides, curves, marks=()):
         omegas, alphas = values.columns, values.index
         axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
         axes.set(title=title, ylabel=ALPHA)
-        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0, **ON_MAP}
+        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0, **OPAQUE}
         axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(OMEGA)
     bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
@@ -221,7 +221,9 @@ def draw_differences(trained, others):
         error = np.hypot(students["trained_error"], students["theory_error"])
         draw_points(axes, students["omega"], away, error, colour, label="trained students")
         rules = others[kind]
-        axes.plot(rules.index, rules["published"], "s", color=colour, markerfacecolor="white", label="published theory")
+        steps = [published.THRESHOLDS[kind][omega].rounding for omega in rules.index]
+        look = {"markerfacecolor": "white", "label": "published theory"}
+        draw_points(axes, rules.index, rules["published"], steps, colour, "s", **look)
         axes.plot(rules.index, rules["rule"], ":", color=colour, label="144 points")
         axes.plot(rules.index, rules["exact"], "--", color=colour, label="144 points, exact losses")
         axes.set_ylabel(f"{label} minus theory")
@@ -290,7 +292,7 @@ def draw_variant_maps(maps, curves):
         for alphas, label, colour, style in lines:
             draw_line(panel, alphas, "alpha", colour, style, label)
         panel.set(title=title, xlabel=r"$\omega$", ylim=(0, cells.index.max() + 0.04))
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11, **ON_MAP)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=11, **OPAQUE)
     figure.supylabel(ALPHA, fontsize=14)
     bar_below(figure, mesh, axes, ADVANTAGE)
     return figure

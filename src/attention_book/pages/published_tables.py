@@ -14,10 +14,10 @@ THEIR_RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
 FIGURE_TITLES = {
     "2": "Figure 2",
     "3": "Figure 3",
-    "7": "Figures 3, left, and 7",
-    "8": "Figure 8 and beyond",
+    "7": "Figure 7",
+    "8": "Figure 8",
     "9": "Figure 9",
-    "14": "Figures 11 and 14, rank 2",
+    "14": "Rank 2",
 }
 MAPPED_OVERLAPS = {  # on maps: quantity and start
     r"$\theta$": ("theta", "semantic"),
@@ -117,7 +117,7 @@ def draw_scores(compared):
             scores = of_means(rows, optimizer)["z"].clip(-5.9, 5.9)
             axes.hist(scores, bins, density=True, **look, label=symbol(optimizer))
         axes.plot(grid, norm.pdf(grid), color=NEUTRAL, linewidth=1.5, label="standard normal")
-        axes.set_title(f"{title}: {len(of_means(rows)):,}", fontsize=12)
+        axes.set_title(f"{title}: {len(of_means(rows)):,}")
         axes.set(yticks=[], xlim=(-6, 6))
         axes.spines["left"].set_visible(False)
     for axes in panels[-1]:
@@ -137,7 +137,7 @@ def draw_score_maps(compared):
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
             values = rows.pivot(index="alpha", columns="omega", values="z")
             mesh = draw_cells([axes], [values], (LOWER, HIGHER), largest=4)
-            axes.set_title(f"{label}: {symbol(optimizer)}", fontsize=11)
+            axes.set_title(f"{label}: {symbol(optimizer)}")
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:
         axes.set_xlabel(r"$\omega$")

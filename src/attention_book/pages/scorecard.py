@@ -155,7 +155,8 @@ def _draw_line(axes, place, rows, marker, figure):
         face = "none" if row.verdict == "not comparable" else colour
         what = mathtext(compared(row.quantity, row.parameters))
         name = f"_{figure}: {what}; published {row.published}, ours {Measured(row.value, row.error).text}"
-        axes.plot(row.sigma, place, marker, color=colour, markerfacecolor=face, alpha=0.8, label=name)
+        at = round(row.sigma, 2)  # which a reader is told
+        axes.plot(at, place, marker, color=colour, markerfacecolor=face, alpha=0.8, label=name)
 
 
 def _scale(axes, sigmas):

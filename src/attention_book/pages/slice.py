@@ -12,12 +12,12 @@ from .. import published
 from ..analysis.instances import absolute_means, with_errors
 from ..published import Comparison, compare
 from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, panels, scientific, slice_panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC, TEST_ERROR
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OPAQUE, OVERLAP_LABELS, POSITIONAL, SEMANTIC, TEST_ERROR
 from .phase_diagram import theory_comparison
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
 # Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
-OF_SOLUTION = {"train_loss": "unknown", "test_mse": "unknown"}
+OF_SOLUTION = {"train_loss": "cause unknown", "test_mse": "cause unknown"}
 
 
 def solutions_beside_published(task, solutions, thresholds):
@@ -134,10 +134,12 @@ def _draw_losses(axes, theory, stable, students):
     draw_line(axes, semantic[semantic.index >= stable], "train_loss", NEUTRAL, "-", "theory")
     draw_points(axes, students.index, students.mean(axis=1), students.sem(axis=1), NEUTRAL, label="trained students")
     axes.set_title("Difference of training losses")
-    beside = {"transform": axes.transAxes, "ha": "right", "fontsize": 12}
-    axes.text(0.98, 0.93, "positional wins", color=POSITIONAL, **beside)
-    axes.text(0.98, 0.68, "semantic wins", color=SEMANTIC, **beside)
-    axes.legend(loc="lower left")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.15 * (high - low))
+    axes.text(0.02, 0.93, "positional wins", color=POSITIONAL, transform=axes.transAxes, fontsize=12)
+    below = {"xycoords": axes.get_yaxis_transform(), "xytext": (0, -9), "textcoords": "offset points", "va": "top"}
+    axes.annotate("semantic wins", (0.02, 0), color=SEMANTIC, fontsize=12, **below)
+    axes.legend(loc="lower left", **OPAQUE)
 
 
 def _draw_overlaps(axes, theory, lower, alpha_c, variance):
@@ -150,7 +152,7 @@ def _draw_overlaps(axes, theory, lower, alpha_c, variance):
             which = name if own else f"{name}_rms"
             draw_means(axes, rows, which, colour, unit=variance, label="_trained students")
     axes.set_title("Overlaps of the solution with the lower loss")
-    axes.legend(loc="center right", bbox_to_anchor=(1, 0.78))
+    axes.legend(loc="center right", bbox_to_anchor=(1, 0.25), **OPAQUE)
 
 
 def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
@@ -159,7 +161,7 @@ def _draw_test_errors(axes, theory, lower, alpha_c, baseline):
         draw_line(axes, _where_lower(theory[branch], branch, alpha_c), "test_mse", colour, label=branch)
         draw_means(axes, lower[lower["start"] == branch], "test_mse", colour, label="_trained students")
     axes.set(title="Test error of the solution with the lower loss", ylim=(0, None))
-    axes.legend(loc="lower left")
+    axes.legend(loc="lower left", **OPAQUE)
 
 
 def _where_lower(curve, branch, alpha_c):

@@ -1,5 +1,6 @@
 """Message passing: how far two copies of it settle from each other, and one run beside its state evolution."""
 
+import matplotlib as mpl
 import numpy as np
 
 from attention_phases.measured import Measured, standard_error
@@ -13,7 +14,7 @@ from ..analysis.thresholds import curve
 from ..experiments.results import experiment
 from ..render.dark import VALUES
 from ..render.panels import bar_below, draw_line, draw_means, draw_points, panels, styled
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, ON_MAP, SEMANTIC
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, OPAQUE, SEMANTIC
 from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
@@ -114,7 +115,7 @@ def draw_copies(maps, lines, most=0.7):
         axes.set(title=f"{branch.capitalize()} branch", xlim=(0, 0.52), ylim=(0.4, values.index.max() + 0.1))
         axes.set_ylabel(ALPHA, fontsize=12)
     if lines:
-        rows[0].legend(ncols=2, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.12), **ON_MAP)
+        rows[0].legend(ncols=2, fontsize=11, loc="lower left", bbox_to_anchor=(0, 1.12), **OPAQUE)
     rows[-1].set_xlabel(OMEGA)
     bar_below(figure, squares, rows, DISTANCE, "max")
     return figure
@@ -151,8 +152,9 @@ def draw_tracking(runs, theory, sigma):
         low, high = theory[name].min() / unit, theory[name].max() / unit
         room = max(0.25 * (high - low), 0.1)  # what runs away leaves the frame
         axes.set(ylabel=label, ylim=(low - room, high + room))
-    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2)  # above, as runs that leave cross a whole panel
+    figure.legend(*rows[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     rows[-1].set_xlabel("iteration")
+    rows[-1].xaxis.set_major_locator(mpl.ticker.MaxNLocator(6, integer=True))
     return figure
 
 

@@ -19,6 +19,7 @@ from ..quantities import SCALES, heading, quantity, symbol
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
+SAMPLES = {"theory": "quadratures", "students": "data sets", "transformers": "runs"}  # that ours are means of
 OF_COMPARISONS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
 NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
@@ -46,7 +47,8 @@ class Table:
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
-        table = as_html(readable(self.frame), self.caption, self.folded, shared(self.frame))
+        note = f"{shared(self.frame)}. In errors: over the standard error of both sides"
+        table = as_html(readable(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -115,12 +117,11 @@ def compared(quantity, parameters):
 
 
 def shared(comparison):
-    """What is the same in all rows of a frame from `published.compare`, as HTML: "In all rows α = 2. Ours: theory"."""
-    evidence, n = comparison["evidence"].unique(), comparison["n"]
-    size = f"n = {n.min()}" if n.nunique() == 1 else f"n from {n.min()} to {n.max()}"
-    ours = f"Ours: {', '.join([*evidence, size])}" if len(evidence) == 1 else f"Ours: {size}"
+    """What rows of `published.compare` share, as HTML: "In all rows α = 2. Ours: theory, 16 quadratures"."""
+    kinds = comparison.groupby("evidence", sort=False)["n"]
+    sizes = [f"{kind}, {n.min()}{f' to {n.max()}' * (n.nunique() > 1)} {SAMPLES[kind]}" for kind, n in kinds]
     texts = ", ".join(_texts(_same(comparison["parameters"])))
-    return f"In all rows {texts}. {ours}" if texts else ours
+    return f"In all rows {texts}. Ours: {'; '.join(sizes)}" if texts else f"Ours: {'; '.join(sizes)}"
 
 
 def _same(parameters):

@@ -31,7 +31,7 @@ STYLE = {
 }
 
 
-ON_MAP = {"frameon": True, "framealpha": 1, "edgecolor": "none"}  # a legend that keeps a map's colours on dark paper
+OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}  # of a legend that no line crosses; see also `dark`
 
 # labels of axes
 ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"

@@ -13,6 +13,7 @@ WIDTH, HEIGHTS = (
     (0.36, 0.6),
 )  # inches at most: letters of 14.5 px in the book; height over width, between
 LETTER = 0.11  # inches of a title
+BESIDE = 0.8  # inches of the labels beside a panel
 
 
 def wide_svg(figure):
@@ -43,25 +44,29 @@ def _lay_out(figure):
         place = (0, row * columns + column) if rows == columns else (column, row)
         axes.set_subplotspec(grid[place])
         _label(axes, *place, shape[0])
-        title, room = axes.get_title("left"), round((width / shape[1] - 0.8) / LETTER)
+        title, room = axes.get_title("left"), round((width / shape[1] - BESIDE) / LETTER)
         if len(title) > room:
             axes.set_title(title.replace(", $", ",\n$") if "$" in title else textwrap.fill(title, room), loc="left")
         if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
             axes.locator_params(axis="x", nbins=6)
-    _fit_legends(figure, panels, width, width / shape[1])
+    _fit_legends(figure, panels, width, width / shape[1] - BESIDE)
 
 
-def _fit_legends(figure, panels, width, slot):
-    """Give legends the most columns that fit: above all panels the width, above one of them its slot, in inches."""
-    legends = list(figure.legends)
+def _fit_legends(figure, panels, width, panel):
+    """Give legends the most columns that fit: above all panels `width`, above one of them `panel`, in inches."""
+    legends, drawn = list(figure.legends), {}
     figure.legends.clear()
-    for legend in legends:
-        _fit(figure, legend, legend.legend_handles, width, loc="outside upper center")
+    for axes in panels:
+        drawn |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels())}
+    for legend in legends:  # whose own handles have lost the markers of points with bars
+        texts = (text.get_text() for text in legend.get_texts())
+        handles = [drawn.get(text, handle) for text, handle in zip(texts, legend.legend_handles)]
+        _fit(figure, legend, handles, width, loc="outside upper center")
     for axes in panels:
         legend = axes.get_legend()
-        if legend and legend.get_bbox_to_anchor().y0 >= axes.bbox.y1 and _size(legend)[0] > slot:
+        if legend and legend.get_bbox_to_anchor().y0 >= axes.bbox.y1 and _size(legend)[0] > panel:
             handles = axes.get_legend_handles_labels()[0]
-            height = _fit(axes, legend, handles, slot, loc="lower left", bbox_to_anchor=(-0.1, 1.06))
+            height = _fit(axes, legend, handles, panel, loc="lower left", bbox_to_anchor=(-0.1, 1.06))
             axes.set_title(axes.get_title("left"), loc="left", pad=72 * height + 21)
 
 
