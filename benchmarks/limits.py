@@ -51,7 +51,7 @@ def main(points=2**10):
     rows = []
     for (name, changes), branch in product(TASKS.items(), BRANCHES):
         answers = {f"α = {alpha:g}": outcome(Task(**changes), alpha, branch, points, 8) for alpha in ALPHAS}
-        rows.append({"task": name, "branch": branch, **answers})
+        rows.append({"task and branch": f"{name}, {branch}", **answers})
         print(*rows[-1].values(), sep=" | ", flush=True)
     table = pd.DataFrame(rows)
     table.to_csv(TABLE, index=False)

@@ -10,6 +10,7 @@ from sphinx import addnodes
 
 GLOSSARY, REFERENCES = "book/glossary", "book/references"
 SCRIPT = "previews.js"
+NUMBER = re.compile(r"\s*<a [^>]*#equation-[^>]*>[^<]*</a>")  # of an equation, which says nothing away from its page
 # Where no word becomes a link: it would be one already, a heading, code, or a cell of a table, which may be narrow.
 CODE = (nodes.literal, nodes.literal_block, nodes.raw, addnodes.desc)
 NOT_IN = (*CODE, nodes.reference, nodes.citation, nodes.title, nodes.rubric, nodes.topic, nodes.table, nodes.math)
@@ -83,7 +84,7 @@ def previews_of(app, page):
     words = [item for item in tree.findall(nodes.definition_list_item) if page == GLOSSARY]
     texts = {term["ids"][0]: item.children[-1] for item in words for term in item.findall(nodes.term)}
     texts |= {entry["ids"][0]: entry.children[-1] for entry in tree.findall(nodes.citation)}
-    shown = {anchor: app.builder.render_partial(node)["fragment"] for anchor, node in texts.items()}
+    shown = {anchor: NUMBER.sub("", app.builder.render_partial(node)["fragment"]) for anchor, node in texts.items()}
     for equation in tree.findall(nodes.math_block):
         shown[f"equation-{equation.get('label')}"] = f'<div class="math">\\[{escape(equation.astext())}\\]</div>'
     for figure in reversed(list(tree.findall(nodes.figure))):

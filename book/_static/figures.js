@@ -1,11 +1,15 @@
-/* A figure opens, for both themes, in a dialog that fills the window: whole on a wide screen: by click, or by the button below it. Escape closes it. */
+/* A figure opens, for both themes, in a dialog that fills the window: whole on a wide screen, larger than a narrow one, where a
+   button shows it whole. By click, or by the button below it; Escape closes it. */
 document.addEventListener("DOMContentLoaded", () => {
   const dialog = document.createElement("dialog");
   dialog.className = "enlarged";
   dialog.setAttribute("aria-label", "Enlarged figure");
-  dialog.innerHTML = `<button type="button">Close</button>
+  dialog.innerHTML = `<p><button type="button">Whole figure</button> <button type="button">Close</button></p>
     <div tabindex="0" role="region" aria-label="The figure; arrow keys scroll"></div>`;
-  const [close, place] = dialog.children;
+  const [whole, close] = dialog.querySelectorAll("button"), place = dialog.querySelector("div");
+  whole.addEventListener("click", () => {
+    whole.textContent = dialog.classList.toggle("whole") ? "Larger" : "Whole figure";
+  });
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
   document.body.append(dialog);
