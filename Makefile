@@ -47,7 +47,7 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(BIN)/basedpyright
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone" --ignore=tests/reference
 
-PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py)  # tests of the built book
+PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py)  # tests of the built book
 
 TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-directory
 
