@@ -3,7 +3,6 @@
 A column `x_error` is the standard error of `x`.
 """
 
-import re
 from dataclasses import dataclass, field
 
 from attention_phases.model.architectures import FORMS
@@ -334,26 +333,3 @@ QUANTITIES = {
     "cell_seconds": Quantity("time of the whole cell", "s"),
     "finished": Quantity("when the cell was done, ISO 8601 in UTC"),
 }
-
-
-def quantity(name):
-    """Return what is known of a column of a page; a plain word needs no entry."""
-    return QUANTITIES.get(name, Quantity())
-
-
-def symbol(name):
-    """Return what is written for a name in a cell or a label, as HTML."""
-    return SYMBOLS.get(name, str(name))
-
-
-def mathtext(name):
-    """Return the same for a label of a figure."""
-    text = symbol(name).replace("ε", "ϵ")
-    return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
-
-
-def heading(name):
-    """Return the heading of a column of a page, as HTML."""
-    known = quantity(name)
-    text = known.heading or SYMBOLS.get(name) or name.replace("_", " ")
-    return f"{text}, {known.scale}" if known.scale else text

@@ -6,7 +6,8 @@ import pandas as pd
 from scipy.stats import norm
 
 from ..analysis.published_tables import encodings
-from ..quantities import THRESHOLDS, symbol
+from ..quantities import THRESHOLDS
+from ..render.markup import symbol
 from ..render.panels import bar_below, draw_cells, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 

@@ -8,8 +8,7 @@ import pandas as pd
 from attention_phases.measured import Measured
 
 from ..published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
-from ..quantities import mathtext
-from ..render.markup import Table, compared
+from ..render.markup import Table, compared, mathtext
 from ..render.panels import list_panel, styled
 from ..render.style import COLOURS, NEUTRAL
 

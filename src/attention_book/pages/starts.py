@@ -11,7 +11,7 @@ from attention_phases.training.optimizers import gradient_descent
 from attention_phases.training.starts import start_weights
 
 from ..analysis.instances import as_frame, root_mean_squares, wilson, with_errors
-from ..quantities import symbol
+from ..render.markup import symbol
 from ..render.panels import draw_line, draw_means, draw_points, panels, styled
 from ..render.style import ALPHA, COLOURS, NEUTRAL
 

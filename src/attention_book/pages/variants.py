@@ -14,7 +14,7 @@ from ..analysis.instances import GAPS, as_columns, instance_means, off, training
 from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
 from ..experiments.student_grids import COMPARED, MAPPED
-from ..quantities import mathtext
+from ..render.markup import mathtext
 from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS
 from ..store.identity import restore

@@ -15,7 +15,7 @@ import pandas as pd
 from attention_phases.measured import Measured, with_error
 
 from ..published import LIMIT
-from ..quantities import SCALES, heading, quantity, symbol
+from ..quantities import QUANTITIES, SCALES, SYMBOLS, Quantity
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
@@ -139,6 +139,29 @@ def _verdict(verdict, reason, sigma, limit):
     if verdict != "agrees":
         return f"{verdict}: {reason}"
     return f"{verdict} (limit {limit:.1f})" if abs(sigma) > LIMIT else verdict
+
+
+def quantity(name):
+    """Return what is known of a column of a page; a plain word needs no entry."""
+    return QUANTITIES.get(name, Quantity())
+
+
+def symbol(name):
+    """Return what is written for a name in a cell or a label, as HTML."""
+    return SYMBOLS.get(name, str(name))
+
+
+def mathtext(name):
+    """Return the same for a label of a figure."""
+    text = symbol(name).replace("ε", "ϵ")
+    return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
+
+
+def heading(name):
+    """Return the heading of a column of a page, as HTML."""
+    known = quantity(name)
+    text = known.heading or SYMBOLS.get(name) or name.replace("_", " ")
+    return f"{text}, {known.scale}" if known.scale else text
 
 
 def number(value, form="g"):
