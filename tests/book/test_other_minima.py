@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -116,3 +117,17 @@ def test_expected_cells_and_their_chance(monkeypatch):
     assert expected.error == pytest.approx((50 * share * (1 - share) + 1) ** 0.5, rel=1e-4)
     both = np.convolve(binom.pmf(range(51), 50, share), binom.pmf(range(5), 4, 0.5))
     assert expected.chance == pytest.approx(both[5:].sum(), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        ({"form": "full_value", "optimizer": "lbfgs"}, "full_value"),
+        ({"form": "value", "optimizer": "lbfgs"}, "value"),
+        ({"form": "rank2", "optimizer": "gd"}, "gd"),
+        ({"optimizer": "adam"}, "adam"),
+        ({"valley": "semantic"}, "lbfgs"),
+    ],
+)
+def test_students_are_of_a_kind_by_their_value_matrix_or_how_they_were_trained(row, kind):
+    assert verification.trained(pd.DataFrame([row])) == kind and kind in verification.MEASURED

@@ -70,6 +70,17 @@ def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
     assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
 
 
+def test_overlaps_with_the_positions_count_without_their_sign():
+    """Students and theory, each on one of two sides; the branch holds theta at zero."""
+    rng = np.random.default_rng(1)
+    d, side = np.repeat([100, 200, 400], 20), rng.choice([-1, 1], 60)
+    students = pd.DataFrame({"d": d, "length": rng.standard_normal(60), "m": side * (0.3 + 2 / d), "theta": 0.0})
+    lines = pd.DataFrame([{"alpha": 1.5, "m": -0.3, "m_error": 0.01, "theta": 0.0, "theta_error": 0.0}])
+    (row,) = variants.beside_theory([("case", students, lines, ("m", "theta"))]).itertuples()
+    assert (row.case, row.alpha, row.quantity, row.theory) == ("case", 1.5, "m", 0.3)
+    assert row.limit == pytest.approx(0.3, abs=1e-9)
+
+
 def test_theory_against_students_of_every_architecture(monkeypatch):
     """Students at d and 2 d on the line 0.5 + 3/d, teachers of length 1 but for one: the limit is 0.5."""
     correlated = Architecture(correlation=0.3)
