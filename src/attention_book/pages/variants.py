@@ -127,15 +127,10 @@ def compared(table, lines):
     cells = table["cell"].astype(str)
     lengths = {text: excess_length(restore(ArchitectureCell, text)) for text in cells.unique()}
     table, semantic = table.assign(length=cells.map(lengths)), lines[lines["what"] == "semantic"]
-    pairs = [
-        (
-            TITLES[name],
-            select(table, architecture),
-            select(semantic, architecture),
-            TWO if architecture.rank == 2 else ONE,
-        )
-        for name, architecture in COMPARED.items()
-    ]
+    pairs = []
+    for name, architecture in COMPARED.items():
+        students, theory = select(table, architecture), select(semantic, architecture)
+        pairs.append((TITLES[name], students, theory, TWO if architecture.rank == 2 else ONE))
     return beside_theory(pairs).rename(columns={"case": "architecture"})
 
 
