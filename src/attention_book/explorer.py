@@ -152,7 +152,7 @@ def branch_nodes(lines, branch):
     """
     nodes = []
     for omega, line in lines.groupby("omega"):
-        tables = {what: rows.sort_values("alpha") for what, rows in line.groupby("what", observed=True)}
+        tables = {what: rows.sort_values("alpha") for what, rows in line.groupby("what")}
         if branch in tables:
             start, stop = (tables.get(f"{branch} {end}") for end in ("start", "stop"))
             rows = _rows(_within(tables[branch], start, stop), OWN[branch])

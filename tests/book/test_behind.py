@@ -61,7 +61,7 @@ def test_files_of_a_figure_say_what_is_behind_it(tmp_path):
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     rows = pd.read_parquet(DATA / "fig15.parquet")
-    seconds = rows.groupby("cell", observed=True)["cell_seconds"].first().sum()
+    seconds = rows.groupby("cell")["cell_seconds"].first().sum()
     assert about["notebook"] == "notebooks/fig15_random.md"
     data = about["data"][0]
     assert (data["experiment"], data["file"]) == ("fig15", "data/fig15.parquet")

@@ -47,7 +47,7 @@ def thresholds_for_evenly_spread_teachers():
 def value_powers_off(power):
     """How far the powers of d that a value matrix's gain falls with are from one of theory, in errors, by start."""
     rows = structured.value_gains(load("limits"))
-    return ((rows["power"] - power) / rows["power_error"]).groupby("start", observed=True).first()
+    return ((rows["power"] - power) / rows["power_error"]).groupby("start").first()
 
 
 def largest_loss_apart(name, **where):
@@ -99,13 +99,13 @@ def rises(**where):
 def changed(optimizer):
     """By d and start, share of students whose other overlap is the larger one, each in units of its largest d."""
     table = load("fig07", optimizer=optimizer)
-    largest = table[table["d"] == table["d"].max()].groupby("start", observed=True)[["theta", "m"]].mean().abs()
+    largest = table[table["d"] == table["d"].max()].groupby("start")[["theta", "m"]].mean().abs()
     theta, m = (
         table["theta"].abs() / largest.loc["semantic", "theta"],
         table["m"].abs() / largest.loc["positional", "m"],
     )
     other = (theta > m) == (table["start"] == "positional")
-    return other.groupby([table["d"], table["start"]], observed=True).mean()
+    return other.groupby([table["d"], table["start"]]).mean()
 
 
 def shares_above(**where):
@@ -124,7 +124,7 @@ def semantic_at_the_transition():
 def gained_by_hops():
     """Loss of the lowest of many starts minus that of a search, in the semantic valley at omega = 0.3, mean by d."""
     table = load("searched", omega=0.3, valley="semantic")
-    lowest = table.groupby(["d", "seed", "search"], observed=True)["train_loss"].min().unstack()
+    lowest = table.groupby(["d", "seed", "search"])["train_loss"].min().unstack()
     return (lowest["descent"] - lowest["hop"]).groupby("d").mean()
 
 
@@ -204,7 +204,7 @@ def semantic_by_adam(alpha):
 def descent_higher(query):
     """Of pairs of runs on the same data that count differently, share in which gradient descent has the higher loss."""
     runs = random_runs().query(query)
-    runs = runs.assign(number=runs.groupby(["alpha", "d", "seed", "optimizer"], observed=True).cumcount())
+    runs = runs.assign(number=runs.groupby(["alpha", "d", "seed", "optimizer"]).cumcount())
     pairs = runs.pivot(
         index=["alpha", "d", "seed", "number"], columns="optimizer", values=["basin", "train_loss", "grad_norm"]
     )
@@ -245,7 +245,7 @@ def ratio_of_untied():
 def untied_off():
     """Largest share by which untied students differ from theory in loss, test error or own overlap, beyond 1.6."""
     lines = load("fig10_theory", form="untied")
-    students = load("fig12").groupby(["start", "alpha"], observed=True)[["train_loss", "test_mse"]].mean()
+    students = load("fig12").groupby(["start", "alpha"])[["train_loss", "test_mse"]].mean()
     off = []
     for branch in ENDS:
         theory = lines[lines["what"] == branch].set_index("alpha")[["train_loss", "test_mse"]].loc[1.6:]

@@ -254,7 +254,7 @@ def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthre
 
 def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
     """Mismatches of all cells."""
-    by_cell = rows.groupby("cell", observed=True)
+    by_cell = rows.groupby("cell")
     return [mismatch for _, some in by_cell for mismatch in verification.recompute(cell_type, some, work, tolerances)]
 
 

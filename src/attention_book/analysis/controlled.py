@@ -25,7 +25,7 @@ def gaps(table):
 
     omega, alpha, d, seed, gap and the `CONTROLS` by cell.
     """
-    rows = table.groupby("cell", observed=True)[["omega", "alpha", "d", "seed", *CONTROLS]].first()
+    rows = table.groupby("cell")[["omega", "alpha", "d", "seed", *CONTROLS]].first()
     losses = table.pivot(index="cell", columns="start", values="train_loss")
     return rows.assign(gap=losses["semantic"] - losses["positional"])
 

@@ -63,8 +63,8 @@ def instance_means(table, along="alpha"):
     Also "m_rms" and "theta_rms", root mean squares, for the overlap whose sign is random.
     """
     where = [table["start"], table[along]]
-    means = with_errors(table[list(MEASURED)].groupby(where, observed=True))
-    return means.join(root_mean_squares((table[["m", "theta"]] ** 2).groupby(where, observed=True)))
+    means = with_errors(table[list(MEASURED)].groupby(where))
+    return means.join(root_mean_squares((table[["m", "theta"]] ** 2).groupby(where)))
 
 
 def absolute_means(table, sigma, along="alpha"):

@@ -163,7 +163,7 @@ def ours(rows):
         "theta^2": rows["theta"] ** 2,
     }
     long = rows.assign(**columns).melt([*CELL, "optimizer"], [*LOSSES, *OVERLAPS, *SQUARES], "quantity")
-    grouped = long.groupby([*CELL, "optimizer", "quantity"], observed=True)["value"]
+    grouped = long.groupby([*CELL, "optimizer", "quantity"])["value"]
     return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()
 
 

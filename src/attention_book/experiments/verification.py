@@ -102,7 +102,7 @@ def check(sample, seed=0, name=None, quiet=True):
     with progress(len(chosen), "cell", quiet) as bar:
         for path, table in zip(files, tables):
             cell_type = type(grid(path.stem, "smoke")[0])
-            for _, rows in table[table["cell"].isin(chosen)].groupby("cell", observed=True):
+            for _, rows in table[table["cell"].isin(chosen)].groupby("cell"):
                 differing, elsewhere = check_cell(cell_type, rows)
                 mismatches += differing
                 others += elsewhere

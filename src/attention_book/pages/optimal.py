@@ -63,7 +63,7 @@ def ends(table):
             "random_same": above.abs() < SAME,
             "random_lower": above <= -SAME,
         }
-    ).groupby(["alpha", "optimizer"], observed=True)
+    ).groupby(["alpha", "optimizer"])
     summary = with_errors(pairs[["from_teacher", "from_random"]])
     counts = pairs[["random_same", "random_lower"]].sum()
     return summary.join(counts).assign(runs=pairs.size()).reset_index()
@@ -88,7 +88,7 @@ def draw_learners(best, passing, published, given, students, baseline):
         for branch, rows in published.items():
             draw_line(axes, rows, name, COLOURS[branch], label=f"{branch} minimum")
         draw_line(axes, given["semantic"], name, SEMANTIC, "--", "semantic minimum, positions given")
-        for start, rows in with_cosines(students).groupby("start", observed=True):
+        for start, rows in with_cosines(students).groupby("start"):
             label = f"trained from {'the teacher' if start == 'semantic' else 'random weights'}, positions given"
             means = with_errors(rows.groupby("alpha")[[name]])
             draw_means(axes, means, name, SEMANTIC, marker=OPEN_MARKERS[start], fillstyle="none", label=label)

@@ -28,7 +28,7 @@ def thresholds_by_task(table, lines, rng):
 def best_errors(lines):
     """The least test error over lambda with its error, and that `lam`, by branch and alpha, of the rows of "ridge"."""
     rows = lines[lines["what"].isin(MINIMA)].dropna(subset="test_mse").reset_index()
-    best = rows.loc[rows.groupby(["what", "alpha"], observed=True)["test_mse"].idxmin()]
+    best = rows.loc[rows.groupby(["what", "alpha"])["test_mse"].idxmin()]
     return best.set_index(["what", "alpha"])[["test_mse", "test_mse_error", "lam"]].sort_index()
 
 
@@ -41,8 +41,8 @@ def memory(table, lines):
     """
     # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
     squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
-    per_set = squared.groupby(["start", "d", "seed"], observed=True)[["theta", "m", "train_loss"]].mean()
-    groups = per_set.groupby(["start", "d"], observed=True)
+    per_set = squared.groupby(["start", "d", "seed"])[["theta", "m", "train_loss"]].mean()
+    groups = per_set.groupby(["start", "d"])
     students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups["train_loss"])).reset_index()
     students = students.rename(columns={"d": "dimension"}).astype({"start": object, "dimension": float})
     symmetric = lines[(lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])]

@@ -58,7 +58,7 @@ def trained_thresholds_beside_published(table, rng):
     """
     comparisons = []
     for kind, known in published.THRESHOLDS.items():
-        for optimizer, rows in table.groupby("optimizer", observed=True):
+        for optimizer, rows in table.groupby("optimizer"):
             seeds = int(rows["seed"].nunique())
             alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind], rng).dropna()
             for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
@@ -276,7 +276,7 @@ def unfinished(table):
     lowest = table[table["optimizer"] == "lbfgs"].groupby(where)["train_loss"].min()
     random = table[table["start"] == "random"].set_index(where)
     stopped = random["train_loss"] > (1 + LEFT) * lowest.loc[random.index]
-    return stopped.groupby(random["optimizer"], observed=True).sum()
+    return stopped.groupby(random["optimizer"]).sum()
 
 
 @styled

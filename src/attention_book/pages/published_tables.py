@@ -56,7 +56,7 @@ def slips(compared, slipped):
     on_map = means[means["figure"].isin(["2", "3"])].astype({"start": str, "quantity": str})
     rows = on_map.merge(slipped, on=["omega", "alpha", "start", "quantity"])
     for quantity in ("theta", "train_loss"):
-        for slip, cells in rows[rows["quantity"] == quantity].groupby("slip", observed=True):
+        for slip, cells in rows[rows["quantity"] == quantity].groupby("slip"):
             moved[quantity, "none, in part of the map"] = cells["z"]
             moved[quantity, SLIPS[slip]] = cells["z"] + cells["moved"] / errors(cells)
     table = [
@@ -78,7 +78,7 @@ def threshold_scores(compared):
     """Root mean square and mean of the scores of thresholds, by task, kind and what is compared with theirs."""
     rows = compared[compared["quantity"].isin(THRESHOLDS)]
     rows = rows.assign(task=rows["matrix"].map(_task))
-    scores = rows.groupby(["task", "quantity", "optimizer"], observed=True)["z"]
+    scores = rows.groupby(["task", "quantity", "optimizer"])["z"]
     summary = scores.agg(count="size", rms=lambda z: (z**2).mean() ** 0.5, mean_z="mean").reset_index()
     return summary.sort_values(["task", "quantity"], ascending=[False, True], ignore_index=True)
 
@@ -88,8 +88,8 @@ def curves(compared):
     rows = compared[compared["away"].notna()]
     rows = rows.assign(size=rows["away"].abs(), task=rows["matrix"].map(_task))
     along = ["task", "omega", "start", "quantity"]
-    means = rows.groupby(along, observed=True)["size"].median()
-    farthest = rows.loc[rows.groupby(along, observed=True)["size"].idxmax(), [*along, "away", "alpha"]]
+    means = rows.groupby(along)["size"].median()
+    farthest = rows.loc[rows.groupby(along)["size"].idxmax(), [*along, "away", "alpha"]]
     return farthest.set_index(along).assign(median_away=means).reset_index()
 
 

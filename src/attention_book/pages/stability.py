@@ -70,9 +70,9 @@ def on_data(table, expected, damping):
     """
     table, where = table.rename(columns={"start": "branch"}), expected.index.names
     runs = table[table["what"] == "contraction"].pivot(index=[*where, "seed"], columns="iteration", values="distance")
-    measured = with_errors(_factor(runs).rename("measured").groupby(where, observed=True)).dropna()
+    measured = with_errors(_factor(runs).rename("measured").groupby(where)).dropna()
     copies = table[(table["what"] == "copies") & (table["damping"] > 0) & (table["width"] > 0)]
-    ranges = copies.groupby(where, observed=True)["apart"].agg(
+    ranges = copies.groupby(where)["apart"].agg(
         copies_jumping="median", copies_jumping_low="min", copies_jumping_high="max"
     )
     rows = expected.join(measured).join(ranges)

@@ -61,7 +61,7 @@ def fractions(runs):
     same variance, by the correlation within data sets.
     """
     where, rows = ["optimizer", "alpha", "d"], []
-    for values, some in runs.groupby(where, observed=True):
+    for values, some in runs.groupby(where):
         for basin in BASINS:
             hits = (some["basin"] == basin).astype(float)
             low, high = _interval(hits.groupby(some["seed"]), hits.mean())
@@ -119,11 +119,11 @@ def valleys(table):
     standard deviation over the lowest, mean over data sets (NaN: below 1e-6); `aligned`, cosine of two ends, with its
     standard deviation.
     """
-    groups = table.groupby(WHERE, observed=True)
-    per_set = table.groupby([*WHERE, "seed"], observed=True)
-    minima = per_set["minimum"].nunique().groupby(WHERE, observed=True)
+    groups = table.groupby(WHERE)
+    per_set = table.groupby([*WHERE, "seed"])
+    minima = per_set["minimum"].nunique().groupby(WHERE)
     losses = per_set["train_loss"]
-    relative = (losses.std() / losses.min()).groupby(WHERE, observed=True).mean()
+    relative = (losses.std() / losses.min()).groupby(WHERE).mean()
     columns = {
         "starts": groups.size() // groups["seed"].nunique(),
         "minima": minima.mean(),
@@ -195,7 +195,7 @@ def draw_basins(informed, runs, sigma):
     """Figure 15: where runs of `classify` end, beside the minima that informed starts lead to, in two dimensions."""
     figure, (axes,) = panels(1, 5.2)
     axes.axline((0, 0), slope=1, color="#bbbbbb", linewidth=1)
-    for (branch, d), minima in informed.groupby(["start", "d"], observed=True):
+    for (branch, d), minima in informed.groupby(["start", "d"]):
         marker, size = ("o", 14) if d == runs["d"].iloc[0] else ("D", 40)
         style = {"facecolors": "none", "edgecolors": COLOURS[branch], "linewidths": 0.8, "marker": marker}
         ends = cosines(minima, sigma)
@@ -237,7 +237,7 @@ def _draw_shares(axes, shares):
 def draw_minima(table):
     """Cumulative distributions over starts and data sets of the experiment "landscape", at `SHOWN_STARTS`."""
     figure, (top, bottom) = panels(2, 3.3)
-    groups = table.groupby(["omega", "valley", "noise"], observed=True)
+    groups = table.groupby(["omega", "valley", "noise"])
     shown = [(where, ends) for where, ends in groups if (where[0], where[2]) in SHOWN_STARTS]
     for number, ((omega, valley, noise), ends) in enumerate(shown):
         excess = 100 * (ends["train_loss"] / ends.groupby("seed")["train_loss"].transform("min") - 1)

@@ -153,9 +153,9 @@ def value_gains(table):
     """
     rows = of_task(table, Task()).set_index(["start", "d", "seed"])
     with_value, without = (select(rows, architecture)["train_loss"] for architecture in (VALUE, STANDARD))
-    gains = with_errors((1 - with_value / without).rename("gain").groupby(["start", "d"], observed=True)).reset_index()
+    gains = with_errors((1 - with_value / without).rename("gain").groupby(["start", "d"])).reset_index()
     powers = {}
-    for start, own in gains[gains["gain"] > 0].groupby("start", observed=True):
+    for start, own in gains[gains["gain"] > 0].groupby("start"):
         weights = own["gain"] / own["gain_error"]
         if own["d"].nunique() == gains["d"].nunique():
             (power, _), errors = np.polyfit(np.log(own["d"]), np.log(own["gain"]), 1, w=weights, cov="unscaled")
@@ -203,7 +203,7 @@ def lowest(table, architecture):
     """
     rows = select(table, architecture)
     rows = rows[rows["cell"].isin(rows.loc[rows["start"] == "positional", "cell"])]  # cells with all starts
-    best = rows.loc[rows.groupby("cell", observed=True)["train_loss"].idxmin()]
+    best = rows.loc[rows.groupby("cell")["train_loss"].idxmin()]
     sizes = dict(zip(("teacher_1", "teacher_2"), TWO_TEACHERS.teachers)) | {"m": 1.0}
     units = {name: best[name].abs() / (size * TWO_TEACHERS.sigma**2) for name, size in sizes.items()}
     return with_errors(pd.DataFrame(units).groupby(best["alpha"]))
