@@ -34,7 +34,7 @@ def plain(flat, mask, sequences):
 def compiled(flat, mask, sequences):
     """The same pass by `step.train_epoch`."""
     order = np.random.default_rng(0).permutation(len(sequences.tokens))
-    step.train_epoch(training.trainable(flat.copy(), mask), sequences, order, training.BATCH, training.ADAM)
+    step.train_epoch(training.trainable(flat.copy(), mask), sequences, order, training.BATCH, training.ADAM, 0)
 
 
 def milliseconds(work, *arguments):

@@ -313,7 +313,7 @@ def adam(flat, gradient, free, moments, step, rule):
 
 
 @njit(**COMPILED)
-def train_epoch(model, sequences, order, batch, rule, step=0):
+def train_epoch(model, sequences, order, batch, rule, step):
     """One pass over the training sequences in the given order, in batches; the mean cross-entropy along the way.
 
     The last batch may be smaller. `step` counts the steps of Adam done before.
