@@ -47,7 +47,8 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(BIN)/basedpyright
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone" --ignore=tests/reference
 
-PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py)  # tests of the built book
+# Tests of the built book.
+PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py)
 
 TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-directory
 
@@ -62,8 +63,10 @@ test: $(READY)  ## everything that CI runs: style, types, notebooks, smoke book,
 test-types:
 	$(BIN)/basedpyright
 
-test-notebooks:  # nbval executes each notebook once, against its reference; the book is built from that
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(NBVAL) tests/reference
+# nbval executes each notebook once, against its reference; the book is built from that. In the order of their names no two
+# of them compile the same functions at the same time.
+test-notebooks:
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(NBVAL) tests/reference
 
 test-all: test-types
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%)

@@ -247,7 +247,7 @@ WITHOUT_RESULT = [
     ((*THRESHOLD, "--points", str(2**70)), "^no result at these parameters: "),
     ((*THEORY, "--scrambles", str(10**12)), "^no result at these parameters: "),
     ((*THRESHOLD, "--scrambles", str(10**12)), "^no result at these parameters: "),
-    ((*SIMULATE, "--d", str(10**8)), "^no result at these parameters: "),
+    ((*SIMULATE, "--d", str(10**12)), "^no result at these parameters: "),
     ((*SIMULATE, "--d", "2", "--alpha", "1e20", "--json"), "^no result at these parameters: "),
     ((*THEORY, "--sigma", "1e-300"), "result"),
     ((*THEORY, "--sigma", "1e10"), "result"),
@@ -258,10 +258,10 @@ WITHOUT_RESULT = [
     ((*SIMULATE, "--lam", "1e300"), "result"),
     ((*SIMULATE, "--matrix", "1e300,1;1,1e300"), "result"),
     (
-        ("threshold", "--kind", "critical", *FEW, "--omega", "1"),
+        ("threshold", "--kind", "critical", *FEWER, "--omega", "1"),
         "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8",
     ),
-    (("threshold", "--kind", "linear", *FEW, "--omega", "1"), "no linear threshold found"),
+    (("threshold", "--kind", "linear", *FEWER, "--omega", "1"), "no linear threshold found"),
     ((*UNSETTLED, "--json"), r"not settled after \d+ iterations: relative change nan"),
 ]
 

@@ -2,12 +2,13 @@
 
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from built import DESK, HERE, HTML, PHONE
+from built import DESK, HERE, HTML, PHONE, opening
 from scipy.special import expit
 from test_pages import WCAG, serious
 
@@ -119,17 +120,28 @@ def test_the_loss_is_continuous_where_a_branch_ends(branches):
 # In the browser ------------------------------------------------------------------------------------------------------
 
 
+def go_on(page, **view):
+    """Go to a view of the landing page, of the standard matrix if it names no other."""
+    view = {"matrix": "standard", **view}
+    page.evaluate("view => { location.hash = view }", "&".join(f"{name}={value}" for name, value in view.items()))
+    page.wait_for_function("() => document.querySelector('[name=alpha]').value == " + str(view["alpha"]))
+    return page
+
+
+@pytest.fixture(scope="module")
+def landing(chromium):
+    """The landing page, opened once for all tests that change nothing but its view and its size."""
+    with opening(chromium) as opened:
+        yield opened(PAGE)
+
+
 @pytest.fixture
-def explorer(open_page):
-    """The landing page, and a function that goes to a view of it."""
-    page = open_page(PAGE)
-
-    def go(**view):
-        page.evaluate("view => { location.hash = view }", "&".join(f"{name}={value}" for name, value in view.items()))
-        page.wait_for_function("() => document.querySelector('[name=alpha]').value == " + str(view["alpha"]))
-        return page
-
-    return page, go
+def explorer(landing):
+    """That page on a desk, from its top, and a function that goes to a view of it."""
+    landing.set_viewport_size(DESK)
+    go_on(landing, omega=0.3, alpha=1)
+    landing.evaluate("scrollTo(0, 0)")
+    return landing, partial(go_on, landing)
 
 
 def says(page, part, words):
@@ -260,10 +272,10 @@ def swipe(page, start, end):
     page.wait_for_timeout(200)
 
 
-def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(explorer):
-    page, go = explorer
+def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(open_page):
+    page = open_page(PAGE)
     page.set_viewport_size(PHONE)
-    go(omega=0.3, alpha=1)
+    go_on(page, omega=0.3, alpha=1)
     page.locator(".explorer-map").evaluate("map => map.scrollIntoView({block: 'center'})")
     state = lambda: [float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")]  # noqa: E731
     scrolled = page.evaluate("scrollY")
@@ -313,9 +325,9 @@ def test_nothing_jumps_when_the_point_moves(explorer, width):
     assert len(places) == 1
 
 
-def test_a_phone_shows_what_a_move_does(explorer):
+def test_a_phone_shows_what_a_move_does(open_page):
     """Map, verdict and two panels are on one screen; the way there is folded away."""
-    page, _ = explorer
+    page = open_page(PAGE)
     page.set_viewport_size(PHONE)
     page.reload()
     top = page.locator(".explorer-map").bounding_box()["y"]
@@ -365,15 +377,15 @@ def test_scripts_and_data_stay_small_and_carry_their_licences():
         assert name == "esbuild" or f"\n{name} {version}\n" in bundle
 
 
-@pytest.mark.parametrize(("size", "theme"), [(PHONE, "dark"), (DESK, "light")], ids=["phone", "desk"])
-def test_axe_finds_nothing_serious_on_the_landing_page(explorer, size, theme):
+def test_axe_finds_nothing_serious_on_the_landing_page(open_page):
     """In the two views in which `test_pages` does not read it."""
-    page, _ = explorer
-    page.set_viewport_size(size)
-    page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    page = open_page(PAGE)
     page.locator(".explorer-numbers summary").click()
-    page.wait_for_timeout(300)  # colours change slowly
-    assert serious(page, WCAG, ".bd-article") == []
+    for size, theme in ((PHONE, "dark"), (DESK, "light")):
+        page.set_viewport_size(size)
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        page.wait_for_timeout(300)  # colours change slowly
+        assert serious(page, WCAG, ".bd-article") == []
 
 
 # Students trained in the browser --------------------------------------------------------------------------------------
@@ -398,10 +410,9 @@ def test_the_gradient_of_the_browser_is_that_of_the_library(explorer):
     np.testing.assert_allclose(gradient, slope[0].numpy(), atol=1e-6)
 
 
-def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(explorer):
+def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(open_page):
     """Means over its four data sets, within three errors of their difference from the mean over more of ours."""
-    page, go = explorer
-    go(omega=0.3, alpha=1.2, d=100, seed=4, train="sweep")
+    page = go_on(open_page(PAGE), omega=0.3, alpha=1.2, d=100, seed=4, train="sweep")
     said = page.locator(".explorer-training output")
     assert len(page.workers) == 1
     page.locator("[name=alpha]").press("ArrowRight")
@@ -430,15 +441,14 @@ def test_the_link_of_a_view_can_be_copied(explorer):
     assert copied == f"{PAGE.as_uri()}#matrix=alternative&omega=0.35&alpha=1.7"
 
 
-def test_a_link_trains_the_same_students_again(explorer):
-    page, go = explorer
-    losses = []
+def test_a_link_trains_the_same_students_again(open_page):
+    page, losses = open_page(PAGE), []
     for seed in (7, 8, 7):
-        go(omega=0.3, alpha=1.3, d=100, seed=seed, train="circle")
+        go_on(page, omega=0.3, alpha=1.3, d=100, seed=seed, train="circle")
         says(page, "training output", "ended positional")
         losses.append([dot["train_loss"]["value"] for dot in page.evaluate("window.explorer.students()")])
     assert losses[0] == losses[2] != losses[1] and len(losses[0]) == 10
-    go(omega=0.31, alpha=1.3)
+    go_on(page, omega=0.31, alpha=1.3)
     assert page.evaluate("window.explorer.students()") == []  # of another task
 
 

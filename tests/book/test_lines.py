@@ -33,7 +33,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**8, 8, alphas=ALPHAS)))
+    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**7, 8, alphas=ALPHAS)))
 
 
 # Branches
@@ -56,8 +56,8 @@ def test_a_branch_may_exist_in_the_middle_only():
 
 def instability(task, branch, alpha):
     """By how much one step of the map enlarges a small overlap of `branch` at the solution without overlaps."""
-    overlaps = solve(task, alpha, "symmetric", 2**10, 8, seed=5).overlaps
-    nets, setting = gaussian_points(2**11, 16, 5), Setting(task)
+    overlaps = solve(task, alpha, "symmetric", 2**9, 8, seed=5).overlaps
+    nets, setting = gaussian_points(2**10, 16, 5), Setting(task)
     x = 0.1
     images = []
     for side in (x, -x):
@@ -80,9 +80,9 @@ def instability(task, branch, alpha):
 )
 def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, branch, alpha, grows_above):
     task = Task(omega=omega)
-    near = solve(task, alpha, branch, 2**10, 8)
+    near = solve(task, alpha, branch, 2**9, 8)
     assert near.converged
-    end, error = branch_end(task, branch, alpha, near.overlaps, 2**10, 8)
+    end, error = branch_end(task, branch, alpha, near.overlaps, 2**9, 8)
     assert (end < alpha) == grows_above and 0 < error < 0.15 * end
     below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
     assert (below < 1 < above) if grows_above else (below > 1 > above)
@@ -171,7 +171,7 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
-    alpha, error = threshold(TASK, kind, 2**12, 8).alpha
+    alpha, error = threshold(TASK, kind, 2**11, 8).alpha
     assert of_line["alpha"] == pytest.approx(alpha, abs=0.1 * error)  # the same scrambles
     assert of_line["alpha_error"] == pytest.approx(error, rel=0.05)
 

@@ -30,7 +30,7 @@ WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of
     "lowest": 2,
     "searched": 2,
     "stability": 1,
-    "variants_theory": 2,
+    "variants_theory": 1,
     "hysteresis": 1,
     "lost_letters": 1,
     "histogram": 1,

@@ -107,7 +107,7 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
         optimizer.step()
         losses.append(value.item() * len(chosen))
     ours = flat.copy()
-    loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule)
+    loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule, 0)
     assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
     theirs = np.concatenate([tensor.detach().numpy().ravel() for tensor in tensors])
     # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.

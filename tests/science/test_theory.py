@@ -94,7 +94,7 @@ def test_free_energy_is_stationary(solutions, branch):
 def test_slopes_are_those_of_neighbouring_solutions(branch):
     differences, step = [], 0.01
     for seed in range(6):
-        few = {"points": 2**10, "scrambles": 8, "seed": seed}
+        few = {"points": 2**9, "scrambles": 8, "seed": seed}
         centre = solve(TASK, ALPHA, branch, **few)
         ahead, behind = (solve(TASK, ALPHA + sign * step, branch, **few, start=centre.overlaps) for sign in (1, -1))
         train, test = ((getattr(ahead, n) - getattr(behind, n)) / (2 * step) for n in ("train_loss", "test_mse"))
@@ -115,7 +115,7 @@ def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
     own = "theta" if branch == "semantic" else "m"
     last, by_seed = None, []
     for seed in range(8):
-        last = solve(TASK, alpha, branch, 2**10, 16, seed, start=last and last.overlaps)
+        last = solve(TASK, alpha, branch, 2**9, 16, seed, start=last and last.overlaps)
         assert last.converged
         by_seed.append(last)
     for name in ("q", own, "V", "train_loss", "test_mse"):
@@ -147,9 +147,9 @@ def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, poi
 def test_the_positional_branch_is_one_up_to_many_data(omega):
     last = None
     for alpha in (3.2, 4.5, 6.4):
-        last = solve(Task(omega=omega), alpha, "positional", 2**11, 8, start=last and last.overlaps)
+        last = solve(Task(omega=omega), alpha, "positional", 2**9, 8, start=last and last.overlaps)
         assert last.converged
-    fresh = solve(Task(omega=omega), 6.4, "positional", 2**11, 8)
+    fresh = solve(Task(omega=omega), 6.4, "positional", 2**9, 8)
     assert fresh.converged and fresh.overlaps == pytest.approx(last.overlaps, rel=1e-4)  # same points, two ways
 
 
@@ -175,7 +175,7 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
 
 @pytest.mark.slow
 def test_few_data_leave_a_small_student():
-    few, twice = (solve(TASK, alpha, "symmetric", 2**10, 8) for alpha in (1e-3, 2e-3))
+    few, twice = (solve(TASK, alpha, "symmetric", 2**8, 8) for alpha in (1e-3, 2e-3))
     shifts = [solution.overlaps.V * TASK.lam / TASK.sigma**2 - 1 for solution in (few, twice)]
     assert few.converged and twice.converged and 0 < shifts[0] < shifts[1] < 0.05
     # The prox of a field near zero jumps away from zero, so r stays finite: q and the loss are proportional to alpha,
@@ -206,7 +206,7 @@ def test_linear_baseline():
 
 # Thresholds
 
-CROSSING = {"points": 2**10, "scrambles": 8}
+CROSSING = {"points": 2**9, "scrambles": 8}
 
 
 @pytest.fixture(scope="module")
