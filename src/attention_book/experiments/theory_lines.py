@@ -10,11 +10,12 @@ from attention_phases.theory.branches import MINIMA, as_row, as_table, follow, s
 from attention_phases.theory.ends import border, branch_end, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
-from attention_phases.theory.published_rule import coarse_threshold
 from attention_phases.theory.quadrature import usual_points
 from attention_phases.theory.solver import UNSETTLED
 from attention_phases.theory.stability import gains, settling_distance
 from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
+
+from .published_rule import coarse_threshold
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
 OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4

@@ -16,7 +16,7 @@ from ..render.style import BASELINE, COLOURS, NEUTRAL, OPAQUE, OVERLAP_LABELS, P
 from .phase_diagram import theory_comparison
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
-# Why a published number of a solution differs, where not by quadrature (see tests/science/test_published_rule.py).
+# Why a published number of a solution differs, where not by quadrature (see tests/book/test_published_rule.py).
 OF_SOLUTION = {"train_loss": "cause unknown", "test_mse": "cause unknown"}
 
 

@@ -105,8 +105,10 @@ def _general_average(setting, overlaps, points, lowest, anew):
     marks, of, c = setting.marks, setting.law_of, setting.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
-    shift_x = np.linalg.solve(mixing, marks.T).T[..., None, None] * np.linalg.inv(root)[of]
-    shift_z = -np.linalg.solve(rest, aligned.swapaxes(-1, -2))[of] @ shift_x
+    # Of the independent numbers by m: a small m is the same as a shift of them.
+    shift_x = np.linalg.solve(mixing, marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
+    shift_z = -np.linalg.solve(rest, aligned.swapaxes(-1, -2))[of] @ shift_x  # (K, L, t, r)
+    shift = np.concatenate([part.reshape(len(marks), -1, part.shape[-1]) for part in (shift_x, shift_z)], axis=1)
     A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of])
     reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of])
     law = general.Law(
@@ -117,16 +119,16 @@ def _general_average(setting, overlaps, points, lowest, anew):
         rest[of],
         mixing,
         marks,
-        np.ascontiguousarray(shift_x),
-        np.ascontiguousarray(shift_z),
         of,
         task.omega,
         architecture.attention(task),
     )
     size = reach.size
     arguments = (law, len(root), c, setting.covariance, architecture.score, A.reshape(size, size), reach.ravel())
-    means = over_scrambles(general.scramble_means, (points, lowest, setting.choices(points)), anew, *arguments)
-    return Averages(*means[:5], *means[5].T, *means[6:], response=np.full(len(points), np.nan))
+    nets = points, lowest, setting.choices(points)
+    *means, losses, teacher_slope, by_number = over_scrambles(general.scramble_means, nets, anew, *arguments)
+    slopes = {"teacher_slope": teacher_slope, "pull_slope": np.einsum("scki,cij->skj", by_number, shift)}
+    return Averages(*means, *losses.T, **slopes, response=np.full(len(points), np.nan))
 
 
 def loss_of(task: Task) -> tuple[float, float, float, float]:

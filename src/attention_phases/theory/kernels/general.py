@@ -21,10 +21,9 @@ SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w,
 # of the teacher's first field; Cholesky factors `root` (L, r, r) of q and `rest` (L, t, t) of what the student does not
 # tell of the teacher, and `aligned` (L, r, t). With standard normal x (r,) and z (t,) of the token its fields are
 # ``w = mean + root x`` and ``y = lean + aligned^T x + rest z``. These come from independent numbers by `mixing` (L, L),
-# a Cholesky factor of the tokens' correlations. A small m in the means, of the marks (K, L), is the same as a shift of
-# those numbers by `shift_x` (K, L, r, r) and `shift_z` (K, L, t, r). `of` (L,) numbers the different laws, and `fixed`
-# (L, L) is the teacher's positional matrix.
-Law = namedtuple("Law", "mean lean root aligned rest mixing marks shift_x shift_z of omega fixed")
+# a Cholesky factor of the tokens' correlations. The means have m times the `marks` (K, L). `of` (L,) numbers the
+# different laws, and `fixed` (L, L) is the teacher's positional matrix.
+Law = namedtuple("Law", "mean lean root aligned rest mixing marks of omega fixed")
 
 
 @njit(cache=True)
@@ -298,7 +297,7 @@ def draw(numbers, choice, law, x, z, w, y, Y):
     These are what they are made of, x (L, r) and z (L, t), the fields w (N,) and y (L, t), and the teacher's attention
     Y (L, L).
     """
-    mean, lean, root, aligned, rest, mixing, _, _, _, _, omega, fixed = law
+    mean, lean, root, aligned, rest, mixing, _, _, omega, fixed = law
     count, r = x.shape
     t = z.shape[1]
     for a in range(count):
@@ -332,23 +331,19 @@ def draw(numbers, choice, law, x, z, w, y, Y):
 
 
 @njit(cache=True)
-def add_slopes(numbers, choice, g, z, law, theta_slope, m_slope):
-    """Add what one sentence brings to two entries of `equations.Averages`, the slopes (t, r, r) and (r, r)."""
-    mean, _, _, _, rest, _, marks, shift_x, shift_z, _, _, _ = law
-    _, count, r = mean.shape
-    t = rest.shape[1]
+def add_slopes(numbers, choice, g, z, marks, theta_slope, m_slope):
+    """Add what one sentence brings to `teacher_slope` (t, r, r) of `equations.Averages` and to `m_slope`.
+
+    The latter has E[g^T u] times each of the independent numbers, by choice of clusters: (K, r, L (r + t)).
+    """
+    count, t = z.shape
+    _, r, size = m_slope.shape
     for k in range(r):
         pull = 0.0
         for a in range(count):
             pull += g[a * r + k] * marks[choice, a]
-        for j in range(r):
-            shifted = 0.0
-            for b in range(count):
-                for i in range(r):
-                    shifted += numbers[b * r + i] * shift_x[choice, b, i, j]
-                for s in range(t):
-                    shifted += numbers[count * r + b * t + s] * shift_z[choice, b, s, j]
-            m_slope[k, j] += pull * shifted
+        for i in range(size):
+            m_slope[choice, k, i] += pull * numbers[i]
     for s in range(t):
         for j in range(r):
             both = 0.0
@@ -363,7 +358,7 @@ def add_slopes(numbers, choice, g, z, law, theta_slope, m_slope):
 def add_scramble(numbers, lowest, choices, anew, law, c, C, M, A, reach, sums):
     """Add the sentences of one scramble, see `scramble_means`, to `sums`."""
     power, noise, pull, teacher, teacher_pull, losses, theta_slope, m_slope = sums
-    mean, lean, _, _, rest, _, marks, _, _, of, _, _ = law
+    mean, lean, _, _, rest, _, marks, of, _, _ = law
     _, count, r = mean.shape
     t = rest.shape[1]
     size = count * r
@@ -399,16 +394,16 @@ def add_scramble(numbers, lowest, choices, anew, law, c, C, M, A, reach, sums):
                     noise[of[a], k, j] += force * x[a, j]
                     for b in range(count):
                         power[of[a], k, j] += force * c[a, b] * g[b * r + j]
-        add_slopes(numbers[point], choice, g, z, law, theta_slope, m_slope)
+        add_slopes(numbers[point], choice, g, z, marks, theta_slope, m_slope)
 
 
 @njit(cache=True, nogil=True)
 def scramble_means(numbers, lowest, choices, anew, law, laws, c, C, M, A, reach):
     """Return the entries of `equations.Averages` over scrambles of numbers (scrambles, points, L (r + t) or more).
 
-    The three losses are in one array. With `anew` the proximal points are searched for, and the two lowest minima of
-    each point are stored in `lowest` (scrambles, points, 2, N); otherwise the descents start from what an earlier
-    search stored there.
+    The three losses are in one array, and the last entry is `m_slope` of `add_slopes`. With `anew` the proximal points
+    are searched for, and the two lowest minima of each point are stored in `lowest` (scrambles, points, 2, N);
+    otherwise the descents start from what an earlier search stored there.
 
     Args:
         choices: (scrambles, points), which choice of clusters each sentence has
@@ -417,11 +412,11 @@ def scramble_means(numbers, lowest, choices, anew, law, laws, c, C, M, A, reach)
         c, C: (L, L), correlations and covariances of the tokens
     """
     scrambles, points, _ = numbers.shape
-    r, t = law.mean.shape[2], law.rest.shape[1]
+    (clusters, tokens, r), t = law.mean.shape, law.rest.shape[1]
     power, noise = np.zeros((scrambles, laws, r, r)), np.zeros((scrambles, laws, r, r))
     pull, teacher, losses = np.zeros((scrambles, r)), np.zeros((scrambles, laws, r, t)), np.zeros((scrambles, 3))
     teacher_pull = np.zeros((scrambles, r))
-    theta_slope, m_slope = np.zeros((scrambles, t, r, r)), np.zeros((scrambles, r, r))
+    theta_slope, m_slope = np.zeros((scrambles, t, r, r)), np.zeros((scrambles, clusters, r, tokens * (r + t)))
     for i in range(scrambles):
         sums = power[i], noise[i], pull[i], teacher[i], teacher_pull[i], losses[i], theta_slope[i], m_slope[i]
         add_scramble(numbers[i], lowest[i], choices[i], anew, law, c, C, M, A, reach, sums)

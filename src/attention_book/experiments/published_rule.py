@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..task import Task
-from .baseline import linear_baseline
-from .equations import Averages, Overlaps, Scalars, Setting, average, conjugates, penalty, update
-from .quadrature import gaussian_points
-from .thresholds import Threshold, falls
+from attention_phases.task import Task
+from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory.equations import Averages, Overlaps, Scalars, average, conjugates, penalty, update
+from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.theory.setting import Setting
+from attention_phases.theory.thresholds import Threshold, falls
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
 MANY = (2**12, 8)  # points and scrambles of the exact losses

@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 
 from attention_book import published
-from attention_phases import Task
-from attention_phases.measured import Measured
-from attention_phases.theory import Threshold, linear_baseline, published_rule
-from attention_phases.theory.equations import Scalars
-from attention_phases.theory.kernels.two_tokens import NONE, descend, search
-from attention_phases.theory.published_rule import (
+from attention_book.experiments import published_rule
+from attention_book.experiments.published_rule import (
     Coarse,
     coarse_threshold,
     plane_rule,
     product_rule,
     solve_coarsely,
 )
+from attention_phases import Task
+from attention_phases.measured import Measured
+from attention_phases.theory import Threshold, linear_baseline
+from attention_phases.theory.equations import Scalars
+from attention_phases.theory.kernels.two_tokens import NONE, descend, search
 from attention_phases.theory.stability import teacher_fit
 from attention_phases.theory.thresholds import falls
 
