@@ -145,6 +145,9 @@ def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
         used |= set(re.findall(r'class="term[^"]*" href="[^"]*glossary\.html#([^"]+)"', page.read_text()))
     assert len(terms) > 25 and set(terms) == used
     assert all(len(re.sub("<[^>]*>", "", meaning).split()) > 1 for meaning in terms.values())
+    assert not any("#equation-" in meaning for meaning in terms.values())  # whose number stands on another page
+    words = [name for name in re.findall(r"^(\w.*)\n  ", (HERE / "book/glossary.md").read_text(), re.M)]
+    assert words == sorted(words, key=str.lower)
 
 
 def test_the_bibtex_is_that_of_the_citation_file(open_page):

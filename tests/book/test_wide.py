@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_book.render.panels import panels
+from attention_book.render.panels import draw_points, panels
 from attention_book.render.wide import wide_svg
 
 
@@ -28,3 +28,10 @@ def test_panels_stand_side_by_side_with_labels_of_their_own(figure):
 
 def test_a_single_panel_has_no_other_shape():
     assert wide_svg(panels(1, 3)[0]) is None
+
+
+def test_the_legend_of_all_panels_keeps_the_markers_of_points_with_bars(figure):
+    draw_points(figure.axes[0], [1, 2], [1, 2], [0.1, 0.1], "black", label="points")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside upper left")
+    legend = wide_svg(figure).partition('<g id="legend_')[2]
+    assert re.search(r'<use xlink:href="#m[0-9a-f]+"', legend)

@@ -17,7 +17,7 @@ from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
 from ..render.panels import draw_line, panels, scientific, styled, write_beside
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OVERLAP_LABELS, POSITIONAL, SEMANTIC
+from ..render.style import ALPHA, COLOURS, NEUTRAL, OPAQUE, OVERLAP_LABELS, POSITIONAL, SEMANTIC
 from ..store.identity import flattened
 from ..store.parquet import flat
 from .breaking import breaking_shift
@@ -113,36 +113,37 @@ def draw_surfaces(by_alpha, sigma):
 
     by_alpha: `experiments.landscape.Surface` by alpha.
     """
-    figure, rows = panels(len(by_alpha), 4.7)
+    figure, rows = panels(len(by_alpha), 4.7, sharex=True, sharey=True)
+    lowest_of = {alpha: min(loss for *_, loss in surface.minima.values()) for alpha, surface in by_alpha.items()}
+    top = max(np.quantile(surface.loss - lowest_of[alpha], 0.8) for alpha, surface in by_alpha.items())
     for axes, (alpha, surface) in zip(rows, by_alpha.items()):
-        winner = min(surface.minima, key=lambda valley: surface.minima[valley][2])
-        lowest = surface.minima[winner][2]
-        _draw_loss(figure, axes, surface.m / sigma**2, surface.theta / sigma**2, surface.loss - lowest)
+        lowest = lowest_of[alpha]
+        filled = _draw_loss(axes, surface.m / sigma**2, surface.theta / sigma**2, surface.loss - lowest, top)
         for valley, (m, theta, loss) in surface.minima.items():
-            if valley == winner:
+            if loss == lowest:
                 marker, size, label = "*", 17, f"{valley}: the lower one"
             else:
                 marker, size, label = "o", 10, rf"{valley}: higher by {1e3 * (loss - lowest):.2g}$\cdot10^{{-3}}$"
             style = {"color": COLOURS[valley], "markersize": size, "markeredgecolor": "white"}
             axes.plot(m / sigma**2, theta / sigma**2, marker, **style, label=label)
         axes.set_title(rf"$\alpha = {alpha:g}$")
-        axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
         axes.set_ylabel(r"with the teacher $\theta/\sigma^2$")
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
-        axes.legend(loc="upper right", frameon=True, framealpha=0.9)
+        axes.legend(loc="upper right", **OPAQUE)
+    rows[-1].set_xlabel(r"overlap with the positions $m/\sigma^2$")
+    label = r"$\epsilon_t$ above the lower minimum, in $10^{-3}$"
+    look = {"orientation": "horizontal", "aspect": 35, "format": lambda loss, _: f"{1e3 * loss:g}"}
+    figure.colorbar(filled, ax=rows, label=label, ticks=np.arange(0, top, 5e-4), **look)
     return figure
 
 
-def _draw_loss(figure, axes, x, y, excess):
-    """Contours of a loss above its lower minimum: equal steps in the root show the valleys' floors and their walls."""
-    levels = np.linspace(0, np.sqrt(np.quantile(excess, 0.8)), 22) ** 2
+def _draw_loss(axes, x, y, excess, top):
+    """Contours of a loss above its lower minimum, equal steps in the root up to `top`: they show floors and walls."""
+    levels = np.linspace(0, np.sqrt(top), 22) ** 2
     shades = {"cmap": "Greys_r", "norm": mpl.colors.PowerNorm(0.5, 0, levels[-1])}
     filled = axes.contourf(x, y, np.maximum(excess, 0), levels, extend="max", **shades)
     axes.contour(x, y, excess, levels[1::2], colors="white", linewidths=0.4)
-    bar = figure.colorbar(filled, ax=axes, label=r"$\epsilon_t$ above the lower minimum, in $10^{-3}$")
-    bar.set_ticks(levels[::7])
-    bar.formatter = mpl.ticker.FuncFormatter(lambda loss, _: f"{1e3 * loss:.1f}")
-    bar.update_ticks()
+    return filled
 
 
 def moving_surface(task):
