@@ -47,7 +47,7 @@ class Table:
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
-        note = f"{shared(self.frame)}. In errors: over the standard error of both sides"
+        note = f"{shared(self.frame)}. In errors: the difference over the standard error of both sides"
         table = as_html(readable(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 
