@@ -63,13 +63,14 @@ test: $(READY)  ## everything that CI runs: style, types, notebooks, smoke book,
 test-types:
 	$(BIN)/basedpyright
 
-# nbval executes each notebook once, against its reference; the book is built from that. In the order of their names no two
-# of them compile the same functions at the same time.
-test-notebooks:
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(NBVAL) tests/reference
+# File by file in the order of their names: two that start together compile different functions, the longest is not last.
+BY_NAME := -n 2 --dist loadfile --no-loadscope-reorder
+
+test-notebooks:  # nbval executes each notebook once, against its reference; the book is built from that
+	$(BIN)/python -m pytest $(BY_NAME) $(NBVAL) tests/reference
 
 test-all: test-types
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%)
+	$(BIN)/python -m pytest $(BY_NAME) -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%)
 
 test-book: test-notebooks
 	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke

@@ -1,6 +1,5 @@
 """The interface of the science and of the pages, a page a module: a new module appears in the book by itself."""
 
-import shutil
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -18,13 +17,16 @@ PAGE = """{name}
 
 
 def setup(app):
-    """Write a page for each module and the list of all."""
+    """Write a page for each module and the list of all; a page that is there already is not read again."""
     modules = [module for package in PACKAGES for module in modules_of(import_module(package))]
-    shutil.rmtree(PAGES, ignore_errors=True)
-    PAGES.mkdir()
-    for module in modules:
-        (PAGES / f"{module.__name__}.rst").write_text(PAGE.format(name=module.__name__, line="=" * 80))
-    (PAGES / "modules.txt").write_text("| module | what it is |\n|---|---|\n" + "".join(map(row, modules)))
+    texts = {f"{module.__name__}.rst": PAGE.format(name=module.__name__, line="=" * 80) for module in modules}
+    texts["modules.txt"] = "| module | what it is |\n|---|---|\n" + "".join(map(row, modules))
+    PAGES.mkdir(exist_ok=True)
+    for path in {*PAGES.iterdir(), *(PAGES / name for name in texts)}:
+        if path.name not in texts:
+            path.unlink()
+        elif not path.exists() or path.read_text() != texts[path.name]:
+            path.write_text(texts[path.name])
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}
 

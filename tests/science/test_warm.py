@@ -139,7 +139,7 @@ def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, archite
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_a_threshold_is_that_of_a_search_at_every_step(by_search, kind):
-    given = Task(omega=0.3), kind, 2**6, 8
+    given = Task(omega=0.3), kind, 2**8, 8
     crossing, expected = threshold(*given), by_search(threshold, *given)
     assert abs(crossing.alpha.value - expected.alpha.value) < 1e-3 * expected.alpha.error
     assert crossing.alpha.error == pytest.approx(expected.alpha.error, rel=2e-3)
