@@ -200,7 +200,7 @@ QUANTITIES = {
     ),
     "ours": _ratio("our value: the mean over data sets, a threshold of these means, or theory"),
     "instances": _ratio("number of our data sets behind the mean"),
-    "z": _ratio("ours minus published, as a standard normal number if both estimate the same"),
+    "z": _ratio("ours minus published, as a standard normal number if both estimate the same", form="+.2f"),
     "numbers": _shown(form=",d"),
     "median": _shown("median |z|", ".2f"),
     "percentile_95": _shown("95th percentile of |z|", ".2f"),

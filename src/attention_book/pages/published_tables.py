@@ -101,7 +101,7 @@ def largest(compared, beyond=4):
     """Means whose ``|z|`` is larger, with their cells."""
     rows = of_means(compared)
     columns = ["figure", "quantity", "omega", "alpha", "z"]
-    return rows.loc[rows["z"].abs() >= beyond, columns].astype({"figure": str, "quantity": str})
+    return rows.loc[rows["z"].abs() >= beyond, columns].astype({"figure": str, "quantity": str}).round({"alpha": 2})
 
 
 @styled
