@@ -49,7 +49,7 @@ def drawn(rng, root=0.715, count=120):
 @pytest.mark.slow
 def test_the_error_of_a_crossing_covers_the_truth():
     """As often as a standard error should, and it is the smaller the more is controlled."""
-    rng, repeats = np.random.default_rng(1), 300
+    rng, repeats = np.random.default_rng(1), 600
     errors = {}
     for names in (("length", "blind"), ()):
         roots = [root(drawn(rng), names).alpha for _ in range(repeats)]

@@ -151,7 +151,7 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
     table = results.experiment("stability", "paper", quiet=True)
     places = [place for place in minima_grids.PASSED if place[2] == "semantic"]
     rows = stability.on_data(
-        table, stability.copies_in_theory(stability.gains_at(places, 2**8, 16)), message_passing.DAMPING
+        table, stability.copies_in_theory(stability.gains_at(places, 2**10, 16)), message_passing.DAMPING
     )
     rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
     assert len(rows) >= 5
