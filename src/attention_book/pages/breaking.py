@@ -243,8 +243,10 @@ def draw_thresholds(theory, trained, known):
         shift = compared[name] - symmetric[compared.index]
         x = compared.index + (ASIDE if name == "searched" else -ASIDE)
         draw_points(axes, x, shift, compared[f"{name}_error"], colour, marker, label=label, markersize=7)
-    known = {omega: value.value - symmetric[omega] for omega, value in known.items() if omega in theory.index}
-    axes.plot(list(known), list(known.values()), "x", color=NEUTRAL, markersize=8, label="published theory")
+    omegas = [omega for omega in known if omega in theory.index]
+    away = [known[omega].value - symmetric[omega] for omega in omegas]
+    steps = [known[omega].rounding for omega in omegas]
+    draw_points(axes, omegas, away, steps, NEUTRAL, "x", markersize=8, label="published theory")
     axes.set(xlabel=OMEGA, ylabel=r"$\alpha_c$ minus the replica-symmetric one")
     figure.legend(loc="outside upper center", ncols=2, fontsize=11)
     return figure
