@@ -137,7 +137,8 @@ badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
     "cause unknown": """**Cause unknown.** For training losses and $\\alpha_c$ it may be how the loss
-is integrated: with 144 points this decides the value, and it is not published ({ref}`Figure 3 <fig03>`).""",
+is integrated: with 144 points this decides the value, and it is not published ({ref}`Figure 3 <fig03>`). For other
+numbers we know of no reason.""",
 }
 
 OF_THRESHOLD = {"critical": "cause unknown", "linear": "quadrature"}  # why a published threshold differs

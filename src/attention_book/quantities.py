@@ -118,7 +118,7 @@ QUANTITIES = {
     "clusters": Quantity("weight, and means along encoding and teacher, of each joint choice of clusters, as JSON"),
     "teachers": Quantity("mean square of the entries of each column of the teacher, as JSON"),
     "density": _ratio("share of the teacher's entries that are not zero"),
-    "l1": _ratio("l1 penalty on the student's weights"),
+    "l1": _ratio("l1 penalty on the student's weights", heading="ℓ₁"),
     "alpha": _ratio("sample complexity n/d: training sentences per dimension"),
     "d": Quantity("embedding dimension"),
     "seed": Quantity("number of the data set, which seeds its random draws"),

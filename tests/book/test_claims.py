@@ -360,7 +360,7 @@ CLAIMS = {
         r"up to $\alpha = 12.8$: from $\lambda = 0.3$ on there are none": lambda: (
             load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
         ),
-        r"rises from $\alpha \approx 0.2$ to about 1.1 and then stays; at $\sigma = 0.7$ it rises too": lambda: (
+        r"rises between $\alpha \approx 0.2$ and 1.1 and then stays; at $\sigma = 0.7$ it rises too": lambda: (
             rises(lam=0.001) and rises(sigma=0.7)
         ),
         r"with zero weights up to $\alpha \approx 0.5$ and positional beyond": lambda: (

@@ -43,9 +43,12 @@ def answers(flat, sequences):
 
 
 def around_sgd(table, variant, sequences):
-    """The answers of run 0 of the experiment "histogram", and how SGD changes the matrices, by their heading."""
+    """The answers of run 0 of the experiment "histogram", and how SGD changes the matrices, by their heading.
+
+    Changes are rounded to a hundredth of a per cent: further digits are those of the training's own rounding.
+    """
     adam, sgd = (answers(weights(table, variant, after), sequences) for after in ("adam", "sgd"))
-    return {"after Adam": adam, "change by SGD": (sgd[0] - adam[0], sgd[1])}
+    return {"after Adam": adam, "change by SGD": ((sgd[0] - adam[0]).round(4) + 0.0, sgd[1])}
 
 
 @styled

@@ -24,7 +24,7 @@ MAPPED_OVERLAPS = {  # on maps: quantity and start
     r"$\theta$": ("theta", "semantic"),
     r"$|m|$": ("m", "positional"),
 }
-SLIPS = {"rate": "rate 0.1, not 0.15, there", "steps": "4,500 steps, not 5,000, there"}
+SLIPS = {"rate": "rate 0.1, not 0.15, in part of the map", "steps": "4,500 steps, not 5,000, in part of the map"}
 
 
 def of_means(compared, optimizer="gd"):
