@@ -14,7 +14,7 @@ from attention_book.pages.variants import TIED
 from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE
 
-OTHERS = ["#000000", "#222222", "#8a6fb0", "#d1001f"]  # that figures use under no name
+OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 EXECUTED = HTML / "book" / "_executed"
 SHOWN = """() => [...document.querySelectorAll('.bd-article .themes')].map(pair => [
     ...pair.querySelectorAll('img')].map(image => [image.alt, getComputedStyle(image).display,

@@ -16,7 +16,7 @@ from ..render.markup import number
 from ..render.panels import styled
 from ..store.parquet import decode, encode
 
-EQUAL = "#d1001f"  # frames of equal tokens
+EQUAL = "black"  # frames of equal tokens: red would be semantic
 SCRIPT = "../../_static/attention_panel.js"  # from the page
 
 
