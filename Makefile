@@ -38,9 +38,9 @@ pdf: $(READY)  ## the whole book as one PDF, linked from its landing page; build
 	@echo "open _build/html/positional-or-semantic.pdf"
 
 # Two tests, or notebooks, run at a time: one thread each.
-check reference test: export OMP_NUM_THREADS = 1
-check reference test: export NUMBA_NUM_THREADS = 1
-check reference test: export MPLBACKEND = Agg
+book check reference test: export OMP_NUM_THREADS = 1
+book check reference test: export NUMBA_NUM_THREADS = 1
+book check reference test: export MPLBACKEND = Agg
 
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
