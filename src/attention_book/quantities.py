@@ -266,7 +266,7 @@ QUANTITIES = {
         "over which the response is averaged, in units of the fields' root mean square; 0 is the derivative"
     ),
     "apart": _ratio("distance of two copies, over the size of Q"),
-    "resolved": _ratio("smallest distance that was tried", heading="maximum seen"),
+    "resolved": _ratio("smallest distance that was tried"),
     "semantic_start": _shown("semantic minimum from α ="),
     "positional_stop": _shown("positional minimum to α =", missing="beyond the grid"),
     "copies_jumping": _shown("on data", ".2f"),

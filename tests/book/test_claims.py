@@ -11,7 +11,7 @@ from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
 from attention_book.experiments import structured_grids
-from attention_book.pages import phase_diagram, starts, structured, variants
+from attention_book.pages import breaking, phase_diagram, starts, structured, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -300,6 +300,9 @@ CLAIMS = {
         ),
     },
     "beyond_replica_symmetry": {
+        r"At $\omega = 0.2$ the semantic $\Phi$ is too flat for our points": lambda: (
+            breaking.moved(load("one_step")).query("not resolved and omega <= 0.3").index == [0.2]
+        ).all(),
         r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
         ),

@@ -7,7 +7,7 @@ A column `x` may come with `x_error` (its standard error), `x_std` (the standard
 import re
 from dataclasses import dataclass
 from html import escape
-from math import floor, isfinite, isnan, log10
+from math import ceil, floor, isfinite, isnan, log10
 from numbers import Number
 
 import pandas as pd
@@ -61,8 +61,8 @@ class Table:
 def as_html(frame, caption, folded=False, note=""):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
-    On a phone a row of many columns takes two lines: what it is about, if that is in words, and the numbers; else
-    half of its columns each.
+    On a phone a row of many columns takes several lines of five columns at most, after a line of its own for what it is
+    about, if that is in words.
 
     note: what is the same in all rows, after the caption; other arguments as of `Table`.
     """
@@ -77,14 +77,14 @@ def as_html(frame, caption, folded=False, note=""):
     title = re.sub("<[^>]*>", "", caption)
     above = note if folded else f"{caption}{note and '. '}{note}"
     shown = f"<caption>{above}</caption>" if above else ""
-    lines = ""
-    if not kinds[names[0]] and len(names) >= 4:
-        lines = f' two-lines" style="--columns: {len(names) - 1}'
-    elif len(names) >= 6:
-        lines = f' two-lines halves" style="--columns: {(len(names) + 1) // 2}'
+    titled = not kinds[names[0]] and len(names) >= 4
+    columns = len(names) - titled
+    lines = ceil(columns / 5)
+    classes = "comparison" + " several-lines" * (titled or lines > 1) + " titled" * titled
     table = (
         f'<div class="scrolled" id="{anchor(caption)}" role="region" tabindex="0" aria-label="{escape(title)}">'
-        f'<table class="comparison{lines}">{shown}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        f'<table class="{classes}" style="--columns: {ceil(columns / lines)}">{shown}<thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
     )
     return f"<details><summary>{caption}</summary>{table}</details>" if folded else table
 
