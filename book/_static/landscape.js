@@ -39,13 +39,15 @@
     const {x, y, line, dot, axes} = frame(plane, DRAWN.m, DRAWN.theta, labels);
     const lowest = Math.min(...minima.map(({loss}) => loss)), excess = losses.map(loss => Math.max(loss - lowest, 0));
     const top = Math.sqrt(excess.toSorted((a, b) => a - b)[Math.floor(0.8 * excess.length)]);
-    const levels = Array.from({length: LEVELS}, (_, k) => (top * (k + 0.5) / LEVELS) ** 2);
+    const depths = Array.from({length: LEVELS}, (_, k) => -((top * (k + 0.5) / LEVELS) ** 2)).concat(-Infinity);
     const point = place => {
       const [a, b] = place.map(at => shares[0] + (at - 0.5) * (shares[1] - shares[0]));
       return [x(a * minima[0].m + b * minima[1].m), y(a * minima[0].theta + b * minima[1].theta)];
     };
-    for (const {coordinates} of d3.contours().size([shares.length, shares.length]).thresholds(levels)(excess))
-      line("height", coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""));
+    const contours = d3.contours().size([shares.length, shares.length]).thresholds(depths);
+    contours(excess.map(loss => -loss)).forEach(({coordinates}, k) =>  // the whole plane first: the lower, the darker
+      line("depth", coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""))
+        .style("fill", `hsl(0 0% ${100 - 75 * k / LEVELS}%)`));
     minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
     line("rolled", d3.line(({m}) => x(m), ({theta}) => y(theta))(path));
     for (const {m, theta} of path.slice(-1)) dot("ball", m, theta);
