@@ -174,13 +174,14 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     ]
     theory = pd.DataFrame(
         {
-            "what": ["symmetric", "symmetric", "semantic"],
-            "alpha": [0.5, 0.6, 0.5],
-            "train_loss": [0.9, 5.0, 5.0],
-            "train_loss_error": [0.01, 1.0, 1.0],
+            "what": ["symmetric", "symmetric", "semantic", "positional"],
+            "alpha": [0.5, 0.6, 0.6, 0.5],
+            **{"m": [0, 0, 0, 0.2], "m_error": [0, 0, 0, 0.03], "theta": [0, 0, 0.7, 0], "theta_error": [0, 0, 0.1, 0]},
+            "train_loss": [0.9, 5.0, 5.0, 0.8],
+            "train_loss_error": [0.01, 1.0, 1.0, 0.02],
         }
     )
-    frame = parameters.memory(pd.DataFrame(rows), theory).set_index("start")
+    frame = parameters.memory(pd.DataFrame(rows), theory[:3]).set_index("start")
     assert frame.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
     assert frame.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))
     # Starts on one data set are one instance: squares 0.05 and 0.01.
@@ -189,6 +190,9 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     assert frame.loc["random", "train_loss"] == 2.0 and frame.loc["random", "train_loss_error"] == pytest.approx(0.5)
     assert frame.loc["any", ["theta_rms", "m_rms", "train_loss", "train_loss_error"]].to_list() == [0, 0, 0.9, 0.01]
     assert np.isnan(frame.loc["any", "dimension"]) and frame.loc["random", "dimension"] == 100
+    with_minimum = parameters.memory(pd.DataFrame(rows), theory).iloc[-1]
+    assert with_minimum[["start", "m_rms", "m_rms_error", "train_loss"]].to_list() == ["positional", 0.2, 0.03, 0.8]
+    assert np.isnan(with_minimum["dimension"])
     assert "any" not in set(parameters.memory(pd.DataFrame(rows), theory[:0])["start"])
 
 

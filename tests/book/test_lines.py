@@ -48,10 +48,10 @@ def test_a_branch_is_followed_to_what_a_search_finds():
                 assert value == pytest.approx(getattr(alone.overlaps, name), abs=solution.stderr[name] + 1e-12)
 
 
-def test_a_branch_may_exist_in_the_middle_only():
-    # A weakly positional teacher: too few data on one side, too many on the other.
-    branch = follow(Task(omega=0.05), "positional", (0.02, 0.3, 0.4, 0.5, 2.0, 3.0), **FEW)
-    assert list(branch) == [0.3, 0.4, 0.5] and branch.stopped == {0.02: ENDED, 2.0: ENDED}
+@pytest.mark.slow
+def test_a_branch_that_ends_before_the_lower_quartile_is_entered_at_a_small_alpha():
+    branch = follow(Task(lam=0.001), "positional", (0.1, 0.26, 0.5, 0.8, 1.1, 1.4, 2.0), points=2**10, scrambles=8)
+    assert list(branch) == [0.1, 0.26] and list(branch.stopped) == [0.5]
 
 
 def instability(task, branch, alpha):

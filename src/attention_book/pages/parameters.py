@@ -33,7 +33,9 @@ def best_errors(lines):
 
 
 def memory(table, lines):
-    """Overlaps and losses of students of the experiment "memory", and of the solution of theory without overlaps.
+    """Overlaps and losses of students of the experiment "memory", and of the minima of theory at their alpha.
+
+    Where theory has neither minimum, its solution without overlaps is that of any start.
 
     `start`, `dimension` (NaN: theory); `theta_rms` and `m_rms`, root mean squares, and `train_loss` with errors.
 
@@ -45,11 +47,14 @@ def memory(table, lines):
     groups = per_set.groupby(["start", "d"])
     students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups["train_loss"])).reset_index()
     students = students.rename(columns={"d": "dimension"}).astype({"start": object, "dimension": float})
-    symmetric = lines[(lines["what"] == "symmetric") & np.isclose(lines["alpha"], table["alpha"].iloc[0])]
-    if symmetric.empty:
+    here = lines[np.isclose(lines["alpha"], table["alpha"].iloc[0])]
+    minima = here[here["what"].isin(MINIMA)]
+    solutions = here[here["what"] == "symmetric"] if minima.empty else minima
+    if solutions.empty:
         return students
-    zero = dict.fromkeys(("theta_rms", "theta_rms_error", "m_rms", "m_rms_error"), 0.0)
-    theory = symmetric.assign(start="any", dimension=np.nan, **zero)
+    of_students = {"m": "m_rms", "m_error": "m_rms_error", "theta": "theta_rms", "theta_error": "theta_rms_error"}
+    theory = solutions.rename(columns=of_students).assign(dimension=np.nan)
+    theory["start"] = theory["what"].replace("symmetric", "any")
     return pd.concat([students, theory[students.columns]], ignore_index=True)
 
 

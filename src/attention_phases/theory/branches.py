@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
-ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0), "symmetric": (1.0,)}
+ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
 
 class Branch(dict[float, Solution]):
@@ -48,8 +48,8 @@ def follow(
 ) -> Branch:
     """Return the solutions of one branch at several alpha, each started from its neighbour; see `solve`.
 
-    The branch is entered at the largest alpha, the positional one at the lower quartile, and followed from there. Where
-    it does not exist it has no entry.
+    The branch is entered at the largest alpha and followed from there; the positional one at the lower quartile, or
+    else at the largest or at a small alpha. A branch that exists at none of these is not found.
     """
     alphas = sorted(alphas)
     if not alphas:
