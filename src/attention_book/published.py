@@ -143,7 +143,7 @@ numbers we know of no reason.""",
 
 OF_THRESHOLD = {"critical": "cause unknown", "linear": "quadrature"}  # why a published threshold differs
 COLUMNS = ["quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"]
-COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma", "limit"]
+COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma"]
 COLUMNS += ["verdict", "reason"]
 
 
@@ -175,9 +175,9 @@ def compare(comparisons):
 
     `published` is the text, `rounding` the standard error by rounding of `published_value`; `published_error` is NaN
     where none is given, `published_n` for theory. `difference` is ours minus published, `percent` of the published
-    value, `sigma` over our error, the published one where it is known, and that of rounding, in quadrature. Beyond
-    `limit` of these the two differ: `LIMIT`, and more where the published scatter is not given, which is then taken to
-    be ours. `reason` is a key of `REASONS`, missing where they agree.
+    value, `sigma` over our error, the published one, and that of rounding, in quadrature. Where the scatter behind a
+    published mean is not given, it is taken to be ours. Beyond `LIMIT` errors the two differ. `reason` is a key of
+    `REASONS`, missing where they agree.
 
     Raises BadInput if a value is not finite, an error not > 0, a reason or a kind of evidence unknown.
     """
@@ -192,12 +192,12 @@ def _row(comparison):
     check_positive("error", error)
     check_choice("reason", comparison.reason, REASONS)
     check_choice("evidence", comparison.evidence, EVIDENCE)
-    errors = (error, published.stderr or 0.0, published.rounding)
+    theirs = published.stderr or 0.0
+    if published.n and published.stderr is None:
+        theirs = error * (comparison.n / published.n) ** 0.5
     difference = value - published.value
-    sigma = difference / hypot(*errors)
-    not_given = error * (comparison.n / published.n) ** 0.5 if published.n and published.stderr is None else 0.0
-    limit = LIMIT * hypot(1.0, not_given / hypot(*errors))
-    verdict = VERDICTS[int(abs(sigma) > limit)] if comparison.comparable else "not comparable"
+    sigma = difference / hypot(error, theirs, published.rounding)
+    verdict = VERDICTS[int(abs(sigma) > LIMIT)] if comparison.comparable else "not comparable"
     return {
         "quantity": comparison.quantity,
         "parameters": comparison.parameters,
@@ -214,7 +214,6 @@ def _row(comparison):
         "difference": difference,
         "percent": 100 * difference / published.value,
         "sigma": sigma,
-        "limit": limit,
         "verdict": verdict,
         "reason": None if verdict == "agrees" else comparison.reason,
     }

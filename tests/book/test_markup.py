@@ -184,16 +184,6 @@ def test_what_all_rows_share_stands_once():
     assert markup.shared(compare(theory)) == "In all rows α = 2, positional. Ours: theory, 16 quadratures"
 
 
-def test_a_number_beyond_three_errors_that_agrees_says_up_to_where():
-    mean = paper.Published("2.0", "Table 1", n=10)
-    (row,) = compare([Comparison("q", {}, mean, Measured(2.15, 0.03), "students", 40, "cause unknown")]).to_dict(
-        "records"
-    )
-    assert row["verdict"] == "agrees" and row["sigma"] > 3
-    shown = markup.readable(pd.DataFrame([row]))
-    assert shown["verdict"].item() == f"agrees (limit {row['limit']:.1f})"
-
-
 def test_a_comparison_takes_its_numbers_along():
     table = markup.Table(compare(rows()), "Published and ours")
     bundle, numbers = table._repr_mimebundle_()

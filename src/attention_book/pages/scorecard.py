@@ -23,7 +23,7 @@ FIELDS = {  # of a row of the document, by the columns of `published.compare`
         "source": "source",
     },
     "ours": {"value": "value", "uncertainty": "error", "kind": "evidence", "n": "n"},
-    "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma", "limit": "limit"},
+    "difference": {"absolute": "difference", "percent": "percent", "sigma": "sigma"},
 }
 MISSING = ("published_error", "published_n")  # None in a notebook where they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}

@@ -14,7 +14,6 @@ import pandas as pd
 
 from attention_phases.measured import Measured, with_error
 
-from ..published import LIMIT
 from ..quantities import QUANTITIES, SCALES, SYMBOLS, Quantity
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
@@ -102,7 +101,10 @@ def readable(comparison):
             compared(quantity, {name: value for name, value in given.items() if name not in same})
             for quantity, given in zip(comparison["quantity"], comparison["parameters"])
         ],
-        verdict=[_verdict(*row) for row in comparison[["verdict", "reason", "sigma", "limit"]].itertuples(index=False)],
+        verdict=[
+            verdict if verdict == "agrees" else f"{verdict}: {reason}"
+            for verdict, reason in zip(comparison["verdict"], comparison["reason"])
+        ],
         published=[
             text if isnan(error) else with_error(value, error)
             for text, value, error in comparison[["published", "published_value", "published_error"]].to_numpy()
@@ -132,13 +134,6 @@ def _same(parameters):
 
 def _texts(parameters):
     return [f"{symbol(key)} = {v:g}" if isinstance(v, Number) else symbol(v) for key, v in parameters.items()]
-
-
-def _verdict(verdict, reason, sigma, limit):
-    """A verdict with its reason; with the limit where it is by the published scatter, not given, that numbers agree."""
-    if verdict != "agrees":
-        return f"{verdict}: {reason}"
-    return f"{verdict} (limit {limit:.1f})" if abs(sigma) > LIMIT else verdict
 
 
 def quantity(name):
