@@ -24,11 +24,15 @@
     ["train_loss", "test_mse", "theta", "m"].map(name => [name, measured(rows.map(row => row[name]))]))});
 
   /** Rings: random starts. Dots: means of those from the teacher and the encoding that have not left their valley. */
-  explorer.students = () => run.omega !== state.omega || run.matrix !== state.matrix ? [] : byAlpha().flatMap(rows => {
-    const stayed = ["semantic", "positional"].map(name => chosen(rows, name).filter(row => row.valley === name));
-    return [...chosen(rows, "random").map(row => dot(`random ${row.valley}`, [row])),
-            ...stayed.filter(some => some.length).map(some => dot(some[0].start, some))];
-  });
+  explorer.students = () => {
+    const ofThisTask = run.omega === state.omega && run.matrix === state.matrix;
+    said.style.visibility = ofThisTask ? "visible" : "hidden";
+    return !ofThisTask ? [] : byAlpha().flatMap(rows => {
+      const stayed = ["semantic", "positional"].map(name => chosen(rows, name).filter(row => row.valley === name));
+      return [...chosen(rows, "random").map(row => dot(`random ${row.valley}`, [row])),
+              ...stayed.filter(some => some.length).map(some => dot(some[0].start, some))];
+    });
+  };
 
   /** Where the mean difference of the losses of both students of a data set last changes its sign. */
   function crossing() {
@@ -58,6 +62,7 @@
       : ALPHAS.flatMap(alpha => Array.from({length: SETS}, (_, k) => ({alpha, seed: 1000 * seed + k})));
     run = {train, omega, matrix, rows: [], total: cells.length * (2 + RANDOMS[train])};
     report(run, false);
+    show();
     let drawing;
     work("students", {task: {omega, A: task().A}, d, cells, randoms: RANDOMS[train]}, row => {
       if (row) run.rows.push(row);

@@ -98,15 +98,15 @@
     const place = `At ω = ${written("omega")}, α = ${written("alpha")}`;
     if (!winner) return {head: "No minimum.", rest: `${place}: ${NAMES.map(whyNone).join("; ")}.`};
     const other = NAMES.find(name => name !== winner), better = students[winner].test_mse.value < baseline.value;
-    const predicts = better ? "It also predicts new sentences better than the linear model."
-      : "But it predicts new sentences worse than the linear model.";
-    if (!difference) return {head: `Only the ${winner} student.`, rest: `${place}: ${whyNone(other)}. ${predicts}`};
+    const predicts = `predicts new sentences ${better ? "better" : "worse"} than the linear model.`;
+    if (!difference)
+      return {head: `Only the ${winner} student.`, rest: `${place}: ${whyNone(other)}. The ${winner} student ${predicts}`};
     const value = Math.abs(difference.value), share = 100 * value / students[other].train_loss.value;
     if (value < 2 * difference.error)
       return {head: "A tie.", rest: `${place} the training losses differ by less than two errors.`};
     return {
       head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)} % lower.`,
-      rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${predicts}`,
+      rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${better ? "It also" : "But it"} ${predicts}`,
     };
   }
 

@@ -49,8 +49,8 @@ def pieces():
 
 def _words(folder):
     """Draw the picture; texts about the transition at the standard omega, about limits, and about claims."""
-    task, names = Task(), (THEORY, TRAINED, CLOSE, EXPERIMENTS["alternative"], VARIANTS)
-    line, trained, close, alternative, variants = (experiment(name, "paper", quiet=True) for name in names)
+    task, names = Task(), (THEORY, TRAINED, CLOSE, *EXPERIMENTS.values(), VARIANTS)
+    line, trained, close, *compared = (experiment(name, "paper", quiet=True) for name in names)
     trained, close = trained[trained["optimizer"] == "lbfgs"], close[close["omega"] == task.omega]
     alpha_c = mark(line, "critical").value
     solutions = {alpha: prices.students_at(task, alpha, POINTS) for alpha in (1.0, alpha_c, 2.0)}
@@ -64,7 +64,7 @@ def _words(folder):
     plt.close(figure)
     at_c = {branch: some[0] for branch, some in solutions[alpha_c].items()}
     words = prices.words(task, line, trained, close, accounts[alpha_c], at_c)
-    return words | prices.claim_words(alternative, variants)
+    return words | prices.claim_words(*compared)
 
 
 def data_script():

@@ -115,6 +115,13 @@ def shares_above(**where):
     return [shares.loc[1.0:] for shares in (students.mean() / theory - 1, students.sem() / theory)]
 
 
+def remembered_over_theory():
+    """Overlap with the positions at lambda = 0.001 of students from the encoding, over that of theory's minimum."""
+    students = load("memory", lam=0.001, start="positional", d=2000)
+    theory = load("fig08_theory", lam=0.001, what="positional").set_index("alpha")["m"]
+    return np.sqrt((students["m"] ** 2).mean()) / theory[students["alpha"].iloc[0]]
+
+
 def semantic_at_the_transition():
     """Fewest and most minima that starts around the teacher lead to, at omega = 0.3."""
     counts = starts.scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
@@ -357,9 +364,15 @@ CLAIMS = {
         r"From $\lambda = 0.03$ on even their order is the other one": lambda: (
             later_linear().loc[:0.02].min() > 0 > later_linear().loc[0.03:].max()
         ),
-        r"no positional minimum up to $\alpha = 4.5$": lambda: (
+        r"no positional minimum between $\alpha = 0.5$ and 4.5, and no semantic one below": lambda: (
             load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
+            and load("ridge", what="semantic").query("lam < 0.005")["alpha"].min() > 0.5
         ),
+        r"no positional minimum at any $\alpha$ here, for $\lambda = 0.001$ one up to $\alpha \approx 0.4$ only": lambda: (
+            line("fig08_theory", "positional", sigma=0.7).empty
+            and round(line("fig08_theory", "positional stop", lam=0.001).item(), 1) == 0.4
+        ),
+        r"those from the encoding have twice the overlap of this minimum": lambda: 1.9 < remembered_over_theory() < 2.2,
         r"up to $\alpha = 12.8$: from $\lambda = 0.3$ on there are none": lambda: (
             load("ridge").query("what in ('critical', 'linear')")["lam"].max() == 0.1
         ),
@@ -403,7 +416,7 @@ CLAIMS = {
         r"later than one from informed starts does": lambda: (
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
-        r"So nearly always it is not another minimum": lambda: (
+        r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
             (left := phase_diagram.unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
         ),
     },
@@ -441,7 +454,7 @@ CLAIMS = {
     },
     "table1_histogram": {
         r"the end, they are within one standard error": lambda: max(map(abs, distances_of_the_others())) < 1,
-        r"On other data sets other starts do": letters_are_lost_on_some_data_sets_only,
+        r"on which different starts do": letters_are_lost_on_some_data_sets_only,
         r"It falls for a positional control and for a semantic one it does not": lambda: (
             explained(control_of_counting()[1], "positional", "by_position") < 0.35
             and explained(control_of_counting()[0], "positional", "by_position") > 0.85

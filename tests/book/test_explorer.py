@@ -539,8 +539,8 @@ def test_what_the_claims_say_of_the_thresholds_holds():
         )
         assert (both["critical"] < both["linear"]).all()
     assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
-    words = claim_words(alternative, variants)
-    assert words == {"linear_first_to": "0.38", "alternative_crosses_to": "0.06"}
+    words = claim_words(standard, alternative, variants)
+    assert words == {"linear_first_to": "0.38", "crosses_to": "0.63", "alternative_crosses_to": "0.06"}
 
 
 @pytest.mark.slow  # of the built book

@@ -66,7 +66,7 @@ def test_a_frame_of_every_sort_of_column():
         ("theory", "1.2514(56)", "none"),
         ("in errors", "−2.5", "0.0"),
         ("by token", "0.99885 ± 0.00045", "0.50 ± 0.10"),
-        ("on data", "0.10 (0.00 to 0.30)", "none"),
+        ("distance on data", "0.10 (0.00 to 0.30)", "none"),
         ("published", "−0.0061(41)", ""),
         ("settled", "yes", "no"),
         ("numbers", "16,384", "4"),

@@ -128,11 +128,11 @@ students(
     laptop={"d": [50, 100], "seed": range(6), "alpha": FEWER_FRACTIONS, "optimizer starts": _searches(4)},
     smoke={"d": 30, "seed": range(3), "alpha": [1.0, 2.0], "optimizer starts": _searches(2)},
 )
-# At small alpha the theory has neither minimum here, and yet students stay near their starts.
+# At small alpha students stay near their starts, for which theory has no minimum, or one with less overlap.
 REMEMBERED = [Task(omega=0.18, matrix="alternative"), Task(lam=0.001), Task(sigma=0.7)]
 students(
     "memory",
-    "Three kinds of starts where the theory has neither minimum, in growing dimension: where do the students end?",
+    "Three kinds of starts at small alpha, in growing dimension: where do the students end?",
     {"starts": (*INFORMED, *RANDOM * 3)},
     paper={"d": [250, 500, 1000, 2000], "seed": range(16), "task": REMEMBERED, "alpha": ALPHAS[4]},
     laptop={"d": [125, 250, 500], "seed": range(8), "task": REMEMBERED, "alpha": ALPHAS[4]},

@@ -50,10 +50,12 @@ def breaking_shift(kind, omega):
 
 @cache
 def _breaking_shifts(kind):
-    """The stored shifts by omega: they are computed at the published size alone."""
+    """The stored shifts by omega, where the maxima of Phi were seen: they are computed at the published size alone."""
     stored = DATA / "one_step.parquet"
-    rows = moved(load(stored), kind) if stored.exists() else pd.DataFrame(columns=["shift", "shift_error"])
-    return rows.loc[rows["shift_error"].notna(), ["shift", "shift_error"]]
+    if not stored.exists():
+        return pd.DataFrame(columns=["shift", "shift_error"])
+    rows = moved(load(stored), kind)
+    return rows.loc[rows["resolved"], ["shift", "shift_error"]]
 
 
 def ground_states(table):

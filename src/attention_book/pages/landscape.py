@@ -11,7 +11,7 @@ from attention_phases.errors import ResultError
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..analysis.thresholds import borders_of, curve, mark, side_by_side
+from ..analysis.thresholds import borders_of, curve, is_minimum, mark, side_by_side
 from ..experiments.cells import LineCell
 from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE
@@ -169,14 +169,15 @@ the teacher; a click starts a descent"></svg></div>
 
 @styled
 def draw_transition(lines, sigma):
-    """Figure 1, C: overlaps of the solution with the lower loss, from theory; dotted: of the other one.
+    """Figure 1, C: overlaps of the minimum with the lower loss, from theory; dotted: of the other one.
 
     lines: rows of `theory_lines.standard_line` at one omega.
     """
-    critical = lines.loc[lines["what"] == "critical", "alpha"].iloc[0]
+    critical, borders = lines.loc[lines["what"] == "critical", "alpha"].iloc[0], borders_of(lines)
     figure, (axes,) = panels(1, 3.8)
     for branch in MINIMA:
-        overlap = lines[lines["what"] == branch].set_index("alpha")[OWN[branch]].sort_index() / sigma**2
+        rows = lines[(lines["what"] == branch) & is_minimum(borders, branch, lines["omega"].iloc[0], lines["alpha"])]
+        overlap = rows.set_index("alpha")[OWN[branch]].sort_index() / sigma**2
         axes.plot(overlap.index, overlap, ":", color=COLOURS[branch], linewidth=1)
         overlap[critical] = np.interp(critical, overlap.index, overlap)
         overlap = overlap.sort_index()

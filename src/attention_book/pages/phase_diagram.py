@@ -199,7 +199,7 @@ def draw_maps(maps, label, sides, curves, marks=()):
         omegas, alphas = values.columns, values.index
         axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
         axes.set(title=title, ylabel=ALPHA)
-        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0, **OPAQUE}
+        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0.3, **OPAQUE}
         axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(OMEGA)
     bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))

@@ -89,15 +89,16 @@ def words(task, line, trained, close, accounts, solutions):
     }
 
 
-def claim_words(alternative, variants):
-    """Of theory with the second A: up to which omega losses cross; with correlated tokens: where alpha_l is first."""
+def claim_words(standard, alternative, variants):
+    """Of theory with either A: up to which omega losses cross; with correlated tokens: where alpha_l is first."""
     critical, linear = (
         variants[(variants["what"] == what) & (variants["correlation"] > 0)].set_index("omega")["alpha"]
         for what in ("critical", "linear")
     )
     first = linear.index[linear < critical.reindex(linear.index)]
-    crossing = alternative.loc[alternative["what"] == "critical", "omega"]
-    return {"linear_first_to": f"{first.max():g}", "alternative_crosses_to": f"{crossing.max():g}"}
+    lines = {"crosses_to": standard, "alternative_crosses_to": alternative}
+    last = {name: line.loc[line["what"] == "critical", "omega"].max() for name, line in lines.items()}
+    return {name: f"{omega:g}" for name, omega in {"linear_first_to": first.max(), **last}.items()}
 
 
 @styled

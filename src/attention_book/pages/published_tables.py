@@ -79,7 +79,9 @@ def threshold_scores(compared):
     rows = compared[compared["quantity"].isin(THRESHOLDS)]
     rows = rows.assign(task=rows["matrix"].map(_task))
     scores = rows.groupby(["task", "quantity", "optimizer"])["z"]
-    summary = scores.agg(count="size", rms=lambda z: (z**2).mean() ** 0.5, mean_z="mean").reset_index()
+    summary = (
+        scores.agg(count="size", rms=lambda z: (z**2).mean() ** 0.5, mean_z="mean").reset_index().round({"rms": 2})
+    )
     return summary.sort_values(["task", "quantity"], ascending=[False, True], ignore_index=True)
 
 
@@ -90,7 +92,7 @@ def curves(compared):
     along = ["task", "omega", "start", "quantity"]
     means = rows.groupby(along)["size"].median()
     farthest = rows.loc[rows.groupby(along)["size"].idxmax(), [*along, "away", "alpha"]]
-    return farthest.set_index(along).assign(median_away=means).reset_index()
+    return farthest.set_index(along).assign(median_away=means).reset_index().round({"alpha": 3})
 
 
 def _task(matrix):

@@ -281,7 +281,7 @@ def _finish(panels, titles, thresholds):
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
         mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL, left=critical.value < linear.value)
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
-        legend = axes.legend(**place, ncols=2, fontsize=11, columnspacing=1, handlelength=1.6, borderpad=0)
+        legend = axes.legend(**place, ncols=2, fontsize=11, columnspacing=1, handlelength=1.6, borderpad=0.3)
         rows = -(-len(legend.get_texts()) // 2)
         axes.set_title(title, pad=21 + 17 * rows)
     mark_threshold(errors, linear, r"$\alpha_l$", BASELINE, left=linear.value < critical.value)

@@ -20,6 +20,7 @@ COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata
 PARTS = ("_error", "_std", "_low", "_high")
 SAMPLES = {"theory": "quadratures", "students": "data sets", "transformers": "runs"}  # that ours are means of
 OF_COMPARISONS = ["label", "verdict", "published", "value", "value_error", "percent", "sigma_off"]
+PHONE = 50  # characters of a line of a table there
 NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 
@@ -60,30 +61,31 @@ class Table:
 def as_html(frame, caption, folded=False, note=""):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
-    On a phone a row of many columns takes several lines of five columns at most, after a line of its own for what it is
-    about, if that is in words.
+    A row that is wider than a phone takes several lines there, of five columns at most, after a line of its own for
+    what it is about, if that is in words.
 
     note: what is the same in all rows, after the caption; other arguments as of `Table`.
     """
     parts = {f"{name}{part}" for name in frame for part in PARTS}
     names = [name for name in frame if name not in parts]
     kinds = {name: _align(frame[name]) for name in names}
-    head = "".join(f'<th scope="col"{kinds[name]}>{heading(name)}</th>' for name in names)
-    body = "".join(
-        "<tr>" + "".join(_cell(name, row, kinds[name], first=name == names[0]) for name in names) + "</tr>"
-        for row in frame.to_dict("records")
-    )
+    head = [f'<th scope="col"{kinds[name]}>{heading(name)}</th>' for name in names]
+    rows = [
+        [_cell(name, row, kinds[name], first=name == names[0]) for name in names] for row in frame.to_dict("records")
+    ]
     title = re.sub("<[^>]*>", "", caption)
     above = note if folded else f"{caption}{note and '. '}{note}"
     shown = f"<caption>{above}</caption>" if above else ""
-    titled = not kinds[names[0]] and len(names) >= 4
+    titled = not kinds[names[0]]
     columns = len(names) - titled
     lines = ceil(columns / 5)
-    classes = "comparison" + " several-lines" * (titled or lines > 1) + " titled" * titled
+    classes = "comparison"
+    if _width(head, rows) > PHONE:
+        classes += " several-lines" + " titled" * titled
     table = (
         f'<div class="scrolled" id="{anchor(caption)}" role="region" tabindex="0" aria-label="{escape(title)}">'
-        f'<table class="{classes}" style="--columns: {ceil(columns / lines)}">{shown}<thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<table class="{classes}" style="--columns: {ceil(columns / lines)}">{shown}<thead>{_row(head)}</thead>'
+        f"<tbody>{''.join(map(_row, rows))}</tbody></table></div>"
     )
     return f"<details><summary>{caption}</summary>{table}</details>" if folded else table
 
@@ -186,6 +188,18 @@ def _cell(name, row, kind, first):
     plain = isinstance(value, (str, bool)) or value is None
     text = _word(value, column) if plain else _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
+
+
+def _row(cells):
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _width(head, rows):
+    """Characters of the widest line of a table: words of the head may stand below one another, cells stay whole."""
+    texts = [[re.sub("<[^>]*>", "", cell) for cell in row] for row in (head, *rows)]
+    words = [[max(map(len, text.split()), default=0) for text in texts[0]]]
+    lengths = words + [[len(text) for text in row] for row in texts[1:]]
+    return sum(max(column) + 1 for column in zip(*lengths))
 
 
 def _word(value, column):
