@@ -21,6 +21,7 @@ from attention_book import experiments
 from attention_book.experiments import verification
 from attention_book.experiments.kinds import work as train
 from attention_book.store import executors
+from attention_book.store import sweep as store_sweep
 from attention_book.store.identity import canonical, key
 from attention_book.store.parquet import export, load
 from attention_book.store.sweep import Store, run
@@ -74,8 +75,8 @@ def results(tmp_path):
         yield stored
 
 
-def sweep(cells, results, executor, work=work, **options):
-    return run(cells, work, results, executor, quiet=True, **options)
+def sweep(cells, results, executor, work=work):
+    return run(cells, work, results, executor, quiet=True)
 
 
 def keys(cells):
@@ -184,10 +185,11 @@ def test_failed_cells_are_reported_and_tried_again(results, capfd):
         assert sweep(cells, results, executor, sound) == (2, 10, [])
 
 
-def test_dead_worker_is_one_clear_line_and_loses_nothing(results):
+def test_dead_worker_is_one_clear_line_and_loses_nothing(results, monkeypatch):
+    monkeypatch.setattr(store_sweep, "AHEAD", 1)
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
     with pytest.raises(SweepError, match="a worker process died") as caught, executors.process_pool(1) as executor:
-        sweep(cells, results, executor, ahead=1)
+        sweep(cells, results, executor)
     assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
     assert results.keys() == keys(grid()[:20])
 

@@ -84,12 +84,12 @@ def test_students_above_theory_at_infinite_d():
     rng, rows = np.random.default_rng(5), []
     for d in (250, 1000):
         for alpha, known in ((0.65, 1e-3), (0.7, 2e-3), (0.75, 9e-3)):
-            control = rng.standard_normal(500) * d**-0.5
-            values = known * (1.03 + 5 / d + 0.1 * control + 1e-4 * rng.standard_normal(500))
+            known_of_data = rng.standard_normal((len(CONTROLS), 500)) * d**-0.5
+            values = known * (1.03 + 5 / d + 0.1 * known_of_data[0] + 1e-4 * rng.standard_normal(500))
             part = {"omega": 0.1, "alpha": alpha, "start": "semantic", "d": d, "train_loss": values}
-            rows.append(pd.DataFrame(part | {"length": control}))
+            rows.append(pd.DataFrame(part | dict(zip(CONTROLS, known_of_data))))
     theory = {(0.1, alpha, "semantic"): Measured(known, 0.01 * known) for alpha, known in ((0.65, 1e-3), (0.7, 2e-3))}
-    shares = above_theory(pd.concat(rows), theory, "train_loss", controls=("length",))
+    shares = above_theory(pd.concat(rows), theory, "train_loss")
     assert [*shares] == [(0.1, "semantic")] and shares[0.1, "semantic"].value == pytest.approx(0.03, abs=1e-4)
     assert shares[0.1, "semantic"].error == pytest.approx(0.01, rel=1e-3)
 

@@ -175,9 +175,8 @@ def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
     """Then D = 2 gap, and D' is that of two minima weighted with y/2, by another kernel."""
     valley = broken.valley
     far = 2 * valley.gap / (valley.q0 + valley.gap)
-    points = {"points": 2**10, "scrambles": 16}
-    gains = inner_gains(TASK, ALPHA, valley, [far], **points)[:, 0]
-    averages = average(TASK, valley._replace(y=valley.y / 2), gaussian_points(**points, seed=1, dimensions=6))
+    gains = inner_gains(TASK, ALPHA, valley, [far], 2**10)[:, 0]
+    averages = average(TASK, valley._replace(y=valley.y / 2), gaussian_points(2**10, seed=1, dimensions=6))
     apart = ALPHA * valley.V**2 * (averages.power - averages.mean_power) / valley.gap
     error = np.hypot(standard_error(gains), standard_error(apart))
     assert abs(gains.mean() - apart.mean()) < 3 * error and error < 0.1 * apart.mean()

@@ -7,7 +7,7 @@ import torch
 from attention_phases import Task
 from attention_phases.model.two_tokens import misfits, risk, sample
 from attention_phases.training import searches
-from attention_phases.training.optimizers import LBFGS_TOLERANCE, fit
+from attention_phases.training.optimizers import GD_RATE, LBFGS_TOLERANCE, fit
 
 LAM = 0.01
 
@@ -65,6 +65,6 @@ def test_the_noise_of_langevin_descent_has_its_variance():
         patch.setattr(searches, "fit", lambda data, lam, weights: [walked.append(weights[0])])
         begun = drawn()[1]
         start = torch.zeros(20_000)
-        searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0), 0.02, np.random.default_rng(1), 40, rate=0.1)
-    expected = 2 * 0.1 * 0.02 * sum(1 - step / 40 for step in range(40))
+        searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0), 0.02, np.random.default_rng(1), 40)
+    expected = 2 * GD_RATE * 0.02 * sum(1 - step / 40 for step in range(40))
     assert walked[0].var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)

@@ -98,7 +98,7 @@ def by_dimension(table, power=1.0):
     return crossings, as_columns(limits, "omega")
 
 
-def above_theory(table, theory, name, power=1.0, controls=CONTROLS):
+def above_theory(table, theory, name, power=1.0):
     """By which share q or the training loss at infinite d exceeds that of theory: `Measured` by omega and start.
 
     The mean over the alphas at which theory has a solution, with the quadrature error of theory.
@@ -115,7 +115,7 @@ def above_theory(table, theory, name, power=1.0, controls=CONTROLS):
     shares = {}
     for where, some in rows.groupby(["omega", "start"]):
         means = {
-            d: intercept(np.column_stack([np.ones(len(same)), same[[*controls]]]), same["share"].to_numpy())
+            d: intercept(np.column_stack([np.ones(len(same)), same[[*CONTROLS]]]), same["share"].to_numpy())
             for d, same in some.groupby("d")
         }
         share = limit(means, power)

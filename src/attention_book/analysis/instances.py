@@ -6,6 +6,7 @@ A column `x_error` is the standard error of `x`.
 import numpy as np
 import pandas as pd
 
+Z = 1.96  # standard errors to either side that leave out 5 %
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 
 
@@ -50,10 +51,10 @@ def off(rows, name, other):
     return in_errors(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
 
 
-def wilson(share, count, z=1.96):
-    """Wilson's interval of a share among `count` independent runs."""
-    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
-    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+def wilson(share, count):
+    """Wilson's interval, at 95 %, of a share among `count` independent runs."""
+    centre = (share + Z**2 / (2 * count)) / (1 + Z**2 / count)
+    half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / (1 + Z**2 / count)
     return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounding at shares 0 and 1
 
 

@@ -74,6 +74,7 @@ CROSSING = {  # quantity and start of what falls below what at a threshold
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
+DRAWS = 200  # of means, for the error of a crossing
 SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
 
 
@@ -222,7 +223,7 @@ def compare_tables(folder):
     return pd.concat(parts, ignore_index=True), lacking[lacking > 0].to_dict()
 
 
-def thresholds(published, rows, draws=200):
+def thresholds(published, rows):
     """alpha_c and alpha_l where our means and those of theory cross, and how far from these theirs do, as z.
 
     Their two starts have independent data, and how errors on the same data go together is not known: they count as
@@ -242,10 +243,10 @@ def thresholds(published, rows, draws=200):
         same = rows[(rows["matrix"] == matrix) & (rows["omega"] == omega)]
         for kind, (upper, lower) in CROSSING.items():
             theory = curve(lines[matrix], kind)
-            theirs = _their_crossing(table, upper, lower, rng, draws) if omega in theory.index else UNKNOWN
+            theirs = _their_crossing(table, upper, lower, rng) if omega in theory.index else UNKNOWN
             if np.isnan(theirs.value):
                 continue
-            ours = {name: crossing(GAPS[kind](some), rng, draws) for name, some in same.groupby("optimizer")}
+            ours = {name: crossing(GAPS[kind](some), rng, DRAWS) for name, some in same.groupby("optimizer")}
             for name, own in (ours | {"theory": Measured(*theory.loc[omega])}).items():
                 z = in_errors(own.value - theirs.value, own.error, theirs.error)
                 scores.append((matrix, omega, kind, name, *own, round(z, 2)))
@@ -254,14 +255,14 @@ def thresholds(published, rows, draws=200):
     return frame[np.isfinite(frame["z"])].assign(figure=figure_of).reset_index(drop=True)
 
 
-def _their_crossing(table, upper, lower, rng, draws):
+def _their_crossing(table, upper, lower, rng):
     """Where the mean of one quantity and start falls through that of another, with its error; NaN if it does not."""
     alphas, gap = table.index.to_numpy(), (table["published"][upper] - table["published"][lower]).to_numpy()
     noise = np.hypot(table["error"][upper], table["error"][lower]).to_numpy()
     place = last_fall(alphas, gap)
     if np.isnan(place):
         return UNKNOWN
-    drawn = [last_fall(alphas, gap + noise * rng.standard_normal(len(gap))) for _ in range(draws)]
+    drawn = [last_fall(alphas, gap + noise * rng.standard_normal(len(gap))) for _ in range(DRAWS)]
     return Measured(place, np.nanstd(drawn))
 
 

@@ -46,7 +46,7 @@ def measure(cell):
     return rows
 
 
-def contraction(task, data, fixed, noise, steps, damping=DAMPING):
+def contraction(task, data, fixed, noise, steps):
     """Distances (steps + 1,) of the weights from a fixed point, over the first one, after a small displacement.
 
     data: from `limiting`.
@@ -57,7 +57,7 @@ def contraction(task, data, fixed, noise, steps, damping=DAMPING):
     state = fixed._replace(weights=fixed.weights + size * noise / np.linalg.norm(noise))
     distances = [1.0]
     for _ in range(steps):
-        state = damped(state, step(task, data, state), damping)
+        state = damped(state, step(task, data, state), DAMPING)
         distances.append(float(np.linalg.norm(state.weights - fixed.weights) / size))
     return np.array(distances)
 

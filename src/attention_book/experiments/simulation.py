@@ -145,6 +145,6 @@ def linear_baselines(cell):
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
     length = (teacher.double() @ teacher.double()).item() / cell.d
     return {
-        name: linear_test_error(cell.task, attention, cell.d, length, positions=name != "tokens", nodes=40)
+        name: linear_test_error(cell.task, attention, cell.d, length, positions=name != "tokens")
         for name, attention in fits.items()
     }

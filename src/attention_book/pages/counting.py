@@ -120,15 +120,15 @@ def staying(trained, control):
     return means.rename_axis(["solution", "begun"]).reset_index()
 
 
-def worst_letter(table, cells, after="adam"):
-    """Share of the test positions counted wrong by each run: at all letters, at its worst one, and at the others.
+def worst_letter(table, cells):
+    """Share of the test positions counted wrong after Adam: at all letters, at its worst one, and at the others.
 
     By variant and seed: `letter` (its number), `there`, `elsewhere`, `all`.
     """
     rows = {}
     for cell in cells:
         test = data(cell)[1]
-        wrong = wrong_by_letter(weights(table, cell.variant, after, cell.seed), test)
+        wrong = wrong_by_letter(weights(table, cell.variant, seed=cell.seed), test)
         places = np.bincount(test.tokens.ravel(), minlength=len(wrong))
         worst = wrong.argmax()
         rows[cell.variant, cell.seed] = {

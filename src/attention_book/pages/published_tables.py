@@ -11,6 +11,7 @@ from ..render.markup import symbol
 from ..render.panels import bar_below, draw_cells, styled
 from ..render.style import HIGHER, LOWER, NEUTRAL
 
+LARGE = 4  # of |z|
 THEIR_RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures
 FIGURE_TITLES = {
     "2": "Figure 2",
@@ -99,11 +100,11 @@ def _task(matrix):
     return "standard" if str(matrix).startswith("[[0.6") else "alternative"
 
 
-def largest(compared, beyond=4):
-    """Means whose ``|z|`` is larger, with their cells."""
+def largest(compared):
+    """Means whose ``|z|`` is at least `LARGE`, with their cells."""
     rows = of_means(compared)
     columns = ["figure", "quantity", "omega", "alpha", "z"]
-    return rows.loc[rows["z"].abs() >= beyond, columns].astype({"figure": str, "quantity": str}).round({"alpha": 2})
+    return rows.loc[rows["z"].abs() >= LARGE, columns].astype({"figure": str, "quantity": str}).round({"alpha": 2})
 
 
 @styled
@@ -139,7 +140,7 @@ def draw_score_maps(compared):
             rows = of_means(cells, optimizer)
             rows = rows[(rows["quantity"] == quantity) & (rows["start"] == start)]
             values = rows.pivot(index="alpha", columns="omega", values="z")
-            mesh = draw_cells([axes], [values], (LOWER, HIGHER), largest=4)
+            mesh = draw_cells([axes], [values], (LOWER, HIGHER), largest=LARGE)
             axes.set_title(f"{label}: {symbol(optimizer)}")
         row[0].set_ylabel(r"$\alpha$")
     for axes in panels[-1]:

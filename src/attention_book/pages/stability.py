@@ -18,6 +18,7 @@ from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, OPAQUE, SEMANTIC
 from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
+FARTHEST = 0.7  # distance that the darkest colour means
 DISTANCE = "distance of the copies, over the size of $Q$"
 # label and unit, over sigma^2; m has a drawing of its own
 TRACKED = {"q": (r"$q/\sigma^2$", 1), "theta": (r"$\theta/\sigma^2$", 1), "V": (r"$V/10\sigma^2$", 10)}
@@ -101,14 +102,14 @@ def apart_maps(profile):
 
 
 @styled
-def draw_copies(maps, lines, most=0.7):
-    """How far apart two copies stay, from `apart_maps`, in squares; `most` is what the darkest colour means."""
+def draw_copies(maps, lines):
+    """How far apart two copies stay, from `apart_maps`, in squares."""
     figure, rows = panels(len(maps), 3.6, sharex=True)
     for number, (axes, (branch, values)) in enumerate(zip(rows, maps.items())):
         points = values.stack().dropna()  # by alpha and omega
         alphas, omegas = points.index.get_level_values(0), points.index.get_level_values(1)
         look = {"marker": "s", "cmap": "magma_r", "edgecolors": "#999999", "linewidths": 0.6}
-        squares = axes.scatter(omegas, alphas, 150, points, vmin=0, vmax=most, gid=f"{VALUES}_{number}", **look)
+        squares = axes.scatter(omegas, alphas, 150, points, vmin=0, vmax=FARTHEST, gid=f"{VALUES}_{number}", **look)
         for what, line in lines.items():
             if what in ("critical", f"{branch} start"):
                 draw_line(axes, line, "alpha", **LINES[what])

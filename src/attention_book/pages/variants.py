@@ -35,6 +35,7 @@ SETTLED = (  # near alpha_c; of rank 2, which has none, on both sides of its ons
     ("rank2", 2.0, "semantic"),
     ("rank2", 0.5, "positional"),
 )
+NET = (2**10, 8)  # points and scrambles of a quadrature
 TIED = "#999999"
 ONE = ("q", "m", "theta", "train_loss", "test_mse")
 TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
@@ -175,7 +176,7 @@ def thresholds_by_title(lines):
     return {TITLES[name]: theory_thresholds(select(lines, architecture)) for name, architecture in MAPPED.items()}
 
 
-def copies(points=2**10, scrambles=8):
+def copies():
     """How far apart two copies of message passing settle in theory, at each of `SETTLED`.
 
     `student`, `alpha`, `branch`; `distance` over the size of the weights, with its error: NaN where it is smaller than
@@ -183,8 +184,8 @@ def copies(points=2**10, scrambles=8):
     """
     distances = {}
     for name, alpha, branch in SETTLED:
-        solution = solve(Task(), alpha, branch, points, scrambles, architecture=MAPPED[name])
-        gains = gains_of_columns(Task(), MAPPED[name], alpha, solution.overlaps, points, scrambles)
+        solution = solve(Task(), alpha, branch, *NET, architecture=MAPPED[name])
+        gains = gains_of_columns(Task(), MAPPED[name], alpha, solution.overlaps, *NET)
         distances[TITLES[name], alpha, branch] = settling_distance(*gains)
     rows = as_columns(distances, ["student", "alpha", "branch"], "distance").reset_index()
     return rows.assign(distance=rows["distance"].where(rows["distance"] > 0))

@@ -26,6 +26,7 @@ from . import provenance
 from .identity import Row, canonical, check_rows, key
 
 SCHEMA = 1
+AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
 RESERVED = {"cell", *provenance.COLUMNS}
 
@@ -149,14 +150,12 @@ def run(
     executor: Executor,
     quiet: bool = False,
     known: Collection[str] = (),
-    ahead: int = 1024,
 ) -> Summary:
     """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
 
     work: gives a flat dict a start; importable by the workers.
     quiet: no progress bar (batch jobs); failures are still printed on stderr.
     known: canonical JSON of cells whose results are kept elsewhere.
-    ahead: at most so many cells wait in the executor's queue, more than it has workers.
 
     Raises `SweepError` where a worker process died, the cluster was lost, or its workers are not fit for the work, and
     `StoreError` where a result could not be written.
@@ -170,7 +169,7 @@ def run(
     bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
         while True:
-            while len(pending) < ahead and (cell := next(todo, None)):
+            while len(pending) < AHEAD and (cell := next(todo, None)):
                 future = executor.submit(_compute, work, cell)
                 pending[future] = cell
                 future.add_done_callback(finished.put)

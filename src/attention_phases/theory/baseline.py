@@ -1,7 +1,6 @@
 """The purely positional linear model in high dimension (Result 5.1)."""
 
 from functools import reduce
-from math import inf
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
@@ -48,14 +47,7 @@ def mean_attention(task: Task, nodes: int = NODES[2]) -> np.ndarray:
     return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, np.array(task.matrix)))
 
 
-def linear_test_error(
-    task: Task,
-    attention: np.ndarray,
-    d: float = inf,
-    length: float = 1.0,
-    positions: bool = True,
-    nodes: int = NODES[2],
-) -> float:
+def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, positions: bool) -> float:
     """Return the test error ``E|Y xi - W x|_F^2/(2 d)`` of a fixed mixing matrix W, exact at finite d.
 
     The error (Y - W) xi is odd in xi. The encoding, which the model passes on if it reads positions, therefore adds
@@ -63,11 +55,11 @@ def linear_test_error(
 
     Args:
         attention: W (2, 2)
-        d: embedding dimension; infinite for the high-dimensional limit
+        d: embedding dimension
         length: ``|Q*|^2/d`` of the teacher
         positions: whether the model reads x = xi + p, or xi alone
     """
-    z, weights = tensor_rule(nodes, 2)
+    z, weights = tensor_rule(40, 2)  # enough, see `NODES`
     target = target_attention(task.sigma * np.sqrt(length) * z, task.omega, np.array(task.matrix))
     miss = target - np.asarray(attention)  # (nodes^2, 2, 2)
     bulk = weights @ (miss**2).sum((1, 2))

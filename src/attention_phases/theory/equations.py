@@ -210,7 +210,7 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     return of_theta.max(axis=-1), of_m
 
 
-def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool = False) -> dict:
+def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) -> dict:
     """Return overlaps by name, means over the laws of tokens.
 
     With one column and one teacher they are q, m, theta and V as numbers. Otherwise they are arrays of these names,

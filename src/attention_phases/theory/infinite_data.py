@@ -59,19 +59,19 @@ def mixed_floor(task: Task) -> tuple[float, float, float]:
     return best.fun * task.sigma**2, kappa, m
 
 
-def end(task: Task, kind: str, nodes: int = NODES) -> Measured:
+def end(task: Task, kind: str) -> Measured:
     """Return the omega* at which a threshold goes to infinity, whatever the omega of `task`; unknown if at none.
 
     kind: "critical", where the semantic floor meets the positional one, or "linear", where it meets the linear one
     """
 
-    def gap(omega: float, nodes: int) -> float:
+    def gap(omega: float, nodes: int = NODES) -> float:
         level = floors(replace(task, omega=omega), nodes)
         return level["semantic"] - level[COMPARED[kind]]
 
-    def crossing(nodes: int) -> float:
+    def crossing(nodes: int = NODES) -> float:
         return root_scalar(gap, args=(nodes,), bracket=(0.0, 1.0), xtol=1e-12).root
 
-    if not gap(0.0, nodes) < 0 < gap(1.0, nodes):
+    if not gap(0.0) < 0 < gap(1.0):
         return UNKNOWN
-    return Measured(crossing(nodes), abs(crossing(nodes) - crossing(nodes // 2)))
+    return Measured(crossing(), abs(crossing() - crossing(NODES // 2)))

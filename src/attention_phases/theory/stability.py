@@ -20,7 +20,7 @@ from ..task import Task
 from .branch import BranchMap
 from .equations import Overlaps, Scalars, Setting, average, conjugates, loss_of, update
 from .kernels.two_tokens import all_targets, forces
-from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool, usual_points
+from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
 from .thresholds import falls
 from .warm import Net
@@ -28,9 +28,7 @@ from .warm import Net
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 
 
-def trajectory(
-    task: Task, alpha: float, start: Scalars, steps: int, points: int | None = None, scrambles=SCRAMBLES, seed=0
-) -> pd.DataFrame:
+def trajectory(task: Task, alpha: float, start: Scalars, steps: int, points: int, scrambles=SCRAMBLES) -> pd.DataFrame:
     """Return the overlaps by iteration of undamped message passing (Eqs. 7 and 8, iterated), the start included.
 
     The columns are q, m, theta, V, and their standard errors as "q_error" and so on, from courses that each see one
@@ -38,10 +36,10 @@ def trajectory(
 
     Args:
         start: of the first weights, with theta^2 < sigma^2 q, and V
-        points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
+        points, scrambles: quadrature, see `gaussian_points`
     """
     courses, setting = [], Setting(task)
-    for net in gaussian_points(usual_points("solution") if points is None else points, scrambles, seed):
+    for net in gaussian_points(points, scrambles):
         course = [Overlaps.of(*start)]
         for _ in range(steps):
             averages = pool(average(setting, course[-1], net[None]))
@@ -53,7 +51,7 @@ def trajectory(
 
 
 def modes(
-    task: Task, alpha: float, branch: str, overlaps: Scalars, points: int = 2**12, scrambles=SCRAMBLES, seed=0
+    task: Task, alpha: float, branch: str, overlaps: Scalars, points: int, scrambles=SCRAMBLES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of the state-evolution map within its branch, and their errors: two (3,) arrays.
 
@@ -61,7 +59,7 @@ def modes(
     has its own factor, `Solution.gain`.
     """
     model = BranchMap(task, alpha, branch)
-    x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles, seed), model.fields)
+    x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
     net.averages(model, x)  # searches in the middle
     jacobians = derivatives(lambda x: model.step(x, net.averages(model, x)), x)  # (scrambles, to, from)
 
@@ -118,9 +116,8 @@ def gains_of_columns(
     architecture: Architecture,
     alpha: float,
     overlaps: Scalars | Overlaps,
-    points: int = 2**10,
-    scrambles=8,
-    seed=0,
+    points: int,
+    scrambles: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return what `gains` does, of another architecture: distances over all columns of weights.
 
@@ -134,7 +131,7 @@ def gains_of_columns(
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(q)
     aligned = np.linalg.solve(root, theta[:, 0]) / task.sigma
     rest = sqrt(1 - aligned @ aligned)
-    nets = gaussian_points(points, scrambles, seed, dimensions=2 * len(c) * (r + 1))
+    nets = gaussian_points(points, scrambles, dimensions=2 * len(c) * (r + 1))
 
     def split(normal):  # the teacher's fields over sigma (scrambles, points, L), and own parts (..., L, r)
         columns, remainder = np.split(normal, [len(c) * r], axis=2)

@@ -127,7 +127,6 @@ def iterate(
     damping: float = DAMPING,
     steps: int = STEPS,
     tolerance: float = TOLERANCE,
-    width: float = 0.0,
     report: Callable[[int, float], object] | None = None,
 ) -> Run:
     """Iterate until the weights stand still.
@@ -138,7 +137,6 @@ def iterate(
         damping: share of the old state that is kept, in [0, 1).
         steps: at most so many iterations.
         tolerance: on the relative change of Q in one iteration.
-        width: of `step`.
         report: called after each iteration with the number of iterations and the change.
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
@@ -151,7 +149,7 @@ def iterate(
 
     history = [measured(state, np.inf)]
     while len(history) <= steps and history[-1]["change"] > tolerance:
-        new = damped(state, step(task, data, state, width), damping)
+        new = damped(state, step(task, data, state), damping)
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..attention import target_attention
-from ..errors import check_count
 from ..model.architectures import Architecture
 from ..model.sentences import draw
 from ..task import Task
@@ -47,14 +46,11 @@ def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) 
     return first - differences[:, 0].T / first
 
 
-def recover(
-    task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: int = 2, steps: int = STEPS
-) -> Recovery:
+def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: int = 2) -> Recovery:
     """Draw a teacher and sentences, and look for the teacher from random weights and the labels alone.
 
     The sentences are those of `two_tokens.sample`, in float64.
     """
-    check_count("steps", steps)
     architecture = Architecture(tokens=tokens)
     teacher, xi, _ = (tensor.double().numpy() for tensor in draw(task, alpha, d, rng, architecture))
     matrix = architecture.attention(task)
@@ -63,7 +59,7 @@ def recover(
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0
-    while made < steps and change > SETTLED and V > CERTAIN:
+    while made < STEPS and change > SETTLED and V > CERTAIN:
         w = (rows @ weights).reshape(y.shape) - V * forces
         sign = np.tanh((y * w).sum(0) / V)
         forces = (y * sign - w) / V

@@ -42,21 +42,16 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
 
 
 def anneal(
-    data: Dataset,
-    lam: float,
-    minimum: Fit,
-    temperature: float,
-    rng: np.random.Generator,
-    steps: int = 3000,
-    rate: float = GD_RATE,
+    data: Dataset, lam: float, minimum: Fit, temperature: float, rng: np.random.Generator, steps: int = 3000
 ) -> Fit:
     """Langevin descent from a minimum, with a temperature that falls to zero, then L-BFGS.
 
-    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1). T, in units of R, falls linearly from `temperature`.
+    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), at the rate of gradient descent. T, in units of R,
+    falls linearly from `temperature`.
     """
     weights = minimum.weights[None].clone()
     for step in range(steps):
-        weights.sub_(risk(data, weights, lam)[1], alpha=rate)
+        weights.sub_(risk(data, weights, lam)[1], alpha=GD_RATE)
         noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
-        weights.add_(noise, alpha=(2 * rate * temperature * (1 - step / steps)) ** 0.5)
+        weights.add_(noise, alpha=(2 * GD_RATE * temperature * (1 - step / steps)) ** 0.5)
     return fit(data, lam, weights)[0]

@@ -11,19 +11,19 @@ import numpy as np
 
 from ...task import Task
 from ..kernels.two_tokens import forces
-from ..quadrature import SCRAMBLES, gaussian_points
+from ..quadrature import gaussian_points
 from ..stability import teacher_fit
 from .equations import Valley, inner_points
 
 
-def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int = 2**10, scrambles=SCRAMBLES, seed=0):
+def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
     """Return D'/D of each scramble (scrambles, k) at distances of which `shares` (k,) are D/q1 <= 2 gap/q1."""
     q0, gap, m, theta, V, y = valley
     x1, x2, weights = inner_points().T[:, :, None]  # (K, 1) each
     aligned = theta / sqrt(q0)
     rest = sqrt(task.sigma**2 - aligned**2)
-    by_scramble, rng = [], np.random.default_rng(seed)
-    for net in gaussian_points(points, scrambles, seed, dimensions=6):
+    by_scramble, rng = [], np.random.default_rng(0)
+    for net in gaussian_points(points, dimensions=6):
         xi, zeta, turn = net.T.reshape(3, 2, 1, -1)
         outer = sqrt(q0) * xi + np.array([m, -m])[:, None, None]
         targets = np.repeat(teacher_fit(task, (aligned * xi + rest * zeta)[:, 0])[:, None], len(weights), axis=1)
