@@ -4,13 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
-from attention_phases.attention import target_attention
+from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import solve
-from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.infinite_data import COMPARED, end, floor_of, floors, mixed_floor
+from attention_phases.theory.baseline import linear_baseline, tensor_rule
+from attention_phases.theory.infinite_data import COMPARED, end, floors
 from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
 from attention_phases.training.recovery import fields_from_labels, recover
 
@@ -96,6 +97,15 @@ def test_message_passing_reaches_the_overlap_of_the_theory():
 # Infinite data
 
 
+def floor_of(task, kappa, m):
+    """Test error with infinite data of a student with the weights ``kappa Q* + m 1_d``."""
+    z, weights = tensor_rule(10, 4)
+    y, n = task.sigma * z[:, :2], z[:, 2:]
+    fields = kappa * y + m * (task.sigma * n + [1, -1])
+    miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(fields)
+    return task.sigma**2 / 2 * (weights @ (miss**2).sum((1, 2)))
+
+
 def test_floors_are_lowest():
     level = floors(TASK)
     for kappa, m in ((0.8, 0.0), (1.0, 0.0), (0.0, 0.2), (0.0, 0.5)):
@@ -138,8 +148,10 @@ def test_where_nothing_is_positional_there_is_no_end():
 def test_no_mixed_student_is_better_than_both(omega):
     task = replace(TASK, omega=omega)
     lowest = min(value for name, value in floors(task).items() if name != "linear")
-    floor, kappa, m = mixed_floor(task)
-    assert floor == pytest.approx(lowest, rel=1e-4) and min(kappa, m) < 1e-4
+    starts = [(kappa, m) for kappa in (0.1, 1.0) for m in (0.1, 0.5)]
+    ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-9) for start in starts]
+    best = min(ends, key=lambda end: end.fun)
+    assert best.fun * task.sigma**2 == pytest.approx(lowest, rel=1e-4) and min(abs(best.x)) < 1e-4
 
 
 @pytest.mark.parametrize(("arguments", "name"), [({"alpha": 0}, "alpha"), ({"tokens": 1}, "tokens")])

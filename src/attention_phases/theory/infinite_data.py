@@ -9,7 +9,7 @@ number of sentences makes the semantic minimum win.
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar, root_scalar
+from scipy.optimize import minimize_scalar, root_scalar
 
 from ..attention import attention, target_attention
 from ..measured import UNKNOWN, Measured
@@ -17,7 +17,7 @@ from ..task import Task
 from .baseline import linear_baseline, mean_attention, tensor_rule
 
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
-NODES, MIXED_NODES = 40, 10  # of each number that is averaged over; 20 give the ends to 1e-9
+NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 
 
@@ -39,24 +39,6 @@ def floors(task: Task, nodes: int = NODES) -> dict[str, float]:
         "positional": linear + lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean)),
         "linear": linear,
     }
-
-
-def floor_of(task: Task, kappa: float, m: float, nodes: int = MIXED_NODES) -> float:
-    """Return the test error with infinite data of a student with the weights ``kappa Q* + m 1_d``."""
-    z, weights = tensor_rule(nodes, 4)
-    y, n = task.sigma * z[:, :2], z[:, 2:]
-    fields = kappa * y + m * (task.sigma * n + [1, -1])
-    miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(fields)
-    return float(task.sigma**2 / 2 * (weights @ (miss**2).sum((1, 2))))
-
-
-def mixed_floor(task: Task) -> tuple[float, float, float]:
-    """Return the lowest floor of students that use both mechanisms, with its kappa and m, from several starts."""
-    starts = [(kappa, m) for kappa in (0.1, 1.0) for m in (0.1, 0.5)]
-    ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-9) for start in starts]
-    best = min(ends, key=lambda end: end.fun)
-    kappa, m = np.abs(best.x)
-    return best.fun * task.sigma**2, kappa, m
 
 
 def end(task: Task, kind: str) -> Measured:
