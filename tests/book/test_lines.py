@@ -11,7 +11,6 @@ from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.structured_grids import power_law
 from attention_book.experiments.theory_lines import standard_line, variant_line
-from attention_book.pages.phase_diagram import left_by_descent
 from attention_book.paths import ROOT
 from attention_book.store.identity import canonical
 from attention_book.store.parquet import load
@@ -217,28 +216,6 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)
     assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)
-
-
-# Maps
-
-
-def trained(*instances, omega=0.1, optimizer="lbfgs"):
-    """Rows at alpha = 1 of instances (seed, semantic loss, positional loss)."""
-    same = {"omega": omega, "optimizer": optimizer, "alpha": 1.0, "d": 5, "q": 1.0, "m": 0.0, "theta": 0.0}
-    rows = pd.DataFrame(instances, columns=["seed", "semantic", "positional"])
-    rows = rows.melt("seed", var_name="start", value_name="train_loss").assign(**same, linear_mse=5.0)
-    return rows.assign(test_mse=2 * rows["train_loss"])
-
-
-def test_students_that_descent_leaves_behind_are_told_by_where_lbfgs_has_gone():
-    """Of four from the encoding descent leaves two behind, of which one is on the semantic side by L-BFGS."""
-    by_lbfgs = trained((0, 1.0, 1.0), (1, 1.0, 1.2), (2, 1.0, 1.0), (3, 1.0, 1.0))
-    by_lbfgs = by_lbfgs.assign(theta=by_lbfgs["seed"].isin([0, 3]) * 1.0, m=0.5)
-    by_descent = trained((0, 1.0, 1.1), (1, 1.0, 1.3), (2, 1.0, 1.04), optimizer="gd")
-    table = pd.concat([by_lbfgs, by_descent])
-    left = left_by_descent({"map": table}).set_index("start")
-    assert left["left"].to_dict() == {"positional": 2, "semantic": 0}
-    assert left.loc["positional", "gone"] == 0.5 and np.isnan(left.loc["semantic", "gone"])
 
 
 # What is kept

@@ -195,18 +195,21 @@ def test_the_best_penalty_at_each_alpha():
 
 
 def test_what_descent_leaves_on_each_map():
-    """Of two students from the encoding one is 20 % above, and L-BFGS has taken it to the semantic side."""
+    """Of three students from the encoding two are far above, and L-BFGS has taken one of them to the semantic side."""
     rows = [
         ("positional", 0, "lbfgs", 1.0, 0.1, 0.5),
         ("positional", 0, "gd", 1.2, 0.5, 0.1),
         ("positional", 1, "lbfgs", 1.0, 0.5, 0.1),
-        ("positional", 1, "gd", 1.0, 0.5, 0.1),
+        ("positional", 1, "gd", 1.3, 0.5, 0.1),
+        ("positional", 2, "lbfgs", 1.0, 0.5, 0.1),
+        ("positional", 2, "gd", 1.04, 0.5, 0.1),
+        ("positional", 3, "lbfgs", 1.0, 0.1, 0.5),  # without descent
         ("semantic", 0, "lbfgs", 1.0, 0.1, 0.5),
         ("semantic", 0, "gd", 1.001, 0.1, 0.5),
     ]
     table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
     left = page.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
-    assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 1, 1.0]  # the mean is 10 % above
+    assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 2, 0.5]  # the mean is 18 % above
     assert left.loc["semantic", ["alike", "left"]].to_list() == [1.0, 0] and np.isnan(left.loc["semantic", "gone"])
 
 

@@ -98,18 +98,6 @@ def test_a_low_rank_value_matrix_gains_what_one_singular_value_does_whatever_d(s
     assert second < 0.2 * largest
 
 
-def test_the_standard_student_on_its_own_sentences():
-    rng, other = np.random.default_rng(3), np.random.default_rng(3)
-    of_form, of_pairs = (
-        students.sample(TASK, Architecture(), 1.5, 60, rng),
-        two_tokens.sample(TASK, 1.5, 60, other),
-    )
-    weights = torch.randn(3, 60, generator=torch.Generator().manual_seed(0))
-    for ours, theirs in zip(students.risk(of_form, weights, 0.01), two_tokens.risk(of_pairs, weights, 0.01)):
-        assert torch.allclose(ours, theirs, rtol=1e-5, atol=1e-6)
-    assert of_form.linear() == pytest.approx(of_pairs.linear(), rel=1e-4)
-
-
 def test_a_correlated_token_resembles_the_other():
     data = students.sample(TASK, Architecture(correlation=0.3), 5.0, 400, np.random.default_rng(0))
     C = data.gram.mean(2) - torch.tensor([[1.0, -1.0], [-1.0, 1.0]]) / 400  # less the marks of the places

@@ -215,6 +215,3 @@ def test_settling_distance_of_a_known_gain():
     distances = 2.0 ** -np.arange(5)
     gain = np.array([0.3 / distances] * 4)  # 1 at 0.3
     assert settling_distance(distances, gain) == pytest.approx((0.3, 0.0))
-
-
-# Starts and tables

@@ -91,14 +91,16 @@ def test_threads_change_no_digit(students):
     assert torch.equal(results[0][0], results[1][0]) and torch.equal(results[0][1], results[1][1])
 
 
-def test_two_columns_are_the_general_student_of_rank_two():
-    rngs = (np.random.default_rng(3) for _ in range(2))
-    reduced = two_tokens.sample(Task(omega=0.4), 1.5, 40, next(rngs)).double()
-    general = students.sample(Task(omega=0.4), Architecture("rank2"), 1.5, 40, next(rngs)).double()
-    weights = torch.randn(2, 80, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
-    of_two, expected = two_tokens.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)
-    for one, other in zip(of_two, expected):
+@pytest.mark.parametrize("form", ["tied", "rank2"])
+def test_the_risk_of_two_tokens_is_that_of_the_general_student(form):
+    architecture, task = Architecture(form), Task(omega=0.4)
+    reduced = two_tokens.sample(task, 1.5, 40, np.random.default_rng(3)).double()
+    general = students.sample(task, architecture, 1.5, 40, np.random.default_rng(3)).double()
+    random = torch.Generator().manual_seed(2)
+    weights = torch.randn(2, 40 * architecture.rank, dtype=torch.float64, generator=random)
+    for one, other in zip(two_tokens.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)):
         assert torch.allclose(one, other, rtol=1e-5)  # the reductions are in float32
+    assert general.linear() == pytest.approx(reduced.linear(), rel=1e-4)
 
 
 def test_overlaps_of_known_weights():
