@@ -10,26 +10,15 @@ import os
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
 
-from distributed.deploy.subprocess import SubprocessCluster
+from store_overhead import local_cluster
 
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.kinds import work
-from attention_book.store.executors import cluster, process_pool
+from attention_book.store.executors import process_pool
 from attention_book.store.sweep import Store, run
 from attention_phases.task import Task
-
-
-@contextmanager
-def local_cluster(workers):
-    """Executor on a cluster of this machine."""
-    with (
-        SubprocessCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as local,
-        cluster(local.scheduler_address) as executor,
-    ):
-        yield executor
 
 
 def rate(place, workers, count):

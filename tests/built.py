@@ -6,6 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
 HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
+EXECUTED = HTML / "book" / "_executed"
 PAGES = sorted((HTML / "book").rglob("*.html"))
 # Of the interface's pages, which one template makes, every thirtieth is opened, and the first.
 READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::30]

@@ -19,23 +19,19 @@ from attention_phases.histogram.counting import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
 
 ENDS = {"semantic", "positional"}
+LEADING = structured_grids.power_law(1.5).directions[0]
 
 
 def load(name, **where):
     table = pd.read_parquet(DATA / f"{name}.parquet")
-    return table[
-        np.logical_and.reduce([np.ones(len(table), bool), *(table[key] == value for key, value in where.items())])
-    ]
+    for column, value in where.items():
+        table = table[table[column] == value]
+    return table
 
 
-def line(name, what, **where):
-    """Alphas, or another index, of what a stored line of theory holds."""
-    return load(name, what=what, **where)["alpha"]
-
-
-def first_share(exponent):
-    """The leading directions of a power law."""
-    return structured_grids.power_law(exponent).directions[0]
+def line(name, what, along="omega", **where):
+    """Alphas of what stored theory holds, by omega or another parameter."""
+    return thresholds.curve(load(name, **where), what, along)["alpha"]
 
 
 def thresholds_for_evenly_spread_teachers():
@@ -56,20 +52,13 @@ def largest_loss_apart(name, **where):
     return (losses["positional"] / losses["semantic"] - 1).abs().max()
 
 
-def line_of(name, what):
-    """Alpha by omega of what a stored map of theory holds."""
-    return load(name, what=what).set_index("omega")["alpha"]
-
-
 def from_random_starts():
     """Where the means of rank 2, trained as published, overtake the linear model; theory of both ranks; by omega."""
     by_gd = load("fig14_random", optimizer="gd")
     gaps = {omega: instances.test_gap(rows, "random").mean(axis=1) for omega, rows in by_gd.groupby("omega")}
     last = pd.Series({omega: thresholds.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
-    rank_two = load("fig14_theory", what="linear", form="rank2").set_index("omega")["alpha"]
-    return pd.DataFrame({"random": last, "two": rank_two, "one": line_of("fig03_theory", "linear")}).dropna(
-        subset="random"
-    )
+    theory = {"two": line("fig14_theory", "linear", form="rank2"), "one": line("fig03_theory", "linear")}
+    return pd.DataFrame({"random": last, **theory}).dropna(subset="random")
 
 
 def per_cent(share, error, digits=0):
@@ -140,19 +129,15 @@ def per_cent_above(alpha, **where):
     return per_cent(*(shares.loc[alpha] for shares in shares_above(**where)))
 
 
-def of_penalty(what):
-    """Threshold by lambda."""
-    return load("ridge", what=what).set_index("lam")["alpha"].sort_index()
-
-
 def over_the_penalty(what):
     """Power of lambda with which a threshold grows from 0.01 to 0.1."""
-    return np.log10(of_penalty(what)[0.1] / of_penalty(what)[0.01])
+    alphas = line("ridge", what, "lam")
+    return np.log10(alphas[0.1] / alphas[0.01])
 
 
 def later_linear():
     """alpha_l minus alpha_c by lambda, where both exist."""
-    return (of_penalty("linear") - of_penalty("critical")).dropna()
+    return (line("ridge", "linear", "lam") - line("ridge", "critical", "lam")).dropna()
 
 
 STANDARD = {"sigma": 0.5, "lam": 0.01}
@@ -194,11 +179,15 @@ def random_runs():
     return starts.classify(load("fig15_fractions"), Task().sigma)
 
 
-def runs_that_find(basin, optimizer, *dimensions, alpha=4):
-    shares = starts.fractions(random_runs())
-    return shares.query("alpha == @alpha and optimizer == @optimizer and basin == @basin and d in @dimensions")[
-        "fraction"
-    ]
+@cache
+def random_shares():
+    return starts.fractions(random_runs())
+
+
+def semantic_runs(optimizer, *dimensions, alpha=4):
+    """Shares of the runs that find the semantic minimum, by dimension."""
+    asked = "basin == 'semantic' and optimizer == @optimizer and alpha == @alpha and d in @dimensions"
+    return random_shares().query(asked)["fraction"]
 
 
 def semantic_by_adam(alpha):
@@ -221,8 +210,7 @@ def descent_higher(query):
 
 def positional_share(query):
     """Lower ends of the 95 % intervals of the shares of runs that find the positional minimum."""
-    shares = starts.fractions(random_runs()).query("basin == 'positional'").query(query)
-    return shares["low"]
+    return random_shares().query("basin == 'positional'").query(query)["low"]
 
 
 def left_the_teacher():
@@ -260,7 +248,6 @@ def untied_off():
     return max(off)
 
 
-# Page: for each quotation, whether it is true. A quotation ends where the sentence goes on about something else.
 def lasting(epochs):
     runs = load("lost_letters")
     return lasting_errors(runs[runs["epochs"] == epochs])
@@ -291,6 +278,7 @@ def distances_of_the_others():
     ]
 
 
+# Page: for each quotation, whether it is true. A quotation ends where the sentence goes on about something else.
 CLAIMS = {
     "architectures_compared": {
         r"the teacher's $A$ has 0.6 on its diagonal, and the other tokens share 0.4": lambda: np.allclose(
@@ -342,8 +330,7 @@ CLAIMS = {
             0.3 < changed("gd").loc[10].max() < 0.35 and changed("gd").max() == changed("gd").loc[10].max()
         ),
         r"at $\omega = 0.1$ and $\alpha = 2$, far beyond it, nearly all of those": lambda: (
-            (overlap_with_the_positions() > 0.3).mean() > 0.9
-            and line_of("fig03_theory", "positional border")[0.1] < 1.2
+            (overlap_with_the_positions() > 0.3).mean() > 0.9 and line("fig03_theory", "positional border")[0.1] < 1.2
         ),
     },
     "fig07_dimension": {
@@ -427,7 +414,7 @@ CLAIMS = {
     },
     "fig15_random": {
         r"at $\alpha=4$ a third of the runs or more find the semantic minimum for $d=50$ and 100": lambda: all(
-            runs_that_find("semantic", optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
+            semantic_runs(optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
         ),
         r"Adam does at $\alpha=4$ in 21(7) % of the runs, at $\alpha=3$ in 9(3) %": lambda: (
             [semantic_by_adam(alpha) for alpha in (4, 3)] == [(21, 7), (9, 3)]
@@ -437,13 +424,12 @@ CLAIMS = {
             positional_share("1 <= alpha <= 2 and d >= 200 or alpha >= 1 and d >= 500").min() > 0.5
         ),
         r"gradient descent hardly ever finds it within its 5,000 steps": lambda: all(
-            runs_that_find("semantic", "gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
+            semantic_runs("gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
         ),
     },
     "structured_tokens": {
         r"where 45 % of the variance lies in 40 of 1000 directions": lambda: (
-            round(100 * first_share(1.5).variance * first_share(1.5).weight / Task.sigma**2) == 45
-            and first_share(1.5).weight * 1000 == 40
+            round(100 * LEADING.variance * LEADING.weight / Task.sigma**2) == 45 and LEADING.weight * 1000 == 40
         ),
         r"Those for evenly spread teachers lie below it": lambda: (thresholds_for_evenly_spread_teachers() < 0).all(),
         r"An argument gives $p=-1$": lambda: (

@@ -8,10 +8,9 @@ from io import StringIO
 import pandas as pd
 import pytest
 import yaml
-from built import HERE, HTML, PHONE
+from built import EXECUTED, HERE, HTML, PHONE
 
 pytestmark = pytest.mark.slow
-EXECUTED = HTML / "book" / "_executed"
 NAMES = sorted(path.stem for path in (HTML / "figures").glob("*.json"))
 
 

@@ -8,12 +8,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from built import DESK, HTML, PHONE
+from built import DESK, EXECUTED, HTML, PHONE
 from matplotlib import pyplot as plt
 
+from attention_book.render.dark import SVG
 from attention_book.render.readout import as_json
 
-SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 BY_NAME = {"#c8553d": "semantic"}
 STEP = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
 
@@ -104,7 +104,7 @@ def agrees(box, row):
 
 @pytest.mark.parametrize(("size", "enlarged"), [(PHONE, False), (DESK, False), (DESK, True)])
 def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enlarged):
-    page = open_page(HTML / "book" / "_executed" / "fig02_slice.html")
+    page = open_page(EXECUTED / "fig02_slice.html")
     page.set_viewport_size(size)
     table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text()), comment="#")
     trained = table[(table["panel"] == 1) & (table["series"] == "trained students")].reset_index()
@@ -135,7 +135,7 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enl
 
 
 def test_keys_and_taps_read_a_figure_too(open_page):
-    page = open_page(HTML / "book" / "_executed" / "fig08_parameters.html")
+    page = open_page(EXECUTED / "fig08_parameters.html")
     box, figure = page.locator(".readout-box"), page.locator("figure#fig-08")
     figure.locator(".themes").focus()
     page.wait_for_function("() => window.figureReadout['fig-08']")
