@@ -11,6 +11,7 @@ from attention_phases import Task
 from attention_phases.measured import standard_error
 from attention_phases.theory import equations as state_evolution
 from attention_phases.theory import solve
+from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.one_step import solution
@@ -35,7 +36,6 @@ from attention_phases.theory.stability import gains, teacher_fit
 pytestmark = pytest.mark.slow
 
 TASK, ALPHA, Y = Task(omega=0.1), 0.75, 300.0
-MINIMA = ("semantic", "positional")
 NEAR = {
     "semantic": Valley(0.0593, 0.00232, 0.0, 0.0832, 21.3, Y),
     "positional": Valley(0.0412, 0.0070, 0.1945, 0.0, 18.9, Y),

@@ -12,6 +12,7 @@ from attention_phases import Task, training
 from attention_phases.model import two_tokens
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap
+from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Hats, Overlaps, Scalars, Setting, average, conjugates, free_energy, update
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points, pool
@@ -24,7 +25,6 @@ TASK = Task(omega=0.3)
 SETTING = Setting(TASK)
 ALPHA = 1.5
 QUADRATURE = {"points": 2**11, "scrambles": 16}
-MINIMA = ("semantic", "positional")
 
 
 def value(solution, name):
@@ -308,12 +308,7 @@ def test_the_spread_is_what_each_scramble_alone_has():
 
 # Solutions with both overlaps
 
-SIGNS = (
-    (1, 1, 1, 1),
-    (-1, -1, -1, -1),
-    (1, 1, -1, -1),
-    (-1, -1, 1, 1),
-)  # of xi and zeta: what keeps m or theta at zero
+SIGNS = ((1, 1, 1, 1), (-1, -1, -1, -1), (1, 1, -1, -1), (-1, -1, 1, 1))  # of xi and zeta: m or theta stays zero
 NEAR_AN_END = [(0.3, 0.79, "semantic", 0.1), (0.3, 0.83, "semantic", 0.5), (0.1, 1.1, "positional", 0.1)]
 
 
