@@ -34,8 +34,7 @@ def main():
     task = Task()
     print("branch      points  rule    E[r.xi]  E[Moreau]   (spread, plain Monte Carlo = 1)")
     for branch in ("semantic", "positional"):
-        overlaps = solve(task, 1.2, branch, points=1024).overlaps
-        overlaps = Overlaps.of(*overlaps)
+        overlaps = Overlaps.of(*solve(task, 1.2, branch, points=1024).overlaps)
         for size in SIZES:
             spread = {}
             for rule in (plain, sobol, pairs):

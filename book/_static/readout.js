@@ -50,8 +50,7 @@
         near.push({picture, series, point, x, y, away: cell ? OF_MAP + away / 1e3 : away});
       }
     }
-    const best = near.reduce((best, some) => some.away < (best?.away ?? limit) ? some : best, undefined);
-    return best;
+    return near.reduce((best, some) => some.away < (best?.away ?? limit) ? some : best, undefined);
   }
 
   function show(found) {
@@ -97,7 +96,8 @@
     if (!all || !step) return;
     event.preventDefault();
     const {series = all[0], point = all[0].points.at(-1), x = 0, y = 0} = shown?.picture === picture ? shown : {};
-    const along = /Left|Right/.test(event.key) && series.points.length > 1, turn = (list, of) => list.at((list.indexOf(of) + step) % list.length);
+    const turn = (list, of) => list.at((list.indexOf(of) + step) % list.length);
+    const along = /Left|Right/.test(event.key) && series.points.length > 1;
     const one = along && {...series, points: [turn(series.points, point)]};
     const found = nearest(picture, x, y, [one || turn(all, series)], Infinity);
     show(found && {...found, series: along ? series : found.series});

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from built import DESK, HERE, HTML, PHONE, opening
+from numpy.polynomial.polynomial import polyval2d
 from scipy.special import expit
 from test_pages import WCAG, serious
 
@@ -59,9 +60,10 @@ def made_up(values):
 def test_a_cubic_is_interpolated_exactly():
     rng = np.random.default_rng(0)
     powers = rng.standard_normal((4, 4, 4))
-    cubic = lambda omega, share: np.stack(  # noqa: E731
-        [np.polynomial.polynomial.polyval2d(omega + 0 * share, share, power) for power in powers], axis=-1
-    )
+
+    def cubic(omega, share):
+        return np.stack([polyval2d(omega + 0 * share, share, power) for power in powers], axis=-1)
+
     branch = made_up(cubic)
     for omega, share in zip(rng.uniform(0.1, 0.28, 20), rng.uniform(0, 1, 20)):
         alpha = 2 * omega + share * (2 - 2 * omega)
@@ -76,7 +78,9 @@ def test_outside_of_a_branch_there_is_nothing():
 
 
 def test_what_leaving_out_tells_is_at_least_the_error_of_the_interpolation():
-    wave = lambda omega, share: np.stack([np.sin(9 * share + 11 * omega)] * 4, axis=-1)  # noqa: E731
+    def wave(omega, share):
+        return np.stack([np.sin(9 * share + 11 * omega)] * 4, axis=-1)
+
     branch = made_up(wave)
     with_errors = with_interpolation([line._replace(errors=np.zeros_like(line.errors)) for line in branch])
     rng = np.random.default_rng(1)
@@ -232,7 +236,10 @@ def test_one_state_moves_by_keys_pointer_and_address(explorer):
     page, go = explorer
     page = go(omega=0.2, alpha=1)
     assert [page.locator(f"[name={name}]").input_value() for name in ("omega", "alpha")] == ["0.2", "1"]
-    address = lambda start: page.wait_for_function("start => location.hash.startsWith(start)", arg=start)  # noqa: E731
+
+    def address(start):
+        page.wait_for_function("start => location.hash.startsWith(start)", arg=start)
+
     page.locator("[name=alpha]").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -277,7 +284,10 @@ def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(open_p
     page.set_viewport_size(PHONE)
     go_on(page, omega=0.3, alpha=1)
     page.locator(".explorer-map").evaluate("map => map.scrollIntoView({block: 'center'})")
-    state = lambda: [float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")]  # noqa: E731
+
+    def state():
+        return [float(page.locator(f"[name={name}]").input_value()) for name in ("omega", "alpha")]
+
     scrolled = page.evaluate("scrollY")
     box = page.locator(".explorer-handle").bounding_box()
     x, y = box["x"] + 23, box["y"] + 23
@@ -507,7 +517,10 @@ def test_misfits_and_bending_are_those_of_sentences(students, branch):
     before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
     targets = [teacher_targets(*fields, task.omega, 0.2, 0.2) for fields in y]
     after = np.array([prox(*w, *target, V, task.sigma**2)[:2] for w, target in zip(before, targets)])
-    miss = lambda h: ((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2  # noqa: E731
+
+    def miss(h):
+        return ((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2
+
     paid = account(task, students[branch])
     drawn = {"misfit": miss(after), "bending": ((after - before) ** 2).sum(1) / (2 * V), "unseen": miss(before)}
     for name, values in drawn.items():

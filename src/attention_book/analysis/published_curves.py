@@ -67,7 +67,11 @@ def _beside_ours(curve, theirs):
     theirs[["m", "theta"]] = theirs[["m", "theta"]].abs()
     solutions = [solve(task, alpha, curve.branch, POINTS, SCRAMBLES) for alpha in theirs["alpha"]]
     ours = [vars(solution) | solution.overlaps._asdict() for solution in solutions]
-    quantities = ["q", "V", "test_mse", *filter(None, [OWN.get(curve.branch)]), *["train_loss"] * curve.losses]
+    quantities = ["q", "V", "test_mse"]
+    if curve.branch in OWN:
+        quantities.append(OWN[curve.branch])
+    if curve.losses:
+        quantities.append("train_loss")
     cell = {name: getattr(task, name) for name in ("sigma", "omega", "lam")} | {"form": "tied", "start": curve.branch}
     cell["matrix"] = json.dumps(task.matrix, separators=(",", ":"))
     frames = []

@@ -63,8 +63,11 @@ def expected_misfits(task, spread, lean, size, shift):
     y, encoded = spread * grid, _attention(size * grid + shift * sides)
     target = _target(task, y)
     blind, aligned = ((_attention(h) - target) ** 2 for h in (0 * y, ALIGNED * (y + lean * sides)))
+
+    def mean(values):
+        return values.numpy() @ weights
+
     # The encoded student's fields are independent of the teacher's: all means factorise.
-    mean = lambda values: values.numpy() @ weights  # noqa: E731
     apart = mean(encoded**2) - 2 * mean(encoded) * mean(target) + mean(target**2)
     return mean(blind).sum(), mean(aligned).sum(), apart.sum()
 

@@ -105,12 +105,11 @@ structured(
     smoke=[{"seed": range(2), "alpha": [0.75, 3.0], **READERS, "d": 40}, {"d": [20, 40], "seed": range(4), **LEARNT}],
 )
 
-LINE_OF_TEACHERS = {"task": TWO_TEACHERS, "architecture": [STANDARD, RANK2], "branches": INFORMED}
 experiment(
     "two_teachers_theory",
     "Theory of both students of a teacher of rank 2, where they are compared.",
     ArchitectureLineCell,
-    LINE_OF_TEACHERS,
+    {"task": TWO_TEACHERS, "architecture": [STANDARD, RANK2], "branches": INFORMED},
     paper={"alphas": (3.0,), "points": 2**10, "scrambles": 16},
     laptop={"alphas": (3.0,), "points": 2**5, "scrambles": 4},
     smoke={"alphas": (3.0,), "points": 2**5, "scrambles": 4},

@@ -85,9 +85,8 @@ def spectra(table, lines):
         students, line = of_task(table, task), of_task(lines, task)
         places = {"critical": "critical", "linear": "linear", "begins": "semantic start"}
         places = {name: mark(line, what) for name, what in places.items()}
-        trained = (
-            trained_thresholds(students) if len(students) else dict.fromkeys(map("trained_{}".format, KINDS), UNKNOWN)
-        )
+        missing = {f"trained_{kind}": UNKNOWN for kind in KINDS}
+        trained = trained_thresholds(students) if len(students) else missing
         measured[law] = places | trained
         s = np.array([direction.variance for direction in task.directions])
         filled.append(s.mean() ** 2 / (s**2).mean())

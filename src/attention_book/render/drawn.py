@@ -40,7 +40,8 @@ def as_csv(figure, names=None):
     for number, axes in enumerate(panels_of(figure), 1):
         labels = {"title": axes.get_title("left") or axes.get_title(), **labels_of(axes)}
         for name in "xy":
-            labels[name] += " (logarithmic)" * (getattr(axes, f"get_{name}scale")() == "log")
+            if getattr(axes, f"get_{name}scale")() == "log":
+                labels[name] += " (logarithmic)"
         comments.append(f"# panel {number}: " + "; ".join(f"{name} = {text}" for name, text in labels.items() if text))
     return "\n".join([*comments, table.to_csv(index=False, float_format="%.6g", lineterminator="\n")])
 

@@ -123,9 +123,10 @@ def compared(quantity, parameters):
 def shared(comparison):
     """What rows of `published.compare` share, as HTML: "In all rows α = 2. Ours: theory, 16 quadratures"."""
     kinds = comparison.groupby("evidence", sort=False)["n"]
-    sizes = [f"{kind}, {n.min()}{f' to {n.max()}' * (n.nunique() > 1)} {SAMPLES[kind]}" for kind, n in kinds]
+    ranges = {kind: str(n.min()) if n.nunique() == 1 else f"{n.min()} to {n.max()}" for kind, n in kinds}
+    ours = "Ours: " + "; ".join(f"{kind}, {size} {SAMPLES[kind]}" for kind, size in ranges.items())
     texts = ", ".join(_texts(_same(comparison["parameters"])))
-    return f"In all rows {texts}. Ours: {'; '.join(sizes)}" if texts else f"Ours: {'; '.join(sizes)}"
+    return f"In all rows {texts}. {ours}" if texts else ours
 
 
 def _same(parameters):

@@ -27,9 +27,10 @@ def as_json(figure, names=None):
     names: as of `drawn`.
     """
     table = _with_bands(drawn(figure, names))
-    series, labels = [], {"value": ""}
+    series, value = [], ""
     for number, axes in enumerate(panels_of(figure), 1):
-        labels = {name: label or labels["value"] * (name == "value") for name, label in labels_of(axes).items()}
+        labels = labels_of(axes)
+        value = labels["value"] = labels["value"] or value  # one bar may be that of all panels
         rows = table[table["panel"] == number]
         kinds = [rows["drawn as"] == "cell", "series", "colour"]
         for (_, name, colour), some in rows.groupby(kinds, dropna=False, sort=False):

@@ -8,10 +8,8 @@ from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
 MIME = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
-WIDTH, HEIGHTS = (
-    12.1,
-    (0.36, 0.6),
-)  # inches at most: letters of 14.5 px in the book; height over width, between
+WIDTH = 12.1  # inches at most: letters of 14.5 px in the book
+HEIGHTS = (0.36, 0.6)  # height over width, between
 LETTER = 0.11  # inches of a title
 BESIDE = 0.8  # inches of the labels beside a panel
 

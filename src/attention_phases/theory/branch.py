@@ -134,9 +134,11 @@ class BranchMap:
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:
             values["replicon"] = self.alpha * averages.response
-        pure = not (len(self.teacher[0]) and len(self.places)) and len(self.setting.rho) == 1
-        pure = pure and (len(self.teacher[0]) > 0 or not self.setting.leans.any())
-        return values | {"gain": self.gain(x, averages)} if pure else values
+        along_teacher, along_places = len(self.teacher[0]) > 0, len(self.places) > 0
+        holds_one = not (along_teacher and along_places) and (along_teacher or not self.setting.leans.any())
+        if holds_one and len(self.setting.rho) == 1:
+            values["gain"] = self.gain(x, averages)
+        return values
 
     def losses(self, x: np.ndarray, averages: Averages) -> tuple:
         """Return the training loss ``alpha E[ell(h*)]`` plus penalty (Eq. 14) and the free energy (Eq. 108) at x."""
