@@ -9,13 +9,7 @@ import pytest
 
 from attention_book import published
 from attention_book.experiments import published_rule
-from attention_book.experiments.published_rule import (
-    Coarse,
-    coarse_threshold,
-    plane_rule,
-    product_rule,
-    solve_coarsely,
-)
+from attention_book.experiments.published_rule import Coarse, coarse_threshold, plane_rule, product_rule, solve_coarsely
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.theory import Threshold, linear_baseline
@@ -25,10 +19,7 @@ from attention_phases.theory.stability import teacher_fit
 from attention_phases.theory.thresholds import falls
 
 # The converged solutions at alpha = 2, omega = 0.3, to start from.
-STARTS = {
-    "semantic": Scalars(0.1148, 0.0, 0.1582, 12.66),
-    "positional": Scalars(0.0512, 0.2580, 0.0, 11.40),
-}
+STARTS = {"semantic": Scalars(0.1148, 0.0, 0.1582, 12.66), "positional": Scalars(0.0512, 0.2580, 0.0, 11.40)}
 MOMENTS = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105}  # of a normal number
 
 

@@ -6,14 +6,7 @@ import pytest
 from frames import lines, students
 
 from attention_book import published
-from attention_book.analysis.thresholds import (
-    against_theory,
-    crossing,
-    last_fall,
-    later,
-    shift,
-    shifts,
-)
+from attention_book.analysis.thresholds import against_theory, crossing, last_fall, later, shift, shifts
 from attention_book.pages import breaking, parameters
 from attention_book.pages import phase_diagram as page
 

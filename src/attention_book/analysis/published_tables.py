@@ -57,16 +57,7 @@ TABLES = (
     PublishedTable("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
     PublishedTable("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
 )
-EXPERIMENTS = (
-    "fig02",
-    "fig03",
-    "fig07",
-    "fig08",
-    "fig09",
-    "published_cells",
-    "fig11",
-    "fig14_random",
-)
+EXPERIMENTS = ("fig02", "fig03", "fig07", "fig08", "fig09", "published_cells", "fig11", "fig14_random")
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
