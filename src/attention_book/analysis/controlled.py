@@ -152,7 +152,7 @@ def displaced(table):
     return rows.first() - rows.min()
 
 
-def at_infinite_d(gained, power=1.0):
+def at_infinite_d(gained, power):
     """Limit of infinite d of the mean over data sets: `Measured` by the other names of the index.
 
     gained: series over omega, d and seed, and perhaps the valley.

@@ -58,7 +58,7 @@ def folder_of(profile):
     return BUILT / profile / provenance.source_digest()
 
 
-def compute(cells, store_path, folder, workers=None, quiet=False, scheduler=None, alone=False):
+def compute(cells, store_path, folder, workers, quiet, scheduler=None, alone=False):
     """Compute the cells that neither the store nor the table in `folder` has, and export them; return a `Summary`.
 
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,

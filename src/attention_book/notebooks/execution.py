@@ -127,7 +127,7 @@ def _without_run(notebook, inputs):
 # One figure: its notebook with the parameters asked for, as notebook, page, pictures and numbers
 
 
-def run_figure(name, profile, settings, folder, quiet=True):
+def run_figure(name, profile, settings, folder, quiet):
     """Execute the notebook of a figure, a table or another page, by its name or its file's, and write what it shows.
 
     settings: parameters, "name=value", that differ from those of the profile.

@@ -20,9 +20,10 @@ EQUAL = "black"  # frames of equal tokens: red would be semantic
 SCRIPT = "../../_static/attention_panel.js"  # from the page
 
 
-def shown_sequences(text=""):
-    """The three sequences that the paper shows, and one given as ten letters, as token numbers."""
-    return [*published.SHOWN_SEQUENCES, *([from_letters(text)] if text else [])]
+def shown_sequences(text):
+    """The three sequences that the paper shows, and one given as ten letters, if any, as token numbers."""
+    given = [from_letters(text)] if text else []
+    return [*published.SHOWN_SEQUENCES, *given]
 
 
 def weights(table, variant, after="adam", seed=0):

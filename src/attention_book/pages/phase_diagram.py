@@ -179,7 +179,7 @@ def draw_ends(lines, ends, crossed=None):
 
 
 @styled
-def draw_maps(maps, label, sides, curves, marks=()):
+def draw_maps(maps, label, sides, curves, marks):
     """Maps over alpha and omega above one another, on one colour scale.
 
     maps: title to values, alpha (rows) by omega; the `label` is that of their colour bar.

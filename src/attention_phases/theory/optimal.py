@@ -69,7 +69,7 @@ def overlap(alpha: float, tokens: int = 2, nodes: tuple[int, int] = NODES) -> fl
     return root_scalar(lambda q: alpha_of(q, tokens, nodes) - alpha, bracket=(1e-12, 1 - 1e-12), xtol=1e-14).root
 
 
-def alpha_of(q: float, tokens: int = 2, nodes: tuple[int, int] = NODES) -> float:
+def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
     """Return the alpha at which q in (0, 1) is a fixed point: ``q/(L (1 - (1 - q)^(L/2) E sech(sqrt(q u) n)))``.
 
     u has the law chi^2 with L + 2 degrees of freedom, n that of N(0, 1).
