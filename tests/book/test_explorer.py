@@ -270,10 +270,9 @@ def swipe(page, start, end):
     """A finger from one point of the window to another."""
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
-    for k in range(9):
-        point = {"x": start[0] + k / 8 * (end[0] - start[0]), "y": start[1] + k / 8 * (end[1] - start[1])}
+    for k, (x, y) in enumerate(np.linspace(start, end, 9).tolist()):
         kind = "touchMove" if k else "touchStart"
-        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
         page.wait_for_timeout(20)
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_timeout(200)

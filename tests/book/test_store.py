@@ -141,7 +141,13 @@ def test_bad_results_are_refused_by_name(store, rows, named):
 
 
 def cut(size):
-    return lambda path: os.truncate(path, int(size * path.stat().st_size) if size < 1 else path.stat().st_size - size)
+    """Leave a share of a file, or all but so many bytes."""
+
+    def change(path):
+        before = path.stat().st_size
+        os.truncate(path, int(size * before) if size < 1 else before - size)
+
+    return change
 
 
 def of_schema(number):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from scipy.special import expit
 
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.task import Task
@@ -69,8 +70,11 @@ def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():
     noise, t = TASK.sigma * rng.standard_normal((2, 10**6)), 0.1
 
     def mean_loss(h):
-        target = (1 - TASK.omega) / (1 + np.exp(-y * (y - y[::-1]))) + TASK.omega * np.diag(TASK.matrix)[:, None]
-        return TASK.sigma**2 * ((1 / (1 + np.exp(-h * (h - h[::-1]))) - target) ** 2).sum(0)
+        target = (1 - TASK.omega) * own_attention(y) + TASK.omega * np.diag(TASK.matrix)[:, None]
+        return TASK.sigma**2 * ((own_attention(h) - target) ** 2).sum(0)
+
+    def own_attention(fields):
+        return expit(fields * (fields - fields[::-1]))
 
     rates = growth_rates(TASK, alpha)
     for name, h in (("positional", noise + u), ("semantic", y)):
