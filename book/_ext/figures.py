@@ -11,6 +11,7 @@ from html import escape
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 from docutils import nodes
 
 from attention_book.render.dark import corners, dark
@@ -64,7 +65,8 @@ def add_dark(app, image, page):
         if sum(1 for _ in figure.document.findall(nodes.section)) > 1:  # else the page has no contents beside it
             figure["classes"] += ["full-width"]  # for which the theme's script folds them away
         both.children = []
-        both += [*picture(image, f"{root}{FOLDER}/{path.name}"), *picture(other, f"{root}{FOLDER}/{dark_one}")]
+        both += picture(image, f"{root}{FOLDER}/{path.name}")
+        both += picture(other, f"{root}{FOLDER}/{dark_one}")
 
 
 @cache
@@ -129,11 +131,8 @@ def panels(svg):
     tree = ElementTree.fromstring(svg)
     *_, width, height = map(float, tree.get("viewBox").split())
     axes = [group for group in tree.iter() if group.get("id", "").startswith("axes_")]
-    sides = {group.get("id").removeprefix("axes_"): [*corners(group)[0], *corners(group)[1]] for group in axes}
-    return {
-        number: [round(float(side / whole), 4) for side, whole in zip(four, 2 * (width, height))]
-        for number, four in sides.items()
-    }
+    shares = {group.get("id").removeprefix("axes_"): np.divide(corners(group), (width, height)) for group in axes}
+    return {number: [round(float(share), 4) for share in both.flat] for number, both in shares.items()}
 
 
 def data(experiment):

@@ -102,8 +102,10 @@ def as_text(result):
     tables = {name: value for name, value in result.items() if _is_table(value)}
     values = {name: _shown(value, errors.get(name)) for name, value in result.items() if name not in tables}
     values = {name: text for name, text in values.items() if text}  # no reason is none to show
-    width = max(map(len, values), default=0)
-    blocks = ["\n".join(f"{name:{width}} = {value}" for name, value in values.items())] if values else []
+    blocks = []
+    if values:
+        width = max(map(len, values))
+        blocks.append("\n".join(f"{name:{width}} = {value}" for name, value in values.items()))
     blocks += [_table(rows) for rows in tables.values()]
     return "\n\n".join(blocks)
 
@@ -117,13 +119,9 @@ def _table(rows):
     names = list(dict.fromkeys(name for row in rows for name in row))
     lines = [names, *([_shown(row.get(name, "")) for name in names] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
-    words = [isinstance(rows[0].get(name), str) for name in names]
-    return "\n".join(
-        "  ".join(
-            text.ljust(width) if is_word else text.rjust(width) for text, width, is_word in zip(line, widths, words)
-        ).rstrip()
-        for line in lines
-    )
+    adjusts = [str.ljust if isinstance(rows[0].get(name), str) else str.rjust for name in names]
+    aligned = [[adjust(text, width) for adjust, text, width in zip(adjusts, line, widths)] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in aligned)
 
 
 def _shown(value, error=None):

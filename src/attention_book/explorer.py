@@ -158,7 +158,8 @@ def branch_nodes(lines, branch):
             rows = _rows(_within(tables[branch], start, stop), OWN[branch])
             first = [] if start is None else [_end(start, tables["symmetric"], rows[0])]
             last = [] if stop is None else [_end(stop, tables["symmetric"], rows[-1])]
-            nodes.append(Nodes(float(omega), *(np.array(column) for column in zip(*first, *rows, *last))))
+            alpha, values, errors = map(np.array, zip(*first, *rows, *last))
+            nodes.append(Nodes(float(omega), alpha, values, errors))
     return nodes
 
 

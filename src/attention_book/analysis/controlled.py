@@ -79,7 +79,8 @@ def limit(values, power=1.0):
         return UNKNOWN
     d = np.array(list(known), dtype=float)
     targets, errors = np.array(list(known.values())).T
-    coefficients, _, inverse = _fit(np.stack([np.ones(len(d)), d**-power], axis=1) / errors[:, None], targets / errors)
+    design = np.stack([np.ones(len(d)), d**-power], axis=1)
+    coefficients, _, inverse = _fit(design / errors[:, None], targets / errors)
     return Measured(float(coefficients[0]), float(np.sqrt(inverse[0, 0])))
 
 

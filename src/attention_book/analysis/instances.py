@@ -53,8 +53,9 @@ def off(rows, name, other):
 
 def wilson(share, count):
     """Wilson's interval, at 95 %, of a share among `count` independent runs."""
-    centre = (share + Z**2 / (2 * count)) / (1 + Z**2 / count)
-    half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / (1 + Z**2 / count)
+    scale = 1 + Z**2 / count
+    centre = (share + Z**2 / (2 * count)) / scale
+    half = Z * np.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2)) / scale
     return min(max(centre - half, 0.0), share), max(min(centre + half, 1.0), share)  # rounding at shares 0 and 1
 
 

@@ -87,7 +87,8 @@ def find(folder, files):
 def theirs(folder):
     """Their means and standard deviations over runs, in our units: a row for each cell and quantity."""
     paths = find(folder, FILES)
-    return pd.concat(_in_our_units(table, *(pd.read_csv(paths[name]) for name in table[:2])) for table in TABLES)
+    read = {name: pd.read_csv(path) for name, path in paths.items()}
+    return pd.concat(_in_our_units(table, read[table.means], read[table.spreads]) for table in TABLES)
 
 
 def _in_our_units(table, means, spreads):
@@ -150,7 +151,9 @@ def encodings(cells):
 
 def ours(rows):
     """Means of `stored_students` over data sets: `CELL`, optimizer, quantity, ours, ours_error and instances."""
-    columns = {name: rows[name].abs() for name in ("m", "theta")} | {
+    columns = {
+        "m": rows["m"].abs(),
+        "theta": rows["theta"].abs(),
         "m^2": rows["m"] ** 2,
         "theta^2": rows["theta"] ** 2,
     }
@@ -298,11 +301,9 @@ def slipped():
     where = ["omega", "alpha", "start"]
     slips, usual = (parquet.load(stored_table(name)) for name in ("slips", "fig03"))
     usual = usual.query("optimizer == 'gd' and seed == 0")
-    quantities = ["test_mse", "train_loss", *OVERLAPS]
-    with_slip, without = (
-        rows[[*where, *named, *quantities]].astype({"start": str}).set_index([*where, *named]).abs()
-        for rows, named in ((slips, ["slip"]), (usual, []))
-    )
+    columns = [*where, "test_mse", "train_loss", *OVERLAPS]
+    with_slip = slips[["slip", *columns]].astype({"start": str}).set_index([*where, "slip"]).abs()
+    without = usual[columns].astype({"start": str}).set_index(where).abs()
     moved = (with_slip - without).dropna().rename_axis("quantity", axis=1).stack().rename("moved").reset_index()
     return moved.assign(alpha=moved["alpha"].round(6))
 

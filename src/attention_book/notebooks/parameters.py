@@ -78,15 +78,18 @@ def assigned(text, settings):
 def _typed(text):
     """The value of a text: JSON, or a matrix "a,b;c,d"."""
     try:
-        return [json.loads(f"[{row}]") for row in text.split(";")] if ";" in text else json.loads(text)
+        if ";" in text:
+            return [json.loads(f"[{row}]") for row in text.split(";")]
+        return json.loads(text)
     except ValueError:
         return text
 
 
 def as_typed(value):
     """The text for `--set` that gives a value."""
-    is_matrix = isinstance(value, list) and isinstance(value[0], list)
-    return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value) if is_matrix else json.dumps(value)
+    if isinstance(value, list) and isinstance(value[0], list):
+        return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)
+    return json.dumps(value)
 
 
 def _cast(name, value, like):

@@ -68,16 +68,15 @@ def _point(axes, x, y, low, high, value, name):
     place = (axes.transScale + axes.transLimits).transform(inside)
     if not ((place > -1e-6) & (place < 1 + 1e-6)).all():
         return None
-    texts = [_text(axes.xaxis, x, *(_strip(axes, x) if np.isnan(y) else [])), _text(axes.yaxis, y, low, high)]
-    texts.append(_number(value))
-    return [*(None if np.isnan(at) else round(float(share), 4) for at, share in zip((x, y), place)), *texts]
+    shares = [None if np.isnan(at) else round(float(share), 4) for at, share in zip((x, y), place)]
+    strip = _strip(axes, x) if np.isnan(y) else ()
+    return [*shares, _text(axes.xaxis, x, *strip), _text(axes.yaxis, y, low, high), _number(value)]
 
 
 def _strip(axes, x):
     """Ends of the strip around a vertical line; NaN where it has none."""
-    strips = [
-        (patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches if isinstance(patch, Rectangle)
-    ]
+    boxes = [patch for patch in axes.patches if isinstance(patch, Rectangle)]
+    strips = [(box.get_x(), box.get_x() + box.get_width()) for box in boxes]
     return next((ends for ends in strips if isclose(sum(ends) / 2, x, rel_tol=1e-9)), (np.nan, np.nan))
 
 

@@ -201,7 +201,8 @@ def _describe(model, x, averages, net, before):
     drift = (above - below) / (2 * model.alpha * STEP)
 
     train_loss, free_energy = model.losses(x, pooled)
-    overlaps, moved = model.unpack(x).plain, zip(*(model.unpack(x + move).plain for move in moves.T))
+    overlaps = model.unpack(x).plain
+    moved = zip(*(model.unpack(x + move).plain for move in moves.T))
     spread = {name: np.array(values) for name, values in zip(overlaps._fields, moved)}
     spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
     spread |= {name: values + slopes[name] @ moves for name, values in model.observables(x, averages).items()}

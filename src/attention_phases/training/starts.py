@@ -16,7 +16,8 @@ ENCODED = 0.3  # weights of the start "encoding"
 
 def starts_of(form: str) -> tuple[str, ...]:
     """The named starts of a form: a mixed one only for more than one column of weights."""
-    return ("semantic", "positional", *(("mixed",) if len(FORMS[form].score) > 1 else ()), "random")
+    mixed = ("mixed",) if len(FORMS[form].score) > 1 else ()
+    return ("semantic", "positional", *mixed, "random")
 
 
 def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
