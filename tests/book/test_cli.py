@@ -244,9 +244,7 @@ UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "random", "--lam", "
 WITHOUT_RESULT = [
     ((*THEORY, "--points", str(2**40)), "^no result at these parameters: "),
     ((*THEORY, "--points", str(2**70)), "^no result at these parameters: "),
-    ((*THRESHOLD, "--points", str(2**70)), "^no result at these parameters: "),
     ((*THEORY, "--scrambles", str(10**12)), "^no result at these parameters: "),
-    ((*THRESHOLD, "--scrambles", str(10**12)), "^no result at these parameters: "),
     ((*SIMULATE, "--d", str(10**12)), "^no result at these parameters: "),
     ((*SIMULATE, "--d", "2", "--alpha", "1e20", "--json"), "^no result at these parameters: "),
     ((*THEORY, "--sigma", "1e-300"), "result"),
