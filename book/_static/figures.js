@@ -1,5 +1,5 @@
-/* A figure opens, for both themes, in a dialog that fills the window: whole on a wide screen, larger than a narrow one, where a
-   button shows it whole. By click, or by the button below it; Escape closes it. */
+/* A figure opens, for both themes, in a dialog that fills the window: whole on a wide screen, larger than a narrow one,
+   where a button shows it whole. By click, or by the button below it; Escape closes it. */
 document.addEventListener("DOMContentLoaded", () => {
   const dialog = document.createElement("dialog");
   dialog.className = "enlarged";

@@ -5,8 +5,9 @@
 
   function reach() {
     for (const element of document.querySelectorAll(scrolls)) {
-      const open = element.scrollWidth > element.clientWidth || (element.matches("pre") && element.scrollHeight > element.clientHeight);
-      if (open) element.tabIndex = 0;
+      const wider = element.scrollWidth > element.clientWidth;
+      const higher = element.matches("pre") && element.scrollHeight > element.clientHeight;
+      if (wider || higher) element.tabIndex = 0;
       else if (!element.matches("div.scrolled")) element.removeAttribute("tabindex");
     }
   }

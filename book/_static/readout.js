@@ -17,7 +17,7 @@
 
   /** Where a series has a point, in pixels of the window; null until the figure's numbers are there. */
   function placing(picture) {
-    const name = picture.dataset.figure, image = [...picture.querySelectorAll("img")].find(some => some.checkVisibility());
+    const name = picture.dataset.figure;
     if (!(name in told)) {
       told[name] = null;
       const script = document.createElement("script");
@@ -25,8 +25,9 @@
       document.head.append(script);
     }
     if (!told[name]) return null;
+    const image = [...picture.querySelectorAll("img")].find(some => some.checkVisibility());
     const {left, top, width, height} = image.getBoundingClientRect(), {naturalWidth, naturalHeight} = image;
-    const scale = Math.min(width / naturalWidth, height / naturalHeight);  // of a picture that is seen whole in its place
+    const scale = Math.min(width / naturalWidth, height / naturalHeight);  // of a picture seen whole in its place
     const x = left + (width - scale * naturalWidth) / 2, y = top + (height - scale * naturalHeight) / 2;
     const boxes = told[name].boxes[/-wide/.test(image.currentSrc) ? "wide" : "tall"];
     return ({axes}, [across, up]) => {
@@ -60,7 +61,8 @@
     if (!found) return;
     const {picture, series, point, x, y} = found;
     (picture.closest("dialog") ?? document.body).append(ring, box);
-    const lines = series.labels.map((label, i) => point[2 + i] && `<br>${label}${label && ": "}<span>${point[2 + i]}</span>`);
+    const texts = point.slice(2);
+    const lines = series.labels.map((label, i) => texts[i] && `<br>${label}${label && ": "}<span>${texts[i]}</span>`);
     box.innerHTML = `<b>${series.name}</b>${lines.join("")}`.replace("<b></b><br>", "");
     if (box.textContent.includes("\\(")) window.MathJax?.typeset?.([box]);
     Object.assign(ring.style, {left: `${x}px`, top: `${y}px`});

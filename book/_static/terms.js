@@ -45,7 +45,8 @@
 
   const leave = () => { waiting = setTimeout(close, 200); };
   for (const link of links) {
-    if (link.matches(".term") && link.querySelector(".math")) link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
+    if (link.matches(".term") && link.querySelector(".math"))
+      link.setAttribute("aria-label", decodeURIComponent(link.hash.slice("#term-".length)));
     link.addEventListener("pointerdown", event => { first = event.pointerType === "touch" && shown !== link; });
     link.addEventListener("click", event => {
       if (first) event.preventDefault();
