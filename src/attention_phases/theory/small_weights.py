@@ -24,7 +24,7 @@ from .stability import teacher_fit
 
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
 PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # of the resolvent at which the edge of the bulk is looked for
-NET = (2**10, 8)  # points and scrambles of a quadrature
+POINTS, SCRAMBLES = 2**10, 8  # of a quadrature
 CONTOUR, ITERATIONS = 32, 60  # points around the upper half of the spectrum, and iterations for the resolvent there
 
 
@@ -108,14 +108,14 @@ class Beginning(NamedTuple):
         return {name: (powers * resolvent * z).mean(1).real for name, resolvent in resolvents.items()}
 
 
-def beginnings(task: Task, alpha: float) -> list[Beginning]:
+def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
     """Return the beginning as each scramble of a quadrature has it: the spread of what they say gives its error."""
-    return [Beginning(task, alpha, rows(task, net.T)) for net in gaussian_points(*NET, dimensions=2)]
+    return [Beginning(task, alpha, rows(task, net.T)) for net in gaussian_points(points, SCRAMBLES, dimensions=2)]
 
 
-def growth_rates(task: Task, alpha: float) -> dict[str, Measured]:
+def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Measured]:
     """Return minus the lowest eigenvalues of H, see `Beginning.leaving`, with errors."""
-    lowest = [beginning.leaving(-1) for beginning in beginnings(task, alpha)]
+    lowest = [beginning.leaving(-1) for beginning in beginnings(task, alpha, points)]
     return {name: Measured.mean([-task.lam - ends[name] for ends in lowest]) for name in ("bulk", *DIRECTIONS)}
 
 
