@@ -180,7 +180,7 @@ def test_memory_is_a_root_mean_square_over_data_sets():
             "train_loss": [0.9, 5.0, 5.0, 0.8],
             "train_loss_error": [0.01, 1.0, 1.0, 0.02],
         }
-    )
+    ).astype({"what": "category"})
     frame = parameters.memory(pd.DataFrame(rows), theory[:3]).set_index("start")
     assert frame.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
     assert frame.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))

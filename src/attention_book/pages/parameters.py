@@ -54,7 +54,7 @@ def memory(table, lines):
         return students
     of_students = {"m": "m_rms", "m_error": "m_rms_error", "theta": "theta_rms", "theta_error": "theta_rms_error"}
     theory = solutions.rename(columns=of_students).assign(dimension=np.nan)
-    theory["start"] = theory["what"].replace("symmetric", "any")
+    theory["start"] = theory["what"].astype(object).replace("symmetric", "any")
     return pd.concat([students, theory[students.columns]], ignore_index=True)
 
 
