@@ -122,7 +122,8 @@ SHOWN_SEQUENCES = (  # in Figures 4, 5 and 6
 LIMIT = 3.0  # errors; numbers that are further apart differ
 VERDICTS = ("agrees", "differs", "not comparable")
 EVIDENCE = ("theory", "students", "transformers")
-# Why numbers differ, or cannot be compared. A row names its reason by the key; pages number them in this order.
+# Why numbers differ, or cannot be compared. A row names its reason by the key; the scorecard's data number them in this
+# order.
 REASONS = {
     "quadrature": """**Quadrature.** The published theory curves use 144 quadrature points and give no error estimate.
 Such a rule, run here, gives the published overlaps and comes close to $\\alpha_l$ ({ref}`Figure 3 <fig03>`). Our errors

@@ -355,7 +355,7 @@ CLAIMS = {
             load("ridge", what="positional").query("lam < 0.005")["alpha"].min() > 4.5
             and load("ridge", what="semantic").query("lam < 0.005")["alpha"].min() > 0.5
         ),
-        r"no positional minimum at any $\alpha$ here, for $\lambda = 0.001$ one up to $\alpha \approx 0.4$ only": lambda: (
+        r"at any $\alpha$ here, for $\lambda = 0.001$ one up to $\alpha \approx 0.4$ only": lambda: (
             line("fig08_theory", "positional", sigma=0.7).empty
             and round(line("fig08_theory", "positional stop", lam=0.001).item(), 1) == 0.4
         ),

@@ -191,4 +191,4 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     assert "1.3500(10)" in (shown / "scorecard_tables.txt").read_text()
     assert (shown / "scorecard_summary.txt").read_text().startswith("Our numbers agree with 0 of the 1 published")
     assert "</svg>" in (shown / "scorecard.svg").read_text()
-    assert (shown / "scorecard_reasons.txt").read_text().startswith("1. **Quadrature.**")
+    assert (shown / "scorecard_reasons.txt").read_text().startswith("- **Quadrature.**")

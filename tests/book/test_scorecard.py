@@ -112,6 +112,5 @@ def test_the_page_has_the_rows_of_the_document(frame):
         "1 cannot be compared like for like. Numbers differ if they are more than 3 standard errors apart."
     )
     reasons = texts["reasons"].splitlines()
-    assert [line.split(".")[0] for line in reasons] == [str(i) for i in range(1, len(REASONS) + 1)]
-    assert reasons[0].startswith("1. **Quadrature.**") and reasons[0].endswith("*Here: 1.*")
-    assert reasons[list(REASONS).index("instances")].endswith("*Here: 0.*")
+    assert len(reasons) == len({row["reason"]["name"] for row in rows if row["reason"]})
+    assert reasons[0].startswith("- **Quadrature.**") and reasons[0].endswith("*Here: 1.*")

@@ -91,11 +91,9 @@ def _row(record, provenance):
 
 
 def texts(frame):
-    """Pieces of the page: the `summary`, the numbered `reasons` (both Markdown), and the `tables`."""
+    """Pieces of the page: the `summary`, the `reasons` that occur (both Markdown), and the `tables`."""
     times, of_theory = frame["reason"].value_counts(), frame["evidence"] == "theory"
-    reasons = [
-        f"{NUMBERS[name]}. {' '.join(text.split())} *Here: {times.get(name, 0)}.*" for name, text in REASONS.items()
-    ]
+    reasons = [f"- {' '.join(text.split())} *Here: {times[name]}.*" for name, text in REASONS.items() if name in times]
     summary = [_tally(frame[of_theory], "theory"), *_larger(frame[of_theory]), _tally(frame[~of_theory], "experiments")]
     summary.append(f"Numbers differ if they are more than {LIMIT:g} standard errors apart.")
     return {"summary": " ".join(summary), "reasons": "\n".join(reasons), "tables": _sections(frame)}
