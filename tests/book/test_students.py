@@ -66,7 +66,8 @@ def test_experiments_of_figure_2():
     far = pd.DataFrame(rows).assign(test_mse=lambda table: 2 * table["test_mse"])
     off = slice.means_beside_published(Task(), far).set_index("quantity").loc["test_mse"]
     assert (off["verdict"], off["reason"]) == ("differs", "instances")
-    assert frame.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (0.04**2 * (1 + 2 / 24) + 1e-6 / 12) ** 0.5)  # 24 theirs
+    of_both = 0.04**2 * (1 + 2 / 24)  # the published means are of 24 data sets
+    assert frame.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (of_both + 1e-6 / 12) ** 0.5)
     assert slice.means_beside_published(Task(omega=0.4), pd.DataFrame(rows)).empty
 
 
