@@ -17,6 +17,8 @@ from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram.counting import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
+from attention_phases.theory import solve
+from attention_phases.theory.infinite_data import end
 
 ENDS = {"semantic", "positional"}
 LEADING = structured_grids.power_law(1.5).directions[0]
@@ -102,6 +104,17 @@ def shares_above(**where):
     theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
     students = load("fig08", optimizer="lbfgs", start="semantic", **where).groupby("alpha")["test_mse"]
     return [shares.loc[1.0:] for shares in (students.mean() / theory - 1, students.sem() / theory)]
+
+
+def semantic_minima(omega):
+    """Fewest and most minima that starts in the semantic valley lead to on a data set."""
+    rows = starts.valleys(load("landscape", omega=omega)).set_index("valley")
+    return tuple(rows.loc["semantic", ["minima_low", "minima_high"]])
+
+
+def more_data_at_a_positional_teacher():
+    """Whether at omega = 0.7 the semantic branch is a minimum at alpha = 4, beyond where the losses cross at any."""
+    return solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and end(Task(), "critical").value < 0.7
 
 
 def remembered_over_theory():
@@ -307,6 +320,9 @@ CLAIMS = {
         ),
     },
     "minima": {
+        r"the semantic one a single one at $\omega = 0.3$, $\alpha = 1.5$, and tens at $\omega = 0.1$": lambda: (
+            semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
+        ),
         r"at the transition, $\alpha = 1.25$, one or two": lambda: semantic_at_the_transition() == (1, 2),
         r"searches in $d = 250$ and 500 find lower ones": lambda: (gained_by_hops().loc[[250, 500]] > 0).all(),
     },
@@ -344,6 +360,7 @@ CLAIMS = {
         r"at $\sigma = 0.7$ by 7(1) % at $\alpha = 2$; at the standard parameters by 3(1) %": lambda: (
             [per_cent_above(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})] == [(7, 1), (3, 1)]
         ),
+        r"More data bring one, but never make it the lower one": more_data_at_a_positional_teacher,
         r"most students started at the teacher end in the positional one": lambda: near_teacher("lbfgs").max() < 0.5,
         r"Above $\lambda = 0.01$ $\alpha_c$ grows nearly as $\lambda$, and $\alpha_l$ somewhat more slowly": lambda: (
             0.84 < over_the_penalty("critical") < 1.16 and 0.7 < over_the_penalty("linear") < 0.84

@@ -459,6 +459,7 @@ def test_a_link_trains_the_same_students_again(open_page):
     assert losses[0] == losses[2] != losses[1] and len(losses[0]) == 10
     go_on(page, omega=0.31, alpha=1.3)
     assert page.evaluate("window.explorer.students()") == []  # of another task
+    assert not page.locator(".explorer-training output").is_visible()
 
 
 # The landscape of Figure 1, moved -------------------------------------------------------------------------------------

@@ -88,6 +88,11 @@ def test_no_number_is_shown_as_its_type(page):
     assert not re.search(r"\b(np\.\w+|dtype|nan)\b", page.evaluate(PROSE))
 
 
+def test_a_per_cent_sign_stays_with_its_number(page):
+    texts = page.locator(".bd-article > section p:not(.explorer *, .admonition *)").all_text_contents()
+    assert not [text for text in texts if re.search(r"[\d)] %", text)]
+
+
 def test_figures_are_shown_and_described(page):
     for image in page.evaluate(IMAGES):
         assert image["width"] > 0, f"not shown: {image['source']}"
