@@ -25,7 +25,8 @@ THRESHOLDS = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
 # Points a scramble to find the crossing, and to come so near that one step on all points ends it.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
-ROUGH, SETTLED = 2e-2, 3e-3  # in alpha: where Newton's method takes over, and the step that ends it
+# In alpha: where Newton's method takes over, the step that ends it on some of the points, and on all.
+ROUGH, NEAR, SETTLED = 2e-2, 5e-2, 3e-3
 NEWTON_STEPS = 6
 
 
@@ -131,7 +132,8 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             gap = gap_at(alpha, count, solutions)
             solutions, step = gap.solutions, gap.value / gap.slope
             alpha = max(alpha - step, SMALLEST)
-            settled = abs(step) <= SETTLED  # Newton's next step would be of the order of this one squared
+            # Newton's next step would be of the order of this one squared.
+            settled = abs(step) <= (SETTLED if count == points else NEAR)
             if settled or not gap.exists:
                 break
     if not (settled and gap.exists):
