@@ -80,6 +80,25 @@ def overlap_with_the_positions():
     return load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2
 
 
+def left_the_encoding(optimizer):
+    """Share of students of Figure 9 from the encoding that overlap more with the teacher at alpha = 2, by omega."""
+    rows = load("fig09", start="positional", alpha=2.0, optimizer=optimizer)
+    return (rows["theta"].abs() > rows["m"].abs()).groupby(rows["omega"]).mean()
+
+
+def copies_of_rank_two():
+    """Distance of two copies, beyond three errors of its own, by alpha: NaN where they meet."""
+    rows = variants.copies().query("student == 'rank 2'").set_index("alpha")
+    return rows["distance"].where(rows["distance"] > 3 * rows["distance_error"])
+
+
+def settled_near_the_transition():
+    """Of four data sets, those on which semantic message passing settles nearest to alpha_c, by omega."""
+    rows = load("stability", what="settled", start="semantic").astype({"settled": bool})
+    nearest = rows.groupby("omega")["alpha"].transform("min") == rows["alpha"]
+    return rows[nearest & (rows["omega"] <= 0.3)].groupby("omega")["settled"].sum()
+
+
 def rises(**where):
     """Whether the positional test error is least near alpha = 0.2, and from 1.1 on within a few per cent of its end."""
     means = load("fig08", optimizer="lbfgs", start="positional", **where).groupby("alpha")["test_mse"].mean()
@@ -389,8 +408,12 @@ CLAIMS = {
         ),
     },
     "fig09_alternative": {
-        r"all of them at $\omega = 0.2$ and $\alpha = 2$": lambda: (
+        r"at $\alpha = 2$ all of them at $\omega = 0.2$ and four of ten at $\omega = 0.02$": lambda: (
             largest_loss_apart("fig09", omega=0.2, alpha=2.0) < 1e-3
+            and left_the_encoding("lbfgs").loc[[0.02, 0.2]].to_list() == [0.4, 1.0]
+        ),
+        r"By gradient descent most stay behind up to $\omega = 0.12$": lambda: (
+            (left_the_encoding("gd") < 0.5).loc[:0.22].idxmin() == 0.14
         ),
     },
     "fig12_untied": {
@@ -405,6 +428,9 @@ CLAIMS = {
         r"1.8 times as many sentences": lambda: round(ratio_of_untied(), 1) == 1.8,
     },
     "fig11_rank2": {
+        r"beyond it, at $\alpha=0.75$; at $\alpha=2$ there are none": lambda: (
+            (distances := copies_of_rank_two())[[0.5, 0.75]].gt(0.1).all() and np.isnan(distances[2.0])
+        ),
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
                 (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[0.75:].sum() == 1
@@ -443,6 +469,9 @@ CLAIMS = {
         r"gradient descent hardly ever finds it within its 5,000 steps": lambda: all(
             semantic_runs("gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
         ),
+    },
+    "stability": {
+        r"one to three of four near $\alpha_c$": lambda: set(settled_near_the_transition()) == {1, 2, 3},
     },
     "structured_tokens": {
         r"where 45 % of the variance lies in 40 of 1000 directions": lambda: (

@@ -27,12 +27,13 @@ TITLES = {
     "three tokens": "three tokens",
     "four tokens": "four tokens",
 }
-SETTLED = (  # near alpha_c; of rank 2, which has none, on both sides of its onset
+SETTLED = (  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
     ("correlated", 2.7, "semantic"),
     ("correlated", 2.7, "positional"),
     ("untied", 2.3, "semantic"),
     ("untied", 2.3, "positional"),
     ("rank2", 2.0, "semantic"),
+    ("rank2", 0.75, "semantic"),
     ("rank2", 0.5, "positional"),
 )
 NET = (2**10, 8)  # points and scrambles of a quadrature
