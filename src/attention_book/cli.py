@@ -49,8 +49,10 @@ def main(arguments=None):
         return _complain("stopped; a sweep goes on from its store")
     try:
         print(text if options.json else as_text(result), flush=True)
-    except BrokenPipeError:  # whoever reads, such as `head`, has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
+        if not isinstance(error, BrokenPipeError):  # whoever reads, such as `head`, has enough
+            return _complain(f"the result could not be written: {error.strerror}")
     if problem:
         print(problem, file=sys.stderr)
     return 1 if problem else 0
@@ -132,6 +134,8 @@ def _shown(value, error=None):
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, dict):
         return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
     if not isinstance(value, list | tuple):

@@ -168,6 +168,7 @@ def test_matrices_and_long_lists_stay_on_their_line():
         "stderr": {"q": [[0.1, 0.0], [0.1, 0.1]]},
         "change": [0.5**k for k in range(20)],
     }
+    assert cli.as_text({"seed": 1234567}) == "seed = 1234567"
     assert cli.as_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
 
 
@@ -226,6 +227,13 @@ def test_a_closed_pipe_ends_quietly(python):
     done = python("-m", "attention_book.cli", "figures", "--list", stdout=writer)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
+def test_a_result_that_cannot_be_written_is_a_failure_in_one_line(python):
+    with open("/dev/full", "w") as full:
+        done = python("-m", "attention_book.cli", "figures", "--list", stdout=full)
+    assert (done.returncode, done.stderr) == (1, "the result could not be written: No space left on device\n")
 
 
 # What did not converge
@@ -463,6 +471,7 @@ def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, mon
     [
         ("nowhere", 2, "scheduler = nowhere: must be an address such as tcp://host:8786"),
         ("foo://host:1", 2, "scheduler = foo://host:1: must be"),
+        ("tcp://", 2, "scheduler = tcp://: must be an address such as tcp://host:8786"),
         ("tcp://127.0.0.1:1", 1, "scheduler tcp://127.0.0.1:1: no Dask scheduler answers"),
     ],
 )

@@ -185,13 +185,16 @@ def test_a_scheme_has_no_data(figure):
 def made(guarded, tmp_path_factory):
     """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says."""
     folder = tmp_path_factory.mktemp("fig02")
+    (folder / "page").mkdir()
+    (folder / "page" / "notes.txt").touch()
     done = guarded("-m", "attention_book.cli", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     return folder, json.loads(done.stdout)
 
 
 def test_one_command_makes_notebook_page_picture_and_data(made):
-    _, answer = made
+    folder, answer = made
+    assert (folder / "page" / "notes.txt").exists()  # somebody's own
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg"]
     assert Path(answer["svg"][0]).read_text().startswith("<?xml")

@@ -174,8 +174,7 @@ def build_page(done, folder, pictures):
         page = source.parent / "_build" / "html" / f"{done.stem}.html"
         if built.returncode or not page.exists():
             raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.move(page.parent, folder)
+        shutil.copytree(page.parent, folder, dirs_exist_ok=True)  # what else is there is not ours
     return folder / page.name
 
 

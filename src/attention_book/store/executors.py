@@ -70,6 +70,8 @@ def cluster(address: str) -> Iterator[Executor]:
     """
     from distributed import Client  # slow to load
 
+    if not address.rpartition("://")[2]:
+        raise BadInput("scheduler", address, "an address such as tcp://host:8786")
     try:
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except ValueError as error:
