@@ -8,7 +8,7 @@ import pytest
 from attention_phases import BadInput, Task
 from attention_phases.attention import attention, softmax
 from attention_phases.model.architectures import Architecture
-from attention_phases.structure import Direction
+from attention_phases.task import Direction
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, average, conjugates, free_energy

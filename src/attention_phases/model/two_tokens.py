@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..structure import encoding, variances
-from ..task import Task
+from ..task import Task, encoding, variances
 from .one_pass import penalised_misfit
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
 

@@ -8,8 +8,7 @@ from scipy.special import ndtr
 
 from ..errors import BadInput
 from ..model.architectures import STANDARD, Architecture
-from ..structure import Cluster
-from ..task import Task
+from ..task import Cluster, Task
 
 
 class Spectrum(NamedTuple):
