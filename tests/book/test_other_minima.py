@@ -9,9 +9,8 @@ from scipy.stats import binom
 
 from attention_book.experiments import grid, kinds, simulation, verification
 from attention_book.experiments.cells import StudentCell
-from attention_book.store.identity import canonical
 from attention_book.store.parquet import export
-from attention_book.store.provenance import COLUMNS
+from attention_book.store.provenance import COLUMNS, canonical
 from attention_book.store.sweep import Store
 from attention_phases.task import Task
 

@@ -21,8 +21,8 @@ from attention_book import experiments, paths
 from attention_book.experiments import GRIDS, kinds
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance
-from attention_book.store.identity import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.parquet import export, items, load
+from attention_book.store.provenance import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.sweep import Store, run
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.task import Task

@@ -1,6 +1,6 @@
 """What fixes the outcome of one piece of an experiment: a training, or a line of theory.
 
-The values of a cell name its results (`identity.canonical`) and seed its random draws.
+The values of a cell name its results (`provenance.canonical`) and seed its random draws.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from attention_phases.errors import check_count
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
-from ..store.identity import flattened, seed_sequence
+from ..store.provenance import flattened, seed_sequence
 from . import kinds
 from .kinds import Kind
 
@@ -133,7 +133,7 @@ class ValleyCell(_OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `training.searches`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `optimizers.hop`."""
 
     kind: ClassVar = Kind(
         ".landscape:search",

@@ -1,7 +1,7 @@
 """Students beside what is known of their data: control variates of the crossing of the training losses.
 
 Most of the scatter between data sets is common to trained students and to students with fixed weights, whose loss on
-the same sentences has a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.controlled`).
+the same sentences has a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.instances`).
 """
 
 from functools import cache
