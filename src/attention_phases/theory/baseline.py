@@ -7,10 +7,8 @@ floor is the higher one, and no number of sentences makes the semantic minimum w
 """
 
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import minimize_scalar, root_scalar
 
 from ..attention import attention, softmax, target_attention
@@ -18,6 +16,7 @@ from ..errors import BadInput
 from ..measured import UNKNOWN, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
+from .quadrature import tensor_rule
 from .setting import Setting
 
 # Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.
@@ -84,14 +83,6 @@ def encoding_error(attention: np.ndarray, d: float) -> float:
     """Return ``|W p|^2/(2 d)``: the test error that a mixing matrix W (2, 2) adds by passing on the encoding."""
     passed = np.asarray(attention) @ [1, -1]
     return float(passed @ passed) / (2 * d)
-
-
-def tensor_rule(nodes: int, axes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Points (nodes^axes, axes) and weights (nodes^axes,) for independent standard normal numbers."""
-    x, weight = hermegauss(nodes)
-    points = np.stack(np.meshgrid(*[x] * axes, indexing="ij"), axis=-1).reshape(-1, axes)
-    weights = reduce(np.multiply.outer, [weight] * axes).ravel()
-    return points, weights / weights.sum()
 
 
 def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
