@@ -18,8 +18,7 @@ from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
 from .equations import Averages, Overlaps
-from .setting import Setting
-from .weights import Hats, cholesky, solve, transposed
+from .setting import Hats, Setting, cholesky, solve, transposed
 
 # Of each form that the theory covers, by branch: which column of the teacher, counted from 1, each column of the
 # student overlaps with, and whether it does with the positions. Where two add up (rank 2), turning them into one
