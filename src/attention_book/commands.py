@@ -134,8 +134,7 @@ def simulate(options):
     """Train one student on each of several data sets."""
     from attention_phases.training.optimizers import starts_of
 
-    from .experiments.cells import ArchitectureCell, StudentCell
-    from .experiments.kinds import work
+    from .experiments.cells import ArchitectureCell, StudentCell, work
     from .store.executors import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)

@@ -15,7 +15,7 @@ from ..store.parquet import export, load
 from ..store.provenance import canonical
 from ..store.sweep import Store, run
 from . import grid
-from .kinds import work
+from .cells import work
 
 
 def experiment(name, profile, workers=None, quiet=False, **changes):

@@ -1,9 +1,9 @@
 """What the equations of the state evolution need of a task and an architecture, and the weights that follow from it.
 
 The weights are the entropic side, as the conjugates have them (Appendix C.6). Along a direction of variance s the
-weights W (r,) minimise ``r(W) + s W^T V_hat W/2 - B^T W`` with the penalty ``r(W) = lambda |W|^2/2 + l1 |W|``. The field
-B is Gaussian, of covariance s q_hat, around m_hat e + s theta_hat W*, with the entries e of the encoding and W* (t,) of
-the teacher. Matrices over the columns are mostly 1 x 1, for which NumPy's own routines take ten times as long.
+weights W (r,) minimise ``r(W) + s W^T V_hat W/2 - B^T W`` with the penalty ``r(W) = lambda |W|^2/2 + l1 |W|``. The
+field B is Gaussian, of covariance s q_hat, around m_hat e + s theta_hat W*, with the entries e of the encoding and W*
+(t,) of the teacher. Matrices over the columns are mostly 1 x 1, for which NumPy's own routines take ten times as long.
 """
 
 from dataclasses import dataclass
