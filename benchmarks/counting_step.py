@@ -11,7 +11,8 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from attention_phases.histogram import counting, step, training
+from attention_phases import histogram
+from attention_phases.histogram import step, training
 from attention_phases.histogram import transformer as tf
 
 BATCHES, REPEATS = 100, 5
@@ -53,8 +54,8 @@ def main():
     rng = np.random.default_rng(0)
     mask = tf.free("semantic")
     flat = tf.start(rng) * mask
-    tokens = counting.draw(10_000, rng)[0].tokens[: BATCHES * training.BATCH]
-    sequences = counting.Sequences(tokens, counting.counts(tokens))
+    tokens = histogram.draw(10_000, rng)[0].tokens[: BATCHES * training.BATCH]
+    sequences = histogram.Sequences(tokens, histogram.counts(tokens))
     times = {work.__name__: milliseconds(work, flat, mask, sequences) for work in (plain, compiled)}
     print(
         f"DataLoader loop {times['plain']:.3f} ms, compiled {times['compiled']:.3f} ms a step, "

@@ -12,7 +12,7 @@ import numpy as np
 
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import as_table, follow, solve, threshold, warm
+from attention_phases.theory import as_table, branch, follow, solve, threshold
 
 TASK = Task(omega=0.3)
 ALPHAS = (0.06, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
@@ -64,7 +64,7 @@ def main(repeats):
         seconds = []
         for _ in range(repeats):
             (value, error), quick = timed(case)
-            with patch.object(warm.Net, "search_at", lambda net, x, anew: True):
+            with patch.object(branch.Net, "search_at", lambda net, x, anew: True):
                 (searched, its_error), slow = timed(case)
             seconds.append((quick, slow))
         quick, slow = np.median(seconds, axis=0)

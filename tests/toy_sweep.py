@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from attention_book.store import executors
-from attention_book.store.identity import canonical, key, seed_sequence
+from attention_book.store.provenance import canonical, key, seed_sequence
 from attention_book.store.sweep import Store, run
 
 

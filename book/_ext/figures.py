@@ -1,7 +1,7 @@
 """Figures in HTML: on light and on dark paper, some in a shape for wide screens too; below each a row of what to do.
 
 What the row says comes from FIGURE.json (`attention_book.notebooks.behind`), and what a figure says of the point under
-the pointer from FIGURE-readout.json (`attention_book.render.readout`).
+the pointer from FIGURE-readout.json (`attention_book.render.drawn`).
 """
 
 import json
@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 from docutils import nodes
 
-from attention_book.render.dark import corners, dark
+from attention_book.render.screens import corners, dark
 
 EXPLORER = "book/index"
 FOLDER = "figures"  # at the top of the built book

@@ -121,7 +121,7 @@ def optimal(options):
 
 def end(options):
     """Where the phase diagram ends: beyond which omega no amount of data brings alpha_c, or alpha_l."""
-    from attention_phases.theory.infinite_data import COMPARED, end, floors
+    from attention_phases.theory.baseline import COMPARED, end, floors
 
     task = Task(sigma=options.sigma, matrix=options.matrix)
     ends = {kind: end(task, kind) for kind in COMPARED}
@@ -132,10 +132,9 @@ def end(options):
 
 def simulate(options):
     """Train one student on each of several data sets."""
-    from attention_phases.training.starts import starts_of
+    from attention_phases.training.optimizers import starts_of
 
-    from .experiments.cells import ArchitectureCell, StudentCell
-    from .experiments.kinds import work
+    from .experiments.cells import ArchitectureCell, StudentCell, work
     from .store.executors import process_pool
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
@@ -165,7 +164,7 @@ def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
     from attention_phases.model.two_tokens import sample
     from attention_phases.training.message_passing import TOLERANCE, iterate, limiting, start_state
-    from attention_phases.training.starts import start_weights
+    from attention_phases.training.optimizers import start_weights
 
     task = _task(options)
     rng = np.random.default_rng(check_count("seed", options.seed, at_least=0))

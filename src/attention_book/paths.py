@@ -10,8 +10,6 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"  # texts; that of a figure or table of the paper begins with its name
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored results
 BUILT = ROOT / "_build" / "results"  # what profiles have computed
-# Of runs of the counting task that are not finished.
-CHECKPOINTS = Path(os.environ.get("ATTENTION_PHASES_CHECKPOINTS", ROOT / "_build" / "checkpoints"))
 
 
 def stored_table(name):

@@ -6,8 +6,7 @@
 from .errors import BadInput
 from .measured import Measured
 from .model.architectures import Architecture
-from .structure import Cluster, Direction
-from .task import Task
+from .task import Cluster, Direction, Task
 
 __all__ = ["Architecture", "BadInput", "Cluster", "Direction", "Measured", "Task"]
 __version__ = "0.1.0"

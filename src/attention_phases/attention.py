@@ -27,8 +27,13 @@ def target_attention(fields: Any, omega: float, matrix: Any) -> Any:
     return (1 - omega) * attention(fields) + omega * matrix
 
 
+def own_attention(fields: Any) -> Any:
+    """Return S_aa = logistic(h_a (h_a - h_b)), by which each of two tokens attends to itself, of fields (2, ...)."""
+    scores = fields * (fields - fields[[1, 0]])
+    return expit(scores) if isinstance(scores, np.ndarray) else scores.sigmoid()
+
+
 def pair_attention(fields: np.ndarray) -> np.ndarray:
     """Return softmax(h h^T) of the fields of two tokens (2, ...), as (2, 2, ...): faster where there are many."""
-    difference = fields[0] - fields[1]
-    first, second = expit(fields[0] * difference), expit(-fields[1] * difference)
+    first, second = own_attention(fields)
     return np.array([[first, 1 - first], [1 - second, second]])

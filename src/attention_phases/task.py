@@ -1,18 +1,60 @@
-"""What is to be learnt: the parameters of teacher, data and penalty (paper, Section 5)."""
+"""What is to be learnt: the parameters of teacher, data and penalty (paper, Section 5).
 
+Tokens may have structure: directions with variances of their own, and clusters (Assumptions 4.1 and C.1).
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import sqrt
-from typing import Any
+from math import isclose, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .errors import BadInput, check_positive, check_real
-from .structure import Cluster, Direction, as_clusters, as_spectrum
 
 MATRICES = {
     "standard": ((0.6, 0.4), (0.4, 0.6)),
     "alternative": ((0.3, 0.7), (0.8, 0.2)),
 }
+
+
+class Direction(NamedTuple):
+    """A share of the directions of the embedding space, along which all has one law.
+
+    Args:
+        eigenvalue: variance of a token's entries along these directions, or one for each token.
+        weight: share of the d directions, in (0, 1]; those of a spectrum sum to 1.
+        teacher: mean square of the teacher's entries along them, in units of that elsewhere.
+        encoding: mean square of the positional encoding's entries along them, in units of 1/d.
+    """
+
+    eigenvalue: float | tuple[float, ...]
+    weight: float
+    teacher: float = 1.0
+    encoding: float = 1.0
+
+    @property
+    def variance(self) -> float:
+        """The eigenvalue, or its mean over the tokens."""
+        return float(np.mean(self.eigenvalue))
+
+
+class Cluster(NamedTuple):
+    """One joint choice of the clusters that the tokens of a sentence come from.
+
+    The mean of a token is ``encoding p + teacher Q*/|Q*|``, with p the encoding of a token of mark 1 and Q* the first
+    column of the teacher. Tokens that choose on their own, and tokens whose clusters depend on one another, are both
+    lists of joint choices.
+
+    Args:
+        weight: probability of this choice; those of a task sum to 1.
+        encoding: by how much each token is displaced along p.
+        teacher: by how much each token is displaced along the teacher's direction.
+    """
+
+    weight: float
+    encoding: tuple[float, ...] = (0.0, 0.0)
+    teacher: tuple[float, ...] = (0.0, 0.0)
 
 
 def _later(default: Any) -> Any:
@@ -102,3 +144,77 @@ def _matrix(value: object) -> tuple:
     if entries.shape != (2, 2) or not np.isfinite(entries).all():
         raise BadInput("matrix", value, "standard, alternative or four finite numbers a,b;c,d")
     return tuple(map(tuple, entries.tolist()))  # pyright: ignore
+
+
+def over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> np.ndarray:
+    """Return the value of its direction for each of `d` coordinates, as the last axis: shares rounded to 1/d.
+
+    values: one for each direction, or a row of them for each token
+    """
+    ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in directions)])).astype(int)
+    return np.repeat(np.asarray(values), np.diff(ends), axis=-1)
+
+
+def variances(task: Task, d: int) -> np.ndarray:
+    """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
+    of_tokens = np.array([direction.eigenvalue for direction in task.directions]).T
+    return over_coordinates(of_tokens, task.directions, d)
+
+
+def teacher_profile(task: Task, d: int) -> np.ndarray:
+    """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
+    return over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
+
+
+def encoding(task: Task, d: int) -> np.ndarray:
+    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or 1_d without a spectrum."""
+    return over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
+
+
+def as_spectrum(value: Any) -> tuple[Direction, ...]:
+    """Return directions, given as such or as "eigenvalue,weight[,teacher[,encoding]];...", with floats.
+
+    `BadInput` names the covariance if they make none.
+    """
+    allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
+    rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
+    try:
+        directions = tuple(Direction(_floats(eigenvalue), *map(float, rest)) for eigenvalue, *rest in rows)
+    except (TypeError, ValueError):
+        raise BadInput("covariance", value, allowed) from None
+    numbers = np.concatenate([np.empty(0), *(np.ravel(part) for direction in directions for part in direction)])
+    if not (np.isfinite(numbers) & (numbers >= 0)).all():
+        raise BadInput("covariance", value, allowed)
+    if len({np.shape(direction.eigenvalue) for direction in directions}) > 1:
+        raise BadInput("covariance", value, "one eigenvalue in all directions, or one for each token in all of them")
+    _check_weights("covariance", value, [direction.weight for direction in directions])
+    for name in ("variance", "teacher", "encoding") if directions else ():
+        if not any(getattr(direction, name) for direction in directions):
+            raise BadInput("covariance", value, f"of some direction with a positive {name}")
+    return directions
+
+
+def as_clusters(value: Any) -> tuple[Cluster, ...]:
+    """Return joint choices of clusters with floats; `BadInput` if they make none."""
+    allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
+    try:
+        clusters = tuple(Cluster(float(choice[0]), *map(_floats, choice[1:])) for choice in value)
+        numbers = np.array([[*cluster.encoding, *cluster.teacher] for cluster in clusters], dtype=float)
+        lengths = {len(part) for cluster in clusters for part in cluster[1:]}
+    except (TypeError, ValueError, IndexError):
+        raise BadInput("clusters", value, allowed) from None
+    if len(lengths) > 1 or not np.isfinite(numbers).all():
+        raise BadInput("clusters", value, allowed)
+    _check_weights("clusters", value, [cluster.weight for cluster in clusters])
+    return clusters
+
+
+def _floats(value: Any) -> Any:
+    return float(value) if np.ndim(value) == 0 else tuple(map(float, value))
+
+
+def _check_weights(name: str, value: Any, weights: Iterable[float]) -> None:
+    """Refuse weights that are no probabilities; none at all is no structure."""
+    weights = list(weights)
+    if weights and not (min(weights) > 0 and isclose(sum(weights), 1, abs_tol=1e-9)):
+        raise BadInput(name, value, f"of positive weights that sum to 1, not to {sum(weights):.9g}")

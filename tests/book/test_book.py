@@ -10,7 +10,7 @@ import pytest
 import torch
 from built import HTML, PHONE, opening
 
-from attention_phases.histogram import counting
+from attention_phases import histogram
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -43,7 +43,7 @@ def panel(chromium):
 def test_the_panel_computes_what_torch_does(panel, text):
     panel.locator(".attention-panel input").fill(text)
     shown = panel.evaluate(MATRICES)
-    tokens = counting.from_letters(text.strip())
+    tokens = histogram.from_letters(text.strip())
     solutions = dict(panel_solutions(panel))
     assert shown.keys() == solutions.keys() == {"positional", "semantic"}
     for name, weights in solutions.items():

@@ -83,14 +83,14 @@ def test_students_and_one_step_above_theory(monkeypatch):
     places = {(0.1, 0.75, branch): solved for branch in COLOURS}
     gained = {"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}}
     informed = {"q": Measured(-0.1, 0.003), "train_loss": Measured(0.02, 0.003)}
-    monkeypatch.setattr(breaking.controlled, "searched", lambda table: gained)
+    monkeypatch.setattr(breaking.instances, "searched", lambda table: gained)
     monkeypatch.setattr(
-        breaking.controlled,
+        breaking.instances,
         "at_infinite_d",
         lambda some, power: {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS},
     )
     monkeypatch.setattr(
-        breaking.controlled,
+        breaking.instances,
         "above_theory",
         lambda table, theory, name, power: {(0.1, branch): informed[name] for branch in COLOURS},
     )

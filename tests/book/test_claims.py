@@ -10,18 +10,18 @@ import pytest
 from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
-from attention_book.experiments import structured_grids
+from attention_book.experiments import variant_grids
 from attention_book.pages import breaking, phase_diagram, starts, structured, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
-from attention_phases.histogram.counting import TRAIN_SHARE
+from attention_phases.histogram import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
-from attention_phases.theory.infinite_data import end
+from attention_phases.theory.baseline import end
 
 ENDS = {"semantic", "positional"}
-LEADING = structured_grids.power_law(1.5).directions[0]
+LEADING = variant_grids.power_law(1.5).directions[0]
 
 
 def load(name, **where):

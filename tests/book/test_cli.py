@@ -15,7 +15,7 @@ import pytest
 from conftest import only_object
 
 from attention_book import cli, commands, experiments
-from attention_book.experiments import cells, kinds, results, simulation, verification
+from attention_book.experiments import cells, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
 from attention_book.store.parquet import load
@@ -104,7 +104,7 @@ def test_simulate(answer):
 @pytest.mark.parametrize("init", ["semantic", "positional", "random"])
 def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
-    (row,) = kinds.work(cells.StudentCell("any", Task(), 2.0, 10, 0, optimizer, (init,)))
+    (row,) = cells.work(cells.StudentCell("any", Task(), 2.0, 10, 0, optimizer, (init,)))
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
 
 
@@ -519,7 +519,7 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     assert checked == {"cells": 3, "mismatches": [], "other_minima": []}
     assert answer("verify", "--sample", 2)["cells"] == 2
     right = load(stored)["theta"].iloc[0]
-    allowed = kinds.STUDENTS["theta"][1]
+    allowed = cells.STUDENTS["theta"][1]
     alter(stored, "theta", lambda value: value + 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
     alter(stored, "theta", lambda value: value + 2 * allowed)

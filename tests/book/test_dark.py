@@ -11,7 +11,7 @@ import pytest
 from built import EXECUTED, HTML
 
 from attention_book.pages.variants import TIED
-from attention_book.render.dark import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
+from attention_book.render.screens import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name

@@ -9,11 +9,11 @@ import pytest
 from attention_book import experiments
 from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
-from attention_book.experiments.structured_grids import power_law
 from attention_book.experiments.theory_lines import standard_line, variant_line
+from attention_book.experiments.variant_grids import power_law
 from attention_book.paths import ROOT
-from attention_book.store.identity import canonical
 from attention_book.store.parquet import load
+from attention_book.store.provenance import canonical
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.architectures import Architecture

@@ -11,8 +11,8 @@ import pytest
 from attention_book.experiments import GRIDS, cells, convergence, grid
 from attention_book.experiments.verification import check_cell
 from attention_book.paths import DATA
-from attention_book.store.identity import canonical, restore
 from attention_book.store.parquet import load
+from attention_book.store.provenance import canonical, restore
 from attention_phases import Task
 from attention_phases.model.two_tokens import sample
 from attention_phases.theory.one_step import equations

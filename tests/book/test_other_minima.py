@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from attention_book.experiments import grid, kinds, simulation, verification
+from attention_book.experiments import cells, grid, simulation, verification
 from attention_book.experiments.cells import StudentCell
-from attention_book.store.identity import canonical
 from attention_book.store.parquet import export
-from attention_book.store.provenance import COLUMNS
+from attention_book.store.provenance import COLUMNS, canonical
 from attention_book.store.sweep import Store
 from attention_phases.task import Task
 
@@ -97,7 +96,7 @@ def test_too_many_other_minima_are_an_error(stored, monkeypatch, elsewhere):
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
     """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
     valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
-    rows = kinds.work(valley)
+    rows = cells.work(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]
     swapped = [dict(row) for row in rows]
     for name in ("train_loss", "q", "m", "theta"):

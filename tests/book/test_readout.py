@@ -11,8 +11,8 @@ import pytest
 from built import DESK, EXECUTED, HTML, PHONE
 from matplotlib import pyplot as plt
 
-from attention_book.render.dark import SVG
-from attention_book.render.readout import as_json
+from attention_book.render.drawn import as_json
+from attention_book.render.screens import SVG
 
 BY_NAME = {"#c8553d": "semantic"}
 STEP = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"

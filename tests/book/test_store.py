@@ -18,11 +18,11 @@ import pytest
 from toy_sweep import Cell, grid, table, work
 
 from attention_book import experiments, paths
-from attention_book.experiments import GRIDS, kinds
+from attention_book.experiments import GRIDS, cells
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance
-from attention_book.store.identity import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.parquet import export, items, load
+from attention_book.store.provenance import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.sweep import Store, run
 from attention_phases.errors import BadInput, StoreError
 from attention_phases.task import Task
@@ -91,7 +91,7 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
     for cell in experiments.grid(name, "smoke"):
         assert restore(type(cell), canonical(cell)) == cell
         kind = cell.kind
-        assert all(callable(kinds.function(name)) for name in (kind.worker, kind.beginning, kind.ends) if name)
+        assert all(callable(cells.function(name)) for name in (kind.worker, kind.beginning, kind.ends) if name)
 
 
 def test_equal_cells_have_one_key_and_different_cells_different_ones():

@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 from attention_book.experiments.cells import LineCell, StructuredCell
-from attention_book.experiments.structured_grids import TWO_TEACHERS, power_law
-from attention_book.experiments.student_grids import VALUE
+from attention_book.experiments.variant_grids import TWO_TEACHERS, VALUE, power_law
 from attention_book.pages import structured
-from attention_book.store.identity import flattened
 from attention_book.store.parquet import flat
+from attention_book.store.provenance import flattened
 from attention_phases import Architecture, Task
 from attention_phases.model.architectures import STANDARD
 

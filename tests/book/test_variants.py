@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 from frames import students as students_on_a_line
 
-from attention_book.experiments.cells import ArchitectureCell
-from attention_book.experiments.kinds import work
-from attention_book.experiments.student_grids import COMPARED, COMPARED_ALPHA
+from attention_book.experiments.cells import ArchitectureCell, work
+from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_book.pages import phase_diagram, variants
 from attention_book.pages.variants import ONE, TWO, excess_length, extrapolate
 from attention_phases import Task

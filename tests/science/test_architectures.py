@@ -19,9 +19,8 @@ from attention_phases.theory.prediction_error import general_test_error, project
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.solver import solve_model
-from attention_phases.training import fit
-from attention_phases.training import starts as start_module
-from attention_phases.training.starts import start_weights
+from attention_phases.training import fit, optimizers
+from attention_phases.training.optimizers import start_weights
 
 pytestmark = pytest.mark.slow
 
@@ -315,7 +314,7 @@ def test_the_linear_baseline(tokens, correlation):
 def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
     """Three columns of different weight start as they are named; two that can be exchanged are displaced."""
     forms = {"graded": Form("", np.diag([3.0, 2.0, 1.0])), "twins": Form("", ((0.0, 1.0), (1.0, 0.0)))}
-    monkeypatch.setattr(start_module, "FORMS", forms)
+    monkeypatch.setattr(optimizers, "FORMS", forms)
     teacher, rng = torch.arange(6.0), np.random.default_rng(0)
     graded = start_weights(start, teacher, rng, "graded").reshape(3, 6)
     columns = {"semantic": teacher, "positional": torch.full((6,), 6**-0.5)}

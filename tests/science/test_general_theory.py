@@ -8,14 +8,13 @@ import pytest
 from attention_phases import BadInput, Task
 from attention_phases.attention import attention, softmax
 from attention_phases.model.architectures import Architecture
-from attention_phases.structure import Direction
+from attention_phases.task import Direction
 from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, average, conjugates, free_energy
 from attention_phases.theory.kernels.general import scramble_means
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.setting import Setting
-from attention_phases.theory.weights import Hats, weights
+from attention_phases.theory.setting import Hats, Setting, weights
 
 TASK = Task()
 FEW = {"points": 2**7, "scrambles": 8}

@@ -1,4 +1,4 @@
-"""The counting task and its transformer: the compiled step against torch, freezing, resuming, measuring."""
+"""The counting task and its transformer: the compiled step against torch, freezing, measuring."""
 
 from dataclasses import replace
 
@@ -12,8 +12,8 @@ from attention_book.experiments import grid
 from attention_book.experiments.cells import CountingCell
 from attention_book.pages.counting import worst_letter
 from attention_book.store.parquet import decode
-from attention_phases import BadInput
-from attention_phases.histogram import counting, measures, step, training
+from attention_phases import BadInput, histogram
+from attention_phases.histogram import step, training
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
 
 @pytest.fixture(scope="module")
 def sequences():
-    return counting.draw(300, np.random.default_rng(0))[0]
+    return histogram.draw(300, np.random.default_rng(0))[0]
 
 
 @pytest.fixture(params=["semantic", "positional", "free"])
@@ -35,12 +35,12 @@ def model(request):
 
 
 def test_counts_are_what_a_person_counts():
-    tokens = counting.from_letters("AABOCCcCad")[None]
-    assert counting.counts(tokens).tolist() == [[3, 3, 1, 1, 4, 4, 4, 4, 3, 1]]
+    tokens = histogram.from_letters("AABOCCcCad")[None]
+    assert histogram.counts(tokens).tolist() == [[3, 3, 1, 1, 4, 4, 4, 4, 3, 1]]
 
 
 def test_sequences_are_drawn_once_and_split():
-    train, test = counting.draw(5000, np.random.default_rng(0))
+    train, test = histogram.draw(5000, np.random.default_rng(0))
     both = np.concatenate([train.tokens, test.tokens])
     assert len(np.unique(both, axis=0)) == len(both) and len(train.tokens) == round(0.7 * len(both))
     frequencies = np.bincount(both.ravel(), minlength=15) / both.size
@@ -50,7 +50,7 @@ def test_sequences_are_drawn_once_and_split():
 @pytest.mark.parametrize("text", ["", "ABC", "ABCDEFGHIJK", "ABCDEFGHIP", "ABCDEFGH J", None])
 def test_what_is_no_sequence_is_refused(text):
     with pytest.raises(BadInput, match=r"^sequence = .*: must be 10 letters from A to O$"):
-        counting.from_letters(text)
+        histogram.from_letters(text)
 
 
 def test_start_has_the_moments_of_torch(model):
@@ -152,22 +152,8 @@ def test_variants_share_data_and_start():
     assert not np.array_equal(runs.data(CELL)[0].tokens, runs.data(replace(CELL, seed=4))[0].tokens)
 
 
-@pytest.mark.parametrize("stopped", [1, 3, 4])
-def test_a_stopped_run_goes_on_to_the_same_bits(stopped, tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "SAVED_EVERY", 1)
-    whole, curve = runs.train(CELL)
-    runs.train(CELL, epochs=stopped, path=tmp_path / "run.npz")
-    ran = []
-    monkeypatch.setattr(training, "train_epoch", lambda *all: ran.append(1) or step.train_epoch(*all))
-    resumed, resumed_curve = runs.train(CELL, path=tmp_path / "run.npz")
-    assert len(ran) == 5 - stopped and resumed_curve == curve
-    assert whole.keys() == resumed.keys() and all((whole[name] == resumed[name]).all() for name in whole)
-
-
-def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(runs, "CHECKPOINTS", tmp_path)
+def test_rows_of_a_run_say_all():
     rows = runs.train_and_measure(CELL)
-    assert list(tmp_path.iterdir()) == []
     by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
     sizes = {"epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2}
     assert {what: len(some) for what, some in by.items()} == sizes
@@ -181,7 +167,7 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
     assert sum(row["places"] for row in by["count"][:10]) == test.tokens.size
     stored = pd.DataFrame([vars(CELL) | row for row in rows])
     (worst,) = worst_letter(stored, [CELL]).itertuples()
-    wrong = measures.wrong_by_letter(kept["trained"], test)
+    wrong = tf.wrong_by_letter(kept["trained"], test)
     assert worst.all == pytest.approx(1 - by["epoch"][CELL.adam_epochs]["accuracy"])
     assert wrong.max() == worst.there >= worst.all > worst.elsewhere
     assert wrong.argmax() == worst.letter
@@ -192,8 +178,8 @@ def test_rows_of_a_run_say_all(tmp_path, monkeypatch):
 
 
 def test_shares_of_pure_solutions():
-    tokens = counting.draw(3000, np.random.default_rng(0))[0].tokens
-    shares = {v: measures.variance_shares(tf.start(np.random.default_rng(0)) * tf.free(v), tokens) for v in tf.VARIANTS}
+    tokens = histogram.draw(3000, np.random.default_rng(0))[0].tokens
+    shares = {v: tf.variance_shares(tf.start(np.random.default_rng(0)) * tf.free(v), tokens) for v in tf.VARIANTS}
     # A share of nothing has the mean (groups - 1)/(entries - 1).
     assert shares["positional"]["by_position"] == pytest.approx(1, abs=1e-6)
     assert shares["positional"]["by_token"] < 3 * 224 / (90 * len(tokens))
@@ -201,13 +187,13 @@ def test_shares_of_pure_solutions():
 
 
 def test_the_norm_of_the_gradient_is_that_of_the_compiled_step(model, sequences, monkeypatch):
-    monkeypatch.setattr(measures, "BATCH", 70)  # the last batch is smaller
+    monkeypatch.setattr(tf, "BATCH", 70)  # the last batch is smaller
     flat, gradient = model[0], np.empty_like(model[0])
     every, weights = np.arange(len(sequences.tokens)), tf.views(flat)
     space = step.workspace(10 * len(every), weights)
     step.forward(weights, sequences, every, space)
     step.backward(weights, sequences, every, space, tf.views(gradient))
-    assert measures.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
+    assert tf.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
 
 
 def test_the_experiment_has_the_published_size():

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.special import expit
 
-from attention_book.experiments import minima_grids, results
+from attention_book.experiments import results, student_grids
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_book.pages import stability
 from attention_phases import Task
@@ -149,7 +149,7 @@ def test_a_perturbation_of_the_data_contracts_as_the_replicon_says(omega, alpha)
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
     table = results.experiment("stability", "paper", quiet=True)
-    places = [place for place in minima_grids.PASSED if place[2] == "semantic"]
+    places = [place for place in student_grids.PASSED if place[2] == "semantic"]
     rows = stability.on_data(
         table, stability.copies_in_theory(stability.gains_at(places, 2**10, 16)), message_passing.DAMPING
     )

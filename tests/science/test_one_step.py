@@ -27,8 +27,7 @@ from attention_phases.theory.one_step.equations import (
     potential,
     update,
 )
-from attention_phases.theory.one_step.solution import UNSETTLED, one_step
-from attention_phases.theory.one_step.stability import inner_gains
+from attention_phases.theory.one_step.solution import UNSETTLED, inner_gains, one_step
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
 from attention_phases.theory.stability import gains, teacher_fit

@@ -10,9 +10,9 @@ from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import solve
-from attention_phases.theory.baseline import linear_baseline, tensor_rule
-from attention_phases.theory.infinite_data import COMPARED, end, floors
+from attention_phases.theory.baseline import COMPARED, end, floors, linear_baseline
 from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
+from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training.recovery import fields_from_labels, recover
 
 TASK = Task(omega=0.3)

@@ -10,7 +10,7 @@ from attention_book.experiments.cells import ArchitectureCell, StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import Architecture, BadInput, Task
 from attention_phases.model import sentences, students, two_tokens
-from attention_phases.structure import variances
+from attention_phases.task import variances
 from attention_phases.theory.prediction_error import structured_test_error
 from attention_phases.theory.prediction_error import test_error as standard_error_of
 from attention_phases.training import fit, start_weights

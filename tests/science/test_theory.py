@@ -11,7 +11,7 @@ from scipy.stats import f as f_distribution
 from attention_phases import Task, training
 from attention_phases.model import two_tokens
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branch import BranchMap
+from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.equations import Hats, Overlaps, Scalars, Setting, average, conjugates, free_energy, update
 from attention_phases.theory.prediction_error import test_error as exact
@@ -19,7 +19,6 @@ from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, SADDLE, UNSETTLED, solve
 from attention_phases.theory.solver import _polish as polish_near
 from attention_phases.theory.thresholds import threshold
-from attention_phases.theory.warm import Net
 
 TASK = Task(omega=0.3)
 SETTING = Setting(TASK)

@@ -11,7 +11,7 @@ from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw, labels, positional_encoding
 from attention_phases.theory.prediction_error import test_error as error_of
 from attention_phases.training import optimizers
-from attention_phases.training.starts import STARTS, start_weights
+from attention_phases.training.optimizers import STARTS, start_weights
 
 TASK = Task(omega=0.3)
 

@@ -5,7 +5,7 @@ import pytest
 
 from attention_phases import Task
 from attention_phases.model.architectures import STANDARD, Architecture
-from attention_phases.theory import solve, threshold, warm
+from attention_phases.theory import branch, solve, threshold
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting, average
 from attention_phases.theory.quadrature import gaussian_points
@@ -23,7 +23,7 @@ def by_search(monkeypatch):
 
     def call(function, *given, **named):
         with monkeypatch.context() as patch:
-            patch.setattr(warm.Net, "search_at", lambda self, x, anew: True)
+            patch.setattr(branch.Net, "search_at", lambda self, x, anew: True)
             return function(*given, **named)
 
     return call
@@ -163,7 +163,7 @@ class Jumping:
 
 def test_the_iteration_goes_on_where_a_search_does_not_agree():
     jumping = Jumping()
-    x, label = warm.polish(jumping.at, np.array([0.2]), maxfev=60, xtol=1e-9)
+    x, label = branch.polish(jumping.at, np.array([0.2]), maxfev=60, xtol=1e-9)
     # With the label of the start it comes to 1.1, where the label is another one: then to 1.4.
     assert jumping.searches == pytest.approx([1.1, 1.4]) and label == 1
     assert x == pytest.approx([1.4], abs=1e-9)

@@ -22,8 +22,7 @@ from attention_phases.theory import encoding_error, mean_attention
 from ..experiments.cells import StudentCell
 from ..paths import DATA, stored_table
 from ..store import parquet
-from ..store.identity import canonical, restore
-from ..store.provenance import environment
+from ..store.provenance import canonical, environment, restore
 from . import published_curves
 from .instances import GAPS, in_errors
 from .thresholds import crossing, curve, last_fall

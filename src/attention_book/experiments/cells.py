@@ -1,10 +1,14 @@
-"""What fixes the outcome of one piece of an experiment: a training, or a line of theory.
+"""What fixes the outcome of one piece of an experiment, a training or a line of theory, and how it is computed.
 
-The values of a cell name its results (`identity.canonical`) and seed its random draws.
+The values of a cell name its results (`provenance.canonical`) and seed its random draws. Its `Kind` has the worker, and
+how far a result may differ when it is computed again. Tolerances are (relative, absolute) by column, as
+`verification.agree` takes them.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from importlib import import_module
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,14 +16,106 @@ from attention_phases.errors import check_count
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
-from ..store.identity import flattened, seed_sequence
-from . import kinds
-from .kinds import Kind
+from ..store.provenance import flattened, seed_sequence
 
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
 CONTROLS = ("length", "blind", "aligned", "encoded")  # what `controls` knows of the data of a `ControlledCell`
 EXCHANGED = 4  # epochs of the counting task on several data sets
+
+Tolerances = dict[str, tuple[float, float]]
+
+
+class Kind(NamedTuple):
+    """What belongs to all cells of one type.
+
+    Functions are named "MODULE:FUNCTION" and loaded when they are called: who only reads results loads no torch.
+
+    Attributes:
+        worker: gives the rows of a cell.
+        unrepeatable: columns that no two runs share.
+        beginning: gives the first rows of a cell, `rows` in number, where the whole takes too long to be computed
+            again, or rounding grows too much on the way.
+        ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
+    """
+
+    worker: str
+    tolerances: Tolerances
+    unrepeatable: tuple[str, ...] = ()
+    beginning: str | None = None
+    rows: int | None = None
+    ends: str | None = None
+
+    def tolerances_of(self, rows) -> Tolerances:
+        """The tolerances for the stored rows (a frame) of one cell."""
+        if "linear_mse" not in self.tolerances:
+            return self.tolerances
+        relative, absolute = self.tolerances["linear_mse"]
+        terms = rows["alpha"].iloc[0] * rows["d"].iloc[0] ** 2
+        return self.tolerances | {"linear_mse": (relative, max(absolute, LINEAR_TERM * terms))}
+
+
+def work(cell, **options) -> list[dict]:
+    """Rows of a cell of any kind."""
+    return function(cell.kind.worker)(cell, **options)
+
+
+def function(name: str) -> Callable:
+    """The function with a name such as ".simulation:train_students" (of this folder) or "package.module:function"."""
+    module, attribute = name.split(":")
+    return getattr(import_module(module, __package__), attribute)
+
+
+def _with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
+    return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)
+
+
+# Two runs of one cell whose sums are rounded in another order end in points that differ by |grad R| over the softest
+# curvature: up to 3e-5 in the overlaps at d = 1000, and 3e-10 in the loss, which is flat there. The tolerances are ten
+# times that and more, and a hundredth of the spread between seeds.
+STUDENTS: Tolerances = {
+    "q": (0, 3e-4),
+    "m": (0, 3e-4),
+    "theta": (0, 3e-4),
+    "train_loss": (0, 1e-8),
+    "test_mse": (0, 3e-6),
+    "linear_mse": (0, 5e-7),
+}
+UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when L-BFGS stops
+# The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
+# to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
+LINEAR_TERM = 1e-12
+CONTROLLED = STUDENTS | dict.fromkeys(("length", "blind", "aligned", "encoded"), (0, 1e-9))
+_COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
+ARCHITECTURES = STUDENTS | dict.fromkeys(_COLUMNS, (0, 1e-3))
+STRUCTURED = ARCHITECTURES | {"teacher_1": (0, 3e-4), "teacher_2": (0, 3e-4), "length": (0, 1e-9)}
+VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}
+
+# Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
+_OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
+THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
+VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
+COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
+RULE = THEORY | {"rule": (5e-3, 0), "exact": (5e-3, 0)}
+
+# The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
+_OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
+_FLAT: Tolerances = {"y": (0.1, 0), "complexity": (0.1, 1e-4), "shift": (5e-2, 1e-7)}
+ONE_STEP = _with_errors((*_OF_ONE_STEP, *_FLAT), (2e-3, 1e-9), (0.3, 1e-8)) | _FLAT
+
+# A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
+# belongs to one run, and their overlaps agree within what they fluctuate by.
+PASSING: Tolerances = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
+# Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as above.
+LOOPS: Tolerances = {"q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "excess": (0.02, 0)}
+
+# Where little is learnt the fixed point is approached slowly, and the change at which it ends is 1e-8.
+RECOVERY: Tolerances = {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)}
+
+# Of one epoch from the start, ten times what a start displaced by 2e-7 of its size changes: another machine sums in
+# another order. On the same machine and versions the bits are the same.
+COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
+LETTERS = COUNTING | {"there": (0, 0.1), "elsewhere": (0, 0.02)}
 
 
 @dataclass(frozen=True)
@@ -51,9 +147,7 @@ class StudentCell(_OnData):
     two optimisers meet on the same data.
     """
 
-    kind: ClassVar = Kind(
-        ".simulation:train_students", kinds.STUDENTS, kinds.UNREPEATABLE, ends=".verification:displaced_ends"
-    )
+    kind: ClassVar = Kind(".simulation:train_students", STUDENTS, UNREPEATABLE, ends=".verification:displaced_ends")
 
     optimizer: str
     starts: tuple = INFORMED
@@ -71,7 +165,7 @@ class SlipCell(StudentCell):
 class ControlledCell(StudentCell):
     """The same students, and control variates of their data, see `controls.train_controlled`."""
 
-    kind: ClassVar = Kind(".controls:train_controlled", kinds.CONTROLLED, kinds.UNREPEATABLE)
+    kind: ClassVar = Kind(".controls:train_controlled", CONTROLLED, UNREPEATABLE)
 
 
 class PositionsGivenCell(StudentCell):
@@ -84,7 +178,7 @@ class PositionsGivenCell(StudentCell):
 class RecoveryCell(_OnData):
     """Message passing of the optimal learner from random weights, see `training.recovery`."""
 
-    kind: ClassVar = Kind(".simulation:look_for_teacher", kinds.RECOVERY, ("steps",))
+    kind: ClassVar = Kind(".simulation:look_for_teacher", RECOVERY, ("steps",))
 
 
 @dataclass(frozen=True)
@@ -95,7 +189,7 @@ class ArchitectureCell(StudentCell):
     of `StudentCell`.
     """
 
-    kind: ClassVar = StudentCell.kind._replace(tolerances=kinds.ARCHITECTURES)
+    kind: ClassVar = StudentCell.kind._replace(tolerances=ARCHITECTURES)
 
     architecture: Architecture = field(kw_only=True)
 
@@ -108,14 +202,14 @@ class ArchitectureCell(StudentCell):
 class StructuredCell(ArchitectureCell):
     """Students of tokens, teachers or penalties with structure."""
 
-    kind: ClassVar = ArchitectureCell.kind._replace(tolerances=kinds.STRUCTURED)
+    kind: ClassVar = ArchitectureCell.kind._replace(tolerances=STRUCTURED)
 
 
 @dataclass(frozen=True)
 class LoopCell(_OnData):
     """Students followed along `alphas` and back, the largest of which is `alpha`, see `landscape.follow`."""
 
-    kind: ClassVar = Kind(".landscape:follow", kinds.LOOPS, ("grad_norm",))
+    kind: ClassVar = Kind(".landscape:follow", LOOPS, ("grad_norm",))
 
     alphas: tuple
 
@@ -124,7 +218,7 @@ class LoopCell(_OnData):
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
-    kind: ClassVar = Kind(".landscape:descend", kinds.VALLEYS, ends=".verification:valley_ends")
+    kind: ClassVar = Kind(".landscape:descend", VALLEYS, ends=".verification:valley_ends")
 
     valley: str
     noise: float
@@ -133,11 +227,11 @@ class ValleyCell(_OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `training.searches`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `optimizers.hop`."""
 
     kind: ClassVar = Kind(
         ".landscape:search",
-        kinds.STUDENTS,
+        STUDENTS,
         ("hops", "aligned"),
         beginning=".landscape:search_first",
         rows=2,
@@ -152,7 +246,7 @@ class SearchCell(ValleyCell):
 class MessagePassingCell(_OnData):
     """Message passing from one start."""
 
-    kind: ClassVar = Kind(".convergence:measure", kinds.PASSING, ("change", "apart"))
+    kind: ClassVar = Kind(".convergence:measure", PASSING, ("change", "apart"))
 
     start: str
 
@@ -172,7 +266,7 @@ class _OnNets:
 class LineCell(_OnNets):
     """A line of theory along alpha, see `theory_lines.standard_line`; without alphas the thresholds alone."""
 
-    kind: ClassVar = Kind(".theory_lines:standard_line", kinds.THEORY)
+    kind: ClassVar = Kind(".theory_lines:standard_line", THEORY)
 
     alphas: tuple = field(kw_only=True)
 
@@ -180,14 +274,14 @@ class LineCell(_OnNets):
 class CopiesCell(LineCell):
     """A line along which two copies of message passing are compared, see `theory_lines.copies_line`."""
 
-    kind: ClassVar = Kind(".theory_lines:copies_line", kinds.COPIES)
+    kind: ClassVar = Kind(".theory_lines:copies_line", COPIES)
 
 
 @dataclass(frozen=True)
 class ArchitectureLineCell(LineCell):
     """A line of theory for another architecture, see `theory_lines.variant_line`."""
 
-    kind: ClassVar = Kind(".theory_lines:variant_line", kinds.VARIANTS)
+    kind: ClassVar = Kind(".theory_lines:variant_line", VARIANTS)
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED
@@ -196,13 +290,13 @@ class ArchitectureLineCell(LineCell):
 class RuleCell(_OnNets):
     """Both thresholds on the published kind of quadrature, see `theory_lines.rule_thresholds`."""
 
-    kind: ClassVar = Kind(".theory_lines:rule_thresholds", kinds.RULE)
+    kind: ClassVar = Kind(".theory_lines:rule_thresholds", RULE)
 
 
 class OneStepThresholdsCell(_OnNets):
     """Both thresholds with one step of replica symmetry breaking, see `theory_lines.broken_thresholds`."""
 
-    kind: ClassVar = Kind(".theory_lines:broken_thresholds", kinds.ONE_STEP)
+    kind: ClassVar = Kind(".theory_lines:broken_thresholds", ONE_STEP)
 
 
 @dataclass(frozen=True)
@@ -213,7 +307,7 @@ class CountingCell:
     of which each freezes its own part at zero.
     """
 
-    kind: ClassVar = Kind(".counting:train_and_measure", kinds.COUNTING, beginning=".counting:train_beginning", rows=2)
+    kind: ClassVar = Kind(".counting:train_and_measure", COUNTING, beginning=".counting:train_beginning", rows=2)
 
     experiment: str
     variant: str
@@ -229,7 +323,7 @@ class ExchangedCell:
 
     kind: ClassVar = Kind(
         ".counting:train_exchanged",
-        kinds.EXCHANGED,
+        LETTERS,
         ("letter",),
         beginning=".counting:train_exchanged_beginning",
         rows=EXCHANGED,

@@ -1,17 +1,16 @@
 """Students beside what is known of their data: control variates of the crossing of the training losses.
 
 Most of the scatter between data sets is common to trained students and to students with fixed weights, whose loss on
-the same sentences has a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.controlled`).
+the same sentences has a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.instances`).
 """
 
-from functools import cache
 from math import sqrt
 
-import numpy as np
 import torch
 
-from attention_phases.model.sentences import teacher_attention
+from attention_phases.attention import own_attention
 from attention_phases.model.two_tokens import sample
+from attention_phases.theory.quadrature import tensor_rule
 
 from .cells import CONTROLS
 from .simulation import train_on
@@ -58,11 +57,12 @@ def expected_misfits(task, spread, lean, size, shift):
     spread, size: standard deviations of the fields of the teacher and of the encoded student.
     lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
     """
-    grid, weights = _normal_plane()
+    points, weights = tensor_rule(NODES, 2)
+    grid = torch.from_numpy(points.T)
     sides = torch.tensor([[1.0], [-1.0]])
-    y, encoded = spread * grid, _attention(size * grid + shift * sides)
+    y, encoded = spread * grid, own_attention(size * grid + shift * sides)
     target = _target(task, y)
-    blind, aligned = ((_attention(h) - target) ** 2 for h in (0 * y, ALIGNED * (y + lean * sides)))
+    blind, aligned = ((own_attention(h) - target) ** 2 for h in (0 * y, ALIGNED * (y + lean * sides)))
 
     def mean(values):
         return values.numpy() @ weights
@@ -72,23 +72,10 @@ def expected_misfits(task, spread, lean, size, shift):
     return mean(blind).sum(), mean(aligned).sum(), apart.sum()
 
 
-@cache
-def _normal_plane():
-    """Points of two independent normal numbers, (2, N), and their weights, (N,)."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    grid = torch.from_numpy(np.stack(np.meshgrid(nodes, nodes)).reshape(2, -1))
-    return grid, np.outer(weights, weights).ravel() / weights.sum() ** 2
-
-
 def _misfit(task, y, h):
-    return float(((_attention(h) - _target(task, y)) ** 2).mean(dim=1).sum())
-
-
-def _attention(h):
-    """S_11 and S_22 of fields (2, n)."""
-    return torch.sigmoid(h * (h - h.flip(0)))
+    return float(((own_attention(h) - _target(task, y)) ** 2).mean(dim=1).sum())
 
 
 def _target(task, y):
     """Y_11 and Y_22 of teacher fields (2, n)."""
-    return torch.diagonal(teacher_attention(task, y), dim1=1, dim2=2).T
+    return (1 - task.omega) * own_attention(y) + task.omega * torch.tensor(task.matrix, dtype=y.dtype).diag()[:, None]

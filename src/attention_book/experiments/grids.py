@@ -1,6 +1,6 @@
 """How an experiment is written down: a table of sizes by profile, of which every combination is a cell.
 
-`student_grids`, `structured_grids`, `minima_grids` and `theory_grids` have the tables.
+`student_grids`, `variant_grids` and `theory_grids` have the tables.
 """
 
 from dataclasses import replace

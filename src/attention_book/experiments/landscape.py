@@ -8,9 +8,7 @@ import torch
 
 from attention_phases.model.sentences import sentence_count
 from attention_phases.model.two_tokens import overlaps, risk, sample
-from attention_phases.training.optimizers import fit
-from attention_phases.training.searches import anneal, hop
-from attention_phases.training.starts import start_weights
+from attention_phases.training.optimizers import anneal, fit, hop, start_weights
 
 from .cells import StudentCell
 

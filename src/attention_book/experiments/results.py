@@ -11,11 +11,11 @@ from attention_phases.errors import SweepError
 from ..paths import BUILT, DATA
 from ..store import provenance
 from ..store.executors import cluster, process_pool
-from ..store.identity import canonical
 from ..store.parquet import export, load
+from ..store.provenance import canonical
 from ..store.sweep import Store, run
 from . import grid
-from .kinds import work
+from .cells import work
 
 
 def experiment(name, profile, workers=None, quiet=False, **changes):

@@ -11,9 +11,8 @@ from attention_phases.theory.baseline import linear_test_error
 from attention_phases.theory.equations import flat_overlaps
 from attention_phases.theory.optimal import prediction_error
 from attention_phases.theory.prediction_error import general_test_error, project, structured_test_error, test_error
-from attention_phases.training.optimizers import fit
+from attention_phases.training.optimizers import displace, fit, start_weights
 from attention_phases.training.recovery import recover
-from attention_phases.training.starts import displace, start_weights
 
 from .cells import SLIPS, ArchitectureCell, PositionsGivenCell
 

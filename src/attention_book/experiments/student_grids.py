@@ -1,13 +1,25 @@
-"""Sizes of the experiments that train students and transformers (paper, Sections 5, A and E)."""
-
-import numpy as np
+"""Sizes of the experiments that train students of the main text and transformers (paper, Sections 5, A and E)."""
 
 from attention_phases.errors import check_count
-from attention_phases.histogram.counting import VARIANTS
-from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
+from attention_phases.histogram import VARIANTS
 from attention_phases.task import Task
 
-from .cells import EXCHANGED, INFORMED, SLIPS, ArchitectureCell, CountingCell, ExchangedCell, SlipCell, StudentCell
+from .cells import (
+    EXCHANGED,
+    INFORMED,
+    SLIPS,
+    ControlledCell,
+    CountingCell,
+    ExchangedCell,
+    LoopCell,
+    MessagePassingCell,
+    PositionsGivenCell,
+    RecoveryCell,
+    SearchCell,
+    SlipCell,
+    StudentCell,
+    ValleyCell,
+)
 from .grids import ALPHAS, GRIDS, OMEGAS, at, cells, completed, experiment, tasks
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
@@ -139,107 +151,110 @@ students(
     smoke={"d": 50, "seed": range(3), "task": REMEMBERED, "alpha": ALPHAS[8]},
 )
 
-# Other architectures
+# The minima themselves: where they cross, how many there are, message passing to them
 
-FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # where some of the transitions lie, beyond the published grid
-LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # of the rank-2 student, as published
-CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
-VALUE, FULL_VALUE = Architecture("value"), Architecture("full_value")
-MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
-# Where theory and students are compared in growing dimension: the minimum that the semantic start leads to. Before
-# alpha_c, which correlated tokens have beyond alpha = 2, students of small d leave it.
-COMPARED = {
-    "correlated": CORRELATED,
-    "untied": UNTIED,
-    "rank2": RANK2,
-    "three tokens": Architecture(tokens=3),
-    "four tokens": Architecture(tokens=4),
-}
-COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
-SLICE = {
-    "paper": {"seed": range(24), "alpha": ALPHAS, "d": 1000},
-    "laptop": {"seed": range(4), "alpha": ALPHAS[::4], "d": 200},
-    "smoke": {"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
-}
-LONGER_SLICE = {
-    "paper": {"seed": range(24), "alpha": ALPHAS + FURTHER_ALPHAS, "d": 1000},
-    "laptop": {"seed": range(4), "alpha": ALPHAS[::4] + FURTHER_ALPHAS[1::2], "d": 200},
-    "smoke": SLICE["smoke"],
-}
+# omega: alphas around where students cross, close enough for a straight line.
+AROUND = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
+CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in AROUND.items() for alpha in alphas))}
 
 
-def variants(name, about, fixed, **sizes):
-    """Enter an experiment on students of other architectures."""
-    students(name, about, fixed, ArchitectureCell, **sizes)
+def _data_sets(by_dimension):
+    """An axis "d seed": so many data sets by dimension."""
+    return [(d, seed) for d, count in by_dimension.items() for seed in range(count)]
 
 
-variants("fig10", "Slice at omega = 0.3, correlated tokens.", {"architecture": CORRELATED}, **LONGER_SLICE)
-BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
-variants(
-    "fig11",
-    "Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.",
-    {"architecture": RANK2, "starts": (*INFORMED, "mixed")},
-    paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
-    laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
-    smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
-)
-variants("fig12", "Slice at omega = 0.3, untied Q and K.", {"architecture": UNTIED}, **LONGER_SLICE)
-variants(
-    "fig13",
-    "Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data.",
-    {"architecture": [VALUE, STANDARD]},
-    **SLICE,
-)
-variants(
-    "fig13_full",
-    "Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without it.",
-    {"architecture": [FULL_VALUE, STANDARD]},
-    paper={"seed": range(24), "alpha": ALPHAS, "d": 200},
-    laptop={"seed": range(4), "alpha": ALPHAS[::4], "d": 100},
-    smoke={"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
-)
-
-
-def _mapped(omegas, step):
-    """Architecture, task and alpha of the maps that theory covers, with every so many of the published alphas."""
-    alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAPPED}
-    return [(MAPPED[name], task, alpha) for name in MAPPED for task in tasks(omegas) for alpha in alphas[name]]
-
-
-variants(
-    "fig14",
-    "Maps over alpha and omega of the architectures that theory covers.",
+students(
+    "crossing",
+    "Both starts around the crossing of the training losses, with control variates, in growing dimension.",
     {},
-    paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
-    laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
-    smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
+    ControlledCell,
+    paper={"d seed": _data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
+    laptop={"d seed": _data_sets({250: 60, 500: 30}), **CROSSING},
+    smoke={"d seed": _data_sets({50: 12, 100: 8}), **CROSSING},
 )
-RANDOM_TOO = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
-variants(
-    "fig14_random",
-    "Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.",
-    {"architecture": RANK2},
-    paper={"seed": range(10), **RANDOM_TOO, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
-    laptop={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
-    smoke={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::8]), "alpha": LONG_ALPHAS[::24], "d": 60},
+UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
+FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
+FEWEST = (0.4, 1.0, 1.6, 2.2)
+experiment(
+    "hysteresis",
+    "Students followed up and down in alpha, each start from the last minimum.",
+    LoopCell,
+    paper={"seed": range(12), "task": tasks(AROUND), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
+    laptop={"seed": range(3), "task": tasks(AROUND), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
+    smoke={"seed": range(2), "task": tasks(AROUND), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
 )
-CORRECTED = {"architecture": [VALUE, STANDARD]}
-variants(
-    "fig14_value",
-    "Maps over alpha and omega with a rank-one correction of the value matrix, and without it.",
-    {},
-    paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
-    laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
-    smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
+# Close to where theory has alpha_c; the noise of the starts around the teacher is of the size of Q*.
+CLOSE = {
+    "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
+    "valley noise": [("semantic", 1.0), ("positional", 0.1)],
+}
+experiment(
+    "lowest",
+    "Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?",
+    ValleyCell,
+    paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
+    laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
+    smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
 )
-GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
-variants(
-    "variants_size",
-    "Every architecture that theory covers, in growing dimension: theory against students.",
-    {"starts": ("semantic",)},
-    paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
-    laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
-    smoke={"d": [50, 100], "seed": range(4), **GROWING},
+# The worst fitted 5 % of the sentences are tried: in eight searches that tried all, those that led lower were among the
+# worst 4 %.
+experiment(
+    "searched",
+    "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",
+    SearchCell,
+    {"worst": 0.05},
+    paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
+    laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
+    smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
+)
+# The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
+VALLEYS = {
+    "task alpha valley noise": at(
+        *((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)),
+        (0.3, 1.5, "semantic", 1.0),
+        (0.1, 0.75, "positional", 0.1),
+        (0.1, 0.75, "semantic", 1.0),
+    )
+}
+experiment(
+    "landscape",
+    "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
+    ValleyCell,
+    paper={"seed": range(4), **VALLEYS, "d": 1000, "count": 100},
+    laptop={"seed": range(2), **VALLEYS, "d": 500, "count": 30},
+    smoke={"seed": range(2), **VALLEYS, "d": 60, "count": 6},
+)
+# Alphas by omega on the semantic branch, far above the transition and close to it; two points on the positional one.
+SEMANTIC = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
+PASSED = [(omega, alpha, "semantic") for omega, alphas in SEMANTIC.items() for alpha in alphas]
+PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
+experiment(
+    "stability",
+    "Message passing on several data sets at several alpha and omega: how it converges, and whether.",
+    MessagePassingCell,
+    paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
+    laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
+    smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
+)
+# Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
+LEARNT = [round(0.1 * k, 2) for k in range(1, 11)]
+experiment(
+    "recovery",
+    "Message passing of the optimal learner, from random weights.",
+    RecoveryCell,
+    {"task": Task()},
+    paper={"seed": range(8), "alpha": [*LEARNT, 0.45, 0.55, 0.65], "d": 1000},
+    laptop={"seed": range(4), "alpha": LEARNT, "d": 500},
+    smoke={"seed": range(2), "alpha": [0.3, 0.8], "d": 100},
+)
+students(
+    "positions_given",
+    "Students to whom omega A is given, from the teacher and from random weights.",
+    {"starts": ("semantic", "random")},
+    PositionsGivenCell,
+    paper={"optimizer seed": both(8, 3), "alpha": [*LEARNT, 1.25, 1.5, 2.0], "d": 1000},
+    laptop={"seed": range(4), "alpha": LEARNT[1::2], "d": 300},
+    smoke={"seed": range(2), "alpha": [0.5, 1.0], "d": 60},
 )
 
 # Transformers that count

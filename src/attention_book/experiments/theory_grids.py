@@ -7,7 +7,8 @@ from attention_phases.task import Task
 from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
 from .cells import INFORMED, ArchitectureLineCell, CopiesCell, LineCell, OneStepThresholdsCell, RuleCell
 from .grids import ALPHAS, GRIDS, OMEGAS, cells, experiment, tasks
-from .student_grids import ALTERNATIVE, CHANGED_TASKS, COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
+from .student_grids import ALTERNATIVE, CHANGED_TASKS
+from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
 
 PUBLISHED_OMEGAS = {*CRITICAL_ALPHA, *LINEAR_ALPHA}
 # Of a line: alphas, quadrature points a scramble, scrambles.

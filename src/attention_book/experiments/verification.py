@@ -18,11 +18,11 @@ from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA
 from ..store import provenance
-from ..store.identity import check_rows, flattened, restore
 from ..store.parquet import flat, load
+from ..store.provenance import check_rows, flattened, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
-from .kinds import function, work
+from .cells import function, work
 from .landscape import descend, search
 
 # Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up

@@ -24,7 +24,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice, check
 from .. import paths
 from ..experiments import PROFILES
 from ..pages import scorecard
-from ..render import readout
+from ..render.drawn import as_json
 from ..render.markup import COMPARISON
 from ..store.provenance import environment
 from . import execution, reference
@@ -148,7 +148,7 @@ def write_scorecard(pages, profile, shown):
     picture = scorecard.draw_scorecard(frame)
     picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES).mkdir(exist_ok=True)
-    (shown / FIGURES / "scorecard-forest-readout.json").write_text(readout.as_json(picture) or "[]")
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]")
     for name, text in scorecard.texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n")
 

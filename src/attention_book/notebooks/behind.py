@@ -17,10 +17,10 @@ from importlib.metadata import version
 from .. import paths
 from ..experiments import GRIDS, grid
 from ..experiments.results import folder_of
-from ..render import readout, wide
-from ..store.identity import canonical
+from ..render.drawn import READOUT
+from ..render.screens import WIDE
 from ..store.parquet import load
-from ..store.provenance import environment
+from ..store.provenance import canonical, environment
 from .parameters import as_typed, assignments, declared, of_profile
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
@@ -66,7 +66,7 @@ def write_figures(notebook, text, folder):
             for name, content in files.items():
                 (folder / name).write_text(content)
                 written[name.rpartition(".")[2]].append(str(folder / name))
-            for kind, mime, suffix in (("wide", wide.MIME, "svg"), ("readout", readout.MIME, "json")):
+            for kind, mime, suffix in (("wide", WIDE, "svg"), ("readout", READOUT, "json")):
                 if mime in drawn:
                     path = folder / f"{about['figure']}-{kind}.{suffix}"
                     path.write_text(drawn[mime])

@@ -19,7 +19,8 @@ from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
 from .. import paths
-from ..render import readout, wide
+from ..render.drawn import READOUT
+from ..render.screens import WIDE
 from ..store.provenance import cpu_info
 from . import execution
 from .execution import with_ids
@@ -27,11 +28,11 @@ from .parameters import marked
 
 FOLDER = paths.ROOT / "tests" / "reference"
 MADE_ON = "processor.txt"
-DRAWN = (wide.MIME, readout.MIME)  # which say what the picture and the CSV say
+DRAWN = (WIDE, READOUT)  # which say what the picture and the CSV say
 STRAYS = 3  # lines that differed on one more processor after two had opened the references
 ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
 # Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
-# tolerance in `kinds.STUDENTS`.
+# tolerance in `cells.STUDENTS`.
 RELATIVE, ABSOLUTE = 1e-3, 1e-8
 OF_ERRORS = 0.1  # of standard errors, which follow a few students or scrambles
 OPEN = "~"  # a number that rounding decides

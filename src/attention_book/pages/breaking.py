@@ -11,16 +11,15 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.one_step.equations import Valley, average, inner_points
-from attention_phases.theory.one_step.stability import inner_gains
+from attention_phases.theory.one_step.solution import inner_gains
 from attention_phases.theory.quadrature import gaussian_points
 
 from .. import published
-from ..analysis import controlled
+from ..analysis import instances
 from ..analysis.instances import as_columns, as_frame, off, test_gap
 from ..analysis.thresholds import crossing, curve
 from ..paths import DATA
-from ..render.panels import draw_means, draw_points, panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA
+from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA, draw_means, draw_points, panels, styled
 from ..store.parquet import load
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
@@ -86,9 +85,9 @@ def student_crossings(table, searches, power=1.0):
 
     table, searches: the experiments "crossing" and "searched".
     """
-    crossings, limits = controlled.by_dimension(table, power)
+    crossings, limits = instances.by_dimension(table, power)
     informed = limits.set_axis(["informed", "informed_error"], axis=1)
-    later = controlled.crossing_shifts(controlled.searched(searches)["hop"], crossings, power)
+    later = instances.crossing_shifts(instances.searched(searches)["hop"], crossings, power)
     rows = informed.join(as_columns(later, "omega", "later"))
     error = np.hypot(rows["informed_error"], rows["later_error"])
     return rows.assign(searched=rows["informed"] + rows["later"], searched_error=error)
@@ -148,12 +147,12 @@ def shares_above_theory(trained, searches, states, solutions, power=1.0):
     states, solutions: from `broken_states` and `symmetric_solutions`.
     """
     places = _places(states)
-    hops = controlled.searched(searches)
+    hops = instances.searched(searches)
     rows = {}
     for name, gained, sign in (("q", "grows", 1), ("train_loss", "hop_share", -1)):
         theory = {place: measured[name] for place, measured in solutions.items()}
-        more = controlled.at_infinite_d(hops[gained], power)
-        for where, informed in controlled.above_theory(trained, theory, name, power).items():
+        more = instances.at_infinite_d(hops[gained], power)
+        for where, informed in instances.above_theory(trained, theory, name, power).items():
             lowest = (1 + informed.value) * (1 + sign * more[where].value) - 1
             error = np.hypot(informed.error, more[where].error)
             step = _one_step(states.loc[where], name, theory[places[where]]) if where in places else Measured(0.0, 0.0)

@@ -16,10 +16,22 @@ from ..experiments.cells import LineCell
 from ..experiments.results import experiment
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..render.panels import draw_line, panels, scientific, styled, write_beside
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OPAQUE, OVERLAP_LABELS, POSITIONAL, SEMANTIC
-from ..store.identity import flattened
+from ..render.style import (
+    ALPHA,
+    COLOURS,
+    NEUTRAL,
+    OPAQUE,
+    OVERLAP_LABELS,
+    POSITIONAL,
+    SEMANTIC,
+    draw_line,
+    panels,
+    scientific,
+    styled,
+    write_beside,
+)
 from ..store.parquet import flat
+from ..store.provenance import flattened
 from .breaking import breaking_shift
 
 STATIC = "../../_static"  # from the page

@@ -6,8 +6,19 @@ from attention_phases.theory.optimal import optimal, thresholds_of_learning
 
 from ..analysis.instances import as_frame, with_errors
 from ..analysis.thresholds import borders_of, is_minimum
-from ..render.panels import draw_line, draw_means, panels, scientific, styled
-from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, SEMANTIC, TEST_ERROR
+from ..render.style import (
+    ALPHA,
+    BASELINE,
+    COLOURS,
+    NEUTRAL,
+    SEMANTIC,
+    TEST_ERROR,
+    draw_line,
+    draw_means,
+    panels,
+    scientific,
+    styled,
+)
 
 EXACT = 1e-6  # distance of the squared cosine from one at which the teacher is recovered
 SAME = 1e-6  # relative difference of two training losses below which students are in the same minimum

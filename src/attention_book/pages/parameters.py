@@ -9,8 +9,7 @@ from attention_phases.theory.branches import MINIMA
 
 from ..analysis.instances import GAPS, instance_means, root_mean_squares, test_gap, with_errors
 from ..analysis.thresholds import crossings, curve, side_by_side
-from ..render.panels import draw_line, draw_means, logarithmic, panels, styled
-from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR
+from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, logarithmic, panels, styled
 from .phase_diagram import CURVES
 
 TASK = ["omega", "sigma", "lam"]

@@ -15,10 +15,28 @@ from .. import published
 from ..analysis.instances import GAPS, advantage, as_columns, gap_map, test_gap, training_gap
 from ..analysis.thresholds import against_theory, crossings, curve, last_fall
 from ..experiments.grids import ALPHAS
-from ..experiments.student_grids import MAPPED
+from ..experiments.variant_grids import MAPPED
 from ..published import OF_THRESHOLD, Comparison, compare
-from ..render.panels import bar_below, draw_cells, draw_line, draw_means, draw_points, logarithmic, panels, styled
-from ..render.style import ALPHA, ATTENTION, BASELINE, LINEAR, LOSS_GAP, NEUTRAL, OMEGA, OPAQUE, POSITIONAL, SEMANTIC
+from ..render.style import (
+    ALPHA,
+    ATTENTION,
+    BASELINE,
+    LINEAR,
+    LOSS_GAP,
+    NEUTRAL,
+    OMEGA,
+    OPAQUE,
+    POSITIONAL,
+    SEMANTIC,
+    bar_below,
+    draw_cells,
+    draw_line,
+    draw_means,
+    draw_points,
+    logarithmic,
+    panels,
+    styled,
+)
 from .variants import TITLES, select
 
 LEFT = 0.05  # share by which a training loss is above that of L-BFGS where descent has not come to an end

@@ -7,16 +7,14 @@ import numpy as np
 
 from attention_phases.measured import Measured
 from attention_phases.theory import solve
+from attention_phases.theory.baseline import end, floors
 from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.infinite_data import end, floors
 from attention_phases.theory.optimal import thresholds_of_learning
 
-from ..analysis.controlled import by_dimension
-from ..analysis.instances import training_gap
+from ..analysis.instances import by_dimension, training_gap
 from ..analysis.thresholds import crossing, mark
 from ..published import CRITICAL_ALPHA
-from ..render.panels import styled
-from ..render.style import COLOURS
+from ..render.style import COLOURS, styled
 
 SEEDS = 4  # independent quadratures: their spread gives the errors
 BARS = {"semantic": -0.2, "positional": 0.2}  # where beside an alpha

@@ -8,8 +8,7 @@ from scipy.stats import norm
 from ..analysis.published_tables import encodings
 from ..quantities import THRESHOLDS
 from ..render.markup import symbol
-from ..render.panels import bar_below, draw_cells, styled
-from ..render.style import HIGHER, LOWER, NEUTRAL
+from ..render.style import HIGHER, LOWER, NEUTRAL, bar_below, draw_cells, styled
 
 LARGE = 4  # of |z|
 THEIR_RUNS = {"7": 70, "14": 10}  # of theirs; 24 in the other figures

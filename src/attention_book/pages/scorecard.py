@@ -9,8 +9,7 @@ from attention_phases.measured import Measured
 
 from ..published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 from ..render.markup import Table, compared, mathtext
-from ..render.panels import list_panel, styled
-from ..render.style import COLOURS, NEUTRAL
+from ..render.style import COLOURS, NEUTRAL, list_panel, styled
 
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 FIELDS = {  # of a row of the document, by the columns of `published.compare`

@@ -11,8 +11,24 @@ from attention_phases.theory.quadrature import SCRAMBLES
 from .. import published
 from ..analysis.instances import absolute_means, with_errors
 from ..published import Comparison, compare
-from ..render.panels import draw_line, draw_means, draw_points, mark_threshold, panels, scientific, slice_panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OPAQUE, OVERLAP_LABELS, POSITIONAL, SEMANTIC, TEST_ERROR
+from ..render.style import (
+    BASELINE,
+    COLOURS,
+    NEUTRAL,
+    OPAQUE,
+    OVERLAP_LABELS,
+    POSITIONAL,
+    SEMANTIC,
+    TEST_ERROR,
+    draw_line,
+    draw_means,
+    draw_points,
+    mark_threshold,
+    panels,
+    scientific,
+    slice_panels,
+    styled,
+)
 from .phase_diagram import theory_comparison
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker

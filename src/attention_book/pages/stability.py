@@ -12,9 +12,21 @@ from attention_phases.theory.stability import contraction, gains, settling_dista
 from ..analysis.instances import as_frame, with_errors
 from ..analysis.thresholds import curve
 from ..experiments.results import experiment
-from ..render.dark import VALUES
-from ..render.panels import bar_below, draw_line, draw_means, draw_points, panels, styled
-from ..render.style import ALPHA, COLOURS, NEUTRAL, OMEGA, OPAQUE, SEMANTIC
+from ..render.screens import VALUES
+from ..render.style import (
+    ALPHA,
+    COLOURS,
+    NEUTRAL,
+    OMEGA,
+    OPAQUE,
+    SEMANTIC,
+    bar_below,
+    draw_line,
+    draw_means,
+    draw_points,
+    panels,
+    styled,
+)
 from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead

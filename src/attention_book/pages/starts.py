@@ -7,13 +7,11 @@ from matplotlib import pyplot as plt
 
 from attention_phases.model.two_tokens import overlaps, sample
 from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hessian
-from attention_phases.training.optimizers import gradient_descent
-from attention_phases.training.starts import start_weights
+from attention_phases.training.optimizers import gradient_descent, start_weights
 
 from ..analysis.instances import as_frame, root_mean_squares, wilson, with_errors
 from ..render.markup import symbol
-from ..render.panels import draw_line, draw_means, draw_points, panels, styled
-from ..render.style import ALPHA, COLOURS, NEUTRAL
+from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_line, draw_means, draw_points, panels, styled
 
 BASINS = ("semantic", "positional", "neither")
 SMALL_GRADIENT = 0.01  # largest |grad R| of a run that has arrived

@@ -6,17 +6,14 @@ import pandas as pd
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
-from attention_phases.theory.infinite_data import floors
+from attention_phases.theory.baseline import floors
 
-from ..analysis.controlled import limit, root
-from ..analysis.instances import as_columns, as_frame, off, with_errors
+from ..analysis.instances import as_columns, as_frame, limit, off, root, with_errors
 from ..analysis.thresholds import mark
-from ..experiments.structured_grids import CLUSTERS, COMPARED, LAWS, SPARSE, TWO_TEACHERS, power_law
-from ..experiments.student_grids import RANK2, VALUE
-from ..render.panels import draw_means, panels, styled
-from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL
-from ..store.identity import flattened
+from ..experiments.variant_grids import CLUSTERS, GROWN_ALPHA, LAWS, RANK2, SPARSE, TWO_TEACHERS, VALUE, power_law
+from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, draw_means, panels, styled
 from ..store.parquet import flat
+from ..store.provenance import flattened
 from .variants import ONE, beside_theory, extrapolate, select
 
 SOURCES = {-1.0: "trailing", 0.0: "evenly", 1.0: "leading"}
@@ -165,7 +162,7 @@ def value_gains(table):
 def _semantic(rows):
     """Semantic rows where theory and students are compared."""
     column = "what" if "what" in rows else "start"
-    return rows[(rows["alpha"] == COMPARED) & (rows[column] == "semantic")]
+    return rows[(rows["alpha"] == GROWN_ALPHA) & (rows[column] == "semantic")]
 
 
 def compared(tables, lines):

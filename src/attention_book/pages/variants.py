@@ -9,15 +9,25 @@ from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA, OWN
 from attention_phases.theory.stability import gains_of_columns, settling_distance
 
-from ..analysis.controlled import intercept
-from ..analysis.instances import GAPS, as_columns, instance_means, off, training_gap
+from ..analysis.instances import GAPS, as_columns, instance_means, intercept, off, training_gap
 from ..analysis.thresholds import crossing, mark, side_by_side
 from ..experiments.cells import ArchitectureCell
-from ..experiments.student_grids import COMPARED, MAPPED
+from ..experiments.variant_grids import COMPARED, MAPPED
 from ..render.markup import mathtext
-from ..render.panels import draw_line, draw_means, draw_points, list_panel, mark_threshold, slice_panels, styled
-from ..render.style import BASELINE, COLOURS, NEUTRAL, OVERLAP_LABELS
-from ..store.identity import restore
+from ..render.style import (
+    BASELINE,
+    COLOURS,
+    NEUTRAL,
+    OVERLAP_LABELS,
+    draw_line,
+    draw_means,
+    draw_points,
+    list_panel,
+    mark_threshold,
+    slice_panels,
+    styled,
+)
+from ..store.provenance import restore
 from .landscape import theory_lines
 
 TITLES = {

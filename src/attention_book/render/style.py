@@ -1,11 +1,19 @@
-"""What all figures share: colours, type, labels of axes."""
+"""What figures share: colours, type, labels of axes, and what is drawn in their panels.
+
+Lines have error bands, points error bars, maps the colours of two sides, thresholds a strip as wide as their error.
+"""
+
+from math import isfinite
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from . import drawn, readout, wide
+from .drawn import READOUT, as_csv, as_json
+from .screens import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -29,9 +37,8 @@ STYLE = {
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
 }
-
-
-OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}  # of a legend that no line crosses; see also `dark`
+# Of a legend that no line crosses; see also `screens.dark`.
+OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
 # labels of axes
 ALPHA, OMEGA = r"sample complexity $\alpha = n/d$", r"positional share of the teacher $\omega$"
@@ -39,6 +46,7 @@ LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
 TEST_ERROR = r"test error $\epsilon_g$"
 # labels of the overlap that a branch is named after
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
+styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
 def use_svg():
@@ -54,11 +62,112 @@ def use_svg():
     set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
     formatters = shell.display_formatter.formatters
     kinds = {
-        "text/csv": lambda figure: drawn.as_csv(figure, NAMED) or None,
-        readout.MIME: lambda figure: readout.as_json(figure, NAMED),
-        wide.MIME: mpl.rc_context(STYLE)(wide.wide_svg),
+        "text/csv": lambda figure: as_csv(figure, NAMED) or None,
+        READOUT: lambda figure: as_json(figure, NAMED),
+        WIDE: styled(wide_svg),
     }
     for kind, write in kinds.items():
         new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
         formatters.setdefault(kind, new).for_type(Figure, write)
     plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
+
+
+def panels(count, height, width=6.4, **options):
+    """A figure of `count` panels above one another, each of `height` inches, and its axes as an array (count,)."""
+    figure, axes = plt.subplots(count, 1, figsize=(width, count * height), squeeze=False, **options)
+    return figure, np.ravel(axes)
+
+
+def list_panel(headings, labels, width=6.4):
+    """A panel of lines below bold headings, each with its label: the figure, its axes, and the places of the lines."""
+    codes, names = pd.factorize(np.array(headings))
+    places = np.arange(len(codes)) + 1 + codes  # a line of its own for each heading
+    figure, (axes,) = panels(1, 1.2 + 0.27 * (len(places) + len(names)), width)
+    beside = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "weight": "bold"}
+    for code, name in enumerate(names):
+        axes.text(-0.02, places[codes == code][0] - 1, name, **beside)
+    axes.set_yticks(places, labels)
+    axes.set_ylim(places.max(initial=1) + 0.6, -0.6)
+    axes.tick_params(axis="y", length=0)
+    return figure, axes, places
+
+
+def slice_panels(height, losses=LOSS_GAP):
+    """A figure of a slice over alpha, and its panels: training losses, with this label, overlaps, and test errors."""
+    figure, axes = panels(3, height, sharex=True)
+    for panel, label in zip(axes, (losses, "overlap", TEST_ERROR)):
+        panel.set_ylabel(label)
+    scientific(axes[0])
+    scientific(axes[2])
+    axes[2].set_xlabel(ALPHA)
+    return figure, axes
+
+
+def scientific(axes):
+    """Ticks of the y axis as multiples of one power of ten."""
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
+
+
+def logarithmic(axes):
+    """A logarithmic y axis over few decades, with plain numbers at 1, 2 and 5."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(mpl.ticker.FormatStrFormatter("%g"))
+    axes.yaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+
+
+def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
+    """The column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column."""
+    value, error = rows[name] / unit, rows[f"{name}_error"] / unit
+    axes.plot(rows.index, value, style, color=colour, label=label)
+    axes.fill_between(rows.index, value - error, value + error, color=colour, alpha=0.3, linewidth=0)
+
+
+def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
+    """The same as points with bars."""
+    draw_points(axes, means.index, means[name] / unit, means[f"{name}_error"] / unit, colour, marker, **more)
+
+
+def draw_points(axes, x, y, error, colour, marker="o", **more):
+    """Points with bars of their standard error."""
+    axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
+
+
+def draw_cells(axes, maps, sides, largest=None):
+    """Maps over omega (columns) and alpha (rows), one on each of some axes, in the colours of two sides; the last mesh.
+
+    Colours are full at plus and minus `largest`, or where that is not given beyond 95 % of the values of a map: the
+    largest ones stand in a corner. Cells are drawn up to their edges, so that no white lines are left.
+    """
+    largest = largest or max(np.nanquantile(np.abs(values), 0.95) for values in maps)
+    colours = mpl.colors.LinearSegmentedColormap.from_list("sides", [sides[0], "white", sides[1]])
+    look = {"cmap": colours, "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
+    for panel, values in zip(axes, maps):
+        cells = values.columns, values.index, values.to_numpy()
+        mesh = panel.pcolormesh(*cells, vmin=-largest, vmax=largest, **look)
+    return mesh
+
+
+def bar_below(figure, mapped, axes, label, extend="both", **options):
+    """The colour bar of maps, below them."""
+    options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
+    bar = figure.colorbar(mapped, ax=axes, **options)
+    bar.formatter.set_powerlimits((-2, 3))
+    bar.formatter.set_useMathText(True)
+
+
+def mark_threshold(axes, threshold, name, colour, left=False):
+    """A vertical line at a threshold (`Measured`), if there is one: its error as the width, its name beside it."""
+    alpha, error = threshold
+    if not isfinite(alpha):
+        return
+    axes.axvline(alpha, color=colour, linewidth=1, linestyle="-.", label=f"_{name}")
+    axes.axvspan(alpha - error, alpha + error, color=colour, alpha=0.3)
+    write_beside(axes, alpha, 1, name, colour, left, -12)
+
+
+def write_beside(axes, x, height, text, colour, left=False, up=0, **more):
+    """Text beside a vertical line at x, at a share of the panel's height, and `up` by so many points."""
+    offset, side = (-3, "right") if left else (3, "left")
+    place = {"xycoords": ("data", "axes fraction"), "xytext": (offset, up), "textcoords": "offset points"}
+    axes.annotate(text, (x, height), color=colour, ha=side, **place, **more)

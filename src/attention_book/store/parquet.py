@@ -19,7 +19,7 @@ from attention_phases import __version__
 from attention_phases.errors import StoreError
 
 from . import provenance
-from .identity import Row
+from .provenance import Row
 from .sweep import Store
 
 SCHEMA = 1

@@ -1,20 +1,111 @@
-"""With what code and on what machine a result was computed."""
+"""What a result is of: the name of its cell (canonical JSON, key and random seed), the code and the machine."""
 
+import json
+import math
 import platform
 import subprocess
 import sys
+from collections.abc import Collection, Iterable
+from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
 
 from attention_phases import __version__
+from attention_phases.errors import BadInput
 
 from ..paths import ROOT
 
+CellType = TypeVar("CellType")
+Row = dict[str, Any]  # one result of a cell: names to strings, booleans, integers or finite floats
 MACHINE = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator")
 COLUMNS = (*MACHINE, "cell_seconds", "finished")
 MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # folders of `src`
+
+
+def canonical(record: Any) -> str:
+    """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
+
+    record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, integers, finite floats,
+        None, and nested tuples or lists.
+    """
+    values = flattened(record) if is_dataclass(record) else record
+    try:
+        return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadInput("cell", values, f"made of finite JSON values ({error})") from None
+
+
+def flattened(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, those of a dataclass in it in its place.
+
+    A field that is marked so is left out where it has its default.
+    """
+    values = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.metadata.get("omitted at default") and value == field.default:
+            continue
+        if is_dataclass(value):
+            values |= flattened(value)
+        elif field.type in (float, "float") and isinstance(value, int):
+            values[field.name] = float(value)  # 2 and 2.0 make equal cells, which must have one name
+        else:
+            values[field.name] = value
+    return values
+
+
+def restore(cell_type: type[CellType], text: str) -> CellType:
+    """Return the `cell_type` whose canonical JSON is `text`; every JSON list becomes a tuple."""
+    values = {name: _tuples(value) for name, value in json.loads(text).items()}
+    for field in fields(cell_type):  # pyright: ignore
+        if isinstance(field.type, type) and is_dataclass(field.type):
+            inner = {name: values.pop(name) for name in field.type.__dataclass_fields__ if name in values}
+            values[field.name] = field.type(**inner)
+    return cell_type(**values)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def key(text: str) -> str:
+    """Return 32 hexadecimal digits that name the cell with canonical JSON `text`."""
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def seed_sequence(record: Any) -> np.random.SeedSequence:
+    """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
+
+    The order of a run, the worker and the machine play no part, so one worker and forty draw the same
+    numbers. Cells that must share their random draws pass the fields that they have in common.
+    """
+    return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
+
+
+def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:
+    """Return a cell's results with NumPy scalars as Python numbers.
+
+    rows: one flat dict a start, of strings, booleans, 64-bit integers and finite floats; there must be one.
+    taken: names that a result may not have.
+    """
+    rows = [{name: v.item() if isinstance(v, np.generic) else v for name, v in row.items()} for row in rows]
+    if not rows:
+        raise BadInput("rows", rows, "at least one result")
+    for name, value in (item for row in rows for item in row.items()):
+        if name in taken:
+            raise BadInput("column", name, "a name that is no field of the cell nor of its provenance")
+        if not isinstance(value, (str, int, float)):
+            raise BadInput(name, value, "a string, a boolean or a number")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise BadInput(name, value, "a finite number")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise BadInput(name, value, "an integer of 64 bits")
+    return rows
 
 
 def environment() -> dict[str, str | None]:

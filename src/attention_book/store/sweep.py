@@ -23,7 +23,7 @@ from tqdm import tqdm
 from attention_phases.errors import StoreError, SweepError
 
 from . import provenance
-from .identity import Row, canonical, check_rows, key
+from .provenance import Row, canonical, check_rows, key
 
 SCHEMA = 1
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
@@ -97,14 +97,14 @@ class Store:
         self._db.close()
 
     def keys(self) -> set[str]:
-        """Return the keys (`identity.key`) of all stored cells."""
+        """Return the keys (`provenance.key`) of all stored cells."""
         with self._reporting():
             return {stored for (stored,) in self._db.execute("SELECT key FROM cells")}
 
     def put(self, cell: Any, rows: Iterable[Row], origin: Row) -> None:
         """Store the results of a cell, durable on return. A cell that is stored already is a `StoreError`.
 
-        rows: one flat dict a start, see `identity.check_rows`, without the cell's own names.
+        rows: one flat dict a start, see `provenance.check_rows`, without the cell's own names.
         origin: values for `provenance.COLUMNS`.
         """
         text = canonical(cell)

@@ -3,12 +3,12 @@
 Rates, batch size and noise as published (paper, Appendix A).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import SeedSequence, default_rng
 
-from .counting import Sequences
+from . import Sequences
 from .step import Rule, Trainable, evaluate, train_epoch
 from .transformer import ATTENTION, SIZE, free, start, views
 
@@ -29,50 +29,37 @@ def train(
     adam_epochs: int,
     sgd_epochs: int,
     epochs: int | None = None,
-    begun: tuple[Kept, Curve] | None = None,
-    report: Callable[[Kept, Curve], object] | None = None,
 ) -> tuple[Kept, Curve]:
     """Train one variant.
 
     The weights (SIZE,) that are kept are "start" and, as far as it came, "trained" (by Adam), "displaced" (by the
-    noise) and "final" (by SGD), each as it is after its step; "current" is where the run stands. The curve has for each
-    epoch, from 0 at the start: `epoch`, `train_loss` (the mean along the way), and after the epoch on the test set
-    `test_loss` and `accuracy`.
+    noise) and "final" (by SGD), each as it is after its step. The curve has for each epoch, from 0 at the start:
+    `epoch`, `train_loss` (the mean along the way), and after the epoch on the test set `test_loss` and `accuracy`.
 
     Args:
         streams: of the start, of the noise, and of the order of the sequences in each epoch.
         epochs: stop after so many, counted through both phases; all by default.
-        begun: what an earlier call has returned or reported, to go on from there.
-        report: called with what there is after each epoch.
     """
     of_start, of_noise, *orders = streams
     last = adam_epochs + sgd_epochs
     mask = free(variant)
-    kept, curve = begun or _begin(start(default_rng(of_start)) * mask, training, test)
-    current = kept["current"]
-    model = trainable(current, mask, kept["moments"])
-    for epoch in range(len(curve), (last if epochs is None else epochs) + 1):
+    current = start(default_rng(of_start)) * mask
+    kept, model = {"start": current.copy()}, trainable(current, mask)
+    train_loss, _ = evaluate(views(current), training, BATCH)
+    curve = [{"epoch": 0, "train_loss": train_loss, **_tested(current, test)}]
+    for epoch in range(1, (last if epochs is None else epochs) + 1):
         by_adam = epoch <= adam_epochs
         if epoch == adam_epochs + 1:
             displace(current, default_rng(of_noise))
             kept["displaced"] = current.copy()
-        if not by_adam:
             model = model._replace(free=np.ones_like(mask))
         loss = train_once(model, training, ADAM if by_adam else SGD, epoch, orders)
         curve.append({"epoch": epoch, "train_loss": loss, **_tested(current, test)})
         if epoch == adam_epochs:
             kept["trained"] = current.copy()
-        if epoch == last:
-            kept["final"] = current.copy()
-        if report:
-            report(kept, curve)
+    if len(curve) > last:
+        kept["final"] = current
     return kept, curve
-
-
-def _begin(current: np.ndarray, training: Sequences, test: Sequences) -> tuple[Kept, Curve]:
-    kept = {"start": current.copy(), "current": current, "moments": np.zeros((2, SIZE), np.float32)}
-    train_loss, _ = evaluate(views(current), training, BATCH)
-    return kept, [{"epoch": 0, "train_loss": train_loss, **_tested(current, test)}]
 
 
 def _tested(flat: np.ndarray, test: Sequences) -> dict[str, float]:
@@ -80,11 +67,10 @@ def _tested(flat: np.ndarray, test: Sequences) -> dict[str, float]:
     return {"test_loss": loss, "accuracy": accuracy}
 
 
-def trainable(flat: np.ndarray, free: np.ndarray, moments: np.ndarray | None = None) -> Trainable:
+def trainable(flat: np.ndarray, free: np.ndarray) -> Trainable:
     """The parameters (SIZE,) ready for `train_once`, which changes them in place."""
     gradient = np.empty_like(flat)
-    moments = np.zeros((2, SIZE), np.float32) if moments is None else moments
-    return Trainable(views(flat), flat, views(gradient), gradient, free, moments)
+    return Trainable(views(flat), flat, views(gradient), gradient, free, np.zeros((2, SIZE), np.float32))
 
 
 def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]) -> float:

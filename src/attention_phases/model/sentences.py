@@ -13,8 +13,7 @@ from torch import Tensor
 
 from ..attention import softmax, target_attention
 from ..errors import BadInput, check_count, check_positive
-from ..structure import encoding, teacher_profile, variances
-from ..task import Task
+from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published

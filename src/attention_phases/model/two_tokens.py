@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..structure import encoding, variances
-from ..task import Task
+from ..attention import own_attention
+from ..task import Task, encoding, variances
 from .one_pass import penalised_misfit
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
 
@@ -129,8 +129,7 @@ def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
 
 def misfits(data: Dataset, weights: Tensor) -> Tensor:
     """Loss of each sentence (n,) under a student (d,); their sum, the penalty and `floor` are R."""
-    h = data.inputs @ weights
-    s = torch.sigmoid(h * (h - h.flip(1)))  # S_11 and S_22
+    s = own_attention((data.inputs @ weights).mT).mT  # (n, 2)
     return 0.5 * data.stiffness * (s - data.targets).square().sum(1)
 
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from ..measured import UNKNOWN, Measured
 from ..task import Task
-from .branch import BranchMap
+from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, average
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .solver import STEP, Solution, derivatives, solve
-from .warm import Net, polish
 
 if TYPE_CHECKING:
     import pandas as pd

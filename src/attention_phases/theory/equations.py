@@ -13,10 +13,8 @@ import numpy as np
 
 from ..task import Task
 from .kernels import general, two_tokens
-from .matrices import cholesky, largest_eigenvalue, lift, solve, transposed
 from .quadrature import over_scrambles
-from .setting import Setting
-from .weights import Hats, mix, weights
+from .setting import Hats, Setting, cholesky, largest_eigenvalue, lift, mix, solve, transposed, weights
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell

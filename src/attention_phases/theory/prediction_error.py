@@ -13,8 +13,7 @@ import numpy as np
 from ..attention import pair_attention, softmax, target_attention
 from ..measured import standard_error
 from ..model.architectures import Architecture
-from ..structure import Cluster, encoding, variances
-from ..task import Task
+from ..task import Cluster, Task, encoding, variances
 from .quadrature import TEST_ERROR_NET, gaussian_points
 
 

@@ -14,10 +14,9 @@ from ..errors import check_positive
 from ..measured import standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
-from .branch import BranchMap
+from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, named_overlaps
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .warm import Net, polish
 
 TOLERANCE = 1e-6  # on the residual
 # Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The

@@ -17,13 +17,12 @@ import pandas as pd
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Task
-from .branch import BranchMap
+from .branch import BranchMap, Net
 from .equations import Overlaps, Scalars, Setting, average, conjugates, loss_of, update
 from .kernels.two_tokens import all_targets, forces
 from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
 from .thresholds import falls
-from .warm import Net
 
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 

@@ -1,6 +1,5 @@
 """Minimise the empirical risk (paper, Section 5), or iterate its message passing (Algorithm 1)."""
 
-from .optimizers import Fit, fit
-from .starts import start_weights
+from .optimizers import Fit, fit, start_weights
 
 __all__ = ["Fit", "fit", "start_weights"]

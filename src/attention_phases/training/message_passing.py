@@ -21,8 +21,7 @@ import torch
 from ..errors import BadInput, check_count, check_real
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, overlaps
-from ..structure import variances
-from ..task import Task
+from ..task import Task, variances
 from ..theory.equations import unfitted
 from ..theory.kernels.two_tokens import forces
 from ..theory.stability import teacher_fit

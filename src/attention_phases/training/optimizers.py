@@ -1,8 +1,12 @@
-"""Minimise the empirical risk from given starts (paper, Section 5 and Appendix E)."""
+"""Minimise the empirical risk from named starts (paper, Section 5 and Appendix E), and search for lower minima.
+
+Where a valley holds many minima, they differ in how they fit a few sentences. The search changes these one by one.
+Langevin descent, which disturbs all weights at once, is the control.
+"""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -11,15 +15,80 @@ import scipy.optimize
 import torch
 from torch import Tensor
 
-from ..errors import check_choice
+from ..errors import check_choice, check_count
 from ..model import two_tokens
+from ..model.architectures import FORMS
 
+STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
+# Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
+# valley.
+NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
+ENCODED = 0.3  # weights of the start "encoding"
 GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
 
 Risk = Callable[[Any, Tensor, float], tuple[Tensor, Tensor]]  # of a training set, weights (k, p) and the ridge penalty
+LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
+TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
+
+
+def starts_of(form: str) -> tuple[str, ...]:
+    """The named starts of a form: a mixed one only for more than one column of weights."""
+    mixed = ("mixed",) if len(FORMS[form].score) > 1 else ()
+    return ("semantic", "positional", *mixed, "random")
+
+
+def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: str = "tied") -> Tensor:
+    """Initial weights (p,), flat: columns of fields first, then what belongs to the value matrix.
+
+    Every column starts at Q* (semantic), 1_d/sqrt(d) (positional) or 0.1 N(0, 1) (random), or the first at Q* and the
+    others at 1_d/sqrt(d) (mixed). The one column of "tied" also starts near Q* or 1_d/sqrt(d), displaced by noise.
+    Where Q* has several columns, each of the student's starts at its own (semantic), or the one column of "tied" at the
+    second (second). An l1 penalty draws weights as small as 1_d/sqrt(d) to zero; 0.3 times 1_d is about what a
+    positional student learns (encoding).
+    Columns that can be exchanged (rank 2) would stay equal for ever from equal starts: there all are displaced by
+    0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but
+    no stationary point, as it would be with v = 0. The full one starts at V = 0.
+
+    Args:
+        teacher: Q*, (d,), or (t, d) of t columns.
+        rng: draws the noise, where there is any.
+    """
+    check_choice("init", start, STARTS if form == "tied" else starts_of(form))
+    teachers = teacher.reshape(-1, teacher.shape[-1])
+    d, score = teachers.shape[1], np.array(FORMS[form].score)
+    if start == "second":
+        teachers = teachers[1:]
+        check_count("columns of the teacher", len(teachers))
+    apart = start == "mixed" or (start == "semantic" and len(teachers) > 1)
+    exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all() and not apart
+    noise = NOISE["random"] if exchangeable else NOISE.get(start, 0.0)
+
+    def drawn(size: float) -> Tensor:
+        return torch.from_numpy(size * rng.standard_normal(d, dtype=np.float32)).to(teachers)
+
+    vectors = []
+    for column in range(len(score)):
+        if start == "random":
+            weights = torch.zeros_like(teachers[0])
+        elif start.endswith(("semantic", "second")) or (start == "mixed" and column == 0):
+            weights = teachers[min(column, len(teachers) - 1)].clone()
+        else:
+            weights = torch.full_like(teachers[0], ENCODED if start == "encoding" else d**-0.5)
+        vectors.append(weights + drawn(noise) if noise else weights)
+    if FORMS[form].value == "pair":
+        vectors += [torch.zeros_like(teachers[0]), drawn(1.0)]
+    if FORMS[form].value == "full":
+        vectors.append(torch.zeros(d * d).to(teachers))
+    return torch.cat(vectors)
+
+
+def displace(starts: Tensor, size: float, rng: np.random.Generator) -> Tensor:
+    """Starts (k, p) with each weight off by `size` times its own value, N(0, 1) times that."""
+    noise = torch.from_numpy(rng.standard_normal(tuple(starts.shape), dtype=np.float32)).to(starts)
+    return starts * (1 + size * noise)
 
 
 @dataclass(frozen=True)
@@ -161,3 +230,44 @@ def with_l1(risk: Risk, l1: float) -> Risk:
 
 
 OPTIMIZERS = {"lbfgs": lbfgs, "gd": gradient_descent, "adam": adam}
+
+
+def hop(data: two_tokens.Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
+    """Leave a minimum for a lower one by way of single sentences, until none leads lower.
+
+    One sentence is left out, the student descends, the sentence comes back, the student descends again. Where that
+    ends lower, the search goes on from there. The worst fitted sentences come first: the share `worst` of all is tried
+    at each minimum. The last minimum is returned, and how often a lower one was found.
+    """
+    count, hops = max(1, round(worst * len(data.stiffness))), 0
+    while (lower := _first_lower(data, lam, minimum, count)) is not None:
+        minimum, hops = lower, hops + 1
+    return minimum, hops
+
+
+def _first_lower(data: two_tokens.Dataset, lam: float, minimum: Fit, count: int) -> Fit | None:
+    """The first lower minimum that leaving out one of the `count` worst fitted sentences leads to, if any does."""
+    for number in torch.argsort(two_tokens.misfits(data, minimum.weights), descending=True)[:count]:
+        stiffness = data.stiffness.clone()
+        stiffness[number] = 0
+        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], tolerance=TRIED)
+        weights, _ = lbfgs(data, lam, weights, tolerance=TRIED)
+        if two_tokens.risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOWER:
+            return fit(data, lam, weights)[0]
+    return None
+
+
+def anneal(
+    data: two_tokens.Dataset, lam: float, minimum: Fit, temperature: float, rng: np.random.Generator, steps: int = 3000
+) -> Fit:
+    """Langevin descent from a minimum, with a temperature that falls to zero, then L-BFGS.
+
+    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), at the rate of gradient descent. T, in units of R,
+    falls linearly from `temperature`.
+    """
+    weights = minimum.weights[None].clone()
+    for step in range(steps):
+        weights.sub_(two_tokens.risk(data, weights, lam)[1], alpha=GD_RATE)
+        noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
+        weights.add_(noise, alpha=(2 * GD_RATE * temperature * (1 - step / steps)) ** 0.5)
+    return fit(data, lam, weights)[0]

@@ -15,12 +15,11 @@ import numpy as np
 
 from ...measured import standard_error
 from ...task import Task
-from ..branch import BranchMap
+from ..branch import BranchMap, Net
 from ..equations import UNTOLD, Overlaps, loss_of, unfitted
 from ..kernels.two_tokens import one_step_means
 from ..quadrature import over_scrambles, pool
 from ..solver import derivatives, displacement, is_present, is_settled
-from ..warm import Net
 
 RADII, ANGLES = 3, 6  # of the inner points
 FEW = 2**9  # points a scramble on which derivatives are taken

@@ -1,4 +1,4 @@
-"""Solutions with one step of replica symmetry breaking, and their ground state.
+"""Solutions with one step of replica symmetry breaking, their ground state, and whether one step is enough.
 
 Sigma(y) = y (e - Phi) = y^2 dPhi/dy counts the minima of training loss e(y), as the logarithm of their number over d.
 The lowest ones are where Sigma is zero, at the maximum of Phi(y). They are found there, because Phi is stationary in
@@ -7,19 +7,33 @@ all order parameters and known much better than its derivative. Differences are 
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import exp, log
+from math import exp, log, sqrt
 
 import numpy as np
 
+from ...attention import own_attention
 from ...errors import BadInput, check_choice, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
+from ..branch import powell
 from ..branches import MINIMA
 from ..equations import Overlaps, Scalars
+from ..kernels.two_tokens import forces
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
-from ..warm import powell
-from .equations import BrokenBranch, Root, SplitBranch, Valley, average, conjugates, find_root, nested_nets, update
+from ..stability import teacher_fit
+from .equations import (
+    BrokenBranch,
+    Root,
+    SplitBranch,
+    Valley,
+    average,
+    conjugates,
+    find_root,
+    inner_points,
+    nested_nets,
+    update,
+)
 
 # Why a solution failed, beside the reasons of `solution`.
 NO_MAXIMUM = "no maximum of Phi found"
@@ -229,3 +243,46 @@ def _named(valley: Valley, phi, energy, shift) -> dict:
     q0, gap, m, theta, V, y = valley
     order = {"q0": q0, "q1": q0 + gap, "m": m, "theta": theta, "V": V, "y": y}
     return order | {"phi": phi, "energy": energy, "complexity": y * (energy - phi), "shift": shift}
+
+
+def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
+    """Return D'/D of each scramble (scrambles, k) at distances of which `shares` (k,) are D/q1 <= 2 gap/q1.
+
+    Two copies of message passing are inside one minimum: their inner fields w and w' differ by ``E(w_a - w'_a)^2 = D``
+    and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration they differ by ``D' = alpha V^2 E<|r(w) -
+    r(w')|^2>``. Where D' > D the minimum is itself a set of minima, and one step is not enough. At y = 0 this is
+    `theory.stability.gains`.
+    """
+    q0, gap, m, theta, V, y = valley
+    x1, x2, weights = inner_points().T[:, :, None]  # (K, 1) each
+    aligned = theta / sqrt(q0)
+    rest = sqrt(task.sigma**2 - aligned**2)
+    by_scramble, rng = [], np.random.default_rng(0)
+    for net in gaussian_points(points, dimensions=6):
+        xi, zeta, turn = net.T.reshape(3, 2, 1, -1)
+        outer = sqrt(q0) * xi + np.array([m, -m])[:, None, None]
+        targets = np.repeat(teacher_fit(task, (aligned * xi + rest * zeta)[:, 0])[:, None], len(weights), axis=1)
+        cosine, sine = turn / np.hypot(*turn)
+        z = np.stack([cosine * x1 - sine * x2, sine * x1 + cosine * x2])  # (2, K, N)
+        r, envelope = _forces(task, outer + sqrt(gap) * z, targets, V)
+        other, row = rng.standard_normal(z.shape), []
+        for share in shares:
+            D = share * (q0 + gap)
+            together = 1 - D / (2 * gap)  # correlation of the inner fields
+            moved = together * z + sqrt(1 - together**2) * other
+            r_moved, envelope_moved = _forces(task, outer + sqrt(gap) * moved, targets, V)
+            loss = (envelope + envelope_moved) / 2
+            shifted = weights * np.exp(-y * (loss - loss.min(axis=0)))
+            square = (shifted * ((r - r_moved) ** 2).sum(axis=0)).sum(axis=0) / shifted.sum(axis=0)
+            row.append(alpha * V**2 * square.mean() / D)
+        by_scramble.append(row)
+    return np.array(by_scramble)
+
+
+def _forces(task, fields, targets, V):
+    """r (2, K, N) and the Moreau envelope M (K, N) at cavity fields (2, K, N)."""
+    r, _, _ = forces(fields.reshape(2, -1), targets.reshape(2, -1), V, task.sigma**2)
+    r = r.reshape(fields.shape)
+    h = fields + V * r
+    misfit = own_attention(h) - targets
+    return r, (V * r**2 / 2 + task.sigma**2 * misfit**2).sum(axis=0)

@@ -1,18 +1,132 @@
-"""Sizes of the experiments on tokens and teachers with structure (Result 4.2 in general, Appendices C.2, C.6, C.10)."""
+"""Sizes of the experiments beyond the main text: other architectures, and tokens and teachers with structure.
+
+Theory of these is in Result 4.2 in general, and in Appendices C.2, C.6, C.10 and E.3.
+"""
 
 from itertools import product
 
 import numpy as np
 
-from attention_phases.model.architectures import STANDARD
+from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
 from attention_phases.task import Task
 
-from .cells import INFORMED, ArchitectureLineCell, LineCell, StructuredCell
-from .grids import experiment
-from .student_grids import RANK2, VALUE, students
+from .cells import (
+    INFORMED,
+    ArchitectureCell,
+    ArchitectureLineCell,
+    LineCell,
+    StructuredCell,
+)
+from .grids import ALPHAS, OMEGAS, experiment, tasks
+from .student_grids import RANDOM, students
+
+# Other architectures
+
+FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # where some of the transitions lie, beyond the published grid
+LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # of the rank-2 student, as published
+CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
+VALUE, FULL_VALUE = Architecture("value"), Architecture("full_value")
+MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
+# Where theory and students are compared in growing dimension: the minimum that the semantic start leads to. Before
+# alpha_c, which correlated tokens have beyond alpha = 2, students of small d leave it.
+COMPARED = {
+    "correlated": CORRELATED,
+    "untied": UNTIED,
+    "rank2": RANK2,
+    "three tokens": Architecture(tokens=3),
+    "four tokens": Architecture(tokens=4),
+}
+COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
+SLICE = {
+    "paper": {"seed": range(24), "alpha": ALPHAS, "d": 1000},
+    "laptop": {"seed": range(4), "alpha": ALPHAS[::4], "d": 200},
+    "smoke": {"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
+}
+LONGER_SLICE = {
+    "paper": {"seed": range(24), "alpha": ALPHAS + FURTHER_ALPHAS, "d": 1000},
+    "laptop": {"seed": range(4), "alpha": ALPHAS[::4] + FURTHER_ALPHAS[1::2], "d": 200},
+    "smoke": SLICE["smoke"],
+}
+
+
+def variants(name, about, fixed, **sizes):
+    """Enter an experiment on students of other architectures."""
+    students(name, about, fixed, ArchitectureCell, **sizes)
+
+
+variants("fig10", "Slice at omega = 0.3, correlated tokens.", {"architecture": CORRELATED}, **LONGER_SLICE)
+BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
+variants(
+    "fig11",
+    "Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.",
+    {"architecture": RANK2, "starts": (*INFORMED, "mixed")},
+    paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
+    laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
+    smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
+)
+variants("fig12", "Slice at omega = 0.3, untied Q and K.", {"architecture": UNTIED}, **LONGER_SLICE)
+variants(
+    "fig13",
+    "Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data.",
+    {"architecture": [VALUE, STANDARD]},
+    **SLICE,
+)
+variants(
+    "fig13_full",
+    "Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without it.",
+    {"architecture": [FULL_VALUE, STANDARD]},
+    paper={"seed": range(24), "alpha": ALPHAS, "d": 200},
+    laptop={"seed": range(4), "alpha": ALPHAS[::4], "d": 100},
+    smoke={"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
+)
+
+
+def _mapped(omegas, step):
+    """Architecture, task and alpha of the maps that theory covers, with every so many of the published alphas."""
+    alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAPPED}
+    return [(MAPPED[name], task, alpha) for name in MAPPED for task in tasks(omegas) for alpha in alphas[name]]
+
+
+variants(
+    "fig14",
+    "Maps over alpha and omega of the architectures that theory covers.",
+    {},
+    paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
+    laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
+    smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
+)
+RANDOM_TOO = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
+variants(
+    "fig14_random",
+    "Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.",
+    {"architecture": RANK2},
+    paper={"seed": range(10), **RANDOM_TOO, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
+    laptop={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
+    smoke={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::8]), "alpha": LONG_ALPHAS[::24], "d": 60},
+)
+CORRECTED = {"architecture": [VALUE, STANDARD]}
+variants(
+    "fig14_value",
+    "Maps over alpha and omega with a rank-one correction of the value matrix, and without it.",
+    {},
+    paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
+    laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
+    smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
+)
+GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
+variants(
+    "variants_size",
+    "Every architecture that theory covers, in growing dimension: theory against students.",
+    {"starts": ("semantic",)},
+    paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
+    laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
+    smoke={"d": [50, 100], "seed": range(4), **GROWING},
+)
+
+# Tokens and teachers with structure
 
 BLOCKS = 25  # of equal size in a power law: every d here is a multiple
-COMPARED = 2.0  # alpha at which theory and students are compared in growing dimension
+GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
 SEMANTIC = ("semantic",)
 
 
@@ -51,7 +165,7 @@ PREDICTING = {
     "starts": SEMANTIC,
 }
 STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": SEMANTIC}  # fewest directions at a given d
-GROWING = {"task": [power_law(*law) for law in SPECTRA], "alpha": COMPARED, "starts": SEMANTIC}
+GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": SEMANTIC}
 structured(
     "spectra",
     "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
@@ -59,19 +173,19 @@ structured(
         {"seed": range(12), "task alpha": AROUND, "d": 1000},
         {"seed": range(6), **PREDICTING, "d": 1000},
         {"d": [500, 1000, 2000], "seed": range(48), **STEEPEST},
-        {"d": [250, 500, 1000], "seed": range(8), **GROWING},
+        {"d": [250, 500, 1000], "seed": range(8), **GROWN},
     ],
     laptop=[
         {"seed": range(4), "task alpha": AROUND, "d": 250},
         {"seed": range(4), **PREDICTING, "d": 250},
         {"d": [125, 250], "seed": range(8), **STEEPEST},
-        {"d": [125, 250], "seed": range(4), **GROWING},
+        {"d": [125, 250], "seed": range(4), **GROWN},
     ],
     smoke=[
         {"seed": range(2), "task alpha": AROUND, "d": 50},
         {"seed": range(2), **PREDICTING, "d": 50},
         {"d": [25, 50], "seed": range(4), **STEEPEST},
-        {"d": [25, 50], "seed": range(4), **GROWING},
+        {"d": [25, 50], "seed": range(4), **GROWN},
     ],
 )
 
@@ -117,7 +231,7 @@ experiment(
 
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
 ENCODED = ("semantic", "encoding")
-PENALISED = {"task": SPARSE, "alpha": COMPARED, "starts": SEMANTIC}
+PENALISED = {"task": SPARSE, "alpha": GROWN_ALPHA, "starts": SEMANTIC}
 structured(
     "sparse",
     "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
@@ -160,15 +274,15 @@ structured(
     paper=[
         {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
         {"seed": range(12), "task": CLUSTERED["task"][:2], "alpha": [1.4, 1.6], "starts": SEMANTIC, "d": 1000},
-        {"d": [250, 500, 1000], "seed": range(8), **CLUSTERED, "alpha": COMPARED},
+        {"d": [250, 500, 1000], "seed": range(8), **CLUSTERED, "alpha": GROWN_ALPHA},
     ],
     laptop=[
         {"seed": range(4), **CLUSTERED, "alpha": [0.75, 1.5], "d": 150},
-        {"d": [75, 150], "seed": range(4), **CLUSTERED, "alpha": COMPARED},
+        {"d": [75, 150], "seed": range(4), **CLUSTERED, "alpha": GROWN_ALPHA},
     ],
     smoke=[
         {"seed": range(2), **CLUSTERED, "alpha": [1.5], "d": 40},
-        {"d": [20, 40], "seed": range(4), **CLUSTERED, "alpha": COMPARED},
+        {"d": [20, 40], "seed": range(4), **CLUSTERED, "alpha": GROWN_ALPHA},
     ],
 )
 
@@ -183,7 +297,7 @@ experiment(
 )
 
 ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
-LOW_RANK_VALUE = {"task": Task(), "alpha": COMPARED, "architecture": [VALUE, STANDARD]}
+LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, STANDARD]}
 structured(
     "limits",
     "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",

@@ -1,1 +1,0 @@
-"""Numbers and pictures as pages show them."""
