@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.container import ErrorbarContainer
+from matplotlib.legend_handler import HandlerErrorbar
 
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import STANDARD
@@ -223,7 +225,7 @@ def draw_spectra(rows):
     axes[1].set(xlabel="where the teacher lies, at exponent 1", xlim=(-1.3, 1.3))
     axes[1].set_xticks([*SOURCES], [*SOURCES.values()])
     axes[0].set_ylim(0, 2.4)
-    axes[0].legend(ncols=2)
+    axes[0].legend(ncols=2, handler_map={ErrorbarContainer: HandlerErrorbar(yerr_size=0)})  # the marks are bars already
     return figure
 
 
