@@ -89,14 +89,14 @@ class Task:
     l1: float = _later(0.0)
 
     def __post_init__(self) -> None:
-        spectrum = as_spectrum(self.spectrum)
+        spectrum = _spectrum(self.spectrum)
         checked = {
             "omega": check_real("omega", self.omega, "in [0, 1]", lambda v: 0 <= v <= 1),
             "sigma": _sigma(self.sigma, spectrum),
             "lam": check_positive("lam", self.lam),
             "matrix": _matrix(self.matrix),
             "spectrum": spectrum,
-            "clusters": as_clusters(self.clusters),
+            "clusters": _clusters(self.clusters),
             "teachers": _teachers(self.teachers),
             "density": check_real("density", self.density, "in (0, 1]", lambda v: 0 < v <= 1),
             "l1": check_real("l1", self.l1, "a finite number >= 0", lambda v: v >= 0),
@@ -146,7 +146,7 @@ def _matrix(value: object) -> tuple:
     return tuple(map(tuple, entries.tolist()))  # pyright: ignore
 
 
-def over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> np.ndarray:
+def _over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> np.ndarray:
     """Return the value of its direction for each of `d` coordinates, as the last axis: shares rounded to 1/d.
 
     values: one for each direction, or a row of them for each token
@@ -158,20 +158,20 @@ def over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> 
 def variances(task: Task, d: int) -> np.ndarray:
     """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
     of_tokens = np.array([direction.eigenvalue for direction in task.directions]).T
-    return over_coordinates(of_tokens, task.directions, d)
+    return _over_coordinates(of_tokens, task.directions, d)
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
     """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
-    return over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
+    return _over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
     """The positional encoding of a token of mark 1, times sqrt(d): (d,), or 1_d without a spectrum."""
-    return over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
+    return _over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
 
 
-def as_spectrum(value: Any) -> tuple[Direction, ...]:
+def _spectrum(value: Any) -> tuple[Direction, ...]:
     """Return directions, given as such or as "eigenvalue,weight[,teacher[,encoding]];...", with floats.
 
     `BadInput` names the covariance if they make none.
@@ -194,7 +194,7 @@ def as_spectrum(value: Any) -> tuple[Direction, ...]:
     return directions
 
 
-def as_clusters(value: Any) -> tuple[Cluster, ...]:
+def _clusters(value: Any) -> tuple[Cluster, ...]:
     """Return joint choices of clusters with floats; `BadInput` if they make none."""
     allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
     try:

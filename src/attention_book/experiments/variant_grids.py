@@ -10,13 +10,7 @@ import numpy as np
 from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
 from attention_phases.task import Task
 
-from .cells import (
-    INFORMED,
-    ArchitectureCell,
-    ArchitectureLineCell,
-    LineCell,
-    StructuredCell,
-)
+from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell, LineCell, StructuredCell
 from .grids import ALPHAS, OMEGAS, experiment, tasks
 from .student_grids import RANDOM, students
 

@@ -36,7 +36,7 @@ def drawn(figure, names=None):
     names: what a colour stands for, by its hexadecimal code.
     """
     frames = [pd.DataFrame(columns=SERIES)]
-    for number, axes in enumerate(panels_of(figure), 1):
+    for number, axes in enumerate(_panels_of(figure), 1):
         for label, colour, kind, values in _series(axes):
             colour = colour if colour is None else (names or {}).get(to_hex(colour), to_hex(colour)[1:])
             name = "" if UNNAMED.match(label) else label.removeprefix("_")  # that keeps a name out of the legend
@@ -50,8 +50,8 @@ def as_csv(figure, names=None):
     if table.empty:
         return ""
     comments = [UNITS]
-    for number, axes in enumerate(panels_of(figure), 1):
-        labels = {"title": axes.get_title("left") or axes.get_title(), **labels_of(axes)}
+    for number, axes in enumerate(_panels_of(figure), 1):
+        labels = {"title": axes.get_title("left") or axes.get_title(), **_labels_of(axes)}
         for name in "xy":
             if getattr(axes, f"get_{name}scale")() == "log":
                 labels[name] += " (logarithmic)"
@@ -59,12 +59,12 @@ def as_csv(figure, names=None):
     return "\n".join([*comments, table.to_csv(index=False, float_format="%.6g", lineterminator="\n")])
 
 
-def panels_of(figure):
+def _panels_of(figure):
     """Axes that show data: all but colour bars."""
     return [axes for axes in figure.axes if not hasattr(axes, "_colorbar")]
 
 
-def labels_of(axes):
+def _labels_of(axes):
     """What a panel shows as `x`, as `y` (its own labels, or those of the axes it shares) and as `value`, by colour."""
     bars = [mapped.colorbar.ax for mapped in (*axes.collections, *axes.images) if mapped.colorbar]
     values = [bar.get_xlabel() or bar.get_ylabel() for bar in bars]
@@ -166,8 +166,8 @@ def as_json(figure, names=None):
     """
     table = _with_bands(drawn(figure, names))
     series, value = [], ""
-    for number, axes in enumerate(panels_of(figure), 1):
-        labels = labels_of(axes)
+    for number, axes in enumerate(_panels_of(figure), 1):
+        labels = _labels_of(axes)
         value = labels["value"] = labels["value"] or value  # one bar may be that of all panels
         rows = table[table["panel"] == number]
         kinds = [rows["drawn as"] == "cell", "series", "colour"]
