@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..attention import target_attention
-from ..errors import check_real
+from ..errors import ResultError, check_real
 from ..model.architectures import Architecture
 from ..model.sentences import draw
 from ..task import Task
@@ -58,6 +58,8 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
     matrix = architecture.attention(task)
     true_fields = np.moveaxis(xi @ teacher, 0, 1) / d**0.5  # (n, L)
     y = fields_from_labels(target_attention(true_fields, task.omega, matrix), task.omega, matrix) / task.sigma
+    if not np.isfinite(y).all():
+        raise ResultError(f"no fields can be read off the labels at sigma = {task.sigma:g}: rounding hides them")
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0
