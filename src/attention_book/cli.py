@@ -39,7 +39,9 @@ def main(arguments=None):
         return _complain(error, 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
         return _complain(error)
-    except (ArithmeticError, np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
+    except ArithmeticError:
+        return _complain("no result at these parameters: a number is too large or too small to compute with")
+    except (np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
         return _complain(f"no result at these parameters: {type(error).__name__}: {error}")
     except (RuntimeError, ValueError) as error:
         if not any(words in str(error) for words in TOO_LARGE):

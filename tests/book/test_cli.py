@@ -259,6 +259,11 @@ WITHOUT_RESULT = [
     ((*THEORY, "--sigma", "1e10"), "result"),
     ((*THEORY, "--alpha", "1e300"), "no semantic solution found at alpha = 1e\\+300"),
     ((*BASELINE, "--sigma", "1e300"), "result"),
+    (("end", "--sigma", "1e-9"), "the critical end is not known at sigma = 1e-09: "),
+    (
+        ("threshold", "--lam", "1e-300", *FEWER),
+        "^no result at these parameters: a number is too large or too small to compute with$",
+    ),
     ((*SIMULATE, "--sigma", "1e20"), "result"),
     ((*SIMULATE, "--sigma", "1e20", "--json"), "result"),
     ((*SIMULATE, "--lam", "1e300"), "result"),
@@ -345,6 +350,7 @@ def as_shown(name, value):
 
 SOLVE = "theory --alpha 2 --branch semantic --points 64 --scrambles 4"
 MIXED = "simulate --alpha 1 --d 20 --init mixed --quiet"
+SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
 
 
 @pytest.mark.parametrize(
@@ -373,6 +379,16 @@ MIXED = "simulate --alpha 1 --d 20 --init mixed --quiet"
         (f"{SOLVE} --breaking 1 --y x", "--y"),
         (f"{SOLVE} --breaking 1 --branch symmetric", "branch = symmetric: must be one of semantic, positional"),
         (f"{SOLVE} --breaking 1 --architecture rank2", "breaking = 1: must be 0"),
+        (
+            f"{SOLVE} --breaking 1 --covariance 0.05,0.5;0.45,0.5",
+            "breaking = 1: must be 0 for a task with a covariance",
+        ),
+        (
+            f"{SPECTRUM} --architecture untied",
+            "architecture = untied: must be tied or rank2, of two independent tokens",
+        ),
+        ("optimal --omega 1 --d 50", "omega = 1.0: must be below 1"),
+        ("optimal --tokens 65", "tokens = 65: must be at most 64 for the optimal learner"),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, named):

@@ -15,7 +15,7 @@ from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels import general as prox
-from attention_phases.theory.prediction_error import general_test_error, project
+from attention_phases.theory.prediction_error import general_test_error
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.solver import solve_model
@@ -104,6 +104,13 @@ def test_a_correlated_token_resembles_the_other():
     assert C.numpy() == pytest.approx(Architecture(correlation=0.3).covariance(TASK), abs=5 * error)
 
 
+def value_matrix(form, rest, d):
+    """V of the flat weights beyond the columns, None where there is none."""
+    if form == "value":
+        return np.outer(rest[:d], rest[d:]) / d
+    return rest.reshape(d, d) if form == "full_value" else None
+
+
 @pytest.mark.parametrize(
     ("form", "tokens"), [("tied", 2), ("untied", 3), ("rank2", 2), ("value", 2), ("full_value", 2)]
 )
@@ -112,9 +119,8 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
     if form == "full_value":
         weights[:, 30:] *= 0.1
     columns, rest = weights[0, : 30 * architecture.rank].numpy(), weights[0, 30 * architecture.rank :].numpy()
-    more = {"value": {"pair": rest.reshape(-1, 30)}, "full_value": {"value": rest.reshape(-1, 30)}}.get(form, {})
-    student = project(columns.reshape(-1, 30), data.teacher.numpy(), **more)
-    value, error = general_test_error(TASK, architecture, student)
+    columns, V = columns.reshape(-1, 30), value_matrix(form, rest, 30)
+    value, error = general_test_error(TASK, architecture, columns, data.teacher.numpy()[None], V)
 
     class Known:
         """Draws the teacher that is known, then sentences."""
@@ -135,18 +141,18 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
     assert error < 0.02 * value
 
 
-@pytest.mark.parametrize(("form", "given"), [("value", "pair"), ("full_value", "value"), ("tied", None)])
-def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form, given):
+@pytest.mark.parametrize("form", ["value", "full_value", "tied"])
+def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
-    columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()
+    columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()[None]
     linear = np.array([[0.6, 0.3], [0.3, 0.7]])
     cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=architecture)
-    overlaps, (test_mse, linear_mse) = simulation._measure_architecture(cell, weights[0], data.teacher, linear)
-    student = project(columns, teacher, **({given: rest.reshape(-1, 12)} if given else {}))
-    assert test_mse == pytest.approx(general_test_error(TASK, architecture, student)[0], rel=1e-12)
-    fixed = general_test_error(TASK, Architecture(), project(columns, teacher), linear)[0]
+    overlaps, (test_mse, linear_mse) = simulation._measure(cell, weights[0], data.teacher, linear)
+    V = value_matrix(form, rest, 12)
+    assert test_mse == pytest.approx(general_test_error(TASK, architecture, columns, teacher, V)[0], rel=1e-12)
+    fixed = general_test_error(TASK, Architecture(), columns, teacher, attention=linear)[0]
     assert linear_mse == pytest.approx(fixed, rel=1e-12)
-    size, along = (TASK.sigma**2 * (columns @ other / 12).item() for other in (columns.T, teacher))
+    size, along = (TASK.sigma**2 * (columns @ other.T / 12).item() for other in (columns, teacher))
     assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
 
 
@@ -155,7 +161,7 @@ def test_a_test_error_whose_value_matrix_is_not_known_is_refused(monkeypatch):
     monkeypatch.setitem(FORMS, "value", FORMS["value"]._replace(value="diagonal"))
     cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=Architecture("value"))
     with pytest.raises(BadInput, match="diagonal: must be one of none, pair, full"):
-        simulation._measure_architecture(cell, weights[0], data.teacher, np.eye(2))
+        simulation._measure(cell, weights[0], data.teacher, np.eye(2))
 
 
 @pytest.mark.parametrize(("form", "rotates"), [("tied", False), ("rank2", True), ("untied", False)])
@@ -169,9 +175,8 @@ def test_columns_that_rotate_leave_the_score(form, rotates):
 
 def test_the_test_error_of_the_standard_student_is_the_other_formula():
     _, data, weights = data_and_weights("tied", 2, 0.0, d=50)
-    student = project(weights[:1].numpy(), data.teacher.numpy())
     (value, error), (other, its_error) = (
-        general_test_error(TASK, Architecture(), student),
+        general_test_error(TASK, Architecture(), weights[:1].numpy(), data.teacher.numpy()[None]),
         exact(TASK, two_tokens.overlaps(TASK, weights[0], data.teacher), 50),
     )
     assert abs(value - other) < 5 * np.hypot(error, its_error)

@@ -1,5 +1,6 @@
 """The optimal learner, and students with infinitely many sentences."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from scipy.optimize import minimize
 
 from attention_phases.attention import attention, target_attention
-from attention_phases.errors import BadInput
+from attention_phases.errors import BadInput, ResultError
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import COMPARED, end, floors, linear_baseline
@@ -154,7 +155,47 @@ def test_no_mixed_student_is_better_than_both(omega):
     assert best.fun * task.sigma**2 == pytest.approx(lowest, rel=1e-4) and min(abs(best.x)) < 1e-4
 
 
-@pytest.mark.parametrize(("arguments", "name"), [({"alpha": 0}, "alpha"), ({"tokens": 1}, "tokens")])
+@pytest.mark.parametrize("matrix", ["0,100;100,0", "0,1;1,0", "-1,2;2,-1"])
+def test_a_tie_at_omega_one_is_no_end(matrix):
+    """Two floors that only rounding tells apart cross at every omega and at none."""
+    assert np.isnan(end(Task(matrix=matrix), "critical").value)
+    assert end(Task(matrix=matrix), "linear").value > 0
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 1e-9, 1e150])
+def test_an_end_that_the_floors_do_not_tell_is_a_failure(sigma):
+    words = re.escape(f"the critical end is not known at sigma = {sigma:g}: ")
+    with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
+        end(Task(sigma=sigma), "critical")
+
+
+def test_ends_of_small_and_of_large_tokens():
+    """omega* = 5 sigma^2 for small ones; it grows to one for large ones, of which small weights are enough."""
+    small = end(Task(sigma=1e-5), "critical")
+    assert abs(small.value - 5e-10) < 3 * small.error == 3e-12
+    assert 0.999 < end(Task(sigma=10.0), "critical").value < end(Task(sigma=100.0), "critical").value < 1
+    level = floors(Task(omega=1.0, sigma=100.0))
+    assert level["semantic"] < 100.0**2 / 2 * 4 * 0.1**2  # the error of weights of zero
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_labels_that_are_positions_alone_say_nothing_of_the_teacher(alpha):
+    learner = optimal(Task(omega=1.0), alpha)
+    assert (learner.q, learner.test_mse, learner.reached) == ((0, 0), (0, 0), "nothing")
+    with pytest.raises(BadInput, match=r"^omega = 1\.0: "):
+        recover(Task(omega=1.0), alpha, 20, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("sigma", [1e-9, 1e3])
+def test_labels_that_rounding_has_made_positions_alone_are_a_failure(sigma):
+    words = f"^no fields can be read off the labels at sigma = {sigma:g}: "
+    with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
+        recover(Task(sigma=sigma), 0.5, 20, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"), [({"alpha": 0}, "alpha"), ({"tokens": 1}, "tokens"), ({"tokens": 10_700}, "tokens")]
+)
 def test_bad_input_is_named(arguments, name):
     with pytest.raises(BadInput, match=f"^{name} = "):
         optimal(TASK, **{"alpha": 0.3} | arguments)

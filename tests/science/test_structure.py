@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell, StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import Architecture, BadInput, Task
 from attention_phases.model import sentences, students, two_tokens
 from attention_phases.task import variances
-from attention_phases.theory.prediction_error import structured_test_error
+from attention_phases.theory.prediction_error import general_test_error
 from attention_phases.theory.prediction_error import test_error as standard_error_of
 from attention_phases.training import fit, start_weights
 from attention_phases.training.message_passing import iterate, limiting, start_state
@@ -84,7 +85,7 @@ def test_test_error_is_the_mean_over_sentences(name, attention):
     teachers = teacher.double().numpy().reshape(-1, d)
     columns = np.vstack([0.7 * teachers[0] + 0.5, rng.standard_normal(d) + 1])
     fixed = None if attention is None else np.array(attention)
-    value, error = structured_test_error(task, columns, teachers, np.eye(2), fixed)
+    value, error = general_test_error(task, Architecture("rank2"), columns, teachers, attention=fixed)
     xi, y = sentences.draw_sentences(task, teacher, n, rng)
     x = sentences.positional_encoding(task, xi)
     h = torch.einsum("and,rd->nar", x, torch.from_numpy(columns).float()) / d**0.5
@@ -94,12 +95,43 @@ def test_test_error_is_the_mean_over_sentences(name, attention):
     assert abs(value - seen.mean()) < 4 * np.hypot(error, seen.std() / n**0.5)
 
 
-def test_test_error_of_a_plain_task_is_the_usual_one():
+@pytest.mark.parametrize("task", [Task(), Task(spectrum=[(0.25, 0.5), (0.25, 0.5)])])
+def test_test_error_of_a_plain_task_is_the_usual_one(task):
     data = two_tokens.sample(Task(), 1.5, 60, np.random.default_rng(4))
     weights = 0.6 * data.teacher + 0.2
-    value, error = structured_test_error(Task(), weights.double().numpy()[None], data.teacher.numpy()[None], np.eye(1))
+    columns, teachers = (part.double().numpy()[None] for part in (weights, data.teacher))
+    value, error = general_test_error(task, Architecture(), columns, teachers)
     usual, usual_error = standard_error_of(Task(), two_tokens.overlaps(Task(), weights, data.teacher), 60)
     assert abs(value - usual) < 4 * np.hypot(error, usual_error) < 4e-3 * value
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        Architecture("rank2", 2, 0.3),
+        Architecture("untied", 3),
+        Architecture("value", 3, 0.2),
+        Architecture("full_value"),
+    ],
+    ids=lambda architecture: architecture.form,
+)
+def test_a_spectrum_goes_with_every_architecture(architecture, monkeypatch):
+    """What is measured of a student agrees with the risk of fresh sentences, which knows nothing of fields."""
+    task, d, rng = Task(spectrum=((0.05, 0.5), (0.45, 0.5, 2.0))), 16, np.random.default_rng(6)
+    teacher = sentences.draw_teacher(task, d, rng)
+    weights = start_weights("semantic", teacher, rng, architecture.form)
+    weights = weights + 0.3 * torch.from_numpy(rng.standard_normal(len(weights))).float()
+    monkeypatch.setattr(sentences, "draw_teacher", lambda *_: teacher)
+    fresh = [students.sample(task, architecture, 400.0, d, rng) for _ in range(8)]
+    seen = [2 * students.risk(data, weights[None], 0.0)[0].item() / (6400 * architecture.tokens) for data in fresh]
+    cell = ArchitectureCell("any", task, 1.0, d, 0, "lbfgs", architecture=architecture)
+    linear = fresh[0].linear()
+    _, (test_mse, _) = simulation._measure(cell, weights, teacher, linear)
+    assert abs(test_mse - np.mean(seen)) < 5 * np.std(seen) / 7**0.5 < 0.03 * test_mse
+    plain = replace(cell, task=Task(), architecture=replace(architecture, form="tied"))
+    split = replace(plain, task=Task(spectrum=((0.25, 0.5), (0.25, 0.5))))  # the same law
+    of_plain, of_split = (simulation._measure(one, weights[:d], teacher, linear)[1] for one in (plain, split))
+    assert of_split == pytest.approx(of_plain, rel=1e-2)
 
 
 def test_overlaps_carry_the_covariance():

@@ -66,7 +66,7 @@ def sample(
 ) -> Sentences:
     """Draw a teacher and a training set; with two independent tokens the same ones as `two_tokens.sample`."""
     if any(direction.encoding != 1 for direction in task.spectrum) or len(task.teachers) > 1:
-        raise BadInput("architecture", architecture, "tied or rank2, without token correlation, for this task")
+        raise BadInput("architecture", architecture.form, "tied or rank2, of two independent tokens, for this task")
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
     target = target + (1 - task.omega) * torch.softmax(y[:, None] * y[None], dim=1)

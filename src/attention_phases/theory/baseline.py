@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar, root_scalar
 
 from ..attention import attention, softmax, target_attention
-from ..errors import BadInput
+from ..errors import BadInput, ResultError
 from ..measured import UNKNOWN, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
@@ -25,6 +25,9 @@ NODES = {2: 80, 3: 40, 4: 24}
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
 FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
+TIE = 1e-12  # relative difference of two floors that rounding makes
+XTOL = 1e-12  # of an end
+UNSURE = 0.2  # an end whose error is a larger share of it is not known
 
 
 def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: int | None = None) -> float:
@@ -94,7 +97,10 @@ def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
     def lowest(miss_of) -> float:
-        return miss_of(minimize_scalar(miss_of, bracket=BRACKET).x)
+        # large tokens may want weights that are as much smaller, and no student needs to be worse than weights of zero
+        scales = {1.0, max(task.sigma, 1.0)}
+        found = (minimize_scalar(miss_of, bracket=[weight / scale for weight in BRACKET]).x for scale in scales)
+        return min(map(miss_of, (*found, 0.0)))
 
     linear = linear_baseline(task, nodes=nodes)
     return {
@@ -106,7 +112,10 @@ def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
 
 
 def end(task: Task, kind: str) -> Measured:
-    """Return the omega* at which a threshold goes to infinity, whatever the omega of `task`; unknown if at none.
+    """Return the omega* at which a threshold goes to infinity, whatever the omega of `task`.
+
+    NaN if at none: if both students of A alone are best with weights of zero, which makes them one. `ResultError` if
+    the floors do not tell, as those of very small tokens, which vanish.
 
     kind: "critical", where the semantic floor meets the positional one, or "linear", where it meets the linear one
     """
@@ -116,8 +125,17 @@ def end(task: Task, kind: str) -> Measured:
         return level["semantic"] - level[COMPARED[kind]]
 
     def crossing(nodes: int = FLOOR_NODES) -> float:
-        return root_scalar(gap, args=(nodes,), bracket=(0.0, 1.0), xtol=1e-12).root
+        return root_scalar(gap, args=(nodes,), bracket=(0.0, 1.0), xtol=XTOL).root
 
-    if not gap(0.0) < 0 < gap(1.0):
+    first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
+    unread = task.sigma**2 / 2 * ((np.array(task.matrix) - 0.5) ** 2).sum()  # of A, by weights of zero
+    if first < 0 and last <= TIE * unread and semantic >= (1 - TIE) * unread:
         return UNKNOWN
-    return Measured(crossing(), abs(crossing() - crossing(FLOOR_NODES // 2)))
+    if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):
+        value = crossing()
+        error = max(abs(value - crossing(FLOOR_NODES // 2)), XTOL)
+        if error <= UNSURE * value:
+            return Measured(value, error)
+    raise ResultError(
+        f"the {kind} end is not known at sigma = {task.sigma:g}: floors of this sigma and A are not precise enough"
+    )

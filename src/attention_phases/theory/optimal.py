@@ -22,13 +22,14 @@ from scipy.optimize import root_scalar
 from scipy.special import roots_genlaguerre
 
 from ..attention import attention
-from ..errors import check_count, check_positive
+from ..errors import BadInput, check_count, check_positive
 from ..measured import Measured
 from ..task import Task
 from .quadrature import gaussian_points
 
 NODES = (80, 160)  # of the sizes and of the signs of the fields
 TEST_NET = (2**13, 16)
+LONGEST = 64  # tokens of a sentence
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,16 @@ class Optimal:
 
 
 def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:
-    """Return what the optimal learner reaches with ``n = alpha d`` independent sentences of `tokens` tokens."""
+    """Return what the optimal learner reaches with ``n = alpha d`` independent sentences of `tokens` tokens.
+
+    At omega = 1 that is nothing, however many there are: the labels are A and say nothing of the teacher. Their
+    prediction has no error all the same.
+    """
     alpha, tokens = check_positive("alpha", alpha), check_count("tokens", tokens, at_least=2)
+    if tokens > LONGEST:
+        raise BadInput("tokens", tokens, f"at most {LONGEST} for the optimal learner, whose quadrature grows as L^2")
+    if task.omega == 1:
+        alpha = 0.0
     weak, exact = thresholds_of_learning(tokens)
     reached = "nothing" if alpha <= weak else "all" if alpha >= exact else "part"
     q = overlap(alpha, tokens)
@@ -97,5 +106,8 @@ def prediction_error(task: Task, q: float, tokens: int = 2) -> Measured:
     """
     y, rest = np.split(gaussian_points(*TEST_NET, dimensions=2 * tokens), 2, axis=2)
     other = q * y + np.sqrt(1 - q**2) * rest
-    differences = ((attention(task.sigma * y) - attention(task.sigma * other)) ** 2).sum((2, 3)).mean(axis=1)
-    return Measured.mean(task.sigma**2 / tokens * (1 - task.omega) ** 2 * differences / 2)
+    differences = [  # one scramble at a time, which bounds the memory of long sentences
+        ((attention(task.sigma * first) - attention(task.sigma * second)) ** 2).sum((1, 2)).mean()
+        for first, second in zip(y, other)
+    ]
+    return Measured.mean(task.sigma**2 / tokens * (1 - task.omega) ** 2 * np.array(differences) / 2)

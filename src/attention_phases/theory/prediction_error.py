@@ -6,11 +6,10 @@ quadrature of a smooth function.
 """
 
 from math import inf, sqrt
-from typing import NamedTuple
 
 import numpy as np
 
-from ..attention import pair_attention, softmax, target_attention
+from ..attention import pair_attention, softmax
 from ..measured import standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
@@ -55,124 +54,80 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None, given
     return float(per_scramble.mean()), standard_error(per_scramble)
 
 
-class Student(NamedTuple):
-    """A student, in an orthonormal basis B (k, d) of a space that holds its weights, then Q*, then 1_d.
-
-    With I + V the value matrix, V = 0 where there is none.
-    """
-
-    columns: np.ndarray  # (k, r), B W^T/sqrt(d)
-    teacher: np.ndarray  # (k,), B Q*/sqrt(d)
-    encoding: np.ndarray  # (k,), B 1_d/sqrt(d)
-    value: np.ndarray  # (k, k), B (I + V) B^T
-    square: np.ndarray  # (k, k), B (I + V) (I + V)^T B^T
-    traces: tuple  # of the d x d matrices I + V and (I + V) (I + V)^T
-    d: int
-
-
-def project(columns: np.ndarray, teacher: np.ndarray, value=None, pair=None) -> Student:
-    """Return the `Student` of given weights.
-
-    Args:
-        columns: (r, d)
-        teacher: (d,)
-        value: (d, d), V of a full value matrix
-        pair: (2, d), u and v of V = u v^T/d
-    """
-    d = len(teacher)
-    more = np.empty((0, d)) if pair is None else pair
-    encoding = np.full(d, d**-0.5)
-    basis = np.linalg.qr(np.vstack([columns, teacher, encoding, more]).T)[0].T  # (k, d)
-    small = np.eye(len(basis))
-    square, traces = small, (d, d)
-    if pair is not None:
-        left, right = (basis @ pair.T).T
-        small = small + np.outer(left, right) / d
-        square = small @ small.T
-        traces = (d - len(small) + np.trace(small), d - len(small) + np.trace(square))
-    if value is not None:
-        passed = basis + basis @ value
-        small, square = passed @ basis.T, passed @ passed.T
-        traces = (d + np.trace(value), d + 2 * np.trace(value) + (value**2).sum())
-    return Student(basis @ columns.T / sqrt(d), basis @ teacher / sqrt(d), basis @ encoding, small, square, traces, d)
-
-
-def general_test_error(task: Task, architecture: Architecture, student: Student, attention=None) -> tuple[float, float]:
-    """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of a student, and its standard error.
-
-    attention: (L, L), a fixed mixing matrix instead of the student's attention, without a value matrix: the linear
-    baseline
-    """
-    count, k = architecture.tokens, len(student.teacher)
-    seen = student.columns.shape[1] + 1  # the first directions of the basis: those that the fields depend on
-    cov = architecture.covariance(task)
-    points = gaussian_points(*TEST_ERROR_NET, dimensions=count * seen).reshape(-1, seen, count).swapaxes(1, 2)
-    z = np.zeros((len(points), count, k))
-    z[:, :, :seen] = np.linalg.cholesky(cov) @ points
-    x = z + architecture.positions[:, None] * student.encoding
-    target = target_attention(z @ student.teacher, task.omega, architecture.attention(task))
-    value, square, (trace, square_trace) = student.value, student.square, student.traces
-    if attention is None:
-        h = x @ student.columns
-        mixing = softmax(h @ architecture.score @ h.transpose(0, 2, 1))
-    else:
-        mixing, value, square, trace, square_trace = attention[None], np.eye(k), np.eye(k), student.d, student.d
-    label, passed = target @ z, mixing @ x  # (N, L, k)
-    inside = (label**2).sum((1, 2)) - 2 * ((label @ value.T) * passed).sum((1, 2))
-    inside = inside + ((passed @ square) * passed).sum((1, 2))
-    # In each of the other directions the tokens have covariance C, whatever z is.
-    spread = [((a @ cov) * b).sum((1, 2)) for a, b in ((target, target), (target, mixing), (mixing, mixing))]
-    inner = np.trace(value[:seen, :seen]), np.trace(square[:seen, :seen])
-    weights = (student.d - seen, -2 * (trace - inner[0]), square_trace - inner[1])
-    outside = sum(weight * covered for weight, covered in zip(weights, spread))
-    means = ((inside + outside) / (count * student.d)).reshape(TEST_ERROR_NET[1], -1).mean(1)
-    return float(means.mean()), standard_error(means)
-
-
-def structured_test_error(
-    task: Task, columns: np.ndarray, teachers: np.ndarray, score: np.ndarray, attention=None
+def general_test_error(
+    task: Task,
+    architecture: Architecture,
+    columns: np.ndarray,
+    teachers: np.ndarray,
+    value: np.ndarray | None = None,
+    attention: np.ndarray | None = None,
 ) -> tuple[float, float]:
-    """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of given weights on two tokens with structure, and its error.
+    """Return the test error ``E|Y xi - S x (I + V)|_F^2/(L d)`` of any student on any sentences, and its error.
 
-    Given the fields f = B xi of a token along all columns, B = (W^T, Q*^T)/sqrt(d), its noise has the mean
-    ``Sigma B^T K^-1 f``, with ``K = B Sigma B^T``; written here as T^T z, with f = R z and z normal.
+    Given the fields f = B xi of a token along all columns, B = (W^T, Q*^T)/sqrt(d), its noise has the mean T^T z and
+    the covariance ``Sigma - T^T T``, with f = R z and z normal.
 
     Args:
         columns: W^T (r, d)
         teachers: Q*^T (t, d)
-        score: M (r, r)
-        attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
+        value: V (d, d), zero where there is none
+        attention: (L, L), a fixed mixing matrix instead of the student's attention: the linear baseline
     """
-    r, d = columns.shape
-    B, spread = np.vstack([columns, teachers]) / sqrt(d), np.broadcast_to(variances(task, d), (2, d))
-    R, T = map(np.array, zip(*(_given_fields(B, of_token) for of_token in spread)))  # (2, k, k), (2, k, d)
+    (r, d), count = columns.shape, architecture.tokens
+    B, spread = np.vstack([columns, teachers]) / sqrt(d), np.atleast_2d(variances(task, d))
+    k, law_of = len(B), np.arange(count) % len(spread)  # tokens of one law, or each of its own
+    R, T = map(np.array, zip(*(_given_fields(B, of_law, task.structured) for of_law in spread)))  # (laws, k, k or d)
     known = np.stack([encoding(task, d) / sqrt(d), teachers[0] / np.linalg.norm(teachers[0])])  # of the means, (2, d)
-    z = gaussian_points(*TEST_ERROR_NET, dimensions=2 * len(B)).reshape(-1, 2, len(B))
-    noise = np.einsum("akl,nal->nak", R, z)  # of the fields
-    products = np.einsum("nak,abkl,nbl->nab", z, np.einsum("akd,bld->abkl", T, T), z, optimize=True)
-    products += np.diag(spread.sum(1) - np.einsum("akd,akd->a", T, T))  # of the noise of two tokens
-    along = np.einsum("apk,nak->npa", np.einsum("pd,akd->apk", known, T), z)  # of the noise and the means
-    positions = np.array([[1.0, -1.0], [0.0, 0.0]])  # along what is known
+    directions = np.vstack([*T, known])
+    passed_on, by_value, squared = directions, 0.0, 0.0
+    if value is not None:
+        passed_on = directions + directions @ value
+        by_value, squared = value.diagonal(), (value**2).sum(1)
+    # Of Y xi with itself, of it with S x (I + V), and of that with itself: products of the directions, and traces in
+    # all other ones, where the noise is independent of z.
+    products = directions @ directions.T, directions @ passed_on.T, passed_on @ passed_on.T
+    correlations = architecture.covariance(task) / task.sigma**2
+    others = []
+    for product, share in zip(products, (1.0, 1 + by_value, 1 + 2 * by_value + squared)):
+        seen = product.diagonal()[:-2].reshape(len(spread), k).sum(1)
+        others.append(correlations * ((spread * share).sum(1) - seen)[law_of])
+
+    points = gaussian_points(*TEST_ERROR_NET, dimensions=count * k)
+    axes_first = points.reshape(-1, k, count).swapaxes(1, 2)
+    z = points.reshape(-1, count, k) if task.structured else axes_first  # so that stored results stay the same
+    z = np.linalg.cholesky(correlations) @ z
+    noise = np.zeros((len(z), count, len(directions)))  # along `directions`
+    for token, law in enumerate(law_of):
+        noise[:, token, law * k : (law + 1) * k] = z[:, token]
+    fields = np.einsum("akl,nal->nak", R[law_of], z)
+    positions = np.outer(architecture.positions, (1.0, 0.0))  # along `known`
 
     def miss_of(cluster):
-        means = np.array(cluster[1:])  # along what is known, (2, tokens)
-        by_means, by_positions = ((B @ known.T @ part).T for part in (means, positions))  # (tokens, k)
-        y, h = (noise + by_means)[:, :, r:], (noise + by_means + by_positions)[:, :, :r]
-        target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * np.array(task.matrix)
-        mixing = softmax(h @ score @ h.swapaxes(1, 2)) if attention is None else attention
-        miss = target - mixing
-        fixed = miss @ means.T - mixing @ positions.T  # (N, 2, known): what is missed beside the noise
-        squares = (miss @ products * miss).sum((1, 2)) + 2 * ((miss @ along.swapaxes(1, 2)) * fixed).sum((1, 2))
-        squares = squares + (fixed @ (known @ known.T) * fixed).sum((1, 2))
-        return squares.reshape(TEST_ERROR_NET[1], -1).mean(1) / (2 * d)
+        xi, x = noise.copy(), noise.copy()
+        xi[:, :, -2:] = np.transpose(cluster[1:])
+        x[:, :, -2:] = xi[:, :, -2:] + positions
+        y, h = (fields + part[:, :, -2:] @ (known @ B.T) for part in (xi, x))
+        y, h = y[:, :, r:], h[:, :, :r]
+        target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
+        mixing = softmax(h @ architecture.score @ h.swapaxes(1, 2)) if attention is None else attention[None]
+        pairs = ((target, xi), (target, xi)), ((target, xi), (mixing, x)), ((mixing, x), (mixing, x))
+        squares = 0.0
+        for sign, ((a, of_a), (b, of_b)), product, other in zip((1, -2, 1), pairs, products, others):
+            squares = squares + sign * ((a @ of_a @ product) * (b @ of_b)).sum((1, 2))
+            squares = squares + sign * ((a @ other) * b).sum((1, 2))
+        return squares.reshape(TEST_ERROR_NET[1], -1).mean(1) / (count * d)
 
-    means = np.sum([cluster.weight * miss_of(cluster) for cluster in task.clusters or (Cluster(1.0),)], axis=0)
+    nowhere = Cluster(1.0, (0.0,) * count, (0.0,) * count)
+    means = np.sum([cluster.weight * miss_of(cluster) for cluster in task.clusters or (nowhere,)], axis=0)
     return float(means.mean()), standard_error(means)
 
 
-def _given_fields(B, variances):
-    """R and T of `structured_test_error` for one token, whose coordinates have given variances (d,)."""
-    size, axes = np.linalg.eigh(B * variances @ B.T)
-    size = np.where(size > 1e-12 * size.max(), size, 0.0)  # columns that are parallel
-    inverse = np.divide(1, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
-    return axes * np.sqrt(size), (axes * inverse).T @ (B * variances)
+def _given_fields(B, variances, structured):
+    """R and T of `general_test_error` for a token whose coordinates have given variances (d,)."""
+    if structured:  # other axes, which decide the error of the quadrature, so that stored results stay the same
+        size, axes = np.linalg.eigh(B * variances @ B.T)
+        size = np.where(size > 1e-12 * size.max(), size, 0.0)  # columns that are parallel
+        inverse = np.divide(1, np.sqrt(size), out=np.zeros_like(size), where=size > 0)
+        return axes * np.sqrt(size), (axes * inverse).T @ (B * variances)
+    axes, triangle = np.linalg.qr((B * np.sqrt(variances)).T)
+    return triangle.T, axes.T * np.sqrt(variances)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..attention import target_attention
+from ..errors import ResultError, check_real
 from ..model.architectures import Architecture
 from ..model.sentences import draw
 from ..task import Task
@@ -49,13 +50,16 @@ def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) 
 def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: int = 2) -> Recovery:
     """Draw a teacher and sentences, and look for the teacher from random weights and the labels alone.
 
-    The sentences are those of `two_tokens.sample`, in float64.
+    The sentences are those of `two_tokens.sample`, in float64. At omega = 1 there is nothing to look for it in.
     """
+    check_real("omega", task.omega, "below 1, where labels say something of the teacher", lambda omega: omega < 1)
     architecture = Architecture(tokens=tokens)
     teacher, xi, _ = (tensor.double().numpy() for tensor in draw(task, alpha, d, rng, architecture))
     matrix = architecture.attention(task)
     true_fields = np.moveaxis(xi @ teacher, 0, 1) / d**0.5  # (n, L)
     y = fields_from_labels(target_attention(true_fields, task.omega, matrix), task.omega, matrix) / task.sigma
+    if not np.isfinite(y).all():
+        raise ResultError(f"no fields can be read off the labels at sigma = {task.sigma:g}: rounding hides them")
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0

@@ -114,7 +114,7 @@ def one_step(
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
-        raise BadInput("covariance", len(task.spectrum), "left out with a step of breaking, as all other structure")
+        raise BadInput("breaking", 1, "0 for a task with a covariance or other structure")
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
