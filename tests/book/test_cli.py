@@ -446,18 +446,6 @@ def test_a_sweep_computes_nothing_twice(swept, answer, tmp_path):
     pd.testing.assert_frame_equal(load(tmp_path / "data/fig02.parquet"), table)
 
 
-def test_a_sweep_goes_on_from_a_part(tiny, swept, answer, tmp_path):
-    path = tmp_path / "data/fig02.parquet"
-    before = load(path)
-    tiny(0.5, 1.0, 1.5, 2.0)
-    (tmp_path / "s.sqlite").unlink()
-    assert counts(answer(*swept)) == (1, 3, 0)
-    after = load(path)
-    assert set(after["alpha"]) == {0.5, 1.0, 1.5, 2.0}
-    kept = after[after["alpha"] < 2].reset_index(drop=True)
-    pd.testing.assert_frame_equal(kept.astype(object), before.astype(object))  # the seconds too: not computed again
-
-
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])
 @pytest.mark.parametrize(
     ("arguments", "unit"),

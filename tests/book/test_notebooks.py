@@ -61,19 +61,17 @@ def run(checkout, **values):
     return execution.execute(checkout / "notebooks/page.md", checkout / "kept", values)
 
 
-def test_parameters_of_a_profile_reach_the_notebook_and_the_book(checkout):
+def test_parameters_of_a_profile_reach_the_notebook_and_the_book_and_the_command_says_where_they_lie(checkout, capsys):
+    assert command.main(["page", "--profile", "smoke"]) == 0
+    executed, figures = (line.partition(": ")[2] for line in capsys.readouterr().out.splitlines())
+    assert Path(executed).is_file() and Path(figures).is_dir()
     assert command.main(["--profile", "smoke"]) == 0
     assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
     assert "| A page |" in (checkout / "shown/times.md").read_text()
     assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
     assert (checkout / "notebooks/page.md").read_text() == TEXT  # it stays as it was, with nothing beside it
     assert [path.name for path in sorted((checkout / "notebooks").iterdir())] == ["page.md", "profiles.toml"]
-
-
-def test_the_command_says_where_the_notebook_and_its_figures_lie(checkout, capsys):
-    assert command.main(["page", "--profile", "smoke"]) == 0
-    executed, figures = (line.partition(": ")[2] for line in capsys.readouterr().out.splitlines())
-    assert Path(executed).is_file() and Path(figures).is_dir()
+    capsys.readouterr()
     assert command.main(["--profile", "smoke", "--keep"]) == 0
     assert capsys.readouterr().out == f"executed: {Path(executed).parent}\n"
 

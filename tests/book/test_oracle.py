@@ -44,10 +44,10 @@ WHOLE = {  # kinds by an experiment that has the cheapest cells, and how many of
 IN_PART = {cells.CopiesCell, cells.OneStepThresholdsCell}
 
 
-def cheapest(name, count=1):
-    """Cells of an experiment that took the least time, each with its rows."""
+def cheapest(name, count=1, by="cell_seconds"):
+    """Cells of an experiment that took the least time, or have least of another column, each with its rows."""
     stored = load(DATA / f"{name}.parquet")
-    texts = stored.groupby("cell")["cell_seconds"].first().nsmallest(count).index
+    texts = stored.groupby("cell")[by].first().nsmallest(count).index
     for text in texts:
         yield restore(type(grid(name, "smoke")[0]), text), stored[stored["cell"] == text]
 
@@ -75,7 +75,7 @@ def test_one_place_on_a_line_of_copies_is_found_again():
 
 def test_stored_minima_solve_the_equations_of_one_step():
     """A step of the state evolution moves no order parameter; Phi, e and Sigma are those of the solution."""
-    ((cell, rows),) = cheapest("one_step")
+    ((cell, rows),) = cheapest("one_step", by="points")
     task, tolerances = cell.task, cell.kind.tolerances
     nets = gaussian_points(cell.points, cell.scrambles, cell.seed, dimensions=6)
     rows = rows[rows["what"].isin(("semantic", "positional"))].dropna(subset="q1")

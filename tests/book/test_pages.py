@@ -1,12 +1,14 @@
 """Every page of the built book, read as a person does, and by axe, in both themes, on a phone and on a desk."""
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from built import DESK, FRAMES, HERE, HTML, PAGES, PHONE
+from playwright.sync_api import TimeoutError
 
 pytestmark = pytest.mark.slow
 
@@ -30,6 +32,7 @@ SCROLLERS = "table, pre, .scrolled, .pst-scrollable-table-container, mjx-contain
 SCROLLING = """among => Array.from(document.querySelectorAll(`.bd-article :is(${among})`))
     .filter(element => element.scrollWidth > element.clientWidth && getComputedStyle(element).overflowX === "auto")
     .map(element => [element.tabIndex, element.tagName, element.textContent.slice(0, 60)])"""
+REACHED = f"among => ({SCROLLING})(among).every(([tab]) => tab === 0)"
 # Cells of a table whose text is wider than their column.
 COVERED = """() => Array.from(document.querySelectorAll("table.comparison :is(th, td)"))
     .filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"""
@@ -149,7 +152,8 @@ def serious(page, rules, place=None):
 def look(page, theme, size):
     if page.viewport_size != size:
         page.set_viewport_size(size)
-        page.wait_for_timeout(400)  # the theme looks again at what scrolls
+        with suppress(TimeoutError):  # then the test says what is not reached
+            page.wait_for_function(REACHED, arg=SCROLLERS, timeout=2000)  # the theme looks again at what scrolls
     page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
     page.evaluate(FRAMES)
 

@@ -110,24 +110,22 @@ sys.exit(pytest.main(["-q", "--nbval-current-env", "-p", "no:cacheprovider", "-c
 @pytest.mark.slow
 def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
-    values = {"size": 2, "profile": "smoke"}
-    (tmp_path / "page.md").write_text(TEXT)
-    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n")
+    values, kept = {"size": 2, "profile": "smoke"}, tmp_path / "kept/smoke"
+    for name in ("page", "other"):
+        (tmp_path / f"{name}.md").write_text(TEXT)
+    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n")
     (tmp_path / "none.ini").write_text("[pytest]\n")
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
     execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)
     reference.write([tmp_path / "papermill/page.ipynb"], complete=True)
     shutil.copy(ROOT / "tests/reference/conftest.py", tmp_path / "reference")
+    right = (tmp_path / "reference/page.json").read_text()
+    (tmp_path / "reference/other.json").write_text(right.replace("0.666", "0.676"))
 
-    validation = "-c", SUITE.format(folder=str(tmp_path))
-    done, page = python(*validation), tmp_path / "kept/smoke/page.ipynb"
-    assert done.returncode == 0, done.stdout
-    pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", page)]
+    done = python("-c", SUITE.format(folder=str(tmp_path)))
+    pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", kept / "page.ipynb")]
     assert pages[0].cells == pages[1].cells and pages[0].metadata.inputs == pages[1].metadata.inputs
-    assert not execution.execute(tmp_path / "page.md", page.parent, values)  # nothing is left to do
-    kept = tmp_path / "reference/page.json"
-    kept.write_text(kept.read_text().replace("0.666", "0.676"))
-    page.unlink()
-    failed = python(*validation)
-    assert failed.returncode == 1 and "found 0.676" in failed.stdout and "found 0.666" in failed.stdout
-    assert not page.exists()
+    assert not execution.execute(tmp_path / "page.md", kept, values)  # nothing is left to do
+    assert done.returncode == 1 and "1 failed, 5 passed" in done.stdout, done.stdout
+    assert "found 0.676" in done.stdout and "found 0.666" in done.stdout
+    assert not (kept / "other.ipynb").exists()

@@ -260,10 +260,6 @@ def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
     return [mismatch for _, some in by_cell for mismatch in verification.recompute(cell_type, some, work, tolerances)]
 
 
-def test_what_the_sweep_stored_is_found_again(undisturbed):
-    assert recomputed(undisturbed, tolerances={}) == []
-
-
 @pytest.mark.parametrize(
     ("column", "change"),
     [

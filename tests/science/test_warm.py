@@ -5,7 +5,7 @@ import pytest
 
 from attention_phases import Task
 from attention_phases.model.architectures import STANDARD, Architecture
-from attention_phases.theory import branch, solve, threshold
+from attention_phases.theory import branch, solve
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting, average
 from attention_phases.theory.quadrature import gaussian_points
@@ -135,14 +135,6 @@ def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, archite
     if expected.converged:
         start = expected.overlaps._replace(q=np.exp(FAR) * expected.overlaps.q, V=np.exp(FAR) * expected.overlaps.V)
         assert_same(solve(*given, **few, start=start), expected)
-
-
-@pytest.mark.parametrize("kind", ["critical", "linear"])
-def test_a_threshold_is_that_of_a_search_at_every_step(by_search, kind):
-    given = Task(omega=0.3), kind, 2**8, 8
-    crossing, expected = threshold(*given), by_search(threshold, *given)
-    assert abs(crossing.alpha.value - expected.alpha.value) < 1e-3 * expected.alpha.error
-    assert crossing.alpha.error == pytest.approx(expected.alpha.error, rel=2e-3)
 
 
 # The iteration itself, on a map that jumps

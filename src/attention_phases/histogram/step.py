@@ -4,7 +4,8 @@ An input is one of 15 token embeddings plus one of 10 position embeddings. Queri
 sums of two rows of tables with 25 rows, and so are the scores: everything before the layer norm costs little. The
 time goes into the two linear layers behind it.
 
-All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
+All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function. It
+keeps the types of arguments by their modules' names: when `Weights` or the data move, this file has to change too.
 """
 
 from math import exp, log, sqrt
