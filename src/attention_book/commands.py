@@ -123,11 +123,12 @@ def end(options):
     """Where the phase diagram ends: beyond which omega no amount of data brings alpha_c, or alpha_l."""
     from attention_phases.theory.infinite_data import COMPARED, end, floors
 
-    task = Task(sigma=options.sigma, matrix=options.matrix)
+    omega = Task.omega if options.omega is None else options.omega
+    task = Task(omega, options.sigma, matrix=options.matrix)
     ends = {kind: end(task, kind) for kind in COMPARED}
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
-    return result if options.omega is None else result | {"floors": floors(replace(task, omega=options.omega))}
+    return result if options.omega is None else result | {"floors": floors(task)}
 
 
 def simulate(options):

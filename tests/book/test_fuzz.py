@@ -1,11 +1,14 @@
 """Whatever comes in, there is a result or one clear line; never a traceback, and never a NaN."""
 
+import io
 import math
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from attention_book import cli
 from attention_phases.errors import BadInput
 from attention_phases.model.architectures import FORMS, Architecture
 from attention_phases.task import Task
@@ -81,3 +84,60 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
         and architecture.tokens >= 2
         and -1 / (architecture.tokens - 1) < architecture.correlation < 1
     )
+
+
+# Command lines: usual values of an option, and values at and beyond the edges of what is allowed.
+
+SPECTRA = (
+    "0.05,0.5;0.45,0.5",
+    "0.25,0.5;0.25,0.5",
+    "0.05,0.5,1,0;0.45,0.5",
+    "0,0.5;1,0.5",
+    "0.1,0.5,0;1,0.5",
+    "1e300,1",
+)
+TASK = {
+    "omega": (0, 0.5, 1, 1 - 1e-12, 2),
+    "sigma": (1e-200, 1e-9, 3, 1e3, 1e200),
+    "lam": (1e-300, 0.1, 1e300, 0),
+    "matrix": ("alternative", "0,100;100,0", "0.5,0.5;0.5,0.5", "1e300,0;0,1", "1,2"),
+}
+ALPHA = {"alpha": (1e-3, 0.3, 2, 1e20, 0)}
+SENTENCES = {
+    "tokens": (2, 3, 4, 1),
+    "token-correlation": (-0.4, 0.3, 0.99, 1),
+    "architecture": (*FORMS,),
+    "covariance": SPECTRA,
+}
+SOLUTION = {"branch": ("positional", "symmetric"), "breaking": (1,), "y": (0, 300), "seed": (1, -1)}
+DATA = {"seeds": (2, 0), "seed": (1, -1), "d": (10, 20, 1)}
+OPTIONS = {
+    "theory --points 16 --scrambles 4": ALPHA | TASK | SENTENCES | SOLUTION,
+    "simulate --d 12 --seeds 1": ALPHA | TASK | SENTENCES | DATA | {"init": ("positional", "mixed", "random")},
+    "optimal --seeds 1": ALPHA | TASK | DATA | {"tokens": (2, 3, 100, 10_700)},
+    "end": {name: TASK[name] for name in ("omega", "sigma", "matrix")},
+    "baseline": TASK | SENTENCES,
+}
+
+
+@st.composite
+def command_lines(draw):
+    """A command with a few of its options."""
+    command = draw(st.sampled_from([*OPTIONS]))
+    names = draw(st.lists(st.sampled_from([*OPTIONS[command]]), unique=True, max_size=4))
+    return " ".join([command, *(f"--{name}={draw(st.sampled_from(OPTIONS[command][name]))}" for name in names)])
+
+
+@given(command_lines())
+@settings(FIXED, max_examples=60)
+@example("simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")
+@example("optimal --alpha .3 --tokens 10700 --d 2")
+def test_a_command_line_ends_with_a_result_or_one_line(line):
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            code = cli.main([*line.split(), "--quiet"])
+        except SystemExit as ended:  # how argparse leaves
+            code = ended.code
+    assert code in (0, 1, 2) and err.getvalue().count("\n") == (code > 0)
+    assert code == 1 or bool(out.getvalue()) == (code == 0)  # what did not converge is shown too
+    assert "nan" not in out.getvalue()

@@ -182,8 +182,15 @@ def test_ends_of_small_and_of_large_tokens():
 def test_labels_that_are_positions_alone_say_nothing_of_the_teacher(alpha):
     learner = optimal(Task(omega=1.0), alpha)
     assert (learner.q, learner.test_mse, learner.reached) == ((0, 0), (0, 0), "nothing")
-    with pytest.raises(BadInput, match="^omega = 1"):
+    with pytest.raises(BadInput, match=r"^omega = 1\.0: "):
         recover(Task(omega=1.0), alpha, 20, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("sigma", [1e-9, 1e3])
+def test_labels_that_rounding_has_made_positions_alone_are_a_failure(sigma):
+    words = f"^no fields can be read off the labels at sigma = {sigma:g}: "
+    with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
+        recover(Task(sigma=sigma), 0.5, 20, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

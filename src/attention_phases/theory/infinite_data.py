@@ -73,4 +73,6 @@ def end(task: Task, kind: str) -> Measured:
         error = max(abs(value - crossing(NODES // 2)), XTOL)
         if error <= UNSURE * value:
             return Measured(value, error)
-    raise ResultError(f"the {kind} end is not known at sigma = {task.sigma:g}: its quadrature is not precise enough")
+    raise ResultError(
+        f"the {kind} end is not known at sigma = {task.sigma:g}: floors of this sigma and A are not precise enough"
+    )
