@@ -112,7 +112,7 @@ def general_test_error(
         target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
         mixing = softmax(h @ architecture.score @ h.swapaxes(1, 2)) if attention is None else attention[None]
         pairs = ((target, xi), (target, xi)), ((target, xi), (mixing, x)), ((mixing, x), (mixing, x))
-        squares = 0.0
+        squares = np.zeros(len(z))
         for sign, ((a, of_a), (b, of_b)), product, other in zip((1, -2, 1), pairs, products, others):
             squares = squares + sign * ((a @ of_a @ product) * (b @ of_b)).sum((1, 2))
             squares = squares + sign * ((a @ other) * b).sum((1, 2))
