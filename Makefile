@@ -11,8 +11,8 @@ LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
 
 define LINT
-$(BIN)/ruff check src tests benchmarks book
-$(BIN)/ruff format --check src tests benchmarks book
+$(BIN)/ruff check src tests benchmarks book .github
+$(BIN)/ruff format --check src tests benchmarks book .github
 endef
 
 help:  ## this list

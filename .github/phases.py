@@ -14,8 +14,7 @@ from attention_book.analysis import instances
 from attention_book.analysis.thresholds import branches, curve, mark
 from attention_book.paths import stored_table
 from attention_book.render.drawn import drawn
-from attention_book.render.style import draw_line, draw_means
-from attention_book.render.style import COLOURS, STYLE
+from attention_book.render.style import COLOURS, STYLE, draw_line, draw_means
 from attention_book.store.parquet import load
 from attention_phases import Task
 

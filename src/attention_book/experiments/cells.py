@@ -85,7 +85,7 @@ UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when 
 # The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
 # to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
 LINEAR_TERM = 1e-12
-CONTROLLED = STUDENTS | dict.fromkeys(("length", "blind", "aligned", "encoded"), (0, 1e-9))
+CONTROLLED = STUDENTS | dict.fromkeys(CONTROLS, (0, 1e-9))
 _COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
 ARCHITECTURES = STUDENTS | dict.fromkeys(_COLUMNS, (0, 1e-3))
 STRUCTURED = ARCHITECTURES | {"teacher_1": (0, 3e-4), "teacher_2": (0, 3e-4), "length": (0, 1e-9)}
@@ -94,7 +94,7 @@ VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0,
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
-VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
+OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
 COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
 RULE = THEORY | {"rule": (5e-3, 0), "exact": (5e-3, 0)}
 
@@ -115,7 +115,7 @@ RECOVERY: Tolerances = {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), 
 # Of one epoch from the start, ten times what a start displaced by 2e-7 of its size changes: another machine sums in
 # another order. On the same machine and versions the bits are the same.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
-LETTERS = COUNTING | {"there": (0, 0.1), "elsewhere": (0, 0.02)}
+OF_LETTERS = COUNTING | {"there": (0, 0.1), "elsewhere": (0, 0.02)}
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class CopiesCell(LineCell):
 class ArchitectureLineCell(LineCell):
     """A line of theory for another architecture, see `theory_lines.variant_line`."""
 
-    kind: ClassVar = Kind(".theory_lines:variant_line", VARIANTS)
+    kind: ClassVar = Kind(".theory_lines:variant_line", OF_VARIANTS)
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED
@@ -323,7 +323,7 @@ class ExchangedCell:
 
     kind: ClassVar = Kind(
         ".counting:train_exchanged",
-        LETTERS,
+        OF_LETTERS,
         ("letter",),
         beginning=".counting:train_exchanged_beginning",
         rows=EXCHANGED,

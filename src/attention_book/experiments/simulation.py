@@ -86,8 +86,8 @@ def _measure(cell, weights, teacher, linear):
         columns = _gauge(columns, teachers[0])
     kind = check_choice("value matrix of the test error", architecture.value, ("none", "pair", "full"))
     value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / cell.d
-    given = ((value, None), (None, linear))
-    errors = [general_test_error(task, architecture, columns, teachers, *of_model)[0] for of_model in given]
+    models = ((value, None), (None, linear))
+    errors = [general_test_error(task, architecture, columns, teachers, *model)[0] for model in models]
     if task.structured:
         return _structured_overlaps(task, columns, teachers), errors
     q, m, theta = columns @ columns.T / cell.d, columns.mean(axis=1), columns @ teachers[0] / cell.d

@@ -1,4 +1,7 @@
-"""Sizes of the experiments that train students of the main text and transformers (paper, Sections 5, A and E)."""
+"""Sizes of the experiments on data: the standard student's and the transformer's (paper, Sections 5, A and E).
+
+Of the student: trainings, its minima, message passing, the optimal learner.
+"""
 
 from attention_phases.errors import check_count
 from attention_phases.histogram import VARIANTS

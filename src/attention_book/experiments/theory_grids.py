@@ -1,4 +1,7 @@
-"""Sizes of the theory that is stored: lines of the standard student and of others, and one step of breaking."""
+"""Sizes of the theory that is stored: lines of the standard student and of others, and one step of breaking.
+
+That of tokens and teachers with structure is in `variant_grids`.
+"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What a result is of: the name of its cell (canonical JSON, key and random seed), the code and the machine."""
+"""What a result belongs to: the name of its cell (canonical JSON, key and random seed), the code and the machine."""
 
 import json
 import math

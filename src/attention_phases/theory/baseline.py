@@ -1,9 +1,10 @@
-"""What no amount of data improves: the purely positional linear model (Result 5.1), and the floors of the test errors.
+"""What no amount of data improves: the purely positional linear model (Result 5.1), the floors of the test errors.
 
 With infinitely many sentences each mechanism's student is at its best. Weights ``kappa Q* + m 1_d`` give a token the
 field ``kappa y + m (sigma n + p)``: the encoding ``p = +-1`` comes with Gaussian noise, as weights along 1_d read the
 entries of the token too. The linear model, which mixes by E[Y], has no such noise. Above an end omega* the semantic
-floor is the higher one, and no number of sentences makes the semantic minimum win.
+floor is the higher one, and no number of sentences makes the semantic minimum win. Beside these, the test error of a
+linear model fitted in finite d.
 """
 
 from dataclasses import replace
@@ -27,7 +28,7 @@ FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 TIE = 1e-12  # relative difference of two floors that rounding makes
 XTOL = 1e-12  # of an end
-UNSURE = 0.2  # an end whose error is a larger share of it is not known
+UNSURE_END = 0.2  # an omega* whose error is a larger share of it is not known
 
 
 def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: int | None = None) -> float:
@@ -73,7 +74,7 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
         length: ``|Q*|^2/d`` of the teacher
         positions: whether the model reads x = xi + p, or xi alone
     """
-    z, weights = tensor_rule(40, 2)  # enough, see `NODES`
+    z, weights = tensor_rule(FLOOR_NODES, 2)
     target = target_attention(task.sigma * np.sqrt(length) * z, task.omega, np.array(task.matrix))
     miss = target - np.asarray(attention)  # (nodes^2, 2, 2)
     bulk = weights @ (miss**2).sum((1, 2))
@@ -134,7 +135,7 @@ def end(task: Task, kind: str) -> Measured:
     if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):
         value = crossing()
         error = max(abs(value - crossing(FLOOR_NODES // 2)), XTOL)
-        if error <= UNSURE * value:
+        if error <= UNSURE_END * value:
             return Measured(value, error)
     raise ResultError(
         f"the {kind} end is not known at sigma = {task.sigma:g}: floors of this sigma and A are not precise enough"

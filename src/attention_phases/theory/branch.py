@@ -18,7 +18,7 @@ from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
 from .equations import Averages, Overlaps
-from .setting import Hats, Setting, cholesky, solve, transposed
+from .setting import Hats, Setting, cholesky, solve_linear, transposed
 
 # Of each form that the theory covers, by branch: which column of the teacher, counted from 1, each column of the
 # student overlaps with, and whether it does with the positions. Where two add up (rank 2), turning them into one
@@ -92,7 +92,7 @@ class BranchMap:
         factors = [root[(..., *self.lower)] for root in roots]
         for factor in factors:
             factor[..., self.diagonal] = 2 * np.log(factor[..., self.diagonal])
-        share = solve(roots[0], theta) / np.sqrt(self.setting.rho[:, None])
+        share = solve_linear(roots[0], theta) / np.sqrt(self.setting.rho[:, None])
         size = np.sqrt((share * share).sum(-2, keepdims=True))
         share *= np.arctanh(np.minimum(size, 1 - 1e-12)) / np.maximum(size, TINY)
         places = m / np.sqrt(np.einsum("...kk->...k", q[..., 0, :, :]))

@@ -1,4 +1,4 @@
-"""Where a branch ends, and where it turns from a minimum into a saddle."""
+"""Where a branch ends, and where it turns from a minimum into a saddle (the ends of the diagram: `baseline.end`)."""
 
 from collections.abc import Callable, Iterable
 from functools import partial

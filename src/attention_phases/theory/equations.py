@@ -14,7 +14,7 @@ import numpy as np
 from ..task import Task
 from .kernels import general, two_tokens
 from .quadrature import over_scrambles
-from .setting import Hats, Setting, cholesky, largest_eigenvalue, lift, mix, solve, transposed, weights
+from .setting import Hats, Setting, cholesky, largest_eigenvalue, lift, mix, solve_linear, transposed, weights
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
@@ -80,7 +80,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
 
     Args:
         points: (scrambles, N, L (r + t)), from `gaussian_points`
-        lowest: (scrambles, N, 2, L r), the two lowest minima of each point, see `warm.Net`
+        lowest: (scrambles, N, 2, L r), the two lowest minima of each point, see `branch.Net`
         anew: search for the minima and keep them in `lowest`; otherwise start from those that are there
     """
     if lowest is None:
@@ -146,7 +146,7 @@ def unfitted(task: Task) -> float:
 
 def told_of_teacher(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's variance."""
-    aligned, rho = solve(root, theta), setting.rho
+    aligned, rho = solve_linear(root, theta), setting.rho
     left = rho[:, None] * np.eye(rho.shape[1]) - transposed(aligned) @ aligned
     return aligned, cholesky(np.maximum(left, UNTOLD * rho[:, None]) if rho.shape[1] == 1 else left)
 
@@ -160,8 +160,8 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
-    theta = transposed(solve(transposed(rest), transposed(alpha * averages.teacher_noise)))
-    V = solve(transposed(root), aligned @ transposed(theta) - alpha * transposed(averages.student_noise))
+    theta = transposed(solve_linear(transposed(rest), transposed(alpha * averages.teacher_noise)))
+    V = solve_linear(transposed(root), aligned @ transposed(theta) - alpha * transposed(averages.student_noise))
     theta = (theta + alpha * averages.teacher_pull[..., None, :, None] / setting.rho[:, None]) * (overlaps.theta != 0)
     m = alpha * averages.pull * (overlaps.m != 0)
     return Hats(alpha * averages.power * free, m, theta, (V + transposed(V)) / 2 * free)

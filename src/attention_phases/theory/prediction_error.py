@@ -1,8 +1,8 @@
 """Test error of given weights, exact at finite d: of a standard student from its overlaps (Eqs. 4 and 10), and of any.
 
-The attention of student and teacher sees a test sentence only through its components along r + 1 directions, the
-columns of weights and Q*. All others average out in closed form, which leaves an average over these components: a
-quadrature of a smooth function.
+The attention of student and teacher sees a test sentence only through its components along few directions: the columns
+of weights and of Q*, and what its means lie along. All others average out in closed form, which leaves an average over
+these components: a quadrature of a smooth function.
 """
 
 from math import inf, sqrt
@@ -49,8 +49,8 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None, given
     by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
     along = np.stack([by_xi * xi1 + by_zeta * zeta1, by_xi * xi2 + by_zeta * zeta2])
     passed = student[:, 0] - student[:, 1]
-    encoding = (passed**2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
-    per_scramble = (bulk + (variance * plane - 2 * bulk + encoding) / d).mean(1) / 2
+    by_encoding = (passed**2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
+    per_scramble = (bulk + (variance * plane - 2 * bulk + by_encoding) / d).mean(1) / 2
     return float(per_scramble.mean()), standard_error(per_scramble)
 
 

@@ -178,7 +178,7 @@ def cholesky(A: np.ndarray) -> np.ndarray:
     return np.sqrt(A) if A.shape[-1] == 1 else np.linalg.cholesky(A)
 
 
-def solve(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def solve_linear(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """Return A^-1 B for matrices A (..., r, r) and B (..., r, t)."""
     return B / A if A.shape[-1] == 1 else np.linalg.solve(A, B)
 

@@ -60,7 +60,7 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
     true_fields = np.moveaxis(xi @ teacher, 0, 1) / d**0.5  # (n, L)
     y = fields_from_labels(target_attention(true_fields, task.omega, matrix), task.omega, matrix) / task.sigma
     if not np.median(np.abs(np.abs(y) - np.abs(true_fields.T) / task.sigma)) < MISREAD:
-        raise ResultError(f"no fields can be read off the labels at sigma = {task.sigma:g}: rounding hides them")
+        raise ResultError(f"not all fields can be read off the labels at sigma = {task.sigma:g}: rounding hides them")
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0

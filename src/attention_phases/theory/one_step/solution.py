@@ -35,7 +35,7 @@ from .equations import (
     update,
 )
 
-# Why a solution failed, beside the reasons of `solution`.
+# Why a solution failed, beside the reasons of `solver`.
 NO_MAXIMUM = "no maximum of Phi found"
 CLOSED = "gap has closed"
 DOUBLINGS = 3  # of y, and halvings, from the inverse of the training loss
