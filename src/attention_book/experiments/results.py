@@ -1,12 +1,13 @@
 """Results of an experiment: read from `data/` where they are, computed where they are missing."""
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from filelock import FileLock
 
-from attention_phases.errors import SweepError
+from attention_phases.errors import ResultError, SweepError
 
 from ..paths import BUILT, DATA
 from ..store import provenance
@@ -17,22 +18,28 @@ from ..store.sweep import Store, run
 from . import grid
 from .cells import work
 
+STORED = "ATTENTION_PHASES_STORED"  # environment variable: a folder that has the results of reduced size, for tests
+
 
 def experiment(name, profile, workers=None, quiet=False, **changes):
     """Table of an experiment, one row for each cell and start.
 
     name: a key of `experiments.GRIDS`.
     profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
-        size. What was computed is kept under `_build/results/` until the code that computes it changes.
+        size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
+        folder they compute nothing: `ResultError` if the folder lacks a result.
     workers: processes, one a core by default; "smoke" computes in this one unless they are given.
     quiet: no progress bar.
     changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
     cells = grid(name, profile, **changes)
-    stored = DATA / f"{name}.parquet"
-    rows = _read(stored, cells) if profile == "paper" else None
+    kept = stored_in(profile)
+    rows = _read(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
         return rows
+    if kept and profile != "paper":
+        raise ResultError(f"{kept / name}.parquet: lacks results of the {profile} profile; make reference adds them")
+    stored = DATA / f"{name}.parquet"
     folder = folder_of(profile)
     table = folder / stored.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,8 +60,14 @@ def _read(path, cells):
     return rows[rows["cell"].isin(wanted)] if wanted <= set(rows["cell"]) else None
 
 
+def stored_in(profile):
+    """The folder of stored results that a profile reads, or None."""
+    named = os.environ.get(STORED)
+    return DATA if profile == "paper" else named and Path(named)
+
+
 def folder_of(profile):
-    """Where results of a profile are kept that `data/` has not, those of other code apart."""
+    """Where results of a profile are kept that were computed for it, those of other code apart."""
     return BUILT / profile / provenance.source_digest()
 
 

@@ -27,7 +27,7 @@ from ..pages import scorecard
 from ..render.drawn import as_json
 from ..render.markup import COMPARISON
 from ..store.provenance import environment
-from . import execution, reference
+from . import execution
 from .behind import FIGURES, write_figures
 from .execution import execute
 from .parameters import of_profile
@@ -43,7 +43,6 @@ def main(arguments=None):
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     parser.add_argument("--keep", action="store_true", help="leave the book's pages as they are")
-    parser.add_argument("--reference", action="store_true", help="smoke: keep what they say for `make test`, in git")
     options = parser.parse_args(arguments)
     try:
         texts = sorted(paths.NOTEBOOKS.glob("*.md"))
@@ -51,14 +50,10 @@ def main(arguments=None):
             check_choice("notebook", name, [text.stem for text in texts])
         texts = [text for text in texts if not options.names or text.stem in options.names]
         check_count("jobs", options.jobs)
-        if options.reference:
-            check_choice("profile", options.profile, ("smoke",))
         kept = execution.KEPT / options.profile
         executed = [kept / f"{text.stem}.ipynb" for text in texts]
         values = {text: of_profile(text, options.profile) for text in texts}
         execute_all(values, kept, options.force, options.jobs)
-        if options.reference:
-            reference.write(executed, complete=not options.names)
         print("executed:", *(executed if options.names else [kept]))
         if not options.keep:
             show(kept, options.profile, SHOWN)

@@ -16,7 +16,7 @@ from importlib.metadata import version
 
 from .. import paths
 from ..experiments import GRIDS, grid
-from ..experiments.results import folder_of
+from ..experiments.results import folder_of, stored_in
 from ..render.drawn import READOUT
 from ..render.screens import WIDE
 from ..store.parquet import load
@@ -137,7 +137,8 @@ def _provenance(name, profile, changes):
     """Where an experiment's results are, how many they are, by which code and machine, and how long they took."""
     cells = grid(name, profile, **json.loads(changes))
     wanted = {canonical(cell) for cell in cells}
-    for path in (paths.DATA / f"{name}.parquet", folder_of(profile) / f"{name}.parquet"):
+    for folder in filter(None, (stored_in(profile), folder_of(profile))):
+        path = folder / f"{name}.parquet"
         rows = load(path) if path.exists() else None
         if rows is not None and wanted <= set(rows["cell"]):
             break

@@ -22,6 +22,8 @@ from traitlets.config import Config
 from attention_phases.errors import BadInput, NotebookError, check_choice
 
 from .. import paths
+from ..experiments import PROFILES
+from ..experiments.results import stored_in
 from .behind import FIGURES, write_figures
 from .parameters import assigned, checked, marked, of_profile
 
@@ -97,7 +99,9 @@ def fingerprint(text, values):
     """Hash of everything an executed notebook depends on."""
     digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
     library = sorted((paths.ROOT / "src").rglob("*.py"))
-    for path in [text, *library, *sorted(paths.DATA.glob("*.parquet")), paths.ROOT / "constraints.txt"]:
+    folders = {paths.DATA, *filter(None, map(stored_in, PROFILES))}
+    stored = sorted(path for folder in folders for path in folder.glob("*.parquet"))
+    for path in [text, *library, *stored, paths.ROOT / "constraints.txt"]:
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
 

@@ -1,42 +1,40 @@
 """What the notebooks say at smoke size, kept in git: nbval executes each notebook once and compares with this.
 
-A reference holds, for each code cell, the words of its tables and the data of its figures. Words and whole numbers must
-be equal, other numbers close: what changes is either a slip, or a change to look at in the difference of git.
+    python tests/reference/reference.py          (make reference)
 
-Processors round differently, and between minima that are close a student ends in the one or in the other. Where
-processors disagree a reference has a `~`, which stays there when the reference is written again. On the processor that
-made the references every line must agree; see `strays_allowed` for any other one.
+A reference holds, for each code cell, the words of its tables and the data of its figures. It must say the same on every
+machine. What amplifies rounding, such as a training, is therefore not repeated here: the notebooks read its results from
+`results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes cells of each kind again, and compares
+them within their tolerances.
 """
 
 import json
-import platform
+import math
+import os
 import re
+import sys
 from itertools import zip_longest
+from pathlib import Path
 
 import jupytext
 import nbformat
 from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
-from .. import paths
-from ..render.drawn import READOUT
-from ..render.screens import WIDE
-from ..store.provenance import cpu_info
-from . import execution
-from .execution import with_ids
-from .parameters import marked
+from attention_book import paths
+from attention_book.experiments import GRIDS, grid, results
+from attention_book.notebooks import execution
+from attention_book.notebooks.execution import with_ids
+from attention_book.notebooks.parameters import marked
+from attention_book.render.drawn import READOUT
+from attention_book.render.screens import WIDE
 
-FOLDER = paths.ROOT / "tests" / "reference"
-MADE_ON = "processor.txt"
+FOLDER = Path(__file__).parent
+RESULTS = FOLDER / "results"
 DRAWN = (WIDE, READOUT)  # which say what the picture and the CSV say
-STRAYS = 3  # lines that differed on one more processor after two had opened the references
 ROWS = 60  # of a figure's data that are kept, at most: every second one, every third one, ...
-# Numbers on which processors agree within a tenth of this are compared. Losses are flat at a minimum: 1e-8 is their
-# tolerance in `cells.STUDENTS`.
-RELATIVE, ABSOLUTE = 1e-3, 1e-8
-OF_ERRORS = 0.1  # of standard errors, which follow a few students or scrambles
-OPEN = "~"  # a number that rounding decides
-NUMBER = re.compile(r"~|(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+DIGITS = 6  # of a number in a figure's data
+NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def lines_of(outputs):
@@ -66,30 +64,19 @@ def _lines(kind, text):
     return [*about, header, f"{len(rows)} rows", *rows[:: 1 + (len(rows) - 1) // ROWS]]
 
 
-def write(executed, complete):
-    """Keep what executed notebooks (paths) say as their references; what was open stays open.
+def compute_missing():
+    """Add to `RESULTS` what it lacks of every experiment at smoke size."""
+    for name in GRIDS:
+        store = results.folder_of("smoke") / f"{name}.sqlite"
+        results.compute(grid(name, "smoke"), store, RESULTS, workers=None, quiet=True, alone=True)
 
-    complete: whether these are all notebooks, so that the references are now all of this processor.
-    """
-    FOLDER.mkdir(exist_ok=True)
-    if complete:
-        (FOLDER / MADE_ON).write_text(processor() + "\n")
+
+def write(executed):
+    """Keep what executed notebooks (paths) say as their references."""
     for path in executed:
         cells = [lines_of(cell.outputs) for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-        kept = FOLDER / f"{path.stem}.json"
-        known = json.loads(kept.read_text()) if kept.exists() else []
-        for texts, before in zip(cells, known):
-            for name in texts.keys() & before.keys():
-                texts[name] = [_opened(*lines) for lines in zip_longest(texts[name], before[name][: len(texts[name])])]
-        kept.write_text(json.dumps(cells, indent=0, ensure_ascii=False) + "\n")
-
-
-def _opened(line, before):
-    """A line, open where the line of the same words was open before."""
-    if before is None or NUMBER.split(line) != NUMBER.split(before):
-        return line
-    numbers = iter(NUMBER.findall(before))
-    return NUMBER.sub(lambda number: OPEN if next(numbers) == OPEN else number[0], line)
+        text = json.dumps(cells, indent=0, ensure_ascii=False) + "\n"
+        (FOLDER / f"{path.stem}.json").write_text(text, encoding="utf-8")
 
 
 def prepared(text, values, path):
@@ -100,7 +87,7 @@ def prepared(text, values, path):
         cell.metadata.setdefault("tags", [])  # which papermill looks through
     notebook = parameterize_notebook(notebook, values, kernel_name="python3", language="python")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    expected = json.loads(path.read_text())[: len(cells)]
+    expected = json.loads(path.read_text(encoding="utf-8"))[: len(cells)]
     for cell, texts in zip_longest(cells, expected, fillvalue={}):
         cell.execution_count = 1  # nbval compares no other cells
         data = {name: "\n".join(lines) for name, lines in texts.items()}
@@ -119,24 +106,6 @@ def keep_executed(notebook, text, values, seconds):
     execution.keep(executed, folder / f"{text.stem}.ipynb", execution.fingerprint(text, [values, {}]), seconds)
 
 
-def processor():
-    """Vendor, family and model of this machine's processor; where they are not known, its kind."""
-    known = [value for name, value in cpu_info().items() if name in ("vendor_id", "cpu family", "model")]
-    return " ".join(known) or platform.machine()
-
-
-def strays_allowed(notebook):
-    """How many lines of a prepared notebook may differ here: none on the processor that made the references.
-
-    On another one, as many as are open because of the processors that were tried, `STRAYS` at least.
-    """
-    if (FOLDER / MADE_ON).read_text().strip() == processor():
-        return 0
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    lines = [line for output in outputs for text in output["data"].values() for line in text.splitlines()]
-    return max(STRAYS, sum(OPEN in line for line in lines))
-
-
 def differences(reference, outputs):
     """Where a cell's outputs do not agree with its reference, each place in one line.
 
@@ -150,29 +119,51 @@ def differences(reference, outputs):
         f"{name}: reference {before!r}, now {after!r}"
         for name, old in expected.items()
         for before, after in zip_longest(old, actual[name], fillvalue="nothing")
-        if not agree(before, after)
+        if not agree(before, after, of_figure=name.endswith("text/csv"))
     ]
 
 
-def agree(before, after):
-    """Whether two lines have the same words, and numbers that differ by what is allowed at most.
+def agree(before, after, of_figure=False):
+    """Whether two lines have the same words and whole numbers, and other numbers to one in their last digit.
 
-    Allowed are `RELATIVE` and `ABSOLUTE`, and of a rounded number one in its last digit. A whole number must be equal,
-    unless it is a standard error such as 12 in 0.345(12).
+    That digit is the last that is written, be it of a standard error such as 12 in 0.345(12). A figure's data are
+    written without zeros at the end: there it is the sixth digit, of whole numbers too.
     """
     if NUMBER.split(before) != NUMBER.split(after):
         return False
+    last = _sixth_digit if of_figure else _last_digit
     pairs = zip(NUMBER.finditer(before), NUMBER.findall(after))
-    return all(old[0] in (OPEN, new) or _close(old, new) for old, new in pairs)
+    return all(old[0] == new or abs(_value(old[0]) - _value(new)) <= 1.01 * last(old) for old, new in pairs)
 
 
-def _close(old, new):
-    text = old[0].replace("−", "-")
-    error = old.string[: old.start()].endswith("(")
-    if not error and "." not in text and "e" not in text:
-        return False
-    digits, _, power = text.partition("e")
-    unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
-    value, other = float(text), float(new.replace("−", "-"))
-    allowed = (OF_ERRORS if error else RELATIVE) * abs(value) + ABSOLUTE
-    return abs(value - other) <= allowed + 1.01 * unit
+def _value(text):
+    return float(text.replace("−", "-"))
+
+
+def _sixth_digit(number):
+    value = abs(_value(number[0]))
+    return 10.0 ** (math.floor(math.log10(value)) + 1 - DIGITS) if value else 0.0
+
+
+def _last_digit(number):
+    digits, _, power = number[0].partition("e")
+    decimals = len(digits.partition(".")[2])
+    of_error = number.string[: number.start()].endswith("(")
+    return 10.0 ** (int(power or 0) - decimals) if decimals or power or of_error else 0.0
+
+
+def main(names):
+    """Compute what is missing in `RESULTS`, execute the notebooks, all or some, and keep what they say."""
+    from attention_book.notebooks.__main__ import main as execute_notebooks
+
+    compute_missing()
+    os.environ[results.STORED] = str(RESULTS)
+    failed = execute_notebooks([*names, "--profile", "smoke", "--keep"])
+    if not failed:
+        texts = [path.stem for path in paths.NOTEBOOKS.glob("*.md")]
+        write([execution.KEPT / "smoke" / f"{name}.ipynb" for name in names or texts])
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
