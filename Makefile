@@ -72,6 +72,7 @@ test-notebooks:  # nbval executes each notebook once, against its reference; the
 test-all: test-types
 	$(BIN)/python -m pytest $(BY_NAME) -m "not alone" --ignore=tests/reference $(PAGES:%=--ignore=%)
 
+test-book: export ATTENTION_PHASES_STORED = $(CURDIR)/tests/reference/results
 test-book: test-notebooks
 	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
@@ -87,9 +88,8 @@ validate: $(READY)  ## execute one notebook, then run it again and compare (NAME
 	$(BIN)/python -m attention_book.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
 	$(BIN)/python -m pytest --nbval $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
 
-reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects
-	rm -rf _build/results/smoke
-	$(BIN)/python -m attention_book.notebooks --profile smoke --reference --keep --force
+reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects; NAME=... for one of them
+	$(BIN)/python tests/reference/reference.py $(NAME)
 
 notebooks: $(READY)  ## write the .ipynb beside each text; of an edited pair the newer side counts
 	$(BIN)/jupytext --quiet --sync notebooks/*.md
