@@ -18,7 +18,7 @@ from .screens import WIDE, wide_svg
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
-HIGHER, LOWER = "#333333", "#008080"  # a loss by one optimiser than by the other
+HIGHER, LOWER = "#333333", "#008080"  # than another value of the same, in errors of both
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
@@ -49,10 +49,10 @@ OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positiona
 styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
-def use_svg():
-    """Show figures in notebooks as vector graphics, the same bytes for the same picture, with all that goes with them.
+def use_book_output():
+    """Draw a notebook in the book's style, and show figures as vector graphics: the same bytes for the same picture.
 
-    These are their data as CSV, what a reader is told who points at them, and their shape for wide screens.
+    With each go its data as CSV, what a reader is told who points at it, and its shape for wide screens.
     """
     from IPython.core.formatters import BaseFormatter
     from IPython.core.interactiveshell import InteractiveShell
@@ -64,12 +64,21 @@ def use_svg():
     kinds = {
         "text/csv": lambda figure: as_csv(figure, NAMED) or None,
         READOUT: lambda figure: as_json(figure, NAMED),
-        WIDE: styled(wide_svg),
+        WIDE: wide_svg,
     }
     for kind, write in kinds.items():
         new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
         formatters.setdefault(kind, new).for_type(Figure, write)
-    plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
+    plt.rcParams.update(STYLE)
+
+
+def show(figure):
+    """Show a finished figure, once: the last line of its cell, which would else show what that line returns."""
+    from IPython.display import display
+
+    figure.canvas.draw()  # the layout settles in two passes
+    display(figure)
+    plt.close(figure)
 
 
 def panels(count, height, width=6.4, **options):
