@@ -11,9 +11,11 @@ import pytest
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
+from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
+from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
-from attention_book.pages import breaking, phase_diagram, starts, structured, variants
+from attention_book.pages import phase_diagram, starts, structured, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -213,12 +215,12 @@ def rise_with_full_value():
 @cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
-    return starts.classify(load("fig15_fractions"), Task().sigma)
+    return classify(load("fig15_fractions"), Task().sigma)
 
 
 @cache
 def random_shares():
-    return starts.fractions(random_runs())
+    return fractions(random_runs())
 
 
 def semantic_runs(optimizer, *dimensions, alpha=4):
@@ -333,7 +335,7 @@ CLAIMS = {
     },
     "beyond_replica_symmetry": {
         r"At $\omega = 0.2$ the semantic $\Phi$ is too flat for our points": lambda: (
-            breaking.moved(load("one_step")).query("not resolved and omega <= 0.3").index == [0.2]
+            with_one_step(load("one_step")).query("not resolved and omega <= 0.3").index == [0.2]
         ).all(),
         r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]

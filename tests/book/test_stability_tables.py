@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attention_book.analysis import lines as lines_of_theory
+from attention_book.analysis.lines import theory_lines
+from attention_book.analysis.one_step import breaking_shift
 from attention_book.pages import landscape, stability
-from attention_book.pages.breaking import breaking_shift
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
 
@@ -21,27 +23,26 @@ def stored(monkeypatch):
         return rows + [{"what": "critical", "alpha": cell.task.omega, "alpha_error": 0.1}] * (cell.task.omega < 0.6)
 
     rows = [(0.1, "semantic", 7.0), (0.1, "positional", 7.0), (0.1, "critical", 7.0), (0.05, "critical", 7.0)]
-    monkeypatch.setattr(
-        landscape, "experiment", lambda *_, **__: pd.DataFrame(rows, columns=["omega", "what", "alpha"])
-    )
-    monkeypatch.setattr(landscape, "standard_line", line)
+    known = pd.DataFrame(rows, columns=["omega", "what", "alpha"])
+    monkeypatch.setattr(lines_of_theory, "read", lambda *_, **__: known)
+    monkeypatch.setattr(lines_of_theory, "standard_line", line)
 
 
 def test_lines_of_theory_that_are_not_stored_are_computed(stored):
     for omegas in ([0.1, 0.05, 0.3], [0.05, 0.3], [0.1]):
-        lines = landscape.theory_lines("paper", omegas)
+        lines = theory_lines("paper", omegas)
         assert lines.groupby("omega")["what"].apply(set).to_dict() == {
             omega: {"semantic", "positional", "critical"} for omega in omegas
         }
         critical = lines[lines["what"] == "critical"].set_index("omega")["alpha"]
         assert critical.to_dict() == {omega: 7.0 if omega == 0.1 else omega for omega in omegas}
-    assert landscape.theory_lines("smoke", [0.1])["alpha"].max() == 1
+    assert theory_lines("smoke", [0.1])["alpha"].max() == 1
 
 
 @pytest.mark.parametrize("profile", ["paper", "smoke"])
 def test_an_omega_at_which_no_losses_cross_is_named(stored, profile):
     with pytest.raises(ResultError, match=r"^no critical threshold found at omega = 0\.7$"):
-        landscape.theory_lines(profile, [0.1, 0.7])
+        theory_lines(profile, [0.1, 0.7])
 
 
 @pytest.fixture

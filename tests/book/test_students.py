@@ -8,11 +8,13 @@ import pytest
 from frames import students
 
 from attention_book.analysis import instances
+from attention_book.analysis.beside_published import sizes_beside_published
 from attention_book.analysis.instances import in_errors
+from attention_book.analysis.lines import theory_gap
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_book.pages import slice
-from attention_book.pages.phase_diagram import theory_advantage, theory_gap
+from attention_book.pages.phase_diagram import theory_advantage
 from attention_book.pages.slice import draw_slice
 from attention_book.paths import DATA
 from attention_phases import Task
@@ -79,7 +81,7 @@ def test_students_by_dimension():
         for d in (10, 15, 36)
         for seed, measured in enumerate(values)
     ]
-    frame = slice.sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
+    frame = sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
     assert [(row.quantity, *row.parameters.values(), row.published) for row in frame.itertuples()] == [
         ("theta/sigma^2", 10, "semantic", "0.381"),
         ("theta/sigma^2", 36, "semantic", "0.444"),

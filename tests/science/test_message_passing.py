@@ -148,7 +148,7 @@ def test_a_perturbation_of_the_data_contracts_as_the_replicon_says(omega, alpha)
 
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
-    table = results.experiment("stability", "paper", quiet=True)
+    table = results.read("stability", "paper")
     places = [place for place in student_grids.PASSED if place[2] == "semantic"]
     rows = stability.on_data(
         table, stability.copies_in_theory(stability.gains_at(places, 2**10, 16)), message_passing.DAMPING
@@ -196,7 +196,7 @@ def test_with_jumps_the_gain_grows_like_one_over_the_distance():
 @pytest.mark.parametrize("targets", [*product((0, 0.25, 0.5, 0.75, 1), repeat=2)])
 def test_the_objective_of_every_sentence_curves_down_somewhere(targets):
     """So its proximal point jumps, at every V of the stored solutions."""
-    stored = results.experiment("fig03_theory", "paper", quiet=True)
+    stored = results.read("fig03_theory", "paper")
     V = stored.loc[stored["what"].isin(["semantic", "positional"]), "V"].min()
 
     def objective(h):  # minus what is linear in h

@@ -20,7 +20,7 @@ from papermill.parameterize import parameterize_notebook
 
 from .. import paths
 from ..render.drawn import READOUT
-from ..render.screens import WIDE
+from ..render.wide import WIDE
 from ..store.provenance import cpu_info
 from . import execution
 from .execution import with_ids

@@ -1,21 +1,14 @@
 """Figure 1 and the free energies: the task, the training loss over the weights and over alpha, the transition."""
 
-import json
-
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from attention_phases.errors import ResultError
-from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..analysis.thresholds import borders_of, curve, is_minimum, mark, side_by_side
-from ..experiments.cells import LineCell
-from ..experiments.results import experiment
-from ..experiments.theory_grids import LINE
-from ..experiments.theory_lines import standard_line
+from ..analysis.one_step import breaking_shift
+from ..analysis.thresholds import alpha_of, borders_of, curve, is_minimum, side_by_side
 from ..render.style import (
     ALPHA,
     COLOURS,
@@ -30,38 +23,6 @@ from ..render.style import (
     styled,
     write_beside,
 )
-from ..store.parquet import flat
-from ..store.provenance import flattened
-from .breaking import breaking_shift
-
-STATIC = "../../_static"  # from the page
-# One data set, its first alpha d sentences at each alpha; the rate is that of gradient descent from a click.
-MOVING = {"d": 200, "seed": 1, "alphas": [round(0.5 + 0.05 * k, 2) for k in range(31)], "rate": 1.0}
-
-
-def theory_lines(profile, omegas):
-    """Rows of `theory_lines.standard_line` at some omega, of the standard task.
-
-    At paper size those are read that are stored with both branches, not with the thresholds alone. ResultError where
-    the losses do not cross.
-    """
-    stored = experiment("fig03_theory", profile, quiet=True) if profile == "paper" else None
-    lines = pd.concat([_line(stored, omega, LINE[profile]) for omega in omegas])
-    crossed = lines.loc[lines["what"] == "critical", "omega"]
-    for omega in omegas:
-        if not np.isclose(omega, crossed).any():
-            raise ResultError(f"no critical threshold found at omega = {omega:g}")
-    return lines
-
-
-def _line(stored, omega, size):
-    if stored is not None:
-        rows = stored[np.isclose(stored["omega"], omega)]
-        if rows["what"].isin(MINIMA).any():
-            return rows
-    cell = LineCell("fig03_theory", Task(omega=omega), **size)
-    fields = {name: flat(value) for name, value in flattened(cell).items()}
-    return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 
 
 def ranges(lines):
@@ -158,27 +119,6 @@ def _draw_loss(axes, x, y, excess, top):
     return filled
 
 
-def moving_surface(task):
-    """HTML of such a plane with a slider over alpha: `landscape.js` computes it in the reader's browser."""
-    job = {
-        "constants": {"sigma": task.sigma, "lam": task.lam},
-        "task": {"omega": task.omega, "A": task.matrix},
-        **MOVING,
-    }
-    scripts = [f'<script src="{STATIC}/{name}.js"></script>' for name in ("d3-explorer", "training", "landscape")]
-    return f"""<link rel="stylesheet" href="{STATIC}/explorer.css">
-<div class="explorer landscape" hidden>
-<label>Sentences per dimension, <i>α</i> = <b></b><input type="range" value="0"></label>
-<p role="status">Your browser trains students …</p>
-<div><svg role="img" aria-label="Contours of the training loss over the overlap with the positions and the overlap with
-the teacher; a click starts a descent"></svg></div>
-<div><svg role="img" aria-label="The training loss from the positional to the semantic minimum: two wells"></svg></div>
-<button type="button">Descend from the ridge</button>
-<script type="application/json">{json.dumps(job)}</script>
-</div>
-{"".join(scripts)}"""
-
-
 @styled
 def draw_transition(lines, sigma):
     """Figure 1, C: overlaps of the minimum with the lower loss, from theory; dotted: of the other one.
@@ -209,7 +149,7 @@ def draw_free_energies(lines):
     groups = lines.groupby("omega")
     figure, rows = panels(len(groups), 3, sharex=True)
     for axes, (omega, line) in zip(rows, groups):
-        critical = mark(line, "critical").value
+        critical = alpha_of(line, "critical").value
         for branch in MINIMA:
             border = borders[branch]["alpha"].get(omega, 0.0 if branch == "semantic" else np.inf)
             _draw_branch(axes, line[line["what"] == branch], branch, border, critical)

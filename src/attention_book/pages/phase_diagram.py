@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
@@ -12,48 +11,29 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from .. import published
-from ..analysis.instances import GAPS, advantage, as_columns, gap_map, test_gap, training_gap
+from ..analysis.architectures import TITLES, select
+from ..analysis.beside_published import theory_comparison
+from ..analysis.instances import GAPS, advantage, as_columns, gap_map, test_gap
+from ..analysis.lines import losses_of, theory_gap
 from ..analysis.thresholds import against_theory, crossings, curve, last_fall
-from ..experiments.grids import ALPHAS
 from ..experiments.variant_grids import MAPPED
-from ..published import OF_THRESHOLD, Comparison, compare
+from ..published import compare
+from ..render.maps import ADVANTAGE, CURVES, draw_maps, theory_curves
 from ..render.style import (
     ALPHA,
     ATTENTION,
-    BASELINE,
     LINEAR,
-    LOSS_GAP,
-    NEUTRAL,
     OMEGA,
     OPAQUE,
-    POSITIONAL,
-    SEMANTIC,
     bar_below,
     draw_cells,
     draw_line,
-    draw_means,
     draw_points,
-    logarithmic,
     panels,
     styled,
 )
-from .variants import TITLES, select
 
 LEFT = 0.05  # share by which a training loss is above that of L-BFGS where descent has not come to an end
-MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
-ADVANTAGE = r"$\epsilon_g^{\rm linear}-\epsilon_g$"
-CURVES = {
-    "critical": (r"$\alpha_c$", NEUTRAL, "-"),
-    "linear": (r"$\alpha_l$", BASELINE, "-"),
-    "semantic border": ("semantic minimum begins", SEMANTIC, "--"),
-    "positional border": ("positional minimum ends", POSITIONAL, "--"),
-}
-
-
-def theory_comparison(kind, omega, ours, nets):
-    """A published threshold of the standard task beside that of theory, from so many quadratures."""
-    known = published.THRESHOLDS[kind][omega]
-    return Comparison(kind, {"omega": omega}, known, ours, "theory", nets, OF_THRESHOLD[kind])
 
 
 def theory_thresholds_beside_published(lines):
@@ -64,25 +44,6 @@ def theory_thresholds_beside_published(lines):
         ours = curve(lines, kind)
         for omega in ours.index.intersection(list(known)):
             comparisons.append(theory_comparison(kind, omega, Measured(*ours.loc[omega]), int(nets[omega])))
-    return compare(comparisons)
-
-
-def trained_thresholds_beside_published(table, rng):
-    """Published thresholds, which are theory, beside those of trained students, as from `published.compare`.
-
-    A coarse grid may not show a crossing, which is then left out.
-
-    table: students over alpha and omega of the standard task, by one optimiser or by several that have all cells.
-    """
-    comparisons = []
-    for kind, known in published.THRESHOLDS.items():
-        for optimizer, rows in table.groupby("optimizer"):
-            seeds = int(rows["seed"].nunique())
-            alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind], rng).dropna()
-            for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
-                where = {"omega": omega, "optimizer": optimizer}
-                reason = "many minima" if omega < MANY_MINIMA else OF_THRESHOLD[kind]
-                comparisons.append(Comparison(kind, where, known[omega], Measured(*ours), "students", seeds, reason))
     return compare(comparisons)
 
 
@@ -101,45 +62,18 @@ def minus_theory(kind, table, lines):
     return columns.sub(theory, axis=0).loc[columns.index]
 
 
-def theory_gap(lines):
-    """Semantic minus positional training loss of theory: alpha (rows) by omega."""
-    return _losses(lines, "semantic", "train_loss") - _losses(lines, "positional", "train_loss")
-
-
 def theory_advantage(lines):
     """Test error of the linear model minus that of the minimum with the lower training loss: alpha (rows) by omega."""
-    semantic, positional = (_losses(lines, branch, "test_mse") for branch in MINIMA)
+    semantic, positional = (losses_of(lines, branch, "test_mse") for branch in MINIMA)
     baseline = lines[lines["what"] == "baseline"].set_index("omega")["test_mse"]
     better = semantic.where(theory_gap(lines) <= 0, positional)
     return baseline[better.columns] - better  # baselines are known at more omega
-
-
-def _losses(lines, branch, name):
-    """A loss of a minimum; where it is missing, that of the student with m = theta = 0 that takes its place."""
-    minimum, symmetric = (
-        lines[lines["what"] == what].pivot(index="alpha", columns="omega", values=name)
-        for what in (branch, "symmetric")
-    )
-    return minimum.combine_first(symmetric)
-
-
-def draw_losses(table, lines, marks=()):
-    """Maps of semantic minus positional training loss: trained students, and theory."""
-    maps = {"Trained students": gap_map(table, training_gap), "Theory": theory_gap(lines)}
-    curves = theory_curves(lines, "critical", "semantic border", "positional border")
-    return draw_maps(maps, LOSS_GAP, (SEMANTIC, POSITIONAL), curves, marks)
 
 
 def draw_advantages(table, lines, marks):
     """Maps of the linear model's test error minus that of the better solution: trained students, and theory."""
     maps = {"Trained students": gap_map(table, advantage), "Theory": theory_advantage(lines)}
     return draw_maps(maps, ADVANTAGE, (LINEAR, ATTENTION), theory_curves(lines, "critical", "linear"), marks)
-
-
-def theory_curves(lines, *names, style=None, whose=""):
-    """Curves for `draw_maps`, of `CURVES` by name, those that there are; in another `style`, of `whose` theory."""
-    curves = [(curve(lines, name), *CURVES[name]) for name in names]
-    return [(alphas, f"{label}{whose}", colour, style or own) for alphas, label, colour, own in curves if len(alphas)]
 
 
 def threshold_marks(kind, crossed):
@@ -174,57 +108,6 @@ def left_by_descent(tables):
 
 
 @styled
-def draw_ends(lines, ends, crossed=None):
-    """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
-
-    ends: omega as `Measured` by threshold; NaN if there is none.
-    crossed: alpha_l of trained students by omega.
-    """
-    figure, (axes,) = panels(1, 4.4)
-    for kind, end in ends.items():
-        label, colour, _ = CURVES[kind]
-        draw_line(axes, curve(lines, kind), "alpha", colour, label=f"{label}, theory")
-        if np.isfinite(end.value):
-            axes.axvline(end.value, color=colour, linestyle=":", label=rf"{label} $=\infty$")
-    if crossed is not None:
-        look = {"markerfacecolor": "white", "label": r"$\alpha_l$, trained students"}
-        draw_means(axes, crossed, "alpha", BASELINE, **look)
-    axes.axhline(ALPHAS[-1], color="#999999", linewidth=1, linestyle="--", label="edge of the map")
-    logarithmic(axes)
-    axes.set(xlabel=OMEGA, ylabel=ALPHA, xlim=(0, None))
-    figure.legend(loc="outside upper center", ncols=2)
-    return figure
-
-
-@styled
-def draw_maps(maps, label, sides, curves, marks):
-    """Maps over alpha and omega above one another, on one colour scale.
-
-    maps: title to values, alpha (rows) by omega; the `label` is that of their colour bar.
-    sides: colours of the negative and of the positive values.
-    curves: of each alpha and alpha_error by omega; its label, colour and line style.
-    marks: of each alpha and alpha_error by omega; its panel, label and marker.
-    """
-    figure, rows = panels(len(maps), 5.2 + 0.9 / len(maps), sharex=True)
-    mesh = draw_cells(rows, maps.values(), sides)
-    for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
-        for alphas, name, colour, style in curves:
-            draw_line(axes, alphas, "alpha", colour, style, name)
-        for alphas, panel, name, marker in marks:
-            if panel == number:
-                look = {"markerfacecolor": "white", "markersize": 5, "label": name}
-                draw_means(axes, alphas, "alpha", "black", marker, **look)
-        omegas, alphas = values.columns, values.index
-        axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
-        axes.set(title=title, ylabel=ALPHA)
-        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0.3, **OPAQUE}
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
-    rows[-1].set_xlabel(OMEGA)
-    bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
-    return figure
-
-
-@styled
 def draw_differences(trained, others):
     """Thresholds of students, published ones, and those on 144 points, minus theory; a panel for each threshold.
 
@@ -248,9 +131,6 @@ def draw_differences(trained, others):
     rows[-1].set_xlabel(OMEGA)
     rows[0].legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)
     return figure
-
-
-# Other architectures
 
 
 def against_students(maps, lines, rng):

@@ -9,6 +9,7 @@ from attention_phases.theory.branches import OWN
 from attention_phases.theory.quadrature import SCRAMBLES
 
 from .. import published
+from ..analysis.beside_published import theory_comparison
 from ..analysis.instances import absolute_means, with_errors
 from ..published import Comparison, compare
 from ..render.style import (
@@ -29,7 +30,6 @@ from ..render.style import (
     slice_panels,
     styled,
 )
-from .phase_diagram import theory_comparison
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
 # Why a published number of a solution differs, where not by quadrature (see tests/book/test_published_rule.py).
@@ -94,22 +94,6 @@ def baseline_means(cells):
     errors = pd.DataFrame([{"d": cell.d, **linear_baselines(cell)} for cell in cells])
     errors["difference"] = errors["tokens and positions"] - errors["tokens"]
     return with_errors(errors.groupby("d"))
-
-
-def sizes_beside_published(table, task, names):
-    """Published students of Figures 3, left, and 7 in growing dimension beside ours, as from `published.compare`.
-
-    table: the experiment "fig07", of gradient descent; `names` are keys of `published.SCALING`.
-    """
-    means, seeds = absolute_means(table, task.sigma, along="d"), int(table["seed"].nunique())
-    comparisons = []
-    for name in names:
-        start = "positional" if name == "m/sigma^2" else "semantic"
-        ours = means.loc[start, [name, f"{name}_error"]]
-        for d in sorted(published.SCALING[name].keys() & set(ours.index)):
-            known, where = published.SCALING[name][d], {"d": d, "branch": start}
-            comparisons.append(Comparison(name, where, known, Measured(*ours.loc[d]), "students", seeds, "instances"))
-    return compare(comparisons)
 
 
 @styled

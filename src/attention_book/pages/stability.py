@@ -10,9 +10,9 @@ from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.stability import contraction, gains, settling_distance
 
 from ..analysis.instances import as_frame, with_errors
+from ..analysis.one_step import ground_states
 from ..analysis.thresholds import curve
-from ..experiments.results import experiment
-from ..render.screens import VALUES
+from ..experiments.results import read
 from ..render.style import (
     ALPHA,
     COLOURS,
@@ -20,6 +20,7 @@ from ..render.style import (
     OMEGA,
     OPAQUE,
     SEMANTIC,
+    VALUES,
     bar_below,
     draw_line,
     draw_means,
@@ -27,7 +28,6 @@ from ..render.style import (
     panels,
     styled,
 )
-from .breaking import ground_states
 
 WINDOW = 10, 20  # iterations between which a rate is taken: after the first steps, before single slow directions lead
 FARTHEST = 0.7  # distance that the darkest colour means
@@ -105,11 +105,11 @@ def _factor(sizes):
 
 def apart_maps(profile):
     """Distances of two copies, by alpha and omega for each branch, and the lines of `draw_copies`, at paper size."""
-    table = experiment("copies", profile, quiet=True)
+    table = read("copies", profile)
     maps = {branch: table[table["what"] == branch].pivot_table("apart", "alpha", "omega") for branch in MINIMA}
     if profile != "paper":
         return maps, {}
-    lines = experiment("fig03_theory", profile, quiet=True)
+    lines = read("fig03_theory", profile)
     return maps, {what: curve(lines, what) for what in LINES}
 
 

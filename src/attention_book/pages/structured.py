@@ -10,13 +10,13 @@ from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 from attention_phases.theory.baseline import floors
 
-from ..analysis.instances import as_columns, as_frame, limit, off, root, with_errors
-from ..analysis.thresholds import mark
+from ..analysis.architectures import ONE, beside_theory, extrapolate, select
+from ..analysis.instances import as_columns, as_frame, difference_in_errors, limit, root, with_errors
+from ..analysis.thresholds import alpha_of
 from ..experiments.variant_grids import CLUSTERS, GROWN_ALPHA, LAWS, RANK2, SPARSE, TWO_TEACHERS, VALUE, power_law
 from ..render.style import ALPHA, BASELINE, COLOURS, NEUTRAL, draw_means, panels, styled
 from ..store.parquet import flat
 from ..store.provenance import flattened
-from .variants import ONE, beside_theory, extrapolate, select
 
 SOURCES = {-1.0: "trailing", 0.0: "evenly", 1.0: "leading"}
 KINDS = {"critical": (NEUTRAL, "o", r"$\alpha_c$"), "linear": (BASELINE, "s", r"$\alpha_l$")}
@@ -83,7 +83,7 @@ def spectra(table, lines):
         task = power_law(*law)
         students, line = of_task(table, task), of_task(lines, task)
         places = {"critical": "critical", "linear": "linear", "begins": "semantic start"}
-        places = {name: mark(line, what) for name, what in places.items()}
+        places = {name: alpha_of(line, what) for name, what in places.items()}
         missing = {f"trained_{kind}": UNKNOWN for kind in KINDS}
         trained = trained_thresholds(students) if len(students) else missing
         measured[law] = places | trained
@@ -104,7 +104,10 @@ def penalties(table, lines):
         line, own = of_task(lines, task), of_task(table, task)
         compared = _semantic(line)
         error = Measured(*compared.iloc[0][["test_mse", "test_mse_error"]]) if len(compared) else UNKNOWN
-        values = {"critical": mark(line, "critical"), "trained_critical": trained_thresholds(own)["trained_critical"]}
+        values = {
+            "critical": alpha_of(line, "critical"),
+            "trained_critical": trained_thresholds(own)["trained_critical"],
+        }
         values |= {"test_mse": error, "trained_test_mse": extrapolate(_semantic(own), "test_mse")}
         measured[task.l1] = values
     return as_frame(measured, "l1").reset_index()
@@ -117,7 +120,7 @@ def clusters(table, lines):
     """
     measured = {}
     for name, task in CLUSTERS.items():
-        known = {kind: mark(of_task(lines, task), kind) for kind in KINDS}
+        known = {kind: alpha_of(of_task(lines, task), kind) for kind in KINDS}
         measured[name] = known | trained_thresholds(of_task(table, task))
     return as_frame(measured, "clusters").reset_index()
 
@@ -127,7 +130,7 @@ def thresholds_off(rows):
 
     rows: of `spectra`, `penalties` or `clusters`.
     """
-    away = {kind: off(rows, f"trained_{kind}", kind) for kind in KINDS if kind in rows}
+    away = {kind: difference_in_errors(rows, f"trained_{kind}", kind) for kind in KINDS if kind in rows}
     return pd.DataFrame(away, index=rows.index)
 
 

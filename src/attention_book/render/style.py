@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 from .drawn import READOUT, as_csv, as_json
-from .screens import WIDE, wide_svg
+from .wide import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
@@ -46,21 +46,28 @@ LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
 TEST_ERROR = r"test error $\epsilon_g$"
 # labels of the overlap that a branch is named after
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
+VALUES = "values"  # a drawing names points so whose colours show values: gid=f"{VALUES}_{number}"
+SVG, BEHIND = "image/svg+xml", "behind"  # of an output that shows a figure, and in its metadata
 styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
 def use_book_output():
     """Draw a notebook in the book's style, and show figures as vector graphics: the same bytes for the same picture.
 
-    With each go its data as CSV, what a reader is told who points at it, and its shape for wide screens.
+    With each go its data as CSV, what a reader is told who points at it, its shape for wide screens, and in its
+    metadata the experiments that were read before it.
     """
     from IPython.core.formatters import BaseFormatter
     from IPython.core.interactiveshell import InteractiveShell
+
+    from ..experiments import results
 
     shell = InteractiveShell.instance()
     shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name another backend, which would show nothing
     set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
     formatters = shell.display_formatter.formatters
+    draw = formatters[SVG].for_type(Figure)
+    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READ]}))
     kinds = {
         "text/csv": lambda figure: as_csv(figure, NAMED) or None,
         READOUT: lambda figure: as_json(figure, NAMED),
