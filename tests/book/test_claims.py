@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cells import stored
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
@@ -15,7 +16,7 @@ from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
-from attention_book.pages import phase_diagram, starts, structured, variants
+from attention_book.pages import phase_diagram, starts, variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -43,14 +44,16 @@ def line(name, what, along="omega", **where):
 
 def thresholds_for_evenly_spread_teachers():
     """Thresholds of students minus those of theory, where there are both, in errors."""
-    rows = structured.spectra(load("spectra"), load("spectra_theory"))
-    return structured.thresholds_off(rows[rows["source"] == 0]).stack().dropna()
+    rows = stored("structured_tokens", "evenly")
+    return pd.concat(
+        [instances.difference_in_errors(rows, f"trained_{kind}", kind) for kind in ("critical", "linear")]
+    ).dropna()
 
 
 def value_powers_off(power):
     """How far the powers of d that a value matrix's gain falls with are from one of theory, in errors, by start."""
-    rows = structured.value_gains(load("limits"))
-    return ((rows["power"] - power) / rows["power_error"]).groupby("start").first()
+    powers = stored("structured_tokens", "powers")
+    return pd.Series({start: (found - power) / error for start, (found, error) in powers.items()})
 
 
 def largest_loss_apart(name, **where):
