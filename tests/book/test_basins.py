@@ -8,8 +8,10 @@ from scipy import stats
 
 from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, fractions
 from attention_book.analysis.instances import memory, wilson
-from attention_book.pages import phase_diagram
 from attention_book.pages import starts as basins
+from attention_book.pages.minima import valleys
+from attention_book.pages.phase_diagram import scatter
+from attention_book.pages.variant_maps import unfinished
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines
@@ -148,7 +150,7 @@ def around(*by_data_set, omega=0.3):
 
 
 def test_minima_are_counted_for_each_data_set():
-    (row,) = basins.scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
+    (row,) = scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
     assert (row["omega"], row["alpha"], row["valley"]) == (0.3, 1.0, "semantic")
     assert [row[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
     assert row["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
@@ -156,7 +158,7 @@ def test_minima_are_counted_for_each_data_set():
 
 def test_a_scatter_has_an_error_and_there_is_none_where_all_starts_meet():
     table = pd.concat([around([0.0, 2e-4], [0.0, 4e-4], omega=0.1), around([0.0, 1e-10], [0.0, 1e-10])])
-    divided, single = basins.scatter(table).to_dict("records")
+    divided, single = scatter(table).to_dict("records")
     assert divided["scatter"] == pytest.approx(5e-8**0.5) and divided["minima"] == 2  # variances 2e-8 and 8e-8
     assert divided["scatter_error"] == pytest.approx(3e-8 / (2 * 5e-8**0.5))
     assert np.isnan(single["scatter"]) and np.isnan(single["scatter_error"]) and single["minima"] == 1
@@ -212,11 +214,11 @@ def ends():
 
 
 def test_minima_of_a_valley():
-    (row,) = basins.valleys(ends()).to_dict("records")
+    (row,) = valleys(ends()).to_dict("records")
     assert (row["starts"], row["minima"], row["minima_low"], row["minima_high"]) == (3, 2.0, 1, 3)
     assert row["relative_scatter"] == pytest.approx((0.1 + 0) / 2)  # standard deviation over the lowest, on average
     assert row["aligned"] == pytest.approx(0.8) and row["aligned_std"] == pytest.approx((0.26 / 5) ** 0.5)
-    (row,) = basins.valleys(ends().assign(train_loss=1.0)).to_dict("records")
+    (row,) = valleys(ends().assign(train_loss=1.0)).to_dict("records")
     assert np.isnan(row["relative_scatter"])
 
 
@@ -240,4 +242,4 @@ def test_students_that_the_steps_do_not_suffice_for():
             ("lbfgs", "positional", 1.3),
         )
     ]
-    assert phase_diagram.unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}
+    assert unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}

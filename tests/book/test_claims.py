@@ -16,8 +16,11 @@ from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
-from attention_book.pages import phase_diagram, starts, variants
+from attention_book.pages import variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
+from attention_book.pages.minima import valleys
+from attention_book.pages.phase_diagram import SAME_LOSS, scatter
+from attention_book.pages.variant_maps import unfinished
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -137,7 +140,7 @@ def shares_above(**where):
 
 def semantic_minima(omega):
     """Fewest and most minima that starts in the semantic valley lead to on a data set."""
-    rows = starts.valleys(load("landscape", omega=omega)).set_index("valley")
+    rows = valleys(load("landscape", omega=omega)).set_index("valley")
     return tuple(rows.loc["semantic", ["minima_low", "minima_high"]])
 
 
@@ -155,7 +158,7 @@ def remembered_over_theory():
 
 def semantic_at_the_transition():
     """Fewest and most minima that starts around the teacher lead to, at omega = 0.3."""
-    counts = starts.scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
+    counts = scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
     return tuple(counts.loc["semantic", ["fewest", "most"]])
 
 
@@ -443,8 +446,8 @@ CLAIMS = {
         ),
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
-                (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[0.75:].sum() == 1
-                and (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[:0.75].mean() > 0.2
+                (semantic_and_mixed()["apart"] > SAME_LOSS).loc[0.75:].sum() == 1
+                and (semantic_and_mixed()["apart"] > SAME_LOSS).loc[:0.75].mean() > 0.2
                 and round(100 * semantic_and_mixed()["share"].max()) == 1
             )
         ),
@@ -457,7 +460,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
-            (left := phase_diagram.unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
+            (left := unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {

@@ -1,22 +1,17 @@
 """Other architectures: slices over alpha (Figures 10 to 13), and theory beside students of infinite d."""
 
 import numpy as np
-import pandas as pd
 
-from attention_phases.measured import UNKNOWN
 from attention_phases.task import Task
 from attention_phases.theory import solve
-from attention_phases.theory.branches import OWN
 from attention_phases.theory.stability import gains_of_columns, settling_distance
 
-from ..analysis.architectures import ONE, TITLES, TWO, beside_theory, by_branch, select, theory_thresholds
-from ..analysis.instances import GAPS, as_columns, instance_means
-from ..analysis.thresholds import alpha_of, crossing
+from ..analysis.architectures import ONE, TITLES, TWO, beside_theory, select, theory_thresholds
+from ..analysis.instances import as_columns
 from ..experiments.cells import ArchitectureCell
 from ..experiments.variant_grids import COMPARED, MAPPED
 from ..render.markup import mathtext
-from ..render.slices import draw_theory, finish_slice
-from ..render.style import BASELINE, COLOURS, NEUTRAL, draw_means, list_panel, slice_panels, styled
+from ..render.style import NEUTRAL, list_panel, styled
 from ..store.provenance import restore
 
 SETTLED = (  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
@@ -29,25 +24,6 @@ SETTLED = (  # near alpha_c; of rank 2, which has none, before its onset, soon a
     ("rank2", 0.5, "positional"),
 )
 NET = (2**10, 8)  # points and scrambles of a quadrature
-MARKERS = {"semantic": "o", "positional": "s", "mixed": "^", "random": "x"}  # of students by start
-
-
-def from_onset(lines):
-    """`by_branch` of the student of rank 2, whose semantic branch leaves the positional one continuously."""
-    theory = by_branch(lines)
-    positional = theory["positional"].select_dtypes("number").dropna(axis=1, how="all")
-    onset = alpha_of(lines, "positional limit").value
-    if np.isfinite(onset):
-        start = {name: np.interp(onset, positional.index, positional[name]) for name in positional}
-        start |= {"theta": 0.0, "theta_error": 0.0, "gain": np.nan}
-        theory["semantic"] = pd.concat([pd.DataFrame([start], [onset]), theory["semantic"]])
-    return theory
-
-
-def trained_thresholds(table, rng):
-    """`Measured` alpha of "critical" and "linear" where means of trained students cross, NaN where they do not."""
-    crossed = {kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}
-    return {kind: alpha if alpha.error > 0 else UNKNOWN for kind, alpha in crossed.items()}
 
 
 def excess_length(cell):
@@ -99,30 +75,4 @@ def draw_compared(rows):
     axes.axvline(0, color="#bbbbbb", linewidth=1)
     axes.plot(rows["sigma_off"], places, "o", color=NEUTRAL)
     axes.set_xlabel("students minus theory, in standard errors")
-    return figure
-
-
-@styled
-def draw_rank_two(table, theory, tied, thresholds, baseline, sigma):
-    """Figure 11: the rank-2 student from several kinds of start; arguments as for `draw_variant`."""
-    means = instance_means(table)
-    figure, axes = slice_panels(4, r"training loss $\epsilon_t$")
-    losses, overlaps, errors = axes
-    for panel, name, hidden in ((losses, "train_loss", ""), (errors, "test_mse", "_")):
-        for branch, colour in COLOURS.items():
-            draw_theory(panel, theory[branch], name, NEUTRAL, f"{hidden}theory" if branch == "semantic" else None)
-            look = {"color": colour, "linewidth": 1, "label": f"{hidden}rank 1, {branch}"}
-            panel.plot(tied[branch][name], "--", **look)
-        for start, marker in MARKERS.items():
-            look = {"fillstyle": "none", "label": f"{hidden}{start} start"}
-            draw_means(panel, means.loc[start], name, COLOURS.get(start, NEUTRAL), marker, **look)
-    sizes = {"semantic": r"$|\theta|/\sigma^2$, with the teacher", "positional": r"$|m|/\sigma^2$, with the positions"}
-    for branch, colour in COLOURS.items():
-        own, unit = OWN[branch], sigma**2
-        draw_theory(overlaps, theory["semantic"], own, colour, sizes[branch], unit)
-        draw_theory(overlaps, theory["positional"], own, colour, unit=unit)
-        for start, marker in MARKERS.items():
-            draw_means(overlaps, means.loc[start], own, colour, marker, unit, fillstyle="none")
-    errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
-    finish_slice(axes, ("Training loss", "Overlaps, both columns together", "Test error"), thresholds)
     return figure

@@ -1,20 +1,9 @@
-"""Figures 3 (left) and 7: both students along the dimension, beside theory."""
+"""Figure 7: test errors of both minima and of the linear models against the dimension."""
 
-import numpy as np
 import pandas as pd
 
-from attention_phases.theory.branches import OWN
-
 from ..analysis.instances import with_errors
-from ..render.style import (
-    BASELINE,
-    COLOURS,
-    TEST_ERROR,
-    draw_means,
-    panels,
-    scientific,
-    styled,
-)
+from ..render.style import BASELINE, COLOURS, TEST_ERROR, draw_means, panels, scientific, styled
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
 
@@ -52,34 +41,4 @@ def draw_dimensions(means, limits, baselines, baseline):
     axes.set(xscale="log", xlabel="embedding dimension $d$", ylabel=TEST_ERROR, ylim=(0, None))
     scientific(axes)
     figure.legend(loc="outside lower center", ncols=1)
-    return figure
-
-
-@styled
-def draw_overlaps(means, limits, sigma):
-    """Figure 3, left: both minima in the plane of their overlaps, for growing d.
-
-    Of the overlap that a start is not named after, whose sign is random, the root mean square is drawn.
-
-    means, limits: `instance_means` along d, and the `theory.Solution` of both branches at infinite d.
-    """
-    variance = sigma**2
-    figure, (axes,) = panels(1, 5.2)
-    star = {"markeredgecolor": "black", "markersize": 17, "zorder": 2, "clip_on": False}
-    for branch, limit in limits.items():
-        rows, colour = means.loc[branch] / variance, COLOURS[branch]
-        x, y = (rows[name if name == OWN[branch] else f"{name}_rms"] for name in ("m", "theta"))
-        axes.plot(x, y, color=colour, linewidth=0.8)
-        errors = {"yerr": rows[f"{y.name}_error"], "xerr": rows[f"{x.name}_error"]}
-        axes.errorbar(x, y, **errors, fmt=" ", color=colour, elinewidth=1, label=f"_{branch} start")
-        dots = {"edgecolors": "white", "linewidths": 0.5, "zorder": 3, "label": f"{branch} start"}
-        axes.scatter(x, y, 12 * np.log(rows.index), colour, **dots)
-        m, theta = limit.overlaps.m / variance, limit.overlaps.theta / variance
-        axes.plot(m, theta, "*", color=colour, label=r"theory, $d=\infty$", **star)
-        for d in (rows.index.min(), rows.index.max()):
-            axes.annotate(f"$d={d}$", (x[d], y[d]), xytext=(12, 8), textcoords="offset points", color=colour)
-    axes.set(xlim=(0, None), ylim=(0, None))
-    axes.set_xlabel(r"overlap with the positions $m/\sigma^2$")
-    axes.set_ylabel(r"overlap with the teacher $\theta/\sigma^2$")
-    axes.legend(loc="upper right")
     return figure
