@@ -40,6 +40,7 @@ COLUMNS = {  # of the CSV
 CSV = "text/csv"
 UNITS = "pure numbers, unless an axis names another unit"
 SPENT = {"rng"}  # each use of it changes what the next one gives
+STYLED = "use_book_output()"
 CHANGING = {"append", "extend", "update"}  # methods
 
 
@@ -157,7 +158,7 @@ def _signed(svg, about):
 
 
 def script(cells, figure):
-    """Python that draws what the last of code cells assigns to `figure`, and saves it.
+    """Python that draws the `figure` of the last of code cells, and saves it: all of that cell, and what it needs.
 
     cells: sources, in the order of the page.
     figure: its name, which becomes that of the file.
@@ -166,7 +167,8 @@ def script(cells, figure):
     statements = [(source, statement) for source in cells for statement in ast.parse(source).body]
     for source, statement in reversed(statements):
         used, bound, changed = _names(statement)
-        if not (bound | changed | used & SPENT) & needed:
+        is_needed = (bound | changed | used & SPENT) & needed or ast.unparse(statement).endswith(STYLED)
+        if source is not cells[-1] and not is_needed:
             continue
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             statement.names = [alias for alias in statement.names if (alias.asname or alias.name) in needed]

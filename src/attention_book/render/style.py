@@ -52,17 +52,25 @@ styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's st
 
 
 def use_book_output():
-    """Draw a notebook in the book's style, and show figures as vector graphics: the same bytes for the same picture.
+    """Draw in the book's style, and in a notebook show figures as vector graphics: one picture, the same bytes.
 
     With each go its data as CSV, what a reader is told who points at it, its shape for wide screens, and in its
     metadata the experiments that were read before it.
     """
+    from IPython import get_ipython
+
+    shell = get_ipython()  # None: the page runs as a script
+    if shell is not None:
+        _show_in(shell)
+    plt.rcParams.update(STYLE)
+
+
+def _show_in(shell):
+    """Let a notebook's shell show figures as the book needs them."""
     from IPython.core.formatters import BaseFormatter
-    from IPython.core.interactiveshell import InteractiveShell
 
     from ..experiments import results
 
-    shell = InteractiveShell.instance()
     shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name another backend, which would show nothing
     set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
     formatters = shell.display_formatter.formatters
@@ -76,7 +84,6 @@ def use_book_output():
     for kind, write in kinds.items():
         new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
         formatters.setdefault(kind, new).for_type(Figure, write)
-    plt.rcParams.update(STYLE)
 
 
 def show(figure):
