@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from attention_book.analysis import instances
-from attention_book.analysis.thresholds import branches, curve, mark
+from attention_book.analysis.thresholds import alpha_of, branches, curve
 from attention_book.paths import stored_table
 from attention_book.render.drawn import drawn
 from attention_book.render.style import COLOURS, STYLE, draw_line, draw_means
@@ -74,7 +74,7 @@ def draw_slice(axes, thresholds, theme):
     trained = load(stored_table("fig02")).query("optimizer == 'lbfgs'")
     line = load(stored_table("fig02_theory"))
     means, gap = instances.instance_means(trained), instances.training_gap(trained).mean(axis=1)
-    critical = mark(line, "critical").value
+    critical = alpha_of(line, "critical").value
     for branch, sign in (("semantic", -1), ("positional", 1)):
         colour = BRIGHT[theme][branch]
         theory, students = branches(line)[branch], means.loc[branch][sign * gap > 0]

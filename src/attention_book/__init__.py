@@ -1,7 +1,40 @@
-"""The book beside the science.
+"""The book beside the science; a notebook imports from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
 them what several pages need, `pages` what one page shows, and draws it; `render` gives numbers and pictures their form.
 `notebooks` executes the texts, `commands` does the work of the command line, `explorer` makes what the landing page
 needs, `metadata` what describes the data to others.
 """
+
+from importlib import import_module
+
+# What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
+NAMES = {
+    "experiments": "grid",
+    "experiments.results": "read",
+    "published": "Comparison compare",
+    "render.markup": "Table mathtext number symbol",
+    "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
+    " standard_student_theory theory_thresholds threshold_moves",
+    "analysis.basins": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines fractions",
+    "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
+    "analysis.instances": "GAPS absolute_means advantage as_columns as_frame by_data_set difference_in_errors gap_map"
+    " in_errors instance_means limit memory root root_mean_squares test_gap training_gap wilson with_errors",
+    "analysis.lines": "losses_of theory_gap theory_lines",
+    "analysis.one_step": "breaking_shift ground_states student_crossings three_ways with_one_step",
+    "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve is_minimum last_fall"
+    " mean_difference mean_of_shifts shifts_by side_by_side table_of_shifts",
+    "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
+    "render.maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps theory_curves",
+    "render.slices": "TIED draw_theory draw_variant finish_slice",
+    "render.widgets": "MOVING attention_panel moving_surface",
+}
+MODULES = {name: module for module, names in NAMES.items() for name in names.split()}
+
+
+def __getattr__(name):
+    if name == "style":
+        return import_module(".render.style", __name__)
+    if name not in MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{MODULES[name]}", __name__), name)

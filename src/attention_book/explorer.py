@@ -13,8 +13,8 @@ from numpy.polynomial.hermite_e import hermegauss
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from .analysis.thresholds import borders_of, mark
-from .experiments.results import experiment
+from .analysis.thresholds import alpha_of, borders_of
+from .experiments.results import read
 from .pages import prices
 from .paths import ROOT, stored_table
 from .store.provenance import source_digest
@@ -50,9 +50,9 @@ def pieces():
 def _words(folder):
     """Draw the picture; texts about the transition at the standard omega, about limits, and about claims."""
     task, names = Task(), (THEORY, TRAINED, CLOSE, *EXPERIMENTS.values(), VARIANTS)
-    line, trained, close, *compared = (experiment(name, "paper", quiet=True) for name in names)
+    line, trained, close, *compared = (read(name, "paper") for name in names)
     trained, close = trained[trained["optimizer"] == "lbfgs"], close[close["omega"] == task.omega]
-    alpha_c = mark(line, "critical").value
+    alpha_c = alpha_of(line, "critical").value
     solutions = {alpha: prices.students_at(task, alpha, POINTS) for alpha in (1.0, alpha_c, 2.0)}
     accounts = {
         alpha: {branch: prices.account(task, some) for branch, some in students.items()}
@@ -78,7 +78,7 @@ def data_script():
         "lam": Task().lam,
         "noise": list(noise),
         "weights": list(weights / weights.sum()),
-        "tasks": {name: _task(name, experiment(stored, "paper", quiet=True)) for name, stored in EXPERIMENTS.items()},
+        "tasks": {name: _task(name, read(stored, "paper")) for name, stored in EXPERIMENTS.items()},
     }
     return f"window.explorerData = {json.dumps(data, separators=(',', ':'))};\n"
 

@@ -6,9 +6,12 @@ import pytest
 import torch
 from scipy import stats
 
-from attention_book.analysis.instances import wilson
-from attention_book.pages import parameters, phase_diagram
+from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, fractions
+from attention_book.analysis.instances import memory, wilson
 from attention_book.pages import starts as basins
+from attention_book.pages.minima import valleys
+from attention_book.pages.phase_diagram import scatter
+from attention_book.pages.variant_maps import unfinished
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines
@@ -55,17 +58,17 @@ def run(semantic, positional, **other):
         (run(0.9, 0.1), "semantic", "semantic"),
         (run(-0.9, 0.1), "semantic", "semantic"),
         (run(0.1, -0.6), "positional", "positional"),
-        (run(0.9 - 0.8 * basins.CLOSE_COSINE, 0.1), "semantic", "semantic"),
-        (run(0.9 - 1.2 * basins.CLOSE_COSINE, 0.1), "semantic", "neither"),
-        (run(0.9, 0.1 + 1.2 * basins.CLOSE_COSINE), "semantic", "neither"),
+        (run(0.9 - 0.8 * CLOSE_COSINE, 0.1), "semantic", "semantic"),
+        (run(0.9 - 1.2 * CLOSE_COSINE, 0.1), "semantic", "neither"),
+        (run(0.9, 0.1 + 1.2 * CLOSE_COSINE), "semantic", "neither"),
         (run(0.4, 0.3), "semantic", "neither"),  # |m| is three times |theta|: what counts are cosines
         (run(0.9, 0.1, q=0.25, theta=0.225, m=0.1), "semantic", "semantic"),  # half as large
-        (run(0.9, 0.1, grad_norm=2 * basins.SMALL_GRADIENT), "semantic", "neither"),
+        (run(0.9, 0.1, grad_norm=2 * SMALL_GRADIENT), "semantic", "neither"),
         (run(0.9, 0.1, alpha=1.0), "semantic", "neither"),
     ],
 )
 def test_a_run_counts_for_the_basin_it_has_come_to(informed, end, side, basin):
-    runs = basins.classify(pd.concat([informed, pd.DataFrame([end])], ignore_index=True), SIGMA)
+    runs = classify(pd.concat([informed, pd.DataFrame([end])], ignore_index=True), SIGMA)
     assert (list(runs["side"]), list(runs["basin"])) == ([side], [basin])
 
 
@@ -73,7 +76,7 @@ def test_a_basin_that_its_own_starts_leave_does_not_exist(informed):
     gone = informed["start"] == "semantic"
     informed.loc[gone, ["theta", "m"]] = informed.loc[~gone, ["theta", "m"]].to_numpy()
     ends = pd.DataFrame([run(0.9, 0.1), run(0.1, 0.6)])
-    runs = basins.classify(pd.concat([informed, ends], ignore_index=True), SIGMA)
+    runs = classify(pd.concat([informed, ends], ignore_index=True), SIGMA)
     assert list(runs["basin"]) == ["neither", "positional"]
 
 
@@ -84,7 +87,7 @@ def test_cosines_are_those_of_the_weights():
     weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
     row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
     known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
-    assert basins.cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+    assert cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
 
 
 def test_growth_on_data_and_the_first_steps_of_descent():
@@ -116,7 +119,7 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
     widths = []
     for ends in (equal, free):
         runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": seeds, "basin": ends})
-        table = basins.fractions(runs).set_index("basin")
+        table = fractions(runs).set_index("basin")
         share, low, high = table.loc["semantic", ["fraction", "low", "high"]]
         assert low < share < high
         widths.append(high - low)
@@ -129,7 +132,7 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
 
 def test_runs_on_a_single_data_set_count_as_one():
     runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
-    low, high = basins.fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
+    low, high = fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
     assert (low, high) == pytest.approx(wilson(0.5, 1))
 
 
@@ -147,7 +150,7 @@ def around(*by_data_set, omega=0.3):
 
 
 def test_minima_are_counted_for_each_data_set():
-    (row,) = basins.scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
+    (row,) = scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
     assert (row["omega"], row["alpha"], row["valley"]) == (0.3, 1.0, "semantic")
     assert [row[name] for name in ("starts", "minima", "fewest", "most")] == [3, 2, 1, 3]
     assert row["scatter"] == pytest.approx((4e-8 / 2) ** 0.5)
@@ -155,7 +158,7 @@ def test_minima_are_counted_for_each_data_set():
 
 def test_a_scatter_has_an_error_and_there_is_none_where_all_starts_meet():
     table = pd.concat([around([0.0, 2e-4], [0.0, 4e-4], omega=0.1), around([0.0, 1e-10], [0.0, 1e-10])])
-    divided, single = basins.scatter(table).to_dict("records")
+    divided, single = scatter(table).to_dict("records")
     assert divided["scatter"] == pytest.approx(5e-8**0.5) and divided["minima"] == 2  # variances 2e-8 and 8e-8
     assert divided["scatter_error"] == pytest.approx(3e-8 / (2 * 5e-8**0.5))
     assert np.isnan(single["scatter"]) and np.isnan(single["scatter_error"]) and single["minima"] == 1
@@ -181,7 +184,7 @@ def test_memory_is_a_root_mean_square_over_data_sets():
             "train_loss_error": [0.01, 1.0, 1.0, 0.02],
         }
     ).astype({"what": "category"})
-    frame = parameters.memory(pd.DataFrame(rows), theory[:3]).set_index("start")
+    frame = memory(pd.DataFrame(rows), theory[:3]).set_index("start")
     assert frame.loc["semantic", "theta_rms"] == pytest.approx(((0.09 + 0.25) / 2) ** 0.5)
     assert frame.loc["semantic", "theta_rms_error"] == pytest.approx(0.08 / (2 * 0.17**0.5))
     # Starts on one data set are one instance: squares 0.05 and 0.01.
@@ -190,10 +193,10 @@ def test_memory_is_a_root_mean_square_over_data_sets():
     assert frame.loc["random", "train_loss"] == 2.0 and frame.loc["random", "train_loss_error"] == pytest.approx(0.5)
     assert frame.loc["any", ["theta_rms", "m_rms", "train_loss", "train_loss_error"]].to_list() == [0, 0, 0.9, 0.01]
     assert np.isnan(frame.loc["any", "dimension"]) and frame.loc["random", "dimension"] == 100
-    with_minimum = parameters.memory(pd.DataFrame(rows), theory).iloc[-1]
+    with_minimum = memory(pd.DataFrame(rows), theory).iloc[-1]
     assert with_minimum[["start", "m_rms", "m_rms_error", "train_loss"]].to_list() == ["positional", 0.2, 0.03, 0.8]
     assert np.isnan(with_minimum["dimension"])
-    assert "any" not in set(parameters.memory(pd.DataFrame(rows), theory[:0])["start"])
+    assert "any" not in set(memory(pd.DataFrame(rows), theory[:0])["start"])
 
 
 def ends():
@@ -211,11 +214,11 @@ def ends():
 
 
 def test_minima_of_a_valley():
-    (row,) = basins.valleys(ends()).to_dict("records")
+    (row,) = valleys(ends()).to_dict("records")
     assert (row["starts"], row["minima"], row["minima_low"], row["minima_high"]) == (3, 2.0, 1, 3)
     assert row["relative_scatter"] == pytest.approx((0.1 + 0) / 2)  # standard deviation over the lowest, on average
     assert row["aligned"] == pytest.approx(0.8) and row["aligned_std"] == pytest.approx((0.26 / 5) ** 0.5)
-    (row,) = basins.valleys(ends().assign(train_loss=1.0)).to_dict("records")
+    (row,) = valleys(ends().assign(train_loss=1.0)).to_dict("records")
     assert np.isnan(row["relative_scatter"])
 
 
@@ -239,4 +242,4 @@ def test_students_that_the_steps_do_not_suffice_for():
             ("lbfgs", "positional", 1.3),
         )
     ]
-    assert phase_diagram.unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}
+    assert unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from attention_book.analysis.one_step import three_ways, with_one_step
 from attention_book.pages import breaking
 from attention_book.render.style import COLOURS
 from attention_phases import Task
@@ -51,9 +52,9 @@ def test_thresholds_that_were_not_found_are_left_out():
     table = table.assign(alpha=0.69, alpha_error=1e-3, shift_error=1e-4)
     lost = pd.DataFrame([{"what": "critical", "omega": 0.3, "reason": "positional: did not settle"}])
     table = pd.concat([table, lost], ignore_index=True).assign(symmetric=0.7, symmetric_error=1e-3)
-    shifts = breaking.moved(table)
+    shifts = with_one_step(table)
     assert shifts.index.tolist() == [0.1, 0.2, 0.25] and shifts["resolved"].tolist() == [True, True, False]
-    assert breaking.moved(table[["what", "omega", "reason", "symmetric", "symmetric_error"]]).empty  # of none at all
+    assert with_one_step(table[["what", "omega", "reason", "symmetric", "symmetric_error"]]).empty  # of none at all
 
 
 def test_shares_and_differences_are_in_errors_of_both():
@@ -62,7 +63,7 @@ def test_shares_and_differences_are_in_errors_of_both():
     theory = pd.DataFrame([theory | {"symmetric_error": 0.003}], index=[0.1])
     trained = {"informed": 0.705, "informed_error": 0.004, "searched": 0.735, "searched_error": 0.004}
     trained = pd.DataFrame([trained | {"later": 0.03, "later_error": 0.006}], index=[0.1])
-    row = breaking.three_ways(theory, trained).loc[0.1]
+    row = three_ways(theory, trained).loc[0.1]
     assert row[["informed_off", "searched_off"]].tolist() == pytest.approx([-8.0, -2.0])
     assert row["published"] == "0.707"
     assert row["explained"] == pytest.approx(7 / 47) and row["descended"] == pytest.approx(3 / 4)

@@ -8,13 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cells import stored
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
+from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
+from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
-from attention_book.pages import breaking, phase_diagram, starts, structured, variants
+from attention_book.pages import variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
+from attention_book.pages.minima import valleys
+from attention_book.pages.phase_diagram import SAME_LOSS, scatter
+from attention_book.pages.variant_maps import unfinished
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -41,14 +47,16 @@ def line(name, what, along="omega", **where):
 
 def thresholds_for_evenly_spread_teachers():
     """Thresholds of students minus those of theory, where there are both, in errors."""
-    rows = structured.spectra(load("spectra"), load("spectra_theory"))
-    return structured.thresholds_off(rows[rows["source"] == 0]).stack().dropna()
+    rows = stored("structured_tokens", "evenly")
+    return pd.concat(
+        [instances.difference_in_errors(rows, f"trained_{kind}", kind) for kind in ("critical", "linear")]
+    ).dropna()
 
 
 def value_powers_off(power):
     """How far the powers of d that a value matrix's gain falls with are from one of theory, in errors, by start."""
-    rows = structured.value_gains(load("limits"))
-    return ((rows["power"] - power) / rows["power_error"]).groupby("start").first()
+    powers = stored("structured_tokens", "powers")
+    return pd.Series({start: (found - power) / error for start, (found, error) in powers.items()})
 
 
 def largest_loss_apart(name, **where):
@@ -132,7 +140,7 @@ def shares_above(**where):
 
 def semantic_minima(omega):
     """Fewest and most minima that starts in the semantic valley lead to on a data set."""
-    rows = starts.valleys(load("landscape", omega=omega)).set_index("valley")
+    rows = valleys(load("landscape", omega=omega)).set_index("valley")
     return tuple(rows.loc["semantic", ["minima_low", "minima_high"]])
 
 
@@ -150,7 +158,7 @@ def remembered_over_theory():
 
 def semantic_at_the_transition():
     """Fewest and most minima that starts around the teacher lead to, at omega = 0.3."""
-    counts = starts.scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
+    counts = scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
     return tuple(counts.loc["semantic", ["fewest", "most"]])
 
 
@@ -213,12 +221,12 @@ def rise_with_full_value():
 @cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
-    return starts.classify(load("fig15_fractions"), Task().sigma)
+    return classify(load("fig15_fractions"), Task().sigma)
 
 
 @cache
 def random_shares():
-    return starts.fractions(random_runs())
+    return fractions(random_runs())
 
 
 def semantic_runs(optimizer, *dimensions, alpha=4):
@@ -333,7 +341,7 @@ CLAIMS = {
     },
     "beyond_replica_symmetry": {
         r"At $\omega = 0.2$ the semantic $\Phi$ is too flat for our points": lambda: (
-            breaking.moved(load("one_step")).query("not resolved and omega <= 0.3").index == [0.2]
+            with_one_step(load("one_step")).query("not resolved and omega <= 0.3").index == [0.2]
         ).all(),
         r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
@@ -438,8 +446,8 @@ CLAIMS = {
         ),
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
-                (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[0.75:].sum() == 1
-                and (semantic_and_mixed()["apart"] > starts.SAME_LOSS).loc[:0.75].mean() > 0.2
+                (semantic_and_mixed()["apart"] > SAME_LOSS).loc[0.75:].sum() == 1
+                and (semantic_and_mixed()["apart"] > SAME_LOSS).loc[:0.75].mean() > 0.2
                 and round(100 * semantic_and_mixed()["share"].max()) == 1
             )
         ),
@@ -452,7 +460,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
-            (left := phase_diagram.unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
+            (left := unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {

@@ -541,13 +541,13 @@ def test_verify_without_results_is_a_failure(nowhere, complaint):
 
 def test_an_experiment_is_read_where_it_is_stored(stored, monkeypatch):
     monkeypatch.setattr(results, "compute", lambda *_: pytest.fail("computed although it is stored"))
-    pd.testing.assert_frame_equal(results.experiment("fig02", "paper"), load(stored))
+    pd.testing.assert_frame_equal(results.read("fig02", "paper"), load(stored))
 
 
 def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stored):
     before, old = stored.read_bytes(), load(stored)
     tiny(0.5, 1.0, 2.0)
-    table = results.experiment("fig02", "paper", workers=1, quiet=True)
+    table = results.read("fig02", "paper", workers=1)
     assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
     known = old["alpha"] < 1.5
     assert table[table["alpha"] < 2]["seconds"].tolist() == old[known]["seconds"].tolist()  # read, not computed
@@ -557,15 +557,15 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stor
 @pytest.mark.parametrize("profile", ["laptop", "smoke"])
 def test_other_profiles_compute_all_once_and_leave_data_alone(stored, profile, monkeypatch):
     before, old = stored.read_bytes(), load(stored)
-    table = results.experiment("fig02", profile, workers=1, quiet=True)
+    table = results.read("fig02", profile, workers=1)
     assert set(table["cell"]) == set(old["cell"])
     assert set(table["seconds"]).isdisjoint(old["seconds"])
     assert stored.read_bytes() == before
     # Another notebook reads what this one has computed; other code computes anew.
-    again = results.experiment("fig02", profile, workers=1, quiet=True)
+    again = results.read("fig02", profile, workers=1)
     assert again["seconds"].tolist() == table["seconds"].tolist()
     monkeypatch.setattr(provenance, "source_digest", lambda: "other")
-    anew = results.experiment("fig02", profile, workers=1, quiet=True)
+    anew = results.read("fig02", profile, workers=1)
     assert set(anew["seconds"]).isdisjoint(table["seconds"])
 
 
@@ -580,8 +580,8 @@ def test_an_interrupted_profile_goes_on(tiny, nowhere, monkeypatch):
 
     monkeypatch.setattr(simulation, "train_students", failing)
     with pytest.raises(SweepError, match="1 of 3 cells failed"):
-        results.experiment("fig02", "smoke", quiet=True)
-    table = results.experiment("fig02", "smoke", quiet=True)
+        results.read("fig02", "smoke")
+    table = results.read("fig02", "smoke")
     assert calls == [0.5, 1.0, 1.5, 1.0] and sorted(set(table["alpha"])) == [0.5, 1.0, 1.5]
 
 

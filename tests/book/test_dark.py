@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from built import EXECUTED, HTML
 
-from attention_book.pages.variants import TIED
-from attention_book.render.screens import INK, LINK, PAPER, SVG, VALUES, dark, linear, oklab, on_dark
-from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE
+from attention_book.render.screens import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
+from attention_book.render.slices import TIED
+from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE, VALUES
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 SHOWN = """() => [...document.querySelectorAll('.bd-article .themes')].map(pair => [

@@ -15,7 +15,7 @@ from test_pages import WCAG, serious
 
 from attention_book.analysis.thresholds import borders_of
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.results import experiment
+from attention_book.experiments.results import read
 from attention_book.experiments.simulation import train_students
 from attention_book.explorer import (
     EXPERIMENTS,
@@ -44,7 +44,7 @@ NUMBERS = """() => Object.fromEntries(Array.from(document.querySelectorAll(".exp
 @pytest.fixture(scope="module")
 def branches():
     """Nodes by matrix and branch."""
-    lines = {matrix: experiment(name, "paper", quiet=True) for matrix, name in EXPERIMENTS.items()}
+    lines = {matrix: read(name, "paper") for matrix, name in EXPERIMENTS.items()}
     return {(matrix, branch): branch_nodes(table, branch) for matrix, table in lines.items() for branch in OWN}
 
 
@@ -92,7 +92,7 @@ def test_what_leaving_out_tells_is_at_least_the_error_of_the_interpolation():
 
 
 def test_nodes_are_the_stored_theory_with_the_ends_of_the_branches(branches):
-    lines = experiment("fig03_theory", "paper", quiet=True)
+    lines = read("fig03_theory", "paper")
     for branch, own in OWN.items():
         for nodes in branches["standard", branch]:
             line = lines[np.isclose(lines["omega"], nodes.omega)]
@@ -206,7 +206,7 @@ def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega
 def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     page, go = explorer
     verdict = page.locator(".explorer-verdict")
-    begins, ends = borders_of(experiment("fig03_theory", "paper", quiet=True)).values()
+    begins, ends = borders_of(read("fig03_theory", "paper")).values()
     go(omega=0.3, alpha=0.5)
     assert "Only the positional student" in verdict.inner_text()
     assert f"the semantic minimum begins at α = {begins['alpha'][0.3]:.2f}" in verdict.inner_text()
@@ -224,7 +224,7 @@ def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
 
 def test_the_winner_changes_at_the_critical_line(explorer):
     page, go = explorer
-    lines = experiment("fig03_theory", "paper", quiet=True)
+    lines = read("fig03_theory", "paper")
     critical = lines[lines["what"] == "critical"].set_index("omega")["alpha"]
     for omega in (0.1, 0.2, 0.3, 0.4):
         for side, winner in ((-0.02, "positional"), (0.02, "semantic")):
@@ -541,9 +541,7 @@ def test_what_the_landing_page_says_of_both_accounts_holds(students):
 
 def test_what_the_claims_say_of_the_thresholds_holds():
     """Of theory: alpha_l comes after alpha_c of the standard student and of untied weights wherever both are known."""
-    standard, alternative, variants = (
-        experiment(name, "paper", quiet=True) for name in (*EXPERIMENTS.values(), VARIANTS)
-    )
+    standard, alternative, variants = (read(name, "paper") for name in (*EXPERIMENTS.values(), VARIANTS))
     for lines in (standard, alternative, variants[variants["form"] == "untied"]):
         both = (
             lines[lines["what"].isin(("critical", "linear"))]

@@ -33,6 +33,7 @@ FIGURE = ("figure", "fig02", "--profile", "smoke")
         ("omega=1", 1.0),
         ("points=128", 128),
         ("matrix=0.3,0.7;0.8,0.2", [[0.3, 0.7], [0.8, 0.2]]),
+        ("omega=.2", 0.2),
     ],
 )
 def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):

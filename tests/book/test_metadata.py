@@ -15,10 +15,10 @@ import yaml
 from rocrate.rocrate import ROCrate
 
 from attention_book.analysis import instances
+from attention_book.analysis.one_step import student_crossings, three_ways, with_one_step
+from attention_book.analysis.thresholds import alpha_of
 from attention_book.analysis.thresholds import crossing as crossing_of
-from attention_book.analysis.thresholds import mark
 from attention_book.metadata import OF_CELLS, described, texts
-from attention_book.pages import breaking
 from attention_book.paths import DATA, ROOT, notebooks
 from attention_book.quantities import QUANTITIES
 from attention_book.store import provenance
@@ -63,9 +63,7 @@ def test_the_readme_says_the_stored_results():
     omega, small = Task().omega, 0.1
     tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "searched", "one_step", "fig02")}
     line = load(DATA / "fig02_theory.parquet")
-    crossings = breaking.three_ways(
-        breaking.moved(tables["one_step"]), breaking.student_crossings(tables["crossing"], tables["searched"])
-    )
+    crossings = three_ways(with_one_step(tables["one_step"]), student_crossings(tables["crossing"], tables["searched"]))
 
     def crossing(at, name):
         return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])
@@ -78,11 +76,11 @@ def test_the_readme_says_the_stored_results():
     weak, exact = thresholds_of_learning()
     sentences = [
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "
-        f"{with_error(*mark(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory (students: "
+        f"{with_error(*alpha_of(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory (students: "
         f"{crossing(omega, 'informed')}; the lowest minima found: {crossing(omega, 'searched')}). The overlap with the "
         f"teacher jumps there from 0 to {overlap('semantic', 'theta'):.2f}, that with the positions from "
         f"{overlap('positional', 'm'):.2f} to 0.",
-        f"Only past $\\alpha_l = {with_error(*mark(line, 'linear'))}$ (students at $d = {trained['d'].iloc[0]}$: "
+        f"Only past $\\alpha_l = {with_error(*alpha_of(line, 'linear'))}$ (students at $d = {trained['d'].iloc[0]}$: "
         f"{with_error(*linear)}) does the semantic student predict better than the best linear model.",
         f"At $\\omega = {small:g}$ students cross at {crossing(small, 'informed')}, and replica-symmetric theory says "
         f"{crossing(small, 'symmetric')}. One step of replica symmetry breaking gives {crossing(small, 'alpha')}.",

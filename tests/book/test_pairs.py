@@ -1,5 +1,6 @@
 """The texts as notebooks: the .ipynb side of a pair, and what makes a notebook worth opening."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -45,20 +46,34 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
     cells = jupytext.read(text).cells
     for before, cell in pairwise(cells):
         if cell.cell_type == "code":
-            assert len(cell.source.splitlines()) <= 25, cell.source
-            assert before.cell_type == "markdown", f"no line of prose before:\n{cell.source}"
+            lines = cell.source.splitlines()
+            assert len(lines) <= 60, cell.source
+            assert max(map(len, lines)) <= 100, "\n".join(line for line in lines if len(line) > 100)
+            said = before.cell_type == "markdown" or lines[0].startswith("# ") or "mystnb" in cell.metadata
+            assert said, f"no line of prose before, no comment, no caption:\n{cell.source}"
     _, *others = [cell.source for cell in cells if cell.cell_type == "code"]
     assert not any(line.startswith(("import ", "from ")) for source in others for line in source.splitlines())
 
 
-def test_imports_are_sorted(tmp_path):
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_no_line_runs_at_one_size_alone(text):
+    """What only the paper's size drew, the tests would never see."""
+    tree = ast.parse("\n".join(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"))
+    branches = [node for node in ast.walk(tree) if isinstance(node, (ast.Compare, ast.Match))]
+    names = [name.id for branch in branches for name in ast.walk(branch) if isinstance(name, ast.Name)]
+    assert "profile" not in names
+
+
+def test_code_has_the_form_and_the_style_of_src(tmp_path):
+    """CONTRIBUTING has the command that gives it the form."""
     for text in TEXTS:
-        first = next(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code")
-        (tmp_path / f"{text.stem}.py").write_text(first + "\n")
-    options = ["--select", "I", "--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]']
-    command = [sys.executable, "-m", "ruff", "check", *options, str(tmp_path)]
-    checked = subprocess.run(command, capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stdout
+        cells = [cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"]
+        (tmp_path / f"{text.stem}.py").write_text("\n\n\n# %%\n".join(cells) + "\n", encoding="utf-8")
+    options = ["--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]', "--line-length", "100"]
+    for command in (["format", "--check"], ["check", "--ignore", "E501", "--output-format", "concise"]):
+        command = [sys.executable, "-m", "ruff", *command, *options, str(tmp_path)]
+        checked = subprocess.run(command, capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stdout
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)

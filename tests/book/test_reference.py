@@ -93,7 +93,7 @@ def test_a_missing_result_is_not_computed_where_results_are_stored(tmp_path, mon
     monkeypatch.setenv(results.STORED, str(tmp_path))
     monkeypatch.setattr(results, "compute", lambda *_, **__: pytest.fail("computed"))
     with pytest.raises(ResultError, match=r"fig02\.parquet: lacks results of the smoke profile"):
-        results.experiment("fig02", "smoke")
+        results.read("fig02", "smoke")
 
 
 SUITE = """

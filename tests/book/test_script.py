@@ -10,19 +10,22 @@ from attention_book.notebooks.behind import script
 from attention_book.paths import NOTEBOOKS
 
 CELLS = [
-    "import numpy as np\nfrom math import pi, sqrt\nglue('x', 1)",
+    "import numpy as np\nfrom attention_book import style\nfrom math import pi, sqrt\n"
+    "style.use_book_output()\nglue('x', 1)",
     "rng = np.random.default_rng(0)\nsize = 2\nsize = 3",
     "spent = rng.normal()\nrows = {k: rng.normal(size=size) for k in 'ab'}\nfor k in rows: glue(k, 0)",
     "figure = draw(spent)",
     "rows['c'] = pi\nprint(rows)\nmore = []\nmore.append(1)\nlog = []\nlog.append(2)",
-    "figure = draw(rows.query('a < @size'), more)",
+    "figure = draw(rows.query('a < @size'), more)\nfigure.axes[0].legend()\nstyle.show(figure)",
 ]
 
 
 def test_a_script_has_what_the_figure_needs_and_what_moves_a_random_number_before_it():
     assert script(CELLS, "fig").splitlines() == [
         "import numpy as np",
+        "from attention_book import style",
         "from math import pi",
+        "style.use_book_output()",
         "rng = np.random.default_rng(0)",
         "size = 3",
         "spent = rng.normal()",
@@ -31,6 +34,8 @@ def test_a_script_has_what_the_figure_needs_and_what_moves_a_random_number_befor
         "more = []",
         "more.append(1)",
         "figure = draw(rows.query('a < @size'), more)",
+        "figure.axes[0].legend()",
+        "style.show(figure)",
         'figure.savefig("fig.svg")',
     ]
 

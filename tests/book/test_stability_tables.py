@@ -5,9 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 
-from attention_book.pages import landscape, stability
-from attention_book.pages.breaking import breaking_shift
+from attention_book.analysis import lines as lines_of_theory
+from attention_book.analysis.lines import theory_lines
+from attention_book.analysis.one_step import breaking_shift, ground_states
+from attention_book.pages.free_energy import ranges
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
 
@@ -21,27 +24,26 @@ def stored(monkeypatch):
         return rows + [{"what": "critical", "alpha": cell.task.omega, "alpha_error": 0.1}] * (cell.task.omega < 0.6)
 
     rows = [(0.1, "semantic", 7.0), (0.1, "positional", 7.0), (0.1, "critical", 7.0), (0.05, "critical", 7.0)]
-    monkeypatch.setattr(
-        landscape, "experiment", lambda *_, **__: pd.DataFrame(rows, columns=["omega", "what", "alpha"])
-    )
-    monkeypatch.setattr(landscape, "standard_line", line)
+    known = pd.DataFrame(rows, columns=["omega", "what", "alpha"])
+    monkeypatch.setattr(lines_of_theory, "read", lambda *_, **__: known)
+    monkeypatch.setattr(lines_of_theory, "standard_line", line)
 
 
 def test_lines_of_theory_that_are_not_stored_are_computed(stored):
     for omegas in ([0.1, 0.05, 0.3], [0.05, 0.3], [0.1]):
-        lines = landscape.theory_lines("paper", omegas)
+        lines = theory_lines("paper", omegas)
         assert lines.groupby("omega")["what"].apply(set).to_dict() == {
             omega: {"semantic", "positional", "critical"} for omega in omegas
         }
         critical = lines[lines["what"] == "critical"].set_index("omega")["alpha"]
         assert critical.to_dict() == {omega: 7.0 if omega == 0.1 else omega for omega in omegas}
-    assert landscape.theory_lines("smoke", [0.1])["alpha"].max() == 1
+    assert theory_lines("smoke", [0.1])["alpha"].max() == 1
 
 
 @pytest.mark.parametrize("profile", ["paper", "smoke"])
 def test_an_omega_at_which_no_losses_cross_is_named(stored, profile):
     with pytest.raises(ResultError, match=r"^no critical threshold found at omega = 0\.7$"):
-        landscape.theory_lines(profile, [0.1, 0.7])
+        theory_lines(profile, [0.1, 0.7])
 
 
 @pytest.fixture
@@ -59,7 +61,7 @@ def borders():
 
 
 def test_where_minima_begin_and_end(borders):
-    one, two = landscape.ranges(borders).to_dict("records")
+    one, two = ranges(borders).to_dict("records")
     assert (two["omega"], two["semantic_start"], two["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (two["critical"], two["critical_error"]) == (1.25, 0.01)
     assert (two["critical_broken"], two["critical_broken_error"]) == breaking_shift("critical", 0.3)
@@ -73,6 +75,9 @@ EXPECTED = pd.DataFrame(
 )
 
 
+PLACE = ["omega", "alpha", "branch"]
+
+
 def run(what, alpha, seed, **values):
     return {"omega": 0.3, "alpha": alpha, "start": "semantic", "what": what, "seed": seed} | values
 
@@ -83,9 +88,17 @@ def shrinking(alpha, seed, rate):
     return [run("contraction", alpha, seed, iteration=k, distance=rate**k / 2 ** (k >= 10), **more) for k in range(21)]
 
 
+def on_data(rows, damping):
+    """The table of message passing on data, from rows of its experiment."""
+    run, ran = pd.DataFrame(rows).rename(columns={"start": "branch"}), [*EXPECTED.index]
+    return cell("stability", "tested", run=run.assign(d=1000), ran=ran, theory=EXPECTED, DAMPING=damping, PLACE=PLACE)[
+        "tested"
+    ]
+
+
 def test_rates_beside_the_prediction():
     rows = [*shrinking(1.5, 0, 0.5), *shrinking(2.0, 0, 0.5), *shrinking(2.0, 1, 0.54)]  # on one data set, on two
-    alone, row = stability.on_data(pd.DataFrame(rows), EXPECTED, damping=0.0).reset_index().to_dict("records")
+    alone, row = on_data(rows, damping=0.0).reset_index().to_dict("records")
     assert (row["measured"], row["measured_error"]) == (pytest.approx(0.52), pytest.approx(0.02))
     assert row["predicted"] == pytest.approx(0.24**0.5)  # undamped, a perturbation shrinks by the root of Lambda
     assert row["predicted_error"] == pytest.approx((0.25**0.5 - 0.23**0.5) / 2)
@@ -103,34 +116,48 @@ def test_distances_that_copies_keep():
     elsewhere = [
         rows[6] | other | {"apart": 5.0} for other in ({"omega": 0.2}, {"alpha": 1.0}, {"start": "positional"})
     ]
-    table = pd.DataFrame([*rows, *elsewhere, *shrinking(1.5, 0, 0.5)])
-    nowhere, row = stability.on_data(table, EXPECTED, damping=0.7).reset_index().to_dict("records")
+    nowhere, row = on_data([*rows, *elsewhere, *shrinking(1.5, 0, 0.5)], damping=0.7).reset_index().to_dict("records")
     kept = [row[f"copies_jumping{part}"] for part in ("", "_low", "_high")]
     assert kept == [0.4, 0.2, 0.6] and np.isnan(nowhere["copies_jumping"])
 
 
+BROKEN = {"what": ["semantic", "positional"], "reason": ["", "no maximum"]}
+SHIFTED = {"alpha": 0.75, "q0": 1, "q1": 2, "y": 3, "phi": 0.002, "phi_error": 0, "shift": 4e-6, "shift_error": 1e-6}
+
+
+def stored_tables(name, *_, **__):
+    """Both branches at omega = 0.1 and at 0.05, which the page leaves out; message passing at one place."""
+    if name == "one_step":
+        return pd.concat([pd.DataFrame(BROKEN).assign(**SHIFTED, omega=omega) for omega in (0.05, 0.1)])
+    return pd.DataFrame([run("copies", 2.0, 0)])
+
+
 def test_a_distance_below_those_tried_is_none():
-    solution = SimpleNamespace(replicon=0.3, stderr={"replicon": 0.02})
+    solution = SimpleNamespace(replicon=0.3, stderr={"replicon": 0.02}, overlaps=None)
     distances = np.array([1.0, 0.5, 0.25])
-    gains = {0.25: [[0.5, 1.0, 2.0]] * 4, 0.5: [[0.5, 0.6, 0.7]] * 4}
-    solved = {(omega, 1.0, "semantic"): (solution, (distances, np.array(gain))) for omega, gain in gains.items()}
-    settling, close = stability.copies_in_theory(solved).reset_index().to_dict("records")
+    gains = {0.75: np.array([[0.5, 1.0, 2.0]] * 4), 2.0: np.array([[0.5, 0.6, 0.7]] * 4)}
+    rows = cell(
+        "stability",
+        "theory",
+        read=stored_tables,
+        solve=lambda *_: solution,
+        gains=lambda task, alpha, *_: (distances, gains[alpha]),
+        profile="",
+        points=0,
+        scrambles=0,
+    )["theory"]
+    assert [*rows.index] == [(0.1, 0.75, "positional"), (0.1, 0.75, "semantic"), (0.3, 2.0, "semantic")]
+    settling, _, close = rows.to_dict("records")
     assert (settling["distance"], settling["replicon"], settling["replicon_error"]) == (pytest.approx(0.5), 0.3, 0.02)
-    assert np.isnan(close["distance"]) and close["omega"] == 0.5
+    assert np.isnan(close["distance"])
 
 
 def test_what_breaking_adds_where_it_is_known():
-    rows = pd.DataFrame({"omega": 0.1, "what": ["semantic", "positional"], "reason": ["", "no maximum"]})
-    numbers = {
-        "alpha": 0.75,
-        "q0": 1,
-        "q1": 2,
-        "y": 3,
-        "phi": 0.002,
-        "phi_error": 0,
-        "shift": 4e-6,
-        "shift_error": 1e-6,
-    }
-    unknown, moved = stability.transitions(rows.assign(**numbers)).reset_index().to_dict("records")
+    states = ground_states(stored_tables("one_step")).reset_index().set_index(PLACE)
+    places = EXPECTED.iloc[[0, 0]].set_axis(states.index[-2:])
+    rows = cell("stability", "critical", one_step=states.iloc[-2:], theory=places, glue=lambda *_, **__: None)[
+        "critical"
+    ]
+    unknown, moved = rows.reset_index().to_dict("records")
     assert [row["branch"] for row in (unknown, moved)] == ["positional", "semantic"] and np.isnan(unknown["gained"])
     assert (moved["gained"], moved["gained_error"]) == (pytest.approx(2e-3), pytest.approx(5e-4))

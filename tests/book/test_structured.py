@@ -5,16 +5,21 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 
 from attention_book.experiments.cells import LineCell, StructuredCell
 from attention_book.experiments.variant_grids import TWO_TEACHERS, VALUE, power_law
-from attention_book.pages import structured
 from attention_book.store.parquet import flat
 from attention_book.store.provenance import flattened
 from attention_phases import Architecture, Task
 from attention_phases.model.architectures import STANDARD
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
+
+
+def of_page(name, **given):
+    """A function of the notebook, or what the cell that binds a name makes of given values."""
+    return cell("structured_tokens", name, after=("of_task",), read=lambda *_: None, profile="", **given)[name]
 
 
 def rows_of(task, cell_type, **more):
@@ -44,22 +49,24 @@ def test_rows_of_a_task_are_its_own():
     tasks = [Task(), Task(l1=0.1), power_law(1.0), power_law(1.0, 1.0), TWO_TEACHERS]
     for cell_type in (StructuredCell, LineCell):
         table = pd.DataFrame([rows_of(task, cell_type, number=number) for number, task in enumerate(tasks)])
-        assert [structured.of_task(table, task)["number"].tolist() for task in tasks] == [[k] for k in range(5)]
-        assert structured.of_task(table, Task(density=0.5)).empty
-        assert structured.of_task(table[["omega", "sigma", "lam", "matrix"]], Task(l1=0.1)).empty
+        assert [of_page("of_task")(table, task)["number"].tolist() for task in tasks] == [[k] for k in range(5)]
+        assert of_page("of_task")(table, Task(density=0.5)).empty
+        assert of_page("of_task")(table[["omega", "sigma", "lam", "matrix"]], Task(l1=0.1)).empty
 
 
 def test_thresholds_lie_where_the_gaps_fall_whatever_the_lengths():
-    places = structured.trained_thresholds(students(Task(), 1.2, 1.6, lean=0.3))
+    places = of_page("trained_thresholds")(students(Task(), 1.2, 1.6, lean=0.3))
     assert places["trained_critical"].value == pytest.approx(1.2)
     assert places["trained_linear"].value == pytest.approx(1.6)
-    none = structured.trained_thresholds(students(Task(), 0.2, 3.0))
+    none = of_page("trained_thresholds")(students(Task(), 0.2, 3.0))
     assert np.isnan([place.value for place in none.values()]).all()
 
 
 def test_linear_thresholds_are_those_of_each_dimension():
-    tables = [students(Task(), 0.0, linear).assign(d=d) for d, linear in ((100, 1.2), (200, 1.4), (400, 3.0))]
-    roots = structured.linear_by_dimension(pd.concat(tables))
+    task = power_law(1.5)
+    tables = [students(task, 0.0, linear).assign(d=d) for d, linear in ((100, 1.2), (200, 1.4), (400, 3.0))]
+    theory = pd.DataFrame([rows_of(task, LineCell, what="critical", alpha=1.0, alpha_error=0.1)])
+    roots = of_page("by_dimension", tables={"spectra": pd.concat(tables)}, lines={"spectra": theory})
     assert list(roots) == [100, 200] and [alpha.value for alpha in roots.values()] == pytest.approx([1.2, 1.4])
 
 
@@ -71,9 +78,11 @@ def test_a_value_matrix_is_compared_on_the_same_data(power):
         for architecture, its_loss in ((VALUE, loss * (1 - share)), (STANDARD, loss)):
             fields = rows_of(Task(), StructuredCell) | vars(architecture)
             rows.append(fields | {"d": d, "seed": seed, "start": start, "train_loss": its_loss})
-    gains = structured.value_gains(pd.DataFrame(rows))
+    tables = {"limits": pd.DataFrame(rows)}
+    gains = of_page("gains", tables=tables).reset_index()
     assert gains["gain"].to_numpy() == pytest.approx(0.2 * gains["d"].to_numpy() ** power, rel=0.06)
-    assert (gains["power"] - power).abs().max() < 4 * gains["power_error"].min() < 0.2
+    found = of_page("powers", tables=tables).values()
+    assert max(abs(value - power) for value, _ in found) < 4 * min(error for _, error in found) < 0.2
 
 
 def test_the_lowest_student_of_each_data_set_is_shown():
@@ -86,6 +95,8 @@ def test_the_lowest_student_of_each_data_set_is_shown():
     rows.append(
         columns | {"cell": "c", "start": "semantic", "train_loss": 0.0, "m": 9.0, "teacher_1": 9.0, "teacher_2": 9}
     )
-    shown = structured.lowest(pd.DataFrame(rows), Architecture()).loc[1.0]
+    shown = of_page(
+        "means", tables={"two_teachers": pd.DataFrame([*rows, *(row | {"form": "rank2"} for row in rows)])}
+    ).loc[1.0]
     assert shown[["teacher_1", "teacher_2", "m"]].tolist() == [1.5, 1.0, 1.0]  # over sigma^2, and over the mean square
     assert shown["teacher_1_error"] == pytest.approx(0.5)

@@ -5,20 +5,28 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 from frames import students
 
 from attention_book.analysis import instances
+from attention_book.analysis.beside_published import sizes_beside_published
 from attention_book.analysis.instances import in_errors
+from attention_book.analysis.lines import theory_gap
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
-from attention_book.pages import slice
-from attention_book.pages.phase_diagram import theory_advantage, theory_gap
-from attention_book.pages.slice import draw_slice
+from attention_book.pages.phase_diagram import theory_advantage
 from attention_book.paths import DATA
+from attention_book.published import compare
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.two_tokens import sample
 from attention_phases.theory.prediction_error import test_error as expected_error
+
+
+def of_slice(own, task, name="comparisons", **given):
+    """What the cell of Figure 2 that alone binds a name makes of given values."""
+    known = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
+    return cell("fig02_slice", own, **known, **given)[name]
 
 
 def solution(**values):
@@ -30,20 +38,29 @@ def solution(**values):
 def test_theory_of_figure_2():
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     known = {"critical": Measured(1.25, 0.0006), "linear": Measured(1.49, 0.0006)}
-    rows = slice.solutions_beside_published(Task(), solutions, known)
+    given = {"solve": lambda task, alpha, branch, points: solutions[branch], "thresholds": known}
+
+    def compared(task):
+        return compare(of_slice("solutions", task, name="comparisons", **given))
+
+    rows = compared(Task())
     assert len(rows) == 12 and rows["difference"].to_list()[:2] == pytest.approx([0.009, 0.039])
     by = {(row.quantity, row.parameters.get("branch")): row for row in rows.itertuples()}
     assert by["theta", "semantic"].difference == pytest.approx(-0.0006)
     assert by["V", "positional"].sigma == pytest.approx(-0.04 / (0.01 + 1e-4 / 12) ** 0.5)
     assert by["train_loss", "semantic"].value == 0.0036 and by["test_mse", "semantic"].value == 0.0014
     assert by["m", "positional"].parameters == {"alpha": 2.0, "branch": "positional"}
-    assert len(slice.solutions_beside_published(Task(omega=0.4), solutions, known)) == 1  # alpha_c alone
-    assert slice.solutions_beside_published(Task(sigma=0.7), solutions, known).empty
+    assert len(compared(Task(omega=0.4))) == 1  # alpha_c alone
+    assert compared(Task(sigma=0.7)).empty
 
 
 def trained(alpha, start, optimizer, seed, **values):
     same = dict.fromkeys(instances.MEASURED, 0.0)
     return {"alpha": alpha, "start": start, "optimizer": optimizer, "seed": seed, "d": 1000} | same | values
+
+
+def of_experiment(task, table):
+    return compare(of_slice("optimizer", task, name="comparisons", table=table))
 
 
 def test_experiments_of_figure_2():
@@ -57,18 +74,18 @@ def test_experiments_of_figure_2():
         trained(0.25, "positional", "gd", 0),
         trained(0.25, "positional", "gd", 1),
     ]
-    frame = slice.means_beside_published(Task(), pd.DataFrame(rows)).set_index("quantity")
+    frame = of_experiment(Task(), pd.DataFrame(rows)).set_index("quantity")
     assert list(frame["published"]) == ["0.00322", "0.00197", "0.001162", "0.899"]
     assert frame["value"].to_list() == pytest.approx([0.0032, 0.0020, 0.0012, 0.88])  # |m|, as published
     assert frame["error"].to_list() == pytest.approx([1e-4, 1e-4, 1e-4, 0.04])
     assert frame.loc["linear_mse", "verdict"] == "not comparable" and frame.loc["linear_mse", "reason"] == "definition"
     assert frame.loc["test_mse", "verdict"] == "agrees" and set(frame["n"]) == {2}
     far = pd.DataFrame(rows).assign(test_mse=lambda table: 2 * table["test_mse"])
-    off = slice.means_beside_published(Task(), far).set_index("quantity").loc["test_mse"]
+    off = of_experiment(Task(), far).set_index("quantity").loc["test_mse"]
     assert (off["verdict"], off["reason"]) == ("differs", "instances")
     of_both = 0.04**2 * (1 + 2 / 24)  # the published means are of 24 data sets
     assert frame.loc["m/sigma^2", "sigma"] == pytest.approx(-0.019 / (of_both + 1e-6 / 12) ** 0.5)
-    assert slice.means_beside_published(Task(omega=0.4), pd.DataFrame(rows)).empty
+    assert of_experiment(Task(omega=0.4), pd.DataFrame(rows)).empty
 
 
 def test_students_by_dimension():
@@ -79,7 +96,7 @@ def test_students_by_dimension():
         for d in (10, 15, 36)
         for seed, measured in enumerate(values)
     ]
-    frame = slice.sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
+    frame = sizes_beside_published(pd.DataFrame(rows), Task(), ("theta/sigma^2", "m/sigma^2", "test_mse"))
     assert [(row.quantity, *row.parameters.values(), row.published) for row in frame.itertuples()] == [
         ("theta/sigma^2", 10, "semantic", "0.381"),
         ("theta/sigma^2", 36, "semantic", "0.444"),
@@ -205,7 +222,11 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     table = students(0.3, critical=1.0, linear=1.5, q=1.0, m=1.0, theta=1.0)
     means, gaps = instances.instance_means(table), instances.training_gap(table)
     thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
-    top = draw_slice(theory, 0.5, means, gaps, thresholds, 0.5, 0.5).axes[0]
+    lower = means.loc["semantic"].assign(start="semantic")
+    stable = Measured(0.5, 0.01)
+    top = of_slice(
+        "losses", Task(), "losses", theory=theory, stable=stable, gap=gaps, lower=lower, thresholds=thresholds
+    )
     (line,) = [line for line in top.lines if line.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
     (points,) = [container for container in top.containers if len(container.get_children())]

@@ -6,8 +6,17 @@ import pytest
 from frames import lines, students
 
 from attention_book import published
-from attention_book.analysis.thresholds import against_theory, crossing, last_fall, later, shift, shifts
-from attention_book.pages import breaking, parameters
+from attention_book.analysis.beside_published import trained_thresholds_beside_published
+from attention_book.analysis.one_step import breaking_shift
+from attention_book.analysis.thresholds import (
+    against_theory,
+    crossing,
+    last_fall,
+    shift_against_control,
+    shifts_by,
+    table_of_shifts,
+)
+from attention_book.pages import parameters
 from attention_book.pages import phase_diagram as page
 
 RNG = np.random.default_rng
@@ -59,7 +68,7 @@ def test_a_shift_against_a_control_on_the_same_instances():
     for _ in range(150):
         control = noisy_line(rng, 0.3)
         student = control + 0.05 + 0.02 * rng.standard_normal(control.shape)
-        moves.append(shift(student, control.iloc[:, ::-1]))
+        moves.append(shift_against_control(student, control.iloc[:, ::-1]))
     moves, alone = np.array(moves), crossing(control, rng, 300)[1]
     scatter = moves[:, 0].std(ddof=1)
     assert moves[:, 0].mean() == pytest.approx(0.05, abs=4 * scatter / 150**0.5)
@@ -69,23 +78,23 @@ def test_a_shift_against_a_control_on_the_same_instances():
 
 def test_no_shift_without_a_fall():
     falling = noisy_line(np.random.default_rng(0), 0.0)
-    assert np.isnan(shift(falling, -falling)).all()
+    assert np.isnan(shift_against_control(falling, -falling)).all()
     level = noisy_line(np.random.default_rng(1), 0.1) * 0
     level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # falls again and again, and on the whole not at all
     assert np.isfinite(crossing(level, np.random.default_rng(0), 10)[0])
-    assert np.isnan(shift(level, level)).all()
+    assert np.isnan(shift_against_control(level, level)).all()
 
 
 def test_shifts_by_omega_end_with_their_mean():
     control = pd.concat([students(0.1, 0.7, 0.9), students(0.3, 1.2, 9.0), students(0.5, 9.0, 9.0)])
     table = pd.concat([students(0.1, 0.8, 0.85, 0.02), students(0.3, 1.4, 9.0, 0.05), students(0.5, 9.0, 9.0)])
-    rows = later(table, control)
+    rows = table_of_shifts(table, control)
     assert rows["omega_or_mean"].to_list() == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
     assert rows["critical_later"].to_list() == pytest.approx([0.1, 0.2, 0.15])
     assert rows["linear_later"].to_list() == pytest.approx([-0.05, np.nan, np.nan], nan_ok=True)
     one, two, mean = rows["critical_later_error"]
     assert one > 0 and mean == pytest.approx((one**2 + two**2) ** 0.5 / 2)
-    by_task = shifts(table.assign(sigma=0.5), control.assign(sigma=0.5), ["omega", "sigma"])
+    by_task = shifts_by(table.assign(sigma=0.5), control.assign(sigma=0.5), ["omega", "sigma"])
     assert by_task["critical"]["alpha"][0.1, 0.5] == pytest.approx(0.1)
 
 
@@ -131,15 +140,15 @@ def test_thresholds_of_theory_beside_the_published_ones():
 
 def test_the_stored_shifts_are_those_that_were_seen():
     """One step of breaking lowers alpha_c of the standard task, less and less as omega grows."""
-    shifts = [breaking.breaking_shift("critical", omega) for omega in (0.02, 0.1, 0.3)]
+    shifts = [breaking_shift("critical", omega) for omega in (0.02, 0.1, 0.3)]
     assert all(-0.02 < shift < -5 * error < 0 for shift, error in shifts)
-    assert shifts == sorted(shifts) and np.isnan(breaking.breaking_shift("critical", 0.45)).all()
-    assert breaking.breaking_shift("linear", 0.3) == (0, 0) and np.isnan(breaking.breaking_shift("linear", 0.35)).all()
+    assert shifts == sorted(shifts) and np.isnan(breaking_shift("critical", 0.45)).all()
+    assert breaking_shift("linear", 0.3) == (0, 0) and np.isnan(breaking_shift("linear", 0.35)).all()
 
 
 def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
-    rows = page.trained_thresholds_beside_published(table, RNG(0))
+    rows = trained_thresholds_beside_published(table, RNG(0))
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.707"),
         ("critical", 0.3, "1.241"),
@@ -153,7 +162,7 @@ def test_published_thresholds_beside_those_of_students():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
     assert rows["reason"].to_list()[1:] == ["cause unknown", "many minima", "quadrature"]
-    assert page.trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
+    assert trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
 
 
 def test_thresholds_by_task():

@@ -5,10 +5,12 @@ import pandas as pd
 import pytest
 from frames import students as students_on_a_line
 
+from attention_book.analysis.architectures import ONE, TWO, beside_students, beside_theory, extrapolate, threshold_moves
 from attention_book.experiments.cells import ArchitectureCell, work
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
-from attention_book.pages import phase_diagram, variants
-from attention_book.pages.variants import ONE, TWO, excess_length, extrapolate
+from attention_book.pages import variants
+from attention_book.pages.variant_maps import against_students, random_crossings
+from attention_book.pages.variants import excess_length
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model import students
@@ -75,7 +77,7 @@ def test_overlaps_with_the_positions_count_without_their_sign():
     d, side = np.repeat([100, 200, 400], 20), rng.choice([-1, 1], 60)
     students = pd.DataFrame({"d": d, "length": rng.standard_normal(60), "m": side * (0.3 + 2 / d), "theta": 0.0})
     lines = pd.DataFrame([{"alpha": 1.5, "m": -0.3, "m_error": 0.01, "theta": 0.0, "theta_error": 0.0}])
-    (row,) = variants.beside_theory([("case", students, lines, ("m", "theta"))]).itertuples()
+    (row,) = beside_theory([("case", students, lines, ("m", "theta"))]).itertuples()
     assert (row.case, row.alpha, row.quantity, row.theory) == ("case", 1.5, "m", 0.3)
     assert row.limit == pytest.approx(0.3, abs=1e-9)
 
@@ -103,7 +105,7 @@ def test_theory_against_students_of_every_architecture(monkeypatch):
 def test_thresholds_moved_by_an_architecture():
     usual = {"critical": Measured(1.25, 0.01), "linear": Measured(1.5, 0.02)}
     untied = {"critical": Measured(2.25, 0.03), "linear": UNKNOWN}
-    first, second = variants.moves({"standard": usual, "untied": untied}).to_dict("records")
+    first, second = threshold_moves({"standard": usual, "untied": untied}).to_dict("records")
     assert (first["student"], first["critical"], first["critical_error"]) == ("standard", 1.25, 0.01)
     assert first["linear"] == 1.5 and np.isnan(first["critical_moves"]) and np.isnan(first["linear_moves"])
     assert (second["critical"], second["critical_error"], second["critical_moves"]) == (2.25, 0.03, 1.0)
@@ -113,7 +115,7 @@ def test_thresholds_moved_by_an_architecture():
 def test_trained_thresholds_beside_both_theories():
     usual = {"critical": Measured(1.1, 0.001), "linear": Measured(1.2, 0.002)}
     theory = {"critical": Measured(1.26, 0.04), "linear": UNKNOWN}
-    rows = variants.beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0), np.random.default_rng(0))
+    rows = beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0), np.random.default_rng(0))
     (row,) = rows.to_dict("records")
     assert (row["threshold"], row["usual"], row["usual_error"]) == ("critical", 1.1, 0.001)
     assert (row["theory"], row["theory_error"]) == (1.26, 0.04) and row["trained"] == pytest.approx(1.3)
@@ -127,7 +129,7 @@ def test_maps_of_students_beside_theory(monkeypatch):
     lines = lines.assign(alpha_error=0.03, form="untied", tokens=2, correlation=0.0)
     crossings = {0.1: (0.7, 9.0), 0.3: (1.3, 1.6), 0.5: (1.0, 1.0)}
     table = pd.concat([students_on_a_line(omega, *alphas) for omega, alphas in crossings.items()])
-    compared = phase_diagram.against_students({"untied": table}, lines, np.random.default_rng(0))
+    compared = against_students({"untied": table}, lines, np.random.default_rng(0))
     assert list(zip(compared["student"], compared["threshold"], compared["omega"])) == [
         ("untied queries and keys", *where) for where in (("critical", 0.1), ("critical", 0.3), ("linear", 0.3))
     ]
@@ -139,5 +141,5 @@ def test_where_students_from_random_starts_cross():
     late = students_on_a_line(0.3, 0.0, 1.7, 0.1).query("start == 'semantic'").assign(start="random", optimizer="gd")
     never = late.assign(omega=0.5, test_mse=9.0)
     other = late.assign(optimizer="lbfgs", test_mse=0.0)
-    crossed = phase_diagram.random_crossings(pd.concat([late, never, other]))
+    crossed = random_crossings(pd.concat([late, never, other]))
     assert list(crossed.index) == [0.3] and crossed.loc[0.3].to_list() == pytest.approx([1.7, 0.0])

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from attention_book.render.screens import wide_svg
 from attention_book.render.style import draw_points, panels
+from attention_book.render.wide import wide_svg
 
 
 @pytest.fixture

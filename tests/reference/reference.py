@@ -2,10 +2,10 @@
 
     python tests/reference/reference.py          (make reference)
 
-A reference holds, for each code cell, the words of its tables and the data of its figures. It must say the same on every
-machine. What amplifies rounding, such as a training, is therefore not repeated here: the notebooks read its results from
-`results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes cells of each kind again, and compares
-them within their tolerances.
+A reference holds, for each code cell, the words of its tables and the data of its figures. It must say the same on
+every machine. What amplifies rounding, such as a training, is therefore not repeated here: the notebooks read its
+results from `results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes a cell of each
+experiment again, and compares it within its tolerances.
 """
 
 import json
@@ -27,7 +27,7 @@ from attention_book.notebooks import execution
 from attention_book.notebooks.execution import with_ids
 from attention_book.notebooks.parameters import marked
 from attention_book.render.drawn import READOUT
-from attention_book.render.screens import WIDE
+from attention_book.render.wide import WIDE
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"

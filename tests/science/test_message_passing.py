@@ -5,11 +5,11 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from cells import stored
 from scipy.special import expit
 
-from attention_book.experiments import results, student_grids
+from attention_book.experiments import results
 from attention_book.experiments.convergence import contraction as measured_contraction
-from attention_book.pages import stability
 from attention_phases import Task
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
@@ -148,11 +148,7 @@ def test_a_perturbation_of_the_data_contracts_as_the_replicon_says(omega, alpha)
 
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
-    table = results.experiment("stability", "paper", quiet=True)
-    places = [place for place in student_grids.PASSED if place[2] == "semantic"]
-    rows = stability.on_data(
-        table, stability.copies_in_theory(stability.gains_at(places, 2**10, 16)), message_passing.DAMPING
-    )
+    rows = stored("stability", "tested").xs("semantic", level="branch")
     rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
     assert len(rows) >= 5
     # The error of one rate comes from four data sets and is itself known to 40 %: all together stand for each.
@@ -196,7 +192,7 @@ def test_with_jumps_the_gain_grows_like_one_over_the_distance():
 @pytest.mark.parametrize("targets", [*product((0, 0.25, 0.5, 0.75, 1), repeat=2)])
 def test_the_objective_of_every_sentence_curves_down_somewhere(targets):
     """So its proximal point jumps, at every V of the stored solutions."""
-    stored = results.experiment("fig03_theory", "paper", quiet=True)
+    stored = results.read("fig03_theory", "paper")
     V = stored.loc[stored["what"].isin(["semantic", "positional"]), "V"].min()
 
     def objective(h):  # minus what is linear in h

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.theory.branches import MINIMA
 
 from ..experiments.cells import CONTROLS
 
@@ -54,7 +55,7 @@ def in_errors(difference, *errors):
     return difference / np.sqrt(sum(np.square(error) for error in errors))
 
 
-def off(rows, name, other):
+def difference_in_errors(rows, name, other):
     """One column of a frame minus another one, in errors of both."""
     return in_errors(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
 
@@ -116,6 +117,32 @@ def advantage(table):
 def gap_map(table, gap):
     """Means over data sets of a gap, such as `training_gap`, of one optimiser: alpha (rows) by omega (columns)."""
     return pd.DataFrame({omega: gap(rows).mean(axis=1) for omega, rows in table.groupby("omega")})
+
+
+def memory(table, lines):
+    """Overlaps and losses of students of the experiment "memory", and of the minima of theory at their alpha.
+
+    Where theory has neither minimum, its solution without overlaps is that of any start.
+
+    `start`, `dimension` (NaN: theory); `theta_rms` and `m_rms`, root mean squares, and `train_loss` with errors.
+
+    table, lines: students and theory of one task.
+    """
+    # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
+    squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
+    per_set = squared.groupby(["start", "d", "seed"])[["theta", "m", "train_loss"]].mean()
+    groups = per_set.groupby(["start", "d"])
+    students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups["train_loss"])).reset_index()
+    students = students.rename(columns={"d": "dimension"}).astype({"start": object, "dimension": float})
+    here = lines[np.isclose(lines["alpha"], table["alpha"].iloc[0])]
+    minima = here[here["what"].isin(MINIMA)]
+    solutions = here[here["what"] == "symmetric"] if minima.empty else minima
+    if solutions.empty:
+        return students
+    of_students = {"m": "m_rms", "m_error": "m_rms_error", "theta": "theta_rms", "theta_error": "theta_rms_error"}
+    theory = solutions.rename(columns=of_students).assign(dimension=np.nan)
+    theory["start"] = theory["what"].astype(object).replace("symmetric", "any")
+    return pd.concat([students, theory[students.columns]], ignore_index=True)
 
 
 class Crossing(NamedTuple):

@@ -7,13 +7,13 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.thresholds import falls
 
-from .instances import GAPS, as_columns, off
+from .instances import GAPS, as_columns, difference_in_errors
 
 NEAR = 6  # together 0.4 of alpha on the published grid
 CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
 
 
-def mark(line, what):
+def alpha_of(line, what):
     """A threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
     rows = line[line["what"] == what]  # where there is no place at all, there is no alpha_error
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else UNKNOWN
@@ -76,7 +76,7 @@ def crossings(table, gap, rng, along="omega"):
     return as_columns({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
 
 
-def shift(gaps, control):
+def shift_against_control(gaps, control):
     """By how much the mean falls through zero later than that of a control on the same data, to first order.
 
     Difference of the two over the slope of the control, both by a straight line through the `NEAR` alphas next to
@@ -106,22 +106,22 @@ def _sum_error(values):
     return (values.var(1, ddof=1).sum() / values.shape[1]) ** 0.5
 
 
-def shifts(table, control, along="omega"):
-    """`shift` of both thresholds between two sets of students trained on the same data.
+def shifts_by(table, control, along="omega"):
+    """`shift_against_control` of both thresholds between two sets of students trained on the same data.
 
     Gives for "critical" and "linear" a frame of alpha, by how much the threshold of `table` comes later, and
     alpha_error, by value of `along`, a column or several, where the control has a threshold.
     """
     usual = dict(list(control.groupby(along)))
     moved = {
-        kind: {value: shift(gap(rows), gap(usual[value])) for value, rows in table.groupby(along)}
+        kind: {value: shift_against_control(gap(rows), gap(usual[value])) for value, rows in table.groupby(along)}
         for kind, gap in GAPS.items()
     }
     return {kind: as_columns(some, along).dropna() for kind, some in moved.items()}
 
 
-def mean_shift(moved):
-    """Mean of one of the frames of `shifts`; NaN of none."""
+def mean_of_shifts(moved):
+    """Mean of one of the frames of `shifts_by`; NaN of none."""
     return _mean(moved["alpha"], moved["alpha_error"])
 
 
@@ -130,20 +130,22 @@ def _mean(values, errors):
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else UNKNOWN
 
 
-def later(table, control):
+def table_of_shifts(table, control):
     """By how much both thresholds of a map come later than those of a control on the same data, as a page shows it.
 
     `omega_or_mean`, `critical_later` and `linear_later` with errors: by omega, where the control has a threshold, and
     last the mean over these (NaN), where there are several.
     """
-    moved = {f"{kind}_later": _with_mean(frame) for kind, frame in shifts(table, control).items()}
+    moved = {f"{kind}_later": _with_mean(frame) for kind, frame in shifts_by(table, control).items()}
     omegas = pd.concat(moved.values()).index.unique().sort_values()
     return side_by_side(moved, omegas).rename_axis("omega_or_mean").reset_index()
 
 
 def _with_mean(moved):
-    """A frame of `shifts`, and last, at NaN, the mean of several."""
-    return pd.concat([moved, as_columns({np.nan: mean_shift(moved)}, moved.index.name)]) if len(moved) > 1 else moved
+    """A frame of `shifts_by`, and last, at NaN, the mean of several."""
+    if len(moved) < 2:
+        return moved
+    return pd.concat([moved, as_columns({np.nan: mean_of_shifts(moved)}, moved.index.name)])
 
 
 def side_by_side(thresholds, index):
@@ -167,12 +169,12 @@ def against_theory(trained, theory, only=None):
     if only is not None:
         both = both[both.index.isin(only)]
     both.columns = ["trained", "trained_error", "theory", "theory_error"]
-    return both.assign(sigma_off=off(both, "trained", "theory")).reset_index(
+    return both.assign(sigma_off=difference_in_errors(both, "trained", "theory")).reset_index(
         names=[name or "omega" for name in both.index.names]
     )
 
 
-def mean_later(compared):
+def mean_difference(compared):
     """By how much students cross later than theory in the mean over the rows of `against_theory`; NaN if none."""
     errors = np.hypot(compared["trained_error"], compared["theory_error"])
     return _mean(compared["trained"] - compared["theory"], errors)

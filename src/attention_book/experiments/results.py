@@ -19,9 +19,10 @@ from . import grid
 from .cells import work
 
 STORED = "ATTENTION_PHASES_STORED"  # environment variable: a folder that has the results of reduced size, for tests
+READ = []  # what `read` has given in this process: name, and the changes, of each experiment
 
 
-def experiment(name, profile, workers=None, quiet=False, **changes):
+def read(name, profile, workers=None, **changes):
     """Table of an experiment, one row for each cell and start.
 
     name: a key of `experiments.GRIDS`.
@@ -29,10 +30,13 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
         size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
         folder they compute nothing: `ResultError` if the folder lacks a result.
     workers: processes, one a core by default; "smoke" computes in this one unless they are given.
-    quiet: no progress bar.
     changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
+
+    What was read is noted in `READ`, from which a figure names the data behind it.
     """
     cells = grid(name, profile, **changes)
+    if (name, changes) not in READ:
+        READ.append((name, changes))
     kept = stored_in(profile)
     rows = _read(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
@@ -48,7 +52,7 @@ def experiment(name, profile, workers=None, quiet=False, **changes):
             shutil.copy(stored, table)
         if _read(table, cells) is None:
             alone = profile == "smoke" and workers is None  # to start processes would take longer than the cells
-            compute(cells, folder / f"{name}.sqlite", folder, workers, quiet, alone=alone)
+            compute(cells, folder / f"{name}.sqlite", folder, workers, quiet=True, alone=alone)
     return _read(table, cells)
 
 

@@ -15,10 +15,11 @@ from html import escape
 from importlib.metadata import version
 
 from .. import paths
-from ..experiments import GRIDS, grid
+from ..experiments import grid
 from ..experiments.results import folder_of, stored_in
 from ..render.drawn import READOUT
-from ..render.screens import WIDE
+from ..render.style import BEHIND, SVG
+from ..render.wide import WIDE
 from ..store.parquet import load
 from ..store.provenance import canonical, environment
 from .parameters import as_typed, assignments, declared, of_profile
@@ -36,9 +37,10 @@ COLUMNS = {  # of the CSV
     "high": "upper end of it",
     "value": "what a colour or a contour shows",
 }
-SVG, CSV = "image/svg+xml", "text/csv"
+CSV = "text/csv"
 UNITS = "pure numbers, unless an axis names another unit"
 SPENT = {"rng"}  # each use of it changes what the next one gives
+STYLED = "use_book_output()"
 CHANGING = {"append", "extend", "update"}  # methods
 
 
@@ -55,7 +57,7 @@ def write_figures(notebook, text, folder):
             drawn = output.get("data", {})
             if SVG not in drawn:
                 continue
-            about = _behind(notebook, number, text, CSV in drawn)
+            about = _behind(notebook, number, text, output.metadata[SVG][BEHIND], CSV in drawn)
             files = {f"{about['figure']}.svg": _signed(drawn[SVG], about)}
             if CSV in drawn:
                 files[f"{about['figure']}.csv"] = drawn[CSV]
@@ -74,12 +76,12 @@ def write_figures(notebook, text, folder):
     return written
 
 
-def _behind(notebook, number, text, to_scale):
-    """What is behind the figure that the cell of a number draws: everything but its files."""
+def _behind(notebook, number, text, read, to_scale):
+    """What is behind the figure that the cell of a number draws, from experiments read: everything but its files."""
     metadata = notebook.cells[number].metadata
     options, (values, command) = metadata["mystnb"], parameters(notebook, text)
-    profile, read = values["profile"], experiments(notebook.cells[: number + 1], values)
-    again = [f"attention-phases sweep {name} --profile {profile} {AGAIN}" for name in read]
+    profile = values["profile"]
+    again = [f"attention-phases sweep {name} --profile {profile} {AGAIN}" for name in dict(read)]
     return {
         "figure": options["figure"]["name"],
         "page": paths.title(notebook.cells[0].source),
@@ -89,7 +91,7 @@ def _behind(notebook, number, text, to_scale):
         "notebook": f"notebooks/{text.name}",
         "commands": [command, *again],
         "parameters": values,
-        "data": [_provenance(name, profile, json.dumps(changes)) for name, changes in read.items()],
+        "data": [_provenance(name, profile, json.dumps(changes)) for name, changes in read],
         "drawn with": {**environment(), "matplotlib": version("matplotlib")},
         "columns": COLUMNS if to_scale else {},
         "units": UNITS,
@@ -108,28 +110,6 @@ def parameters(notebook, text):
         values,
         f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{''.join(changes)}",
     )
-
-
-def experiments(cells, values):
-    """Experiments that cells read with `results.experiment`, by name, with the keyword arguments of each.
-
-    values: parameters of the notebook, by name.
-    """
-    read = {}
-    for cell in cells:
-        tree = ast.parse(cell.source if cell.cell_type == "code" else "")
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "results.experiment":
-                named = call.args[0] if isinstance(call.args[0], ast.Constant) else tree  # a loop over names
-                constants = [node.value for node in ast.walk(named) if isinstance(node, ast.Constant)]
-                changes = {keyword.arg: _value(keyword.value, values) for keyword in call.keywords}
-                changes.pop("quiet", None)
-                read |= {name: changes for name in constants if name in GRIDS}
-    return read
-
-
-def _value(node, values):
-    return values[node.id] if isinstance(node, ast.Name) else ast.literal_eval(node)
 
 
 @cache
@@ -179,7 +159,7 @@ def _signed(svg, about):
 
 
 def script(cells, figure):
-    """Python that draws what the last of code cells assigns to `figure`, and saves it.
+    """Python that draws the `figure` of the last of code cells, and saves it: all of that cell, and what it needs.
 
     cells: sources, in the order of the page.
     figure: its name, which becomes that of the file.
@@ -188,7 +168,8 @@ def script(cells, figure):
     statements = [(source, statement) for source in cells for statement in ast.parse(source).body]
     for source, statement in reversed(statements):
         used, bound, changed = _names(statement)
-        if not (bound | changed | used & SPENT) & needed:
+        is_needed = (bound | changed | used & SPENT) & needed or ast.unparse(statement).endswith(STYLED)
+        if source is not cells[-1] and not is_needed:
             continue
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             statement.names = [alias for alias in statement.names if (alias.asname or alias.name) in needed]

@@ -76,12 +76,12 @@ def assigned(text, settings):
 
 
 def _typed(text):
-    """The value of a text: JSON, or a matrix "a,b;c,d"."""
+    """The value of a text: a literal of Python, or a matrix "a,b;c,d"."""
     try:
         if ";" in text:
-            return [json.loads(f"[{row}]") for row in text.split(";")]
-        return json.loads(text)
-    except ValueError:
+            return [ast.literal_eval(f"[{row}]") for row in text.split(";")]
+        return ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # all that it says it raises
         return text
 
 

@@ -1,70 +1,25 @@
 """Beyond replica symmetry: one step of its breaking, the lowest minima found, and whether one step is enough."""
 
-from functools import cache
-
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 
 from attention_phases import Task
-from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.measured import Measured
 from attention_phases.theory import solve
-from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.one_step.equations import Valley, average, inner_points
 from attention_phases.theory.one_step.solution import inner_gains
 from attention_phases.theory.quadrature import gaussian_points
 
-from .. import published
 from ..analysis import instances
-from ..analysis.instances import as_columns, as_frame, off, test_gap
+from ..analysis.instances import as_columns, as_frame, test_gap
+from ..analysis.one_step import ground_states, with_one_step
 from ..analysis.thresholds import crossing, curve
-from ..paths import DATA
 from ..render.style import BASELINE, COLOURS, NEUTRAL, OMEGA, draw_means, draw_points, panels, styled
-from ..store.parquet import load
 
-SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 ASIDE = 0.003  # in omega, so that marks of one omega can be told apart
 SHARES = (0.1, 0.03, 0.01, 0.003, 0.001)  # squared distances D/q1 of two copies
 DASHES = ("-", "--", "-.", ":")
 FINER = (6, 12)  # radii and angles of an inner rule with four times as many points
-
-
-def moved(table, what="critical"):
-    """A threshold with one step of breaking by omega, from the experiment "one_step".
-
-    `symmetric`, `shift` and `alpha`, each with its error by quadrature; `resolved`, whether the maximum of Phi was seen
-    on both branches. Where it was not, Phi hardly changes: the shift is the one at the last y tried.
-    Without the omega where a branch has no solution.
-    """
-    rows = table[table["what"] == what].set_index("omega").sort_index()
-    resolved = rows["reason"].astype(str) == ""
-    return rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
-
-
-def breaking_shift(kind, omega):
-    """What one step of breaking adds to a threshold of the standard task, as `Measured`; NaN where it is not known."""
-    known = _breaking_shifts(kind)
-    return Measured(*known.loc[omega]) if omega in known.index else UNKNOWN
-
-
-@cache
-def _breaking_shifts(kind):
-    """The stored shifts by omega, where the maxima of Phi were seen: they are computed at the published size alone."""
-    stored = DATA / "one_step.parquet"
-    if not stored.exists():
-        return pd.DataFrame(columns=["shift", "shift_error"])
-    rows = moved(load(stored), kind)
-    return rows.loc[rows["resolved"], ["shift", "shift_error"]]
-
-
-def ground_states(table):
-    """The lowest minima of both branches at the replica-symmetric alpha_c, from the experiment "one_step".
-
-    Rows by omega and branch; `gained`, with its error, is the shift over phi.
-    """
-    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
-    rows = rows.assign(gained=rows["shift"] / rows["phi"], gained_error=rows["shift_error"] / rows["phi"])
-    return rows.set_index(["omega", "branch"]).sort_index()
 
 
 def broken_states(table):
@@ -75,47 +30,6 @@ def broken_states(table):
 
 def _valley(state):
     return Valley(state["q0"], state["q1"] - state["q0"], state["m"], state["theta"], state["V"], state["y"])
-
-
-def student_crossings(table, searches, power=1.0):
-    """Where the losses of trained students cross: by informed descent, and with the lowest minima that are found.
-
-    By omega, at infinite d by straight lines in d^-power, each with its error: `informed`; `later`, by how much the
-    lowest minima cross later; `searched`, the sum of the two.
-
-    table, searches: the experiments "crossing" and "searched".
-    """
-    crossings, limits = instances.by_dimension(table, power)
-    informed = limits.set_axis(["informed", "informed_error"], axis=1)
-    later = instances.crossing_shifts(instances.searched(searches)["hop"], crossings, power)
-    rows = informed.join(as_columns(later, "omega", "later"))
-    error = np.hypot(rows["informed_error"], rows["later_error"])
-    return rows.assign(searched=rows["informed"] + rows["later"], searched_error=error)
-
-
-def three_ways(theory, trained):
-    """alpha_c published, replica symmetric, with one step of breaking, and of students, by omega.
-
-    By omega, where students were trained, each with its error: `explained`, the share that one step has in the
-    difference of theory and informed students, and `descended`, that of the search in what one step leaves. In errors
-    of both, students minus one step: `informed_off`, and `searched_off` of the lowest minima found.
-
-    theory, trained: from `moved` and `student_crossings`.
-    """
-    rows = trained.join(theory, how="inner")
-    known = pd.Series({omega: number.text for omega, number in published.CRITICAL_ALPHA.items()})
-    rows["published"] = known.reindex(rows.index, fill_value="")
-    for name, part, start, end in (
-        ("explained", "shift", "symmetric", "informed"),
-        ("descended", "later", "informed", "alpha"),
-    ):
-        whole = rows[end] - rows[start]
-        share = rows[part] / whole
-        error = np.hypot(rows[f"{start}_error"], rows[f"{end}_error"])
-        rows[name], rows[f"{name}_error"] = share, np.hypot(rows[f"{part}_error"], share * error) / whole.abs()
-    for name in ("informed", "searched"):
-        rows[f"{name}_off"] = off(rows, name, "alpha")
-    return rows
 
 
 def symmetric_solutions(trained, states, points):
@@ -202,7 +116,7 @@ def linear_words(table, trained, lines):
     table, trained, lines: experiments: "one_step", students over alpha, and theory, of the same task.
     """
     words = dict.fromkeys(("shift", "omega", "bound", "part"), "(not at this size)")
-    rows = moved(table, "linear").query("shift_error > 0")
+    rows = with_one_step(table, "linear").query("shift_error > 0")
     if rows.empty:
         return words
     omega = rows["shift"].abs().idxmax()
@@ -230,7 +144,7 @@ def turned(table, sigma):
 
 @styled
 def draw_thresholds(theory, trained, known):
-    """alpha_c minus the replica-symmetric one over omega: from `moved`, from `student_crossings`, and as published."""
+    """alpha_c minus the replica-symmetric one over omega: `with_one_step`, `student_crossings`, published."""
     figure, (axes,) = panels(1, 4.8, 7.4)
     symmetric, error = theory["symmetric"], theory["symmetric_error"]
     axes.fill_between(theory.index, -error, error, color=NEUTRAL, alpha=0.25, linewidth=0)

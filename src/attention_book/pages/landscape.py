@@ -1,21 +1,12 @@
 """Figure 1 and the free energies: the task, the training loss over the weights and over alpha, the transition."""
 
-import json
-
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from attention_phases.errors import ResultError
-from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from ..analysis.thresholds import borders_of, curve, is_minimum, mark, side_by_side
-from ..experiments.cells import LineCell
-from ..experiments.results import experiment
-from ..experiments.theory_grids import LINE
-from ..experiments.theory_lines import standard_line
+from ..analysis.thresholds import borders_of, is_minimum
 from ..render.style import (
     ALPHA,
     COLOURS,
@@ -24,61 +15,10 @@ from ..render.style import (
     OVERLAP_LABELS,
     POSITIONAL,
     SEMANTIC,
-    draw_line,
     panels,
-    scientific,
     styled,
     write_beside,
 )
-from ..store.parquet import flat
-from ..store.provenance import flattened
-from .breaking import breaking_shift
-
-STATIC = "../../_static"  # from the page
-# One data set, its first alpha d sentences at each alpha; the rate is that of gradient descent from a click.
-MOVING = {"d": 200, "seed": 1, "alphas": [round(0.5 + 0.05 * k, 2) for k in range(31)], "rate": 1.0}
-
-
-def theory_lines(profile, omegas):
-    """Rows of `theory_lines.standard_line` at some omega, of the standard task.
-
-    At paper size those are read that are stored with both branches, not with the thresholds alone. ResultError where
-    the losses do not cross.
-    """
-    stored = experiment("fig03_theory", profile, quiet=True) if profile == "paper" else None
-    lines = pd.concat([_line(stored, omega, LINE[profile]) for omega in omegas])
-    crossed = lines.loc[lines["what"] == "critical", "omega"]
-    for omega in omegas:
-        if not np.isclose(omega, crossed).any():
-            raise ResultError(f"no critical threshold found at omega = {omega:g}")
-    return lines
-
-
-def _line(stored, omega, size):
-    if stored is not None:
-        rows = stored[np.isclose(stored["omega"], omega)]
-        if rows["what"].isin(MINIMA).any():
-            return rows
-    cell = LineCell("fig03_theory", Task(omega=omega), **size)
-    fields = {name: flat(value) for name, value in flattened(cell).items()}
-    return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
-
-
-def ranges(lines):
-    """Where the semantic minimum begins, where the losses cross, and where the positional minimum ends.
-
-    By `omega`: `semantic_start`, `critical`, `critical_broken` (what one step of replica symmetry breaking adds) and
-    `positional_stop`, with errors. NaN where a border is not within the alphas, or the shift is not known.
-    """
-    borders, critical = borders_of(lines), curve(lines, "critical")
-    shifts = [breaking_shift("critical", omega) for omega in critical.index]
-    columns = {
-        "semantic_start": borders["semantic"],
-        "critical": critical,
-        "critical_broken": pd.DataFrame(shifts, critical.index),
-        "positional_stop": borders["positional"],
-    }
-    return side_by_side(columns, critical.index).reset_index()
 
 
 @styled
@@ -158,27 +98,6 @@ def _draw_loss(axes, x, y, excess, top):
     return filled
 
 
-def moving_surface(task):
-    """HTML of such a plane with a slider over alpha: `landscape.js` computes it in the reader's browser."""
-    job = {
-        "constants": {"sigma": task.sigma, "lam": task.lam},
-        "task": {"omega": task.omega, "A": task.matrix},
-        **MOVING,
-    }
-    scripts = [f'<script src="{STATIC}/{name}.js"></script>' for name in ("d3-explorer", "training", "landscape")]
-    return f"""<link rel="stylesheet" href="{STATIC}/explorer.css">
-<div class="explorer landscape" hidden>
-<label>Sentences per dimension, <i>α</i> = <b></b><input type="range" value="0"></label>
-<p role="status">Your browser trains students …</p>
-<div><svg role="img" aria-label="Contours of the training loss over the overlap with the positions and the overlap with
-the teacher; a click starts a descent"></svg></div>
-<div><svg role="img" aria-label="The training loss from the positional to the semantic minimum: two wells"></svg></div>
-<button type="button">Descend from the ridge</button>
-<script type="application/json">{json.dumps(job)}</script>
-</div>
-{"".join(scripts)}"""
-
-
 @styled
 def draw_transition(lines, sigma):
     """Figure 1, C: overlaps of the minimum with the lower loss, from theory; dotted: of the other one.
@@ -200,39 +119,3 @@ def draw_transition(lines, sigma):
     axes.set(xlabel=ALPHA, ylabel="overlap", xlim=(0, None), ylim=(0, None))
     axes.legend(loc="lower left")
     return figure
-
-
-@styled
-def draw_free_energies(lines):
-    """Training loss per sentence of both branches over alpha, one panel for each omega of `theory_lines`."""
-    borders = borders_of(lines)
-    groups = lines.groupby("omega")
-    figure, rows = panels(len(groups), 3, sharex=True)
-    for axes, (omega, line) in zip(rows, groups):
-        critical = mark(line, "critical").value
-        for branch in MINIMA:
-            border = borders[branch]["alpha"].get(omega, 0.0 if branch == "semantic" else np.inf)
-            _draw_branch(axes, line[line["what"] == branch], branch, border, critical)
-        axes.axvline(critical, color=NEUTRAL, linewidth=1, linestyle="-.")
-        write_beside(axes, critical, 0.05, r"$\alpha_c$", NEUTRAL)
-        axes.set(title=rf"$\omega = {omega:g}$", ylabel=r"$\varepsilon_t/\alpha$", xlim=(0.2, None))
-        shown = line[line["what"].isin(MINIMA) & (line["alpha"] > 0.25)]
-        loss = shown["train_loss"] / shown["alpha"]
-        axes.set_ylim(loss.min() * 0.995, loss.max() * 1.005)
-        scientific(axes)
-    figure.legend(*rows[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
-    rows[-1].set_xlabel(ALPHA)
-    return figure
-
-
-def _draw_branch(axes, rows, branch, border, critical):
-    """Its loss, dotted where it is a saddle, and a shade where it is a minimum but not the lower one."""
-    colour, rows = COLOURS[branch], rows.set_index("alpha").sort_index()
-    loss = rows[["train_loss", "train_loss_error"]].div(rows.index, axis=0)
-    if loss.index.min() < border < loss.index.max():
-        loss = loss.reindex(loss.index.union([border])).interpolate("index")
-    draw_line(axes, loss, "train_loss", colour, ":")
-    is_minimum = loss.index >= border if branch == "semantic" else loss.index <= border
-    draw_line(axes, loss[is_minimum], "train_loss", colour, label=f"{branch} minimum")
-    metastable = np.clip(sorted((border, critical)), 0, loss.index.max())
-    axes.axvspan(*metastable, color=colour, alpha=0.13, linewidth=0, label=f"{branch} metastable")

@@ -2,15 +2,14 @@
 
 import matplotlib as mpl
 import numpy as np
-import pandas as pd
 
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from ..analysis.instances import GAPS, instance_means, root_mean_squares, test_gap, with_errors
+from ..analysis.instances import GAPS, instance_means, test_gap
 from ..analysis.thresholds import crossings, curve, side_by_side
+from ..render.maps import CURVES
 from ..render.style import ALPHA, BASELINE, COLOURS, TEST_ERROR, draw_line, draw_means, logarithmic, panels, styled
-from .phase_diagram import CURVES
 
 TASK = ["omega", "sigma", "lam"]
 PARAMETERS = {"omega": r"$\omega$", "sigma": r"$\sigma$", "lam": r"$\lambda$"}
@@ -29,32 +28,6 @@ def best_errors(lines):
     rows = lines[lines["what"].isin(MINIMA)].dropna(subset="test_mse").reset_index()
     best = rows.loc[rows.groupby(["what", "alpha"])["test_mse"].idxmin()]
     return best.set_index(["what", "alpha"])[["test_mse", "test_mse_error", "lam"]].sort_index()
-
-
-def memory(table, lines):
-    """Overlaps and losses of students of the experiment "memory", and of the minima of theory at their alpha.
-
-    Where theory has neither minimum, its solution without overlaps is that of any start.
-
-    `start`, `dimension` (NaN: theory); `theta_rms` and `m_rms`, root mean squares, and `train_loss` with errors.
-
-    table, lines: students and theory of one task.
-    """
-    # A mean overlap from random starts is zero by symmetry; its square tells. Starts on one data set are one instance.
-    squared = table.assign(theta=table["theta"] ** 2, m=table["m"] ** 2)
-    per_set = squared.groupby(["start", "d", "seed"])[["theta", "m", "train_loss"]].mean()
-    groups = per_set.groupby(["start", "d"])
-    students = root_mean_squares(groups[["theta", "m"]]).join(with_errors(groups["train_loss"])).reset_index()
-    students = students.rename(columns={"d": "dimension"}).astype({"start": object, "dimension": float})
-    here = lines[np.isclose(lines["alpha"], table["alpha"].iloc[0])]
-    minima = here[here["what"].isin(MINIMA)]
-    solutions = here[here["what"] == "symmetric"] if minima.empty else minima
-    if solutions.empty:
-        return students
-    of_students = {"m": "m_rms", "m_error": "m_rms_error", "theta": "theta_rms", "theta_error": "theta_rms_error"}
-    theory = solutions.rename(columns=of_students).assign(dimension=np.nan)
-    theory["start"] = theory["what"].astype(object).replace("symmetric", "any")
-    return pd.concat([students, theory[students.columns]], ignore_index=True)
 
 
 def changed(table, lines, values):

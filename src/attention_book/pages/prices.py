@@ -12,7 +12,7 @@ from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.optimal import thresholds_of_learning
 
 from ..analysis.instances import by_dimension, training_gap
-from ..analysis.thresholds import crossing, mark
+from ..analysis.thresholds import alpha_of, crossing
 from ..published import CRITICAL_ALPHA
 from ..render.style import COLOURS, styled
 
@@ -60,7 +60,7 @@ def words(task, line, trained, close, accounts, solutions):
     """
     weak, exact = thresholds_of_learning()
     _, limits = by_dimension(close)
-    thresholds = {kind: mark(line, kind) for kind in ("critical", "linear")}
+    thresholds = {kind: alpha_of(line, kind) for kind in ("critical", "linear")}
     prices = {
         f"{part}_{branch}": Measured(1e3 * value, 1e3 * error).text
         for branch, paid in accounts.items()
@@ -72,7 +72,7 @@ def words(task, line, trained, close, accounts, solutions):
         "alpha_c": thresholds["critical"].text,
         "alpha_l": thresholds["linear"].text,
         "published_alpha_c": CRITICAL_ALPHA[task.omega].text,
-        "begins": mark(line, "semantic border").text,
+        "begins": alpha_of(line, "semantic border").text,
         "theta_at_c": f"{solutions['semantic'].overlaps.theta / task.sigma**2:.2f}",
         "m_at_c": f"{solutions['positional'].overlaps.m / task.sigma**2:.2f}",
         "students_alpha_c": crossing(training_gap(trained), np.random.default_rng(0)).text,

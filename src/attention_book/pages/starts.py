@@ -9,129 +9,12 @@ from attention_phases.model.two_tokens import overlaps, sample
 from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hessian
 from attention_phases.training.optimizers import gradient_descent, start_weights
 
-from ..analysis.instances import as_frame, root_mean_squares, wilson, with_errors
+from ..analysis.basins import cosines
+from ..analysis.instances import as_frame, root_mean_squares, with_errors
 from ..render.markup import symbol
 from ..render.style import ALPHA, COLOURS, NEUTRAL, draw_line, draw_means, draw_points, panels, styled
 
-BASINS = ("semantic", "positional", "neither")
-SMALL_GRADIENT = 0.01  # largest |grad R| of a run that has arrived
-CLOSE_COSINE = 0.2  # largest difference of a cosine from that of the informed minima
-FEWEST_MINIMA = 3  # informed ones at least, or a basin does not exist
 LEADING = 12  # eigenvectors of the Hessian among which that of a mechanism is looked for
-WHERE = ["omega", "alpha", "valley", "noise"]
-SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
-SHOWN_STARTS = ((0.3, 0.1), (0.3, 0.3), (0.1, 0.1), (0.1, 1.0))  # omega and noise of the starts
-
-
-def cosines(table, sigma):
-    """Cosines of students with the teacher and with 1_d, without their sign: `semantic` and `positional`.
-
-    ``|Q*|`` is taken as sqrt(d), its value in the limit: in a small dimension the first may exceed 1.
-    """
-    size = table["q"] ** 0.5
-    return pd.DataFrame({"semantic": table["theta"].abs() / sigma, "positional": sigma * table["m"].abs()}).div(size, 0)
-
-
-def classify(table, sigma, close=CLOSE_COSINE):
-    """Basin of every run from a random start: these runs with `basin`, "neither" for those of no basin, and `side`.
-
-    Its side is that of the larger of its `cosines`. A run counts for the basin of its side if its gradient is small and
-    each of its cosines is within `close` of the mean over the minima that L-BFGS reaches from the basin's own start at
-    the same alpha and d. Of these only the minima on this side count; where fewer than three are, there is no basin.
-
-    table: "random" starts, by any optimiser, and "semantic" and "positional" ones by L-BFGS.
-    """
-    values = cosines(table, sigma)
-    side, where = values.idxmax(axis=1), ["alpha", "d", "side"]
-    table = table.assign(side=side, **values)
-    informed = table[(table["start"] == side) & (table["optimizer"] == "lbfgs")].groupby(where)
-    centres = informed[list(COLOURS)].mean()[informed.size() >= FEWEST_MINIMA]
-    runs = table[table["start"] == "random"].reset_index(drop=True)
-    away = runs[list(COLOURS)] - centres.reindex(pd.MultiIndex.from_frame(runs[where])).to_numpy()
-    arrived = (away.abs() <= close).all(axis=1) & (runs["grad_norm"] <= SMALL_GRADIENT)
-    return runs.assign(basin=runs["side"].where(arrived, "neither"))
-
-
-def fractions(runs):
-    """Share of the runs of `classify` in each basin: optimizer, alpha, d, basin, runs, fraction, and low, high at 95 %.
-
-    Runs on one data set may resemble each other: the interval is Wilson's for as many independent runs as have the
-    same variance, by the correlation within data sets.
-    """
-    where, rows = ["optimizer", "alpha", "d"], []
-    for values, some in runs.groupby(where):
-        for basin in BASINS:
-            hits = (some["basin"] == basin).astype(float)
-            low, high = _interval(hits.groupby(some["seed"]), hits.mean())
-            rows.append((*values, basin, len(some), hits.mean(), low, high))
-    return pd.DataFrame(rows, columns=[*where, "basin", "runs", "fraction", "low", "high"])
-
-
-def _interval(hits, share):
-    """Wilson's interval of a share of runs, some on each data set."""
-    count = hits.size().sum()
-    size = count / hits.ngroups
-    return wilson(share, count / (1 + (size - 1) * _correlation(hits, share, size)))
-
-
-def _correlation(hits, share, size):
-    """Correlation of the outcomes of two runs on one data set, at least zero; one where nothing tells it."""
-    total = share * (1 - share)
-    if size <= 1:
-        return 0.0
-    if total == 0 or hits.ngroups < 2:
-        return 1.0
-    between = hits.mean().var(ddof=1)
-    return float(np.clip((between / total - 1 / size) / (1 - 1 / size), 0.0, 1.0))
-
-
-def scatter(table):
-    """How many minima the starts around one valley lead to, told apart by their losses.
-
-    By `omega`, `alpha` and `valley`: `starts`; `minima`, their mean number over data sets, the `fewest` and the `most`;
-    `scatter`, standard deviation of the training loss between the starts, root mean square over data sets, with its
-    error, NaN where all starts end at the same loss.
-
-    table: starts "semantic", "near_semantic" (several) and so on, from the same data.
-    """
-    where = ["omega", "alpha", "valley"]
-    valley = table["start"].astype(str).str.removeprefix("near_")
-    losses = table.assign(valley=valley).groupby([*where, "seed"])["train_loss"]
-    minima = losses.agg(lambda ends: 1 + (np.diff(np.sort(ends)) > SAME_LOSS).sum()).groupby(where)
-    spread = root_mean_squares(losses.var().to_frame("scatter").groupby(where))
-    spread = spread.set_axis(["scatter", "scatter_error"], axis=1)
-    counts = {
-        "starts": losses.size().groupby(where).max(),
-        "minima": minima.mean(),
-        "fewest": minima.min().astype(int),
-        "most": minima.max().astype(int),
-    }
-    return pd.DataFrame(counts).join(spread.where(spread["scatter"] > SAME_LOSS)).reset_index()
-
-
-def valleys(table):
-    """How many minima the starts in one valley lead to, and how they differ.
-
-    By `omega`, `alpha`, `valley` and `noise` of the experiment "landscape": `starts` on a data set; `minima`, their
-    mean number over data sets, and the least and the greatest as a range; `relative_scatter` of the training loss,
-    standard deviation over the lowest, mean over data sets (NaN: below 1e-6); `aligned`, cosine of two ends, with its
-    standard deviation.
-    """
-    groups = table.groupby(WHERE)
-    per_set = table.groupby([*WHERE, "seed"])
-    minima = per_set["minimum"].nunique().groupby(WHERE)
-    losses = per_set["train_loss"]
-    relative = (losses.std() / losses.min()).groupby(WHERE).mean()
-    columns = {
-        "starts": groups.size() // groups["seed"].nunique(),
-        "minima": minima.mean(),
-        "minima_low": minima.min(),
-        "minima_high": minima.max(),
-        "relative_scatter": relative.where(relative > 1e-6),
-        "aligned": groups["aligned"].mean(),
-        "aligned_std": groups["aligned"].std(),
-    }
-    return pd.DataFrame(columns).reset_index()
 
 
 def growth(task, alphas):
@@ -229,26 +112,3 @@ def _draw_shares(axes, shares):
         fraction = rows["fraction"]
         errors = (fraction - rows["low"], rows["high"] - fraction)
         draw_points(axes, rows["alpha"], fraction, errors, colour, f"{marker}-", label=basin)
-
-
-@styled
-def draw_minima(table):
-    """Cumulative distributions over starts and data sets of the experiment "landscape", at `SHOWN_STARTS`."""
-    figure, (top, bottom) = panels(2, 3.3)
-    groups = table.groupby(["omega", "valley", "noise"])
-    shown = [(where, ends) for where, ends in groups if (where[0], where[2]) in SHOWN_STARTS]
-    for number, ((omega, valley, noise), ends) in enumerate(shown):
-        excess = 100 * (ends["train_loss"] / ends.groupby("seed")["train_loss"].transform("min") - 1)
-        fractions = (np.arange(len(ends)) + 1) / len(ends)
-        look = {
-            "color": COLOURS[valley],
-            "linestyle": ("-", "--", ":", "-.")[number % 4],
-            "drawstyle": "steps-post",
-            "label": rf"$\omega={omega:g}$, {valley}, noise {noise:g}",
-        }
-        top.plot(np.sort(excess), fractions, **look)
-        bottom.plot(np.sort(ends["aligned"]), fractions, **look)
-    top.set(xlabel="training loss above the lowest on the same data, in %", ylabel="share of the starts")
-    bottom.set(xlabel="cosine of the ends of two starts", ylabel="share of the pairs", xlim=(0, 1.02))
-    bottom.legend(loc="upper left", fontsize=11)
-    return figure

@@ -13,12 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 from .drawn import READOUT, as_csv, as_json
-from .screens import WIDE, wide_svg
+from .wide import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
-HIGHER, LOWER = "#333333", "#008080"  # a loss by one optimiser than by the other
+HIGHER, LOWER = "#333333", "#008080"  # than another value of the same, in errors of both
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
@@ -46,30 +46,53 @@ LOSS_GAP = r"$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"
 TEST_ERROR = r"test error $\epsilon_g$"
 # labels of the overlap that a branch is named after
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
+VALUES = "values"  # a drawing names points so whose colours show values: gid=f"{VALUES}_{number}"
+SVG, BEHIND = "image/svg+xml", "behind"  # of an output that shows a figure, and in its metadata
 styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
-def use_svg():
-    """Show figures in notebooks as vector graphics, the same bytes for the same picture, with all that goes with them.
+def use_book_output():
+    """Draw in the book's style, and in a notebook show figures as vector graphics: one picture, the same bytes.
 
-    These are their data as CSV, what a reader is told who points at them, and their shape for wide screens.
+    With each go its data as CSV, what a reader is told who points at it, its shape for wide screens, and in its
+    metadata the experiments that were read before it.
     """
-    from IPython.core.formatters import BaseFormatter
-    from IPython.core.interactiveshell import InteractiveShell
+    from IPython import get_ipython
 
-    shell = InteractiveShell.instance()
+    shell = get_ipython()  # None: the page runs as a script
+    if shell is not None:
+        _show_in(shell)
+    plt.rcParams.update(STYLE)
+
+
+def _show_in(shell):
+    """Let a notebook's shell show figures as the book needs them."""
+    from IPython.core.formatters import BaseFormatter
+
+    from ..experiments import results
+
     shell.run_line_magic("matplotlib", "inline")  # MPLBACKEND may name another backend, which would show nothing
     set_matplotlib_formats("svg", metadata={"Date": None})  # which takes every other format away
     formatters = shell.display_formatter.formatters
+    draw = formatters[SVG].for_type(Figure)
+    formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READ]}))
     kinds = {
         "text/csv": lambda figure: as_csv(figure, NAMED) or None,
         READOUT: lambda figure: as_json(figure, NAMED),
-        WIDE: styled(wide_svg),
+        WIDE: wide_svg,
     }
     for kind, write in kinds.items():
         new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
         formatters.setdefault(kind, new).for_type(Figure, write)
-    plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
+
+
+def show(figure):
+    """Show a finished figure, once: the last line of its cell, which would else show what that line returns."""
+    from IPython.display import display
+
+    figure.canvas.draw()  # the layout settles in two passes
+    display(figure)
+    plt.close(figure)
 
 
 def panels(count, height, width=6.4, **options):

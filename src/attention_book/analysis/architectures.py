@@ -1,0 +1,111 @@
+"""Students of other architectures: their rows, their thresholds, and at infinite d beside theory."""
+
+import numpy as np
+import pandas as pd
+
+from attention_phases.task import Task
+from attention_phases.theory.branches import MINIMA
+
+from .instances import GAPS, as_columns, difference_in_errors, intercept
+from .lines import theory_lines
+from .thresholds import alpha_of, crossing, side_by_side
+
+TITLES = {
+    "correlated": "correlated tokens",
+    "untied": "untied queries and keys",
+    "rank2": "rank 2",
+    "three tokens": "three tokens",
+    "four tokens": "four tokens",
+}
+ONE = ("q", "m", "theta", "train_loss", "test_mse")
+TWO = ("q_11", "q_12", "q_22", "m_2", "theta_1", "theta_2", "train_loss", "test_mse")
+
+
+def select(table, architecture):
+    """The rows of one architecture."""
+    own = [table[name] == value for name, value in vars(architecture).items()]
+    return table[np.logical_and.reduce(own)].dropna(axis=1, how="all")
+
+
+def standard_student_theory(profile):
+    """Theory of the standard student over alpha: `by_branch`, and `theory_thresholds`."""
+    lines = theory_lines(profile, [Task().omega])
+    return by_branch(lines), theory_thresholds(lines)
+
+
+def by_branch(lines):
+    """The rows of both branches and of the gap of their losses over alpha, by name; none where there are none."""
+    return {what: lines[lines["what"] == what].set_index("alpha") for what in (*MINIMA, "gap")}
+
+
+def theory_thresholds(lines):
+    """`Measured` alpha of "critical" and "linear" in theory at one omega, NaN where there is none."""
+    return {kind: alpha_of(lines, kind) for kind in GAPS}
+
+
+def threshold_moves(students):
+    """By how much an architecture moves both thresholds.
+
+    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, NaN for the first student, with
+    whom the others are compared.
+
+    students: `theory_thresholds` or `trained_thresholds` by the student's name.
+    """
+    parts = []
+    for kind in GAPS:
+        alphas = as_columns({name: thresholds[kind] for name, thresholds in students.items()}, "student", kind)
+        moved = alphas[kind].iloc[1:] - alphas[kind].iloc[0]
+        parts.append(alphas.assign(**{f"{kind}_moves": moved}))
+    return pd.concat(parts, axis=1).reset_index()
+
+
+def beside_students(usual, thresholds, table, rng):
+    """Thresholds of theory beside those of the standard student and those of trained students.
+
+    `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
+
+    usual, thresholds: `theory_thresholds` of the standard student and of this one, which `table` has trained.
+    """
+    columns = {
+        "usual": as_columns(usual, "threshold"),
+        "theory": as_columns(thresholds, "threshold"),
+        "trained": as_columns({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
+    }
+    rows = side_by_side(columns, columns["theory"].dropna().index)
+    return rows.assign(sigma_off=difference_in_errors(rows, "trained", "theory")).rename_axis("threshold").reset_index()
+
+
+def beside_theory(pairs):
+    """Students at infinite d beside theory, in the quantities that the branch does not hold at zero.
+
+    `case`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `sigma_off`: students
+    minus theory, over both errors in quadrature. Overlaps with the positions count without their sign.
+
+    pairs: of each case its name, the students of `extrapolate`, the row of theory (a frame), and the quantities.
+    """
+    rows = []
+    for case, students, lines, quantities in pairs:
+        for quantity in quantities:
+            value, error = lines.iloc[0][[quantity, f"{quantity}_error"]]
+            trained = students
+            if quantity.startswith("m"):
+                value, trained = abs(value), students.assign(**{quantity: students[quantity].abs()})
+            if error > 0:
+                row = case, lines.iloc[0]["alpha"], quantity, value, error, *extrapolate(trained, quantity)
+                rows.append(row)
+    columns = ["case", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
+    rows = pd.DataFrame(rows, columns=columns)
+    return rows.assign(sigma_off=difference_in_errors(rows, "limit", "theory"))
+
+
+def extrapolate(table, quantity):
+    """`Measured` value at infinite d of a quantity that falls or grows as 1/d, for a teacher of length 1.
+
+    Most of the spread between data sets comes from the teacher's length. It is known, and 1 in the limit. Fitted to
+    all data sets is ``value + slope/d + response (|Q*|^2/d - 1)``, with variances in proportion to 1/d.
+
+    table: students in several dimensions d, with the teacher's `length` over that in the limit, minus 1.
+    """
+    weight = np.sqrt(table["d"].to_numpy())
+    design = np.stack([np.ones(len(table)), 1 / table["d"], table["length"]], axis=1)
+    return intercept(design * weight[:, None], table[quantity].to_numpy() * weight)

@@ -1,0 +1,84 @@
+"""Attention matrices of the counting task, as the paper shows them."""
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.patches import Rectangle
+
+from attention_phases.histogram import LETTERS, from_letters
+from attention_phases.histogram.transformer import counted, matrices
+
+from .. import published
+from ..store.parquet import decode
+from .markup import number
+from .style import styled
+
+EQUAL = "black"  # frames of equal tokens: red would be semantic
+
+
+def shown_sequences(text):
+    """The three sequences that the paper shows, and one given as ten letters, if any, as token numbers."""
+    given = [from_letters(text)] if text else []
+    return [*published.SHOWN_SEQUENCES, *given]
+
+
+def weights(table, variant, after="adam", seed=0):
+    """Trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
+    chosen = (table["what"] == "weights") & (table["variant"] == variant) & (table["after"] == after)
+    (text,) = table.loc[chosen & (table["seed"] == seed), "weights"]
+    return decode(text)
+
+
+def letters(sequence):
+    """A sequence of tokens as letters A to O."""
+    return "".join(LETTERS[token] for token in sequence)
+
+
+def answers(flat, sequences):
+    """Attention matrices (n, 10, 10) of a solution (SIZE,), and the counts (n, 10) that it gives."""
+    return matrices(flat, sequences), counted(flat, sequences)
+
+
+def around_sgd(table, variant, sequences):
+    """The answers of run 0 of the experiment "histogram", and how SGD changes the matrices, by their heading.
+
+    Changes are rounded to a hundredth of a per cent: further digits are those of the training's own rounding.
+    """
+    adam, sgd = (answers(weights(table, variant, after), sequences) for after in ("adam", "sgd"))
+    return {"after Adam": adam, "change by SGD": ((sgd[0] - adam[0]).round(4) + 0.0, sgd[1])}
+
+
+@styled
+def draw_matrices(columns, sequences, colours):
+    """Attention matrices beside one another in per cent, a row for each sequence; cells of equal tokens are framed.
+
+    At the right of each row of a matrix stands the count that the network gives, in brackets if it is wrong.
+
+    columns: from `answers`, by heading; `colours` are those of the headings.
+    """
+    shape = len(sequences), len(columns)
+    figure, axes = plt.subplots(*shape, figsize=(6.4, 3.1 * len(sequences) + 0.3), squeeze=False)
+    for row, sequence in enumerate(map(letters, sequences)):
+        for panel, (attention, counts) in zip(axes[row], columns.values()):
+            _draw_matrix(panel, attention[row], sequence)
+            for i, (token, count) in enumerate(zip(sequence, counts[row])):
+                text = f"{count}" if count == sequence.count(token) else f"({count})"
+                panel.text(len(sequence) - 0.35, i, text, va="center", fontsize=10)
+    for panel, heading, colour in zip(axes[0], columns, colours):
+        panel.set_title(heading, color=colour, loc="center", pad=22)
+        panel.text(1.02, 1.02, "count", fontsize=9, transform=panel.transAxes)
+    axes[0, 0].set_ylabel("token that looks", fontsize=11)
+    return figure
+
+
+def _draw_matrix(axes, matrix, sequence):
+    axes.imshow(matrix, cmap="Greys", vmin=0, vmax=1)
+    form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
+    for (i, j), value in np.ndenumerate(matrix):
+        colour = "white" if value > 0.5 else "#222222"
+        axes.text(j, i, number(100 * value, form), ha="center", va="center", fontsize=7.5, color=colour)
+        if sequence[i] == sequence[j]:
+            axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
+    axes.set_xticks(range(len(sequence)), sequence, fontsize=10)
+    axes.set_yticks(range(len(sequence)), sequence, fontsize=10)
+    axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False, pad=2)
+    axes.spines[:].set_visible(True)

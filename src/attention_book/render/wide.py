@@ -1,0 +1,100 @@
+"""A figure for wide screens from the one for phones: panels that stood above one another stand side by side."""
+
+import copy
+import textwrap
+
+import matplotlib.pyplot as plt
+from IPython.core.pylabtools import print_figure
+from matplotlib.ticker import AutoLocator
+
+WIDE = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
+WIDTH = 12.1  # inches at most: letters of 14.5 px in the book
+HEIGHTS = (0.36, 0.6)  # height over width, between
+LETTER = 0.11  # inches of a title
+BESIDE = 0.8  # inches of the labels beside a panel
+
+
+def wide_svg(figure):
+    """A figure of several rows of panels as SVG, with fewer rows, in the style in use; None if it has one row."""
+    specs = [axes.get_subplotspec() for axes in figure.axes]
+    specs = [spec for spec in specs if spec is not None]
+    if not specs or specs[0].get_gridspec().nrows == 1:
+        return None
+    copied = copy.deepcopy(figure)
+    _lay_out(copied)
+    svg = print_figure(copied, "svg", metadata={"Date": None})
+    plt.close(copied)
+    return svg
+
+
+def _lay_out(figure):
+    """Transpose a grid that has more rows than columns; put one of as many rows as columns into a single row."""
+    panels = [axes for axes in figure.axes if axes.get_subplotspec() is not None]
+    rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
+    shape = (1, rows * columns) if rows == columns else (columns, rows)
+    size = figure.get_size_inches() / (columns, rows)  # of a panel
+    width = min(size[0] * shape[1], WIDTH)
+    low, high = (share * width for share in HEIGHTS)
+    figure.set_size_inches(width, min(max(size[1] * shape[0], low), high))
+    grid = figure.add_gridspec(*shape)
+    for axes in panels:
+        row, column = divmod(axes.get_subplotspec().num1, columns)
+        place = (0, row * columns + column) if rows == columns else (column, row)
+        axes.set_subplotspec(grid[place])
+        _label(axes, *place, shape[0])
+        title, room = axes.get_title("left"), round((width / shape[1] - BESIDE) / LETTER)
+        if len(title) > room:
+            axes.set_title(title.replace(", $", ",\n$") if "$" in title else textwrap.fill(title, room), loc="left")
+        if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
+            axes.locator_params(axis="x", nbins=6)
+    _fit_legends(figure, panels, width, width / shape[1] - BESIDE)
+
+
+def _fit_legends(figure, panels, width, panel):
+    """Give legends the most columns that fit: above all panels `width`, above one of them `panel`, in inches."""
+    legends, drawn = list(figure.legends), {}
+    figure.legends.clear()
+    for axes in panels:
+        drawn |= {label: handle for handle, label in zip(*axes.get_legend_handles_labels())}
+    for legend in legends:  # whose own handles have lost the markers of points with bars
+        texts = (text.get_text() for text in legend.get_texts())
+        handles = [drawn.get(text, handle) for text, handle in zip(texts, legend.legend_handles)]
+        _fit(figure, legend, handles, width, loc="outside upper center")
+    for axes in panels:
+        legend = axes.get_legend()
+        if legend and legend.get_bbox_to_anchor().y0 >= axes.bbox.y1 and _size(legend)[0] > panel:
+            handles = axes.get_legend_handles_labels()[0]
+            height = _fit(axes, legend, handles, panel, loc="lower left", bbox_to_anchor=(-0.1, 1.06))
+            axes.set_title(axes.get_title("left"), loc="left", pad=72 * height + 21)
+
+
+def _fit(owner, legend, handles, room, **place):
+    """Draw a legend again, with as many columns as have room; return its height in inches."""
+    labels = [text.get_text() for text in legend.get_texts()]
+    look = {"fontsize": legend.get_texts()[0].get_fontsize(), "columnspacing": 1}
+    look |= {"frameon": legend.get_frame_on(), "framealpha": 1, "edgecolor": "none"}
+    for columns in range(min(4, len(labels)), 0, -1):
+        drawn = owner.legend(handles, labels, ncols=columns, **look, **place)
+        width, height = _size(drawn)
+        if width < room:
+            break
+        if columns > 1:
+            drawn.remove()
+    return height
+
+
+def _size(legend):
+    """Width and height in inches, which do not depend on where it stands."""
+    box = legend.get_window_extent(legend.figure.canvas.get_renderer())
+    return box.width / legend.figure.dpi, box.height / legend.figure.dpi
+
+
+def _label(axes, row, column, rows):
+    """Ticks and labels that a panel shared with the one below it, or beside it."""
+    siblings = axes.get_shared_x_axes().get_siblings(axes)
+    if len(siblings) > 1:
+        axes.tick_params(axis="x", labelbottom=row == rows - 1)
+        label = next(filter(None, (other.get_xlabel() for other in siblings)), "")
+        axes.set_xlabel(label if row == rows - 1 else "")
+    if len(axes.get_shared_y_axes().get_siblings(axes)) > 1:
+        axes.tick_params(axis="y", labelleft=column == 0)

@@ -1,0 +1,53 @@
+"""The code of a notebook in tests: one cell with values given by hand, or the page so far on the stored results."""
+
+import dis
+from functools import cache
+
+import jupytext
+import matplotlib.pyplot as plt
+
+from attention_book.paths import NOTEBOOKS
+
+
+@cache
+def sources(page):
+    """Code of a notebook, cell by cell, as a kernel would run it but for how it is shown."""
+    cells = [cell.source for cell in jupytext.read(NOTEBOOKS / f"{page}.md").cells if cell.cell_type == "code"]
+    return [source.replace("style.use_book_output()", "glue = lambda *_, **__: None") for source in cells]
+
+
+@cache
+def binding(page, name):
+    """Number of the cell that binds a name at its top level, which must be the only one."""
+    codes = [compile(source, page, "exec") for source in sources(page)]
+    binds = [number for number, code in enumerate(codes) if ("STORE_NAME", name) in operations(code)]
+    assert len(binds) == 1, f"{page}: {name} is bound in {len(binds)} cells: ask for a name of one cell alone"
+    return binds[0]
+
+
+def operations(code):
+    return {(step.opname, step.argval) for step in dis.get_instructions(code)}
+
+
+def cell(page, name, after=(), **given):
+    """All names after the cell that binds one, given values for what it reads; the page's imports run before.
+
+    after: names that other cells bind, which run before; given values stand in the place of what they give too.
+    """
+    names = {}
+    exec(sources(page)[0], names)
+    for each in (*after, name):
+        names |= given
+        exec(sources(page)[binding(page, each)], names)
+    plt.close("all")
+    return names
+
+
+@cache
+def stored(page, name):
+    """A name as it stands when the cell that binds it has run at the paper's size, after all cells before."""
+    names = {}
+    for source in sources(page)[: binding(page, name) + 1]:
+        exec(source, names)
+    plt.close("all")
+    return names[name]
