@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from cells import cell
 from scipy import stats
 
 from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, fractions
 from attention_book.analysis.instances import memory, wilson
 from attention_book.pages import starts as basins
-from attention_book.pages.minima import valleys
 from attention_book.pages.phase_diagram import scatter
 from attention_book.pages.variant_maps import unfinished
 from attention_phases.model.two_tokens import overlaps
@@ -211,6 +211,11 @@ def ends():
         }
     )
     return frame.assign(omega=0.3, alpha=1.5, valley="positional", noise=0.1)
+
+
+def valleys(table):
+    """The table of the page of minima."""
+    return cell("minima", "valleys", table=table)["valleys"]
 
 
 def test_minima_of_a_valley():
