@@ -11,7 +11,6 @@ from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classif
 from attention_book.analysis.instances import memory, wilson
 from attention_book.pages import starts as basins
 from attention_book.pages.phase_diagram import scatter
-from attention_book.pages.variant_maps import unfinished
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines
@@ -247,4 +246,6 @@ def test_students_that_the_steps_do_not_suffice_for():
             ("lbfgs", "positional", 1.3),
         )
     ]
-    assert unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}
+    table = pd.DataFrame(rows)
+    left = cell("fig14_maps", "unfinished", published=table, descended=table[table["optimizer"] == "gd"].assign(d=10))
+    assert left["unfinished"].to_dict() == {"gd": 2, "lbfgs": 1}

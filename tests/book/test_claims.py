@@ -19,7 +19,6 @@ from attention_book.experiments import variant_grids
 from attention_book.pages import variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.pages.phase_diagram import SAME_LOSS, scatter
-from attention_book.pages.variant_maps import unfinished
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -459,7 +458,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
-            (left := unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
+            (left := stored("fig14_maps", "unfinished"))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {
