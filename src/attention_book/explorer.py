@@ -42,8 +42,8 @@ def pieces():
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):  # of two builds, one makes them
         if not (folder / WORDS).exists():  # the last one to be written
-            (folder / SCRIPT).write_text(data_script())
-            (folder / WORDS).write_text(json.dumps(_words(folder), indent=1))
+            (folder / SCRIPT).write_text(data_script(), encoding="utf-8")
+            (folder / WORDS).write_text(json.dumps(_words(folder), indent=1), encoding="utf-8")
     return folder
 
 

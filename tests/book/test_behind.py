@@ -57,7 +57,7 @@ def executed(parameters):
 def test_files_of_a_figure_say_what_is_behind_it(tmp_path):
     written = behind.write_figures(*executed({"profile": "paper"}), tmp_path)
     assert [len(written[kind]) for kind in ("svg", "csv", "json")] == [3, 3, 3]
-    about = json.loads((tmp_path / "fig-15.json").read_text())
+    about = json.loads((tmp_path / "fig-15.json").read_text(encoding="utf-8"))
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     rows = pd.read_parquet(DATA / "fig15.parquet")
@@ -70,7 +70,8 @@ def test_files_of_a_figure_say_what_is_behind_it(tmp_path):
     assert data["computing seconds"] == pytest.approx(seconds, abs=0.1)
     assert data["commit"] == sorted(rows["commit"].unique())
     assert about["commands"][0] == "attention-phases figure fig15 --profile paper"
-    assert about["drawn with"]["version"] and about["drawn with"]["commit"] in (tmp_path / "fig-15.svg").read_text()
+    svg = (tmp_path / "fig-15.svg").read_text(encoding="utf-8")
+    assert about["drawn with"]["version"] and about["drawn with"]["commit"] in svg
 
 
 def test_what_is_changed_is_in_the_command():

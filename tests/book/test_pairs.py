@@ -33,8 +33,8 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_pa
     parameters.source = parameters.source.replace('"paper"', '"laptop"', 1)
     nbformat.write(notebook, path)
     assert shell([str(path), "--to", "md:myst", "--output", str(tmp_path / "saved.md"), "--quiet"]) == 0
-    edited = text.read_text().replace('profile = "paper"', 'profile = "laptop"', 1)
-    assert (tmp_path / "saved.md").read_text() == edited != text.read_text()
+    edited = text.read_text(encoding="utf-8").replace('profile = "paper"', 'profile = "laptop"', 1)
+    assert (tmp_path / "saved.md").read_text(encoding="utf-8") == edited != text.read_text(encoding="utf-8")
 
 
 # What makes a notebook worth opening
@@ -54,10 +54,10 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
 def test_imports_are_sorted(tmp_path):
     for text in TEXTS:
         first = next(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code")
-        (tmp_path / f"{text.stem}.py").write_text(first + "\n")
+        (tmp_path / f"{text.stem}.py").write_text(first + "\n", encoding="utf-8")
     options = ["--select", "I", "--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]']
     command = [sys.executable, "-m", "ruff", "check", *options, str(tmp_path)]
-    checked = subprocess.run(command, capture_output=True, text=True)
+    checked = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert checked.returncode == 0, checked.stdout
 
 

@@ -65,13 +65,13 @@ def test_on_another_processor_a_few_lines_may_differ(tmp_path, monkeypatch):
     monkeypatch.setattr(reference, "FOLDER", tmp_path)
     cells = [new_code_cell(outputs=[new_output("display_data", {"stdout": "~ and ~\n" * 7 + "1\n" * 400})])]
     for made_on, allowed, least in ((reference.processor(), 0, 0), ("another one", 7, reference.STRAYS)):
-        (tmp_path / reference.MADE_ON).write_text(f"{made_on}\n")
+        (tmp_path / reference.MADE_ON).write_text(f"{made_on}\n", encoding="utf-8")
         assert reference.strays_allowed(new_notebook(cells=cells)) == allowed
         assert reference.strays_allowed(new_notebook(cells=[])) == least
 
 
 def test_every_notebook_has_a_reference_and_no_other_has():
-    kept = {path.stem: json.loads(path.read_text()) for path in reference.FOLDER.glob("*.json")}
+    kept = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in reference.FOLDER.glob("*.json")}
     assert kept.keys() == {path.stem for path in NOTEBOOKS.glob("*.md")}
     for name, cells in kept.items():
         numbers = [
@@ -86,13 +86,13 @@ def test_a_reference_is_written_and_what_was_open_stays_so(tmp_path, monkeypatch
     for html, expected in (("<td>1.25</td>", ["1.25"]), ("<td>1.29</td>", ["~"])):
         nbformat.write(new_notebook(cells=[new_code_cell("1", outputs=outputs(html))]), path)
         reference.write([path], complete=False)
-        (texts,) = json.loads(kept.read_text())
+        (texts,) = json.loads(kept.read_text(encoding="utf-8"))
         assert texts["1 text/html"] == expected
-        kept.write_text(json.dumps([texts | {"1 text/html": ["~"]}]))
+        kept.write_text(json.dumps([texts | {"1 text/html": ["~"]}]), encoding="utf-8")
     made_on = kept.with_name(reference.MADE_ON)
     assert not made_on.exists()  # one written anew does not make the others this processor's
     reference.write([path], complete=True)
-    assert made_on.read_text() == f"{reference.processor()}\n"
+    assert made_on.read_text(encoding="utf-8") == f"{reference.processor()}\n"
 
 
 SUITE = """
@@ -112,15 +112,15 @@ def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
     values, kept = {"size": 2, "profile": "smoke"}, tmp_path / "kept/smoke"
     for name in ("page", "other"):
-        (tmp_path / f"{name}.md").write_text(TEXT)
-    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n")
-    (tmp_path / "none.ini").write_text("[pytest]\n")
+        (tmp_path / f"{name}.md").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n", encoding="utf-8")
+    (tmp_path / "none.ini").write_text("[pytest]\n", encoding="utf-8")
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
     execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)
     reference.write([tmp_path / "papermill/page.ipynb"], complete=True)
     shutil.copy(ROOT / "tests/reference/conftest.py", tmp_path / "reference")
-    right = (tmp_path / "reference/page.json").read_text()
-    (tmp_path / "reference/other.json").write_text(right.replace("0.666", "0.676"))
+    right = (tmp_path / "reference/page.json").read_text(encoding="utf-8")
+    (tmp_path / "reference/other.json").write_text(right.replace("0.666", "0.676"), encoding="utf-8")
 
     done = python("-c", SUITE.format(folder=str(tmp_path)))
     pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", kept / "page.ipynb")]

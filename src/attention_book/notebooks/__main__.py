@@ -103,9 +103,9 @@ def show(kept, profile, shown):
         notebook = nbformat.read(path, 4)
         write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
         title = paths.title(notebook.cells[0].source)
-        times[title] = float((kept / f"{path.stem}.seconds").read_text())
+        times[title] = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
         pages.append(_page(path.stem, title, notebook))
-    (shown / "times.md").write_text(times_page(times, profile))
+    (shown / "times.md").write_text(times_page(times, profile), encoding="utf-8")
     write_scorecard(pages, profile, shown)
 
 
@@ -144,13 +144,15 @@ def write_scorecard(pages, profile, shown):
     frame = scorecard.gathered(pages)
     data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
     document = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
-    (shown / "scorecard.json").write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    (shown / "scorecard.json").write_text(
+        json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
     picture = scorecard.draw_scorecard(frame)
     picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES).mkdir(exist_ok=True)
-    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]")
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
     for name, text in scorecard.texts(frame).items():
-        (shown / f"scorecard_{name}.txt").write_text(text + "\n")
+        (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -64,12 +64,12 @@ def write_figures(notebook, text, folder):
             about["files"] = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
             files[f"{about['figure']}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
             for name, content in files.items():
-                (folder / name).write_text(content)
+                (folder / name).write_text(content, encoding="utf-8")
                 written[name.rpartition(".")[2]].append(str(folder / name))
             for kind, mime, suffix in (("wide", WIDE, "svg"), ("readout", READOUT, "json")):
                 if mime in drawn:
                     path = folder / f"{about['figure']}-{kind}.{suffix}"
-                    path.write_text(drawn[mime])
+                    path.write_text(drawn[mime], encoding="utf-8")
                     written[kind].append(str(path))
     return written
 

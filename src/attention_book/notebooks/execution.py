@@ -71,7 +71,7 @@ def keep(notebook, done, inputs, seconds):
     done.parent.mkdir(parents=True, exist_ok=True)
     partial = done.with_suffix(".partial")
     nbformat.write(_without_run(notebook, inputs), partial)
-    done.with_suffix(".seconds").write_text(f"{seconds:.1f}")
+    done.with_suffix(".seconds").write_text(f"{seconds:.1f}", encoding="utf-8")
     partial.replace(done)
 
 
@@ -166,11 +166,11 @@ def build_page(done, folder, pictures):
         (source.parent / FIGURES).mkdir()
         for path in pictures:
             shutil.copy(path, source.parent / FIGURES)
-        (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n")
-        (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()))
+        (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n", encoding="utf-8")
+        (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()), encoding="utf-8")
         program = "from jupyter_book.cli.main import main; main()"
         command = [sys.executable, "-c", program, "build", place, "--all", "--quiet"]
-        built = subprocess.run(command, capture_output=True, text=True)
+        built = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
         page = source.parent / "_build" / "html" / f"{done.stem}.html"
         if built.returncode or not page.exists():
             raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
@@ -180,7 +180,7 @@ def build_page(done, folder, pictures):
 
 def _configuration():
     """The book's, with its own files named from anywhere."""
-    whole = yaml.safe_load((paths.ROOT / "_config.yml").read_text())
+    whole = yaml.safe_load((paths.ROOT / "_config.yml").read_text(encoding="utf-8"))
     whole["bibtex_bibfiles"] = [str(paths.ROOT / path) for path in whole["bibtex_bibfiles"]]
     extra = whole["sphinx"]
     extensions = extra["local_extensions"].items()

@@ -73,15 +73,15 @@ def write(executed, complete):
     """
     FOLDER.mkdir(exist_ok=True)
     if complete:
-        (FOLDER / MADE_ON).write_text(processor() + "\n")
+        (FOLDER / MADE_ON).write_text(processor() + "\n", encoding="utf-8")
     for path in executed:
         cells = [lines_of(cell.outputs) for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
         kept = FOLDER / f"{path.stem}.json"
-        known = json.loads(kept.read_text()) if kept.exists() else []
+        known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
         for texts, before in zip(cells, known):
             for name in texts.keys() & before.keys():
                 texts[name] = [_opened(*lines) for lines in zip_longest(texts[name], before[name][: len(texts[name])])]
-        kept.write_text(json.dumps(cells, indent=0, ensure_ascii=False) + "\n")
+        kept.write_text(json.dumps(cells, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _opened(line, before):
@@ -100,7 +100,7 @@ def prepared(text, values, path):
         cell.metadata.setdefault("tags", [])  # which papermill looks through
     notebook = parameterize_notebook(notebook, values, kernel_name="python3", language="python")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    expected = json.loads(path.read_text())[: len(cells)]
+    expected = json.loads(path.read_text(encoding="utf-8"))[: len(cells)]
     for cell, texts in zip_longest(cells, expected, fillvalue={}):
         cell.execution_count = 1  # nbval compares no other cells
         data = {name: "\n".join(lines) for name, lines in texts.items()}
@@ -130,7 +130,7 @@ def strays_allowed(notebook):
 
     On another one, as many as are open because of the processors that were tried, `STRAYS` at least.
     """
-    if (FOLDER / MADE_ON).read_text().strip() == processor():
+    if (FOLDER / MADE_ON).read_text(encoding="utf-8").strip() == processor():
         return 0
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     lines = [line for output in outputs for text in output["data"].values() for line in text.splitlines()]
