@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
+export PYTHONOPTIMIZE =  # the book's pages of the code are made of docstrings, tests of assertions
 export PYTHONDONTWRITEBYTECODE =  # where it is set, each of some hundred processes would compile the same modules
 TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider

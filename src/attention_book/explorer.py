@@ -17,6 +17,7 @@ from .analysis.thresholds import borders_of, mark
 from .experiments.results import experiment
 from .pages import prices
 from .paths import ROOT, stored_table
+from .render.style import styled
 from .store.provenance import source_digest
 
 KEPT = ROOT / "_build" / "explorer"
@@ -60,7 +61,7 @@ def _words(folder):
     }
     names = [r"$\alpha$ = 1", rf"$\alpha_c$ = {alpha_c:.2f}", r"$\alpha$ = 2"]
     figure = prices.draw_accounts(list(accounts.values()), names)
-    figure.savefig(folder / PICTURE, metadata={"Date": None})
+    styled(figure.savefig)(folder / PICTURE, metadata={"Date": None})
     plt.close(figure)
     at_c = {branch: some[0] for branch, some in solutions[alpha_c].items()}
     words = prices.words(task, line, trained, close, accounts[alpha_c], at_c)

@@ -24,8 +24,10 @@ from attention_phases.errors import BadInput, NotebookError, check_choice, check
 from .. import paths
 from ..experiments import PROFILES
 from ..pages import scorecard
+from ..programs import about, print_anything
 from ..render.drawn import as_json
 from ..render.markup import COMPARISON
+from ..render.style import styled
 from ..store.provenance import environment
 from . import execution, reference
 from .behind import FIGURES, write_figures
@@ -37,7 +39,10 @@ SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents n
 
 def main(arguments=None):
     """Execute all notebooks, or those named, and put them where the book takes them from."""
-    parser = argparse.ArgumentParser(prog="python -m attention_book.notebooks", description=__doc__.splitlines()[0])
+    print_anything()
+    parser = argparse.ArgumentParser(
+        prog="python -m attention_book.notebooks", description=about(sys.modules[__name__])
+    )
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
@@ -148,7 +153,7 @@ def write_scorecard(pages, profile, shown):
         json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
     )
     picture = scorecard.draw_scorecard(frame)
-    picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
+    styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES).mkdir(exist_ok=True)
     (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
     for name, text in scorecard.texts(frame).items():

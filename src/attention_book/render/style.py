@@ -19,10 +19,12 @@ SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
 HIGHER, LOWER = "#333333", "#008080"  # a loss by one optimiser than by the other
+OF_PROCESS = ("backend", "backend_fallback", "interactive")
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
-STYLE = {
+# Matplotlib's own defaults stand below, so that nothing of a user's `matplotlibrc` shows, but for what shows no picture.
+STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not in OF_PROCESS} | {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
@@ -69,7 +71,7 @@ def use_svg():
     for kind, write in kinds.items():
         new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
         formatters.setdefault(kind, new).for_type(Figure, write)
-    plt.rcParams["svg.hashsalt"] = STYLE["svg.hashsalt"]  # a notebook draws after the style's context has ended
+    plt.rcParams.update(STYLE)
 
 
 def panels(count, height, width=6.4, **options):
