@@ -1,7 +1,12 @@
 """What people have set on their machines: locales, styles and kernels of their own, optimised Python, no network."""
 
 import ast
+import json
+from inspect import isfunction
 
+import pytest
+
+from attention_book import cli, commands
 from attention_book.paths import ROOT
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
@@ -19,3 +24,119 @@ def test_text_files_name_their_encoding():
                 calls[f"{path}:{call.lineno}"] = "encoding" in options
     assert len(calls) > 100
     assert [place for place, named in calls.items() if not named] == []
+
+
+def test_help_needs_no_docstrings(run, monkeypatch):
+    """PYTHONOPTIMIZE=2 leaves them out, and assertions."""
+    kept = run("--help")
+    for thing in (cli, *filter(isfunction, vars(commands).values())):
+        monkeypatch.setattr(thing, "__doc__", None)
+    assert run("--help") == kept
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src").rglob("*.py")]
+    assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
+
+
+# A page and the pictures made outside of notebooks, on a machine with settings of its own
+
+
+PAGE = """\
+(fig02)=
+# Figure 2: a page where α is ω
+
+```{code-cell} python
+:tags: [parameters]
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+```
+
+```{code-cell} python
+import numpy as np
+import pandas as pd
+
+from attention_book import published
+from attention_book.published import Comparison, compare
+from attention_book.render.markup import Table
+from attention_book.render.style import panels, styled, use_svg
+from attention_phases.measured import Measured
+
+use_svg()
+known = published.CRITICAL_ALPHA[0.3]
+row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
+print("−1/3 =", np.array([-1 / 3]), pd.Series([1 / 3]))
+Table(compare([row]), "Published and ours")
+```
+
+```{code-cell} python
+---
+mystnb:
+  figure:
+    name: fig-02
+    caption: 'Both α and ω.'
+---
+@styled
+def draw():
+    figure, axes = panels(2, 2.0)
+    for panel in axes:
+        panel.plot([0.0, 1.0], [1e-3, 2e-3], label="ω")
+        panel.set(xlabel=r"$\\alpha$", title="α")
+        panel.legend()
+    return figure
+
+draw();
+```
+"""
+BUILD = """
+import sys
+from pathlib import Path
+import phases
+from attention_book import cli, paths
+from attention_book.notebooks import __main__ as command, execution
+
+cli.as_text = lambda result: chr(0x3c9)
+cli.main(["figures"])
+here = Path(sys.argv[1])
+paths.NOTEBOOKS, execution.KEPT, command.SHOWN = here / "notebooks", here / "kept", here / "shown"
+phases.write("dark", here)
+sys.exit(command.main(["--profile", "smoke"]))
+"""
+KERNEL = {"argv": ["false"], "display_name": "Of another environment", "language": "python"}
+SETTINGS = {
+    "home/.ipython/profile_default/startup/00.py": (
+        "import numpy, pandas\nprint('started')\nnumpy.set_printoptions(precision=2)\n"
+        "pandas.set_option('display.precision', 2)"
+    ),
+    "home/.ipython/profile_default/ipython_kernel_config.py": "get_config().InlineBackend.rc = {'axes.grid': True}",
+    "home/.local/share/jupyter/kernels/python3/kernel.json": json.dumps(KERNEL),
+    "matplotlibrc": "text.usetex: True\nfont.size: 30\naxes.grid: True\nsvg.fonttype: none\n",
+}
+
+
+@pytest.mark.slow
+def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(python, tmp_path, monkeypatch):
+    """Locale, Matplotlib's style, a kernel, start-up files and settings of IPython in HOME, dead proxies."""
+
+    def build(folder):
+        for name, content in {"notebooks/page.md": PAGE, "notebooks/profiles.toml": ""}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content, encoding="utf-8")
+        done = python("-c", BUILD, folder)
+        assert done.returncode == 0, done.stderr
+        (folder / "shown/times.md").unlink()
+        files = [folder / "phases-dark.svg", *(folder / "shown").rglob("*")]
+        said = done.stdout.replace(str(folder), "")
+        return said, {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
+
+    printed, expected = build(tmp_path / "plain")
+    for name, content in SETTINGS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://192.0.2.1:9")  # an address of documentation, which nothing answers
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
+        monkeypatch.setenv(name, value)
+    said, built = build(tmp_path / "set")
+    assert said == printed.replace("ω", r"\u03c9")
+    assert {"phases-dark.svg", "shown/scorecard.svg", "shown/figures/fig-02.svg"} <= built.keys()
+    assert [name for name, content in expected.items() if content != built[name]] == []

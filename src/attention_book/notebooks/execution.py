@@ -31,13 +31,16 @@ ALONE = ("offline", "figures")  # the book's extensions that such a page needs; 
 
 
 @contextmanager
-def ipc_kernels():
-    """Configuration of kernels that talk over sockets in a folder of their own, not over ports that others can reach.
+def kernels_apart():
+    """Options of papermill for kernels that nothing reaches: neither others nor a user's settings of IPython.
 
-    One port of the loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
+    They talk over sockets in a folder of their own, not over ports, and look there for start-up files. One port of the
+    loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
     """
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
-        yield Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
+        config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
+        quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error
+        yield {"config": config, "extra_arguments": [quiet, f"--IPKernelApp.ipython_dir={folder}"]}
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
@@ -77,12 +80,11 @@ def keep(notebook, done, inputs, seconds):
 
 def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, its kernel beside the text."""
-    quiet = ["--IPKernelApp.log_level=50"]  # the interrupt that ends a kernel is no error
     progress = bar and {"desc": text.stem, "disable": None}
-    options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress, "extra_arguments": quiet}
-    with ipc_kernels() as config:
+    options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
+    with kernels_apart() as apart:
         try:
-            return papermill.execute_notebook(str(path), str(path), values, config=config, **options)
+            return papermill.execute_notebook(str(path), str(path), values, **options, **apart)
         except PapermillExecutionError as error:
             message = " ".join(error.evalue.split())
             refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
