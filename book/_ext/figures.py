@@ -145,7 +145,8 @@ def data(experiment):
         seconds = experiment["computing seconds"]
         duration = f"{seconds / 3600:,.1f} h" if seconds > 360 else f"{seconds:.0f} s"
         commits = " and ".join(f"<code>{name[:7]}{name[40:]}</code>" for name in experiment["commit"])
-        text += f", {duration} of computing on one core by {commits}; stored in <code>{experiment['file']}</code>"
+        by = f" by {commits}" if commits else ""  # outside of a checkout, nobody knows by which
+        text += f", {duration} of computing on one core{by}; stored in <code>{experiment['file']}</code>"
     return text
 
 

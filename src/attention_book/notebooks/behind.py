@@ -165,10 +165,12 @@ def _data_sets(cells):
 
 def _signed(svg, about):
     """A picture that says in its metadata which page it is of, and by which code it was drawn."""
+    drawn = about["drawn with"]
+    code = [drawn["version"], *filter(None, [drawn["commit"]])]  # there is none outside of a checkout
     tags = {
         "dc:title": f"{about['figure']}: {about['page']}",
         "dc:source": about["commands"][0],
-        "dc:identifier": f"{about['figure']} {about['drawn with']['version']} {about['drawn with']['commit']}",
+        "dc:identifier": " ".join([about["figure"], *code]),
     }
     lines = "".join(f"    <{tag}>{escape(text)}</{tag}>\n" for tag, text in tags.items())
     return svg.replace("   <cc:Work>\n", f"   <cc:Work>\n{lines}", 1)
