@@ -2,6 +2,10 @@
 
 import ast
 import json
+import os
+import re
+import shutil
+import subprocess
 from inspect import isfunction
 
 import pytest
@@ -24,6 +28,47 @@ def test_text_files_name_their_encoding():
                 calls[f"{path}:{call.lineno}"] = "encoding" in options
     assert len(calls) > 100
     assert [place for place, named in calls.items() if not named] == []
+
+
+# The installation
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A function that runs `make` in a folder with nothing but what the installation needs."""
+
+    def make(*arguments):
+        for name in ("Makefile", "constraints.txt", "pyproject.toml"):
+            shutil.copy(ROOT / name, tmp_path)
+        ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PIP_EXTRA_INDEX_URL"}  # of the `make` that runs this test
+        environment = {name: value for name, value in os.environ.items() if name not in ours}
+        options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8"}
+        return subprocess.run(["make", *arguments], **options)
+
+    return make
+
+
+def test_only_where_nothing_else_is_known_pytorch_for_cpus_is_asked_for(make):
+    """By uv, which knows where it is; the pinned version. What pip finds is asked for in any case."""
+    version = re.search("^torch==.*$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    for known in ("GPU=/proc/driver/nvidia", "PIP_EXTRA_INDEX_URL=https://example.org", "GPU="):
+        recipe = make("--dry-run", "install", known).stdout
+        assert ("uv pip install" in recipe) == (known == "GPU=")
+        assert f"pip install --quiet --no-compile -c constraints.txt {version}\n" in recipe
+    assert f"--torch-backend=cpu {version} " in recipe
+
+
+def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path):
+    """Debian's, without its package python3-venv, has no module ensurepip."""
+    (tmp_path / "python").write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1; esac\n', encoding="utf-8")
+    (tmp_path / "python").chmod(0o755)
+    done = make("install", "PYTHON=./python")
+    said, ended = done.stderr.splitlines()
+    assert said == "./python cannot make environments: install them, on Debian as python3-venv"
+    assert done.returncode and "Error 1" in ended and not (tmp_path / ".venv").exists()
+
+
+# Python's own settings
 
 
 def test_help_needs_no_docstrings(run, monkeypatch):
