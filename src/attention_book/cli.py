@@ -41,6 +41,8 @@ def main(arguments=None):
         return _complain(error, 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
         return _complain(error)
+    except OSError as error:  # a full disk, a folder that may not be written
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
         return _complain("no result at these parameters: a number is too large or too small to compute with")
     except (np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:

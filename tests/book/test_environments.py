@@ -1,6 +1,7 @@
 """What people have set on their machines: locales, styles and kernels of their own, optimised Python, no network."""
 
 import ast
+import errno
 import json
 import os
 import re
@@ -8,10 +9,13 @@ import shutil
 import subprocess
 from inspect import isfunction
 
+import numba
 import pytest
+from numba.core import caching
 
 from attention_book import cli, commands
 from attention_book.paths import ROOT
+from attention_phases.compiled import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
 TEXT = ("read_text", "write_text")
@@ -66,6 +70,27 @@ def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path)
     said, ended = done.stderr.splitlines()
     assert said == "./python cannot make environments: install them, on Debian as python3-venv"
     assert done.returncode and "Error 1" in ended and not (tmp_path / ".venv").exists()
+
+
+# Folders that may not be written
+
+
+def test_code_is_compiled_also_where_it_cannot_be_kept(monkeypatch):
+    """A read-only installation, and a user without a HOME: numba would say "no locator available"."""
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    with pytest.raises(RuntimeError, match="no locator available"):
+        numba.njit(cache=True)(lambda x: x)
+    assert njit(cache=True)(lambda x: x + 1)(1) == 2
+
+
+def test_a_folder_that_may_not_be_written_is_one_line(complaint, monkeypatch, tmp_path):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(tmp_path))
+
+    monkeypatch.setattr(commands, "sweep", refuse)
+    monkeypatch.setattr(refuse, "__name__", "sweep")
+    monkeypatch.setattr(refuse, "__doc__", "Refused.")
+    assert complaint(1, "sweep", "fig02") == f"{tmp_path}: Permission denied\n"
 
 
 # Python's own settings

@@ -71,7 +71,7 @@ def main(arguments=None):
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
-    except NotebookError as error:
+    except (NotebookError, OSError) as error:  # also a full disk, a folder that may not be written
         print(error, file=sys.stderr)
         return 1
     return 0
