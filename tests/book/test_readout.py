@@ -106,7 +106,7 @@ def agrees(box, row):
 def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enlarged):
     page = open_page(EXECUTED / "fig02_slice.html")
     page.set_viewport_size(size)
-    table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text()), comment="#")
+    table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text(encoding="utf-8")), comment="#")
     trained = table[(table["panel"] == 1) & (table["series"] == "trained students")].reset_index()
     figure, box = page.locator("figure#fig-02"), page.locator(".readout-box")
     figure.scroll_into_view_if_needed()
@@ -164,7 +164,7 @@ def test_every_series_has_its_panel_in_every_shape_of_its_figure():
     assert len(scripts) > 30 and HTML / "figures" / "scorecard-forest.js" in scripts
     for script in scripts:
         name, boxes, series = re.fullmatch(
-            r'figureReadout\["(.+)"\] = \{boxes: (.+), series: (.+)\};\n', script.read_text()
+            r'figureReadout\["(.+)"\] = \{boxes: (.+), series: (.+)\};\n', script.read_text(encoding="utf-8")
         ).groups()
         boxes = json.loads(boxes)
         assert ("wide" in boxes) == (HTML / "figures" / f"{name}-wide.svg").exists()

@@ -165,7 +165,10 @@ def of_schema(number):
     ("spoil", "reason"),
     [
         *((cut(size), "damaged|malformed|not a database") for size in (0.05, 0.5, 0.99, 4096, 1)),
-        *((lambda path, lines=lines: path.write_text("alpha,q\n" * lines), "not a database") for lines in (1, 1000)),
+        *(
+            (lambda path, lines=lines: path.write_text("alpha,q\n" * lines, encoding="utf-8"), "not a database")
+            for lines in (1, 1000)
+        ),
         *((of_schema(number), f"no results of schema 1, .* but of {number}") for number in (0, 99)),
     ],
 )

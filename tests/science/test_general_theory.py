@@ -135,7 +135,7 @@ def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, archit
     averages = average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t)))
     error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)
     assert abs(losses.mean() - averages.test_loss.mean()) < 4 * error < 0.04 * losses.mean()
-    with pytest.raises(AssertionError):
+    with pytest.raises(BadInput, match="points = "):
         average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t) - 1))
 
 

@@ -24,8 +24,10 @@ from attention_phases.errors import BadInput, NotebookError, check_choice, check
 from .. import paths
 from ..experiments import PROFILES
 from ..pages import scorecard
+from ..programs import about, print_anything
 from ..render.drawn import as_json
 from ..render.markup import COMPARISON
+from ..render.style import styled
 from ..store.provenance import environment
 from . import execution
 from .behind import FIGURES, write_figures
@@ -37,7 +39,10 @@ SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents n
 
 def main(arguments=None):
     """Execute all notebooks, or those named, and put them where the book takes them from."""
-    parser = argparse.ArgumentParser(prog="python -m attention_book.notebooks", description=__doc__.splitlines()[0])
+    print_anything()
+    parser = argparse.ArgumentParser(
+        prog="python -m attention_book.notebooks", description=about(sys.modules[__name__])
+    )
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
@@ -61,7 +66,7 @@ def main(arguments=None):
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
-    except NotebookError as error:
+    except (NotebookError, OSError) as error:  # also a full disk, a folder that may not be written
         print(error, file=sys.stderr)
         return 1
     return 0
@@ -98,9 +103,9 @@ def show(kept, profile, shown):
         notebook = nbformat.read(path, 4)
         write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
         title = paths.title(notebook.cells[0].source)
-        times[title] = float((kept / f"{path.stem}.seconds").read_text())
+        times[title] = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
         pages.append(_page(path.stem, title, notebook))
-    (shown / "times.md").write_text(times_page(times, profile))
+    (shown / "times.md").write_text(times_page(times, profile), encoding="utf-8")
     write_scorecard(pages, profile, shown)
 
 
@@ -139,13 +144,15 @@ def write_scorecard(pages, profile, shown):
     frame = scorecard.gathered(pages)
     data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
     document = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
-    (shown / "scorecard.json").write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    (shown / "scorecard.json").write_text(
+        json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
+    )
     picture = scorecard.draw_scorecard(frame)
-    picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
+    styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES).mkdir(exist_ok=True)
-    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]")
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
     for name, text in scorecard.texts(frame).items():
-        (shown / f"scorecard_{name}.txt").write_text(text + "\n")
+        (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
