@@ -11,7 +11,7 @@ from attention_phases.errors import BadInput
 from attention_phases.model import students, two_tokens
 from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.theory import equations as general
-from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory import solve
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels import general as prox
@@ -272,47 +272,6 @@ def test_both_kernels_have_the_same_solution(branch):
     assert ours.test_slope == pytest.approx(theirs.test_slope, abs=1e-3 * theirs.test_mse)
     for name in ("q", "V", "test_mse"):
         assert ours.stderr[name] == pytest.approx(theirs.stderr[name], rel=0.1)
-
-
-@pytest.mark.parametrize("held", ["theta", "m"])
-def test_gains_are_the_slopes_of_the_map(held):
-    """By finite differences of one step, whose error is that of the points: overlaps of 0.1 or so, both signs."""
-    setting = Setting(TASK, Architecture("untied", 2, 0.2))
-    theta, m = np.array([[0.08], [0.05]]), np.array([0.1, 0.15])
-    base = Overlaps(
-        np.array([[[0.12, 0.05], [0.05, 0.1]]]),
-        m if held == "theta" else 0 * m,
-        (theta if held == "m" else 0 * theta)[None],
-        np.array([[[10.0, 1.2], [1.2, 8.0]]]),
-    )
-    points = gaussian_points(2**11, 16, seed=0, dimensions=6)
-
-    def step(overlaps):
-        averages = general.average(setting, overlaps, points)
-        return general.update(setting, general.conjugates(setting, 2.0, overlaps, averages))
-
-    gain = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "m"]
-    slopes = np.empty((16, 2, 2))
-    for column, side in enumerate(np.eye(2)):
-        # Conjugates of overlaps that are exactly zero are held at zero.
-        shift = np.where(side, 0.05 if held == "m" else 0.0125, 1e-12).reshape(getattr(base, held).shape)
-        above, below = (step(base._replace(**{held: getattr(base, held) + sign * shift})) for sign in (1, -1))
-        slopes[:, :, column] = (getattr(above, held) - getattr(below, held)).reshape(16, 2) / (2 * shift.max())
-    largest = np.linalg.eigvals(slopes).real.max(axis=-1)
-    error = np.hypot(largest.std(), gain.std()) / 4
-    assert abs(largest.mean() - gain.mean()) < 4 * error < 0.5 * abs(gain.mean())
-
-
-@pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.3), (3, 0.3), (4, -0.2)])
-def test_the_linear_baseline(tokens, correlation):
-    architecture = Architecture(tokens=tokens, correlation=correlation)
-    value = linear_baseline(TASK, architecture)
-    C = architecture.covariance(TASK)
-    y = np.random.default_rng(0).multivariate_normal(np.zeros(tokens), C, 200_000)
-    scores = np.exp(y[:, :, None] * y[:, None])
-    Y = (1 - TASK.omega) * scores / scores.sum(2, keepdims=True)
-    miss = np.einsum("nab,bc,nac->n", Y - Y.mean(0), C, Y - Y.mean(0)) / tokens
-    assert abs(miss.mean() - value) < 4 * miss.std() / 200_000**0.5
 
 
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])
