@@ -11,11 +11,13 @@ from attention_book.experiments import results, student_grids
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_book.pages import stability
 from attention_phases import Task
+from attention_phases.attention import target_attention
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
-from attention_phases.theory.equations import Scalars
+from attention_phases.theory.equations import Overlaps, Scalars
+from attention_phases.theory.kernels import general
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.stability import contraction, gains, gains_of_columns, modes, settling_distance, trajectory
 from attention_phases.training import message_passing
@@ -171,15 +173,57 @@ def test_without_jumps_the_gain_tends_to_the_replicon():
     assert settling_distance(distances, gain) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(("alpha", "branch"), [(2.0, "semantic"), (1.5, "positional")])
-def test_gains_of_one_column_are_those_of_the_standard_student(alpha, branch):
-    found = solve(TASK, alpha, branch, 2**10, 8)
-    distances, gain = gains(TASK, alpha, found.overlaps, 2**12, 8)
-    same, of_column = gains_of_columns(TASK, Architecture(), alpha, found.overlaps, 2**11, 8)
+def test_gains_of_one_column_are_those_of_the_standard_student():
+    found = solve(TASK, 1.5, "positional", 2**10, 8)
+    distances, gain = gains(TASK, 1.5, found.overlaps, 2**12, 8)
+    same, of_column = gains_of_columns(TASK, Architecture(), 1.5, found.overlaps, 2**11, 8)
     np.testing.assert_allclose(same, distances)
     far = slice(0, 4)  # closer copies need more points
     off = (gain.mean(0) - of_column.mean(0)) / np.hypot(standard_error(gain), standard_error(of_column))
     assert np.abs(off[far]).max() < 4 and standard_error(of_column)[1] < 0.1 * of_column.mean(0)[1]
+
+
+@pytest.mark.parametrize("architecture", [Architecture("rank2", 2, 0.3), Architecture("untied", 3, 0.2)])
+def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
+    """Weights of d = 5 with what they share along the first axis, the teacher's, and tokens drawn one by one."""
+    rng, count, d, alpha, L, r = np.random.default_rng(0), 4000, 5, 2.0, architecture.tokens, 2
+    mix, m, V = np.array([[0.25, 0.1], [0.0, 0.2]]), np.array([0.2, -0.1]), np.array([[3.0, 1.0], [1.0, 2.0]])
+    own, others = np.eye(d)[1:3].T @ mix, np.eye(d)[3:].T @ mix
+    shared = np.outer(np.eye(d)[0], [0.3, -0.2])
+    first, teacher = shared + own, TASK.sigma * np.eye(d)[:, :1]
+    C = architecture.covariance(TASK)
+    c = C / TASK.sigma**2
+    tokens = np.einsum("ab,nbi->nai", np.linalg.cholesky(c), rng.standard_normal((count, L, d)))
+    y = (tokens @ teacher)[:, :, 0]
+    targets = target_attention(y, TASK.omega, architecture.attention(TASK))
+    A, work = np.kron(np.linalg.inv(c), np.linalg.inv(V)), general.workspace(L, L * r)
+
+    def forces_on(weights):
+        fields = (tokens @ weights + np.outer(architecture.positions, m)).reshape(count, -1)
+        minima, values, space, reach = (
+            np.zeros((2, L * r)),
+            np.zeros(2),
+            np.zeros(L * r),
+            np.sqrt(np.kron(c, V).diagonal()),
+        )
+        forces = np.empty_like(fields)
+        for w, Y, force in zip(fields, targets, forces):
+            general.prox(w, Y, C, architecture.score, A, reach, minima, values, space, work)
+            force[:] = A @ (minima[0] - w)
+        return forces.reshape(count, L, r)
+
+    overlaps = Overlaps((first.T @ first)[None], m, (first.T @ teacher)[None], V[None])
+    distances, found = gains_of_columns(TASK, architecture, alpha, overlaps, 2**8, 8)
+    still = forces_on(first)
+    for k in (0, 1):
+        together = 1 - 4.0**-k
+        second = shared + together * own + np.sqrt(1 - together**2) * others
+        apart = first - second
+        assert distances[k] == pytest.approx(np.linalg.norm(apart) / np.linalg.norm(first))
+        moved = (forces_on(second) - still) @ V
+        gain = alpha * np.einsum("nak,ab,nbk->n", moved, c, moved) / (apart**2).sum()
+        error = np.hypot(standard_error(gain), standard_error(found)[k])
+        assert abs(gain.mean() - found[:, k].mean()) < 4 * error < 0.2 * gain.mean()
 
 
 def test_with_jumps_the_gain_grows_like_one_over_the_distance():
