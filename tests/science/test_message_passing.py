@@ -186,7 +186,7 @@ def test_gains_of_one_column_are_those_of_the_standard_student():
 @pytest.mark.parametrize("architecture", [Architecture("rank2", 2, 0.3), Architecture("untied", 3, 0.2)])
 def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
     """Weights of d = 5 with what they share along the first axis, the teacher's, and tokens drawn one by one."""
-    rng, count, d, alpha, L, r = np.random.default_rng(0), 4000, 5, 2.0, architecture.tokens, 2
+    rng, count, d, alpha, L, r = np.random.default_rng(0), 8000, 5, 2.0, architecture.tokens, 2
     mix, m, V = np.array([[0.25, 0.1], [0.0, 0.2]]), np.array([0.2, -0.1]), np.array([[3.0, 1.0], [1.0, 2.0]])
     own, others = np.eye(d)[1:3].T @ mix, np.eye(d)[3:].T @ mix
     shared = np.outer(np.eye(d)[0], [0.3, -0.2])
@@ -213,7 +213,7 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
         return forces.reshape(count, L, r)
 
     overlaps = Overlaps((first.T @ first)[None], m, (first.T @ teacher)[None], V[None])
-    distances, found = gains_of_columns(TASK, architecture, alpha, overlaps, 2**8, 8)
+    distances, found = gains_of_columns(TASK, architecture, alpha, overlaps, 2**9, 8)
     still = forces_on(first)
     for k in (0, 1):
         together = 1 - 4.0**-k
@@ -223,7 +223,7 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
         moved = (forces_on(second) - still) @ V
         gain = alpha * np.einsum("nak,ab,nbk->n", moved, c, moved) / (apart**2).sum()
         error = np.hypot(standard_error(gain), standard_error(found)[k])
-        assert abs(gain.mean() - found[:, k].mean()) < 4 * error < 0.2 * gain.mean()
+        assert abs(gain.mean() - found[:, k].mean()) < 4 * error < 0.18 * gain.mean()
 
 
 def test_with_jumps_the_gain_grows_like_one_over_the_distance():
