@@ -117,7 +117,7 @@ CHOICES = (
 PLACED = tuple((odds, places, (0.0,) * 3) for odds, places, _ in CHOICES)  # along the encoding alone
 OF_PAIRS = tuple((odds, places[:2]) for odds, places, _ in CHOICES)
 # Tokens small enough for a rule of few nodes.
-SMALL = (Direction(0.02, 0.3, 0.5, 1.4), Direction(0.18, 0.7, 1.2, 0.6))
+SMALL = (Direction(0.02, 0.3, 0.5, 2.0), Direction(0.18, 0.7, 1.2, 0.5))
 SMALL_LAWS = (Direction((0.06, 0.18), 0.4, 1.5, 0.5), Direction((0.12, 0.04), 0.6, 0.5, 1.5))
 PAIRS = replace(TASK, omega=0.2, matrix="alternative", clusters=OF_PAIRS)
 GENERAL = {  # a task, an architecture, and nodes of each normal number
