@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from numpy.polynomial.polynomial import polypow
 from scipy.special import expit
 
 from attention_book.experiments import results, student_grids
@@ -124,9 +125,11 @@ def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
 # Perturbations
 
 
-def test_undamped_and_asymptotic_contraction():
+def test_damped_undamped_and_asymptotic_contraction():
     replicon, kappa = 0.36, 0.5
     assert contraction(replicon, 0.0, 3) == pytest.approx(0.6 ** np.arange(4))
+    shares = polypow([0.7, 0.3], 5)  # of what was, and of fresh perturbations, orthogonal to each other
+    assert contraction(replicon, 0.7, 5)[5] == pytest.approx((shares**2 @ replicon ** np.arange(6)) ** 0.5)
     sizes = contraction(replicon, kappa, 400)
     rate = kappa + (1 - kappa) * 0.6
     assert sizes[400] / sizes[399] == pytest.approx(rate * (399 / 400) ** 0.25, rel=1e-5)
@@ -256,6 +259,6 @@ def test_the_objective_of_every_sentence_curves_down_somewhere(targets):
 
 
 def test_settling_distance_of_a_known_gain():
-    distances = 2.0 ** -np.arange(5)
-    gain = np.array([0.3 / distances] * 4)  # 1 at 0.3
-    assert settling_distance(distances, gain) == pytest.approx((0.3, 0.0))
+    distances, places = 2.0 ** -np.arange(5), np.array([0.2, 0.35, 0.3, 0.35])
+    gain = places[:, None] / distances  # 1 at these
+    assert settling_distance(distances, gain) == pytest.approx((0.3, standard_error(places)))
