@@ -94,7 +94,8 @@ VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0,
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
-OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
+_TEACHERS = ("teacher_1", "teacher_2")
+OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, *_TEACHERS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
 COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
 RULE = THEORY | {"rule": (5e-3, 0), "exact": (5e-3, 0)}
 
