@@ -390,6 +390,8 @@ def test_clusters_in_one_place_are_no_clusters(branch):
 
 # The linear model
 
+FAR = [(odds, places, tuple(np.array(along) / odds)) for odds, places, along in CHOICES]  # the rarer the farther
+
 
 @pytest.mark.parametrize(
     ("task", "architecture"),
@@ -397,7 +399,7 @@ def test_clusters_in_one_place_are_no_clusters(branch):
         (replace(TASK, spectrum=UNEVEN, teachers=(1.0, 0.5), matrix="alternative"), Architecture(correlation=0.3)),
         (replace(TASK, spectrum=UNEVEN), Architecture(tokens=3, correlation=-0.2)),
         (replace(TASK, spectrum=(((0.05, 0.35), 0.5), ((0.1, 0.6), 0.5, 2.0)), teachers=(1.0, 0.5)), Architecture()),
-        (replace(TASK, sigma=0.6, clusters=[(w, e, (0.5, -0.5, t[2])) for w, e, t in CHOICES]), Architecture(tokens=3)),
+        (replace(TASK, sigma=0.6, clusters=FAR), Architecture(tokens=3)),
         (TASK, Architecture(tokens=4, correlation=-0.2)),
     ],
 )
