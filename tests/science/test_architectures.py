@@ -8,18 +8,14 @@ from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell
 from attention_phases import Task
 from attention_phases.errors import BadInput
-from attention_phases.model import students, two_tokens
+from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.model.sentences import draw_sentences, draw_teacher
 from attention_phases.theory import equations as general
-from attention_phases.theory import solve
-from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels import general as prox
 from attention_phases.theory.prediction_error import general_test_error
-from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.solver import solve_model
 from attention_phases.training import fit, optimizers
 from attention_phases.training.optimizers import start_weights
 
@@ -211,15 +207,6 @@ def test_columns_that_rotate_leave_the_score(form, rotates):
     assert Architecture(form).rotates == (same and len(M) > 1) == rotates
 
 
-def test_the_test_error_of_the_standard_student_is_the_other_formula():
-    _, data, weights = data_and_weights("tied", 2, 0.0, d=50)
-    (value, error), (other, its_error) = (
-        general_test_error(TASK, Architecture(), weights[:1].numpy(), data.teacher.numpy()[None]),
-        exact(TASK, two_tokens.overlaps(TASK, weights[0], data.teacher), 50),
-    )
-    assert abs(value - other) < 5 * np.hypot(error, its_error)
-
-
 def random_problem(rng, tokens, form):
     """Fields, a target, and the matrices of one proximal problem."""
     M = np.array(FORMS[form].score)
@@ -302,20 +289,6 @@ def test_both_kernels_have_the_averages_of_the_standard_student(task, overlaps):
     fast, slow = (general.average(Setting(task, fast=fast), overlaps, points) for fast in (True, False))
     for name in set(fast._fields) - {"response"}:
         assert getattr(slow, name) == pytest.approx(getattr(fast, name), rel=1e-6, abs=1e-9), name
-
-
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_both_kernels_have_the_same_solution(branch):
-    theirs = solve(TASK, 2.0, branch, 2**8, 8)
-    ours = solve_model(BranchMap(TASK, 2.0, branch, fast=False), gaussian_points(2**8, 8))
-    assert ours.converged
-    assert ours.overlaps == pytest.approx(theirs.overlaps, rel=1e-6, abs=1e-12)
-    for name in ("train_loss", "test_mse", "free_energy", "train_slope", "gain"):
-        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-6)
-    # A finite difference, which may be near zero itself.
-    assert ours.test_slope == pytest.approx(theirs.test_slope, abs=1e-3 * theirs.test_mse)
-    for name in ("q", "V", "test_mse"):
-        assert ours.stderr[name] == pytest.approx(theirs.stderr[name], rel=0.1)
 
 
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])

@@ -377,17 +377,6 @@ def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
     assert not solution.converged and solution.reason
 
 
-# Clusters
-
-
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_clusters_in_one_place_are_no_clusters(branch):
-    plain, clusters = (solve(some, 2.0, branch, **FEW) for some in (TASK, replace(TASK, clusters=[(0.3,), (0.7,)])))
-    for name, (value, error) in clusters.named(0.25).items():
-        assert abs(value - getattr(plain.overlaps, name)) <= 4 * np.hypot(error, plain.stderr[name])
-    assert plain.train_loss == pytest.approx(clusters.train_loss, rel=0.02)
-
-
 # The linear model
 
 FAR = [(odds, places, tuple(np.array(along) / odds)) for odds, places, along in CHOICES]  # the rarer the farther
