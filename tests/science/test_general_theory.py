@@ -110,9 +110,9 @@ def test_two_columns_of_one_size_are_learnt_alike():
 # Fields and equations, with all structure at once
 
 CHOICES = (
-    (0.2, (0.4, -0.2, 0.1), (0.2, -0.1, 0.1)),
-    (0.5, (-0.3, 0.5, 0.2), (-0.2, 0.1, 0.0)),
-    (0.3, (0.1, 0.3, -0.6), (0.1, 0.2, -0.2)),
+    (0.2, (0.4, -0.2, 0.1), (0.4, -0.3, 0.2)),
+    (0.5, (-0.3, 0.5, 0.2), (-0.4, 0.3, 0.1)),
+    (0.3, (0.1, 0.3, -0.6), (0.2, 0.4, -0.5)),
 )
 PLACED = tuple((odds, places, (0.0,) * 3) for odds, places, _ in CHOICES)  # along the encoding alone
 OF_PAIRS = tuple((odds, places[:2]) for odds, places, _ in CHOICES)
