@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
+from filelock import FileLock
 
 from attention_book import paths
 from attention_book.notebooks import __main__ as command
@@ -149,6 +152,26 @@ def test_every_input_is_in_the_fingerprint(checkout, name):
     with (checkout / name).open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     assert execution.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
+
+
+def test_who_stops_it_is_told_in_one_line(checkout, capsys, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "execute_all", stop)
+    assert command.main(["--profile", "smoke"]) == 1
+    assert capsys.readouterr().err == "stopped; what is executed is kept\n"
+
+
+def test_of_two_at_once_one_waits(checkout, monkeypatch):
+    began = threading.Event()
+    monkeypatch.setattr(command, "execute_all", lambda *_: began.set())
+    execution.KEPT.mkdir()
+    with ThreadPoolExecutor() as threads:
+        with FileLock(execution.KEPT / "lock"):
+            second = threads.submit(command.main, ["--profile", "smoke", "--keep"])
+            assert not began.wait(0.5)
+        assert began.wait(20) and second.result() == 0
 
 
 COMPARING = """\

@@ -1,4 +1,4 @@
-"""Stored results as the judge: of each experiment the cheapest cell of smoke size is computed again, as `verify` does.
+"""Stored results as the judge: the cheapest cells of each experiment at smoke size are computed again, as by `verify`.
 
 The notebooks are compared on stored results (tests/reference), so this is where the computing is tested.
 """
@@ -22,10 +22,7 @@ from attention_phases.training.message_passing import limiting, start_state
 pytestmark = pytest.mark.slow
 
 DEAREST = {"one_step"}  # 12 seconds; its kind of cell has another experiment
-
-
-def kind_of(name):
-    return type(grid(name, "smoke")[0]).kind
+SECONDS = 1.0  # of the cells of an experiment together, when they were stored; one is computed in any case
 
 
 @pytest.mark.parametrize("name", GRIDS)
@@ -35,7 +32,7 @@ def test_a_tolerance_is_small_beside_what_it_is_a_tolerance_of(name):
     What is zero but for its error, as the complexity of a ground state, is compared with its error. An overlap that is
     zero by symmetry has no size.
     """
-    rows, kind = load(DATA / f"{name}.parquet"), kind_of(name)
+    rows, kind = load(DATA / f"{name}.parquet"), type(grid(name, "smoke")[0]).kind
     if kind.beginning:
         rows = rows.groupby("cell", observed=True).head(kind.rows)
     if "d" in rows:
@@ -57,14 +54,15 @@ def test_every_kind_of_cell_is_computed_again():
 
 
 @pytest.mark.parametrize("name", sorted(GRIDS.keys() - DEAREST))
-def test_the_cheapest_cell_is_found_again(name):
+def test_the_cheapest_cells_are_found_again(name):
     """But for cells whose students have next to no weights, less than the tolerances let pass."""
-    stored = load(reference.RESULTS / f"{name}.parquet")
-    if "q" in kind_of(name).tolerances:
+    stored, cell_type = load(reference.RESULTS / f"{name}.parquet"), type(grid(name, "smoke")[0])
+    if "q" in stored:
         sizes = stored.groupby("cell", observed=True)["q"].transform("max")
-        stored = stored[sizes > 20 * kind_of(name).tolerances["q"][1]]
-    cheapest = stored.loc[stored["cell_seconds"].idxmin(), "cell"]
-    assert check_cell(type(grid(name, "smoke")[0]), stored[stored["cell"] == cheapest]) == ([], [])
+        stored = stored[sizes > 20 * cell_type.kind.tolerances["q"][1]]
+    seconds = stored.groupby("cell", observed=True)["cell_seconds"].first().sort_values()
+    for text in seconds.index[: max(1, sum(seconds.cumsum() < SECONDS))]:
+        assert check_cell(cell_type, stored[stored["cell"] == text]) == ([], [])
 
 
 def test_a_student_and_its_mirror_image_are_no_distance_apart():

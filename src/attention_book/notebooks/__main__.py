@@ -17,6 +17,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 import nbformat
+from filelock import FileLock
 from tqdm import tqdm
 
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
@@ -28,6 +29,7 @@ from ..programs import about, print_anything
 from ..render.drawn import as_json
 from ..render.markup import COMPARISON
 from ..render.style import styled
+from ..store.executors import end_with_parent
 from ..store.provenance import environment
 from . import execution
 from .behind import FIGURES, write_figures
@@ -58,16 +60,21 @@ def main(arguments=None):
         kept = execution.KEPT / options.profile
         executed = [kept / f"{text.stem}.ipynb" for text in texts]
         values = {text: of_profile(text, options.profile) for text in texts}
-        execute_all(values, kept, options.force, options.jobs)
-        print("executed:", *(executed if options.names else [kept]))
-        if not options.keep:
-            show(kept, options.profile, SHOWN)
-            print("figures:", SHOWN / FIGURES)
+        execution.KEPT.mkdir(parents=True, exist_ok=True)
+        with FileLock(execution.KEPT / "lock"):  # of two at once in a checkout, one waits
+            execute_all(values, kept, options.force, options.jobs)
+            print("executed:", *(executed if options.names else [kept]))
+            if not options.keep:
+                show(kept, options.profile, SHOWN)
+                print("figures:", SHOWN / FIGURES)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
     except (NotebookError, OSError) as error:  # also a full disk, a folder that may not be written
         print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what is executed is kept", file=sys.stderr)
         return 1
     return 0
 
@@ -77,7 +84,7 @@ def execute_all(values, kept, force, jobs):
 
     values: by text (a Path), the parameters that a profile sets.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         waiting = {
             pool.submit(execute, text, kept, parameters, force=force): text.stem for text, parameters in values.items()
         }
