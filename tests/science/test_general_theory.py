@@ -387,7 +387,7 @@ FAR = [(odds, places, tuple(np.array(along) / odds)) for odds, places, along in 
     [
         (replace(TASK, spectrum=UNEVEN, teachers=(1.0, 0.5), matrix="alternative"), Architecture(correlation=0.3)),
         (replace(TASK, spectrum=UNEVEN), Architecture(tokens=3, correlation=-0.2)),
-        (replace(TASK, spectrum=(((0.05, 0.35), 0.5), ((0.1, 0.6), 0.5, 2.0)), teachers=(1.0, 0.5)), Architecture()),
+        (replace(TASK, spectrum=(((0.05, 0.35, 0.2), 0.5), ((0.1, 0.6, 0.2), 0.5, 2.0))), Architecture(tokens=3)),
         (replace(TASK, sigma=0.6, clusters=FAR), Architecture(tokens=3)),
         (TASK, Architecture(tokens=4, correlation=-0.2)),
     ],
