@@ -126,10 +126,10 @@ import pandas as pd
 from attention_book import published
 from attention_book.published import Comparison, compare
 from attention_book.render.markup import Table
-from attention_book.render.style import panels, styled, use_svg
+from attention_book.render.style import panels, styled, use_book_output
 from attention_phases.measured import Measured
 
-use_svg()
+use_book_output()
 known = published.CRITICAL_ALPHA[0.3]
 row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
 print("−1/3 =", np.array([-1 / 3]), pd.Series([1 / 3]))
