@@ -18,9 +18,7 @@ from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
 from attention_book.pages import variants
 from attention_book.pages.counting import lasting_errors, lost, per_run
-from attention_book.pages.minima import valleys
 from attention_book.pages.phase_diagram import SAME_LOSS, scatter
-from attention_book.pages.variant_maps import unfinished
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -140,8 +138,8 @@ def shares_above(**where):
 
 def semantic_minima(omega):
     """Fewest and most minima that starts in the semantic valley lead to on a data set."""
-    rows = valleys(load("landscape", omega=omega)).set_index("valley")
-    return tuple(rows.loc["semantic", ["minima_low", "minima_high"]])
+    rows = stored("minima", "valleys").set_index(["omega", "valley"])
+    return tuple(rows.loc[(omega, "semantic"), ["minima_low", "minima_high"]])
 
 
 def more_data_at_a_positional_teacher():
@@ -460,7 +458,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
-            (left := unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
+            (left := stored("fig14_maps", "unfinished"))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {
