@@ -249,7 +249,11 @@ def figures(options):
 
     return {
         "figures": [
-            {"figure": name, "notebook": text.relative_to(ROOT).as_posix(), "title": title(text.read_text())}
+            {
+                "figure": name,
+                "notebook": text.relative_to(ROOT).as_posix(),
+                "title": title(text.read_text(encoding="utf-8")),
+            }
             for name, text in notebooks().items()
         ]
     }

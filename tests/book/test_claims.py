@@ -99,7 +99,7 @@ def left_the_encoding(optimizer):
 
 def copies_of_rank_two():
     """By alpha, whether two copies meet, as the page of architectures says at any size."""
-    cells = json.loads((REFERENCES / "architectures_compared.json").read_text())
+    cells = json.loads((REFERENCES / "architectures_compared.json").read_text(encoding="utf-8"))
     (rows,) = (lines for cell in cells for lines in cell.values() if "branch" in lines and "student" in lines)
     distances = {rows[place + 1]: rows[place + 3] for place, word in enumerate(rows) if word == "rank 2"}
     return {alpha: "meet" if distance.startswith("below") else "apart" for alpha, distance in distances.items()}
@@ -513,7 +513,9 @@ CLAIMS = {
     ("page", "quotation"), [(page, quotation) for page, some in CLAIMS.items() for quotation in some]
 )
 def test_a_typed_number_is_true_of_the_stored_results(page, quotation):
-    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text().split()), "the page says something else now"
+    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split()), (
+        "the page says something else now"
+    )
     assert CLAIMS[page][quotation]()
 
 
@@ -530,7 +532,7 @@ DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
 
 def prose(page):
     """The text of a page without its header, code, formulas in displays, roles and captions."""
-    text = (NOTEBOOKS / f"{page}.md").read_text().split("---", 2)[2]
+    text = (NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split("---", 2)[2]
     text = re.sub(r"```.*?```", " ", text, flags=re.S)
     return " ".join(re.sub(r"\{[\w:]+\}`[^`]*`|`[^`]*`", " ", text).split())
 

@@ -231,7 +231,7 @@ def test_a_closed_pipe_ends_quietly(python):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 def test_a_result_that_cannot_be_written_is_a_failure_in_one_line(python):
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         done = python("-m", "attention_book.cli", "figures", "--list", stdout=full)
     assert (done.returncode, done.stderr) == (1, "the result could not be written: No space left on device\n")
 
@@ -599,6 +599,6 @@ def test_results_outlive_a_change_of_a_page_but_not_of_the_science(tmp_path, mon
     path.parent.mkdir(parents=True)
     digests = []
     for source in ("x = 1", "x = 2"):
-        path.write_text(source)
+        path.write_text(source, encoding="utf-8")
         digests.append(provenance.source_digest.__wrapped__())
     assert (digests[0] == digests[1]) == kept

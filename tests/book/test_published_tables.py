@@ -27,7 +27,7 @@ def checkout(tmp_path, monkeypatch):
     """Small made-up files in the place of the known ones."""
     (tmp_path / "empirics").mkdir()
     for name in tables.FILES:
-        (tmp_path / "empirics" / name).write_text(f"made up,{name}\n")
+        (tmp_path / "empirics" / name).write_text(f"made up,{name}\n", encoding="utf-8")
     digests = {name: sha256((tmp_path / "empirics" / name).read_bytes()).hexdigest() for name in tables.FILES}
     monkeypatch.setattr(tables, "FILES", digests)
     return tmp_path
@@ -36,7 +36,7 @@ def checkout(tmp_path, monkeypatch):
 def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
     assert {path.name for path in tables.find(checkout, tables.FILES).values()} == tables.FILES.keys()
     scaling = checkout / "empirics" / "results_scaling.csv"
-    scaling.write_text("another\n")
+    scaling.write_text("another\n", encoding="utf-8")
     with pytest.raises(BadInput, match=r"results_scaling\.csv: must be as at commit 0b867fa"):
         tables.find(checkout, tables.FILES)
     scaling.unlink()

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput, ResultError
+from attention_phases.model.architectures import Architecture
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import COMPARED, end, floors, linear_baseline
@@ -55,20 +56,21 @@ def test_what_is_reached(alpha, reached):
     assert (learner.q.value == 0) == (reached == "nothing") and (learner.test_mse.value == 0) == (reached == "all")
 
 
-def test_without_an_estimate_the_prediction_is_the_linear_model():
-    for task in (TASK, Task(omega=0.8, sigma=1.0, matrix="alternative")):
-        blind = prediction_error(task, 0.0)
-        assert abs(blind.value - linear_baseline(task)) < 4 * blind.error < 0.01 * blind.value
-
-
-def test_the_test_error_is_that_of_the_posterior_mean():
+@pytest.mark.parametrize(
+    ("task", "tokens"), [(TASK, 2), (Task(omega=0.8, sigma=1.0, matrix="alternative"), 2), (TASK, 3), (TASK, 4)]
+)
+def test_the_test_error_is_that_of_the_posterior_mean_and_without_an_estimate_of_the_linear_model(task, tokens):
     """The prediction E[Y | w] by brute force: the mean label of fields around w."""
-    q, rng = 0.6, np.random.default_rng(2)
-    w = q**0.5 * rng.standard_normal((400, 1, 2))
-    y = TASK.sigma * (w + (1 - q) ** 0.5 * rng.standard_normal((400, 2000, 2)))
-    labels = target_attention(y, TASK.omega, np.array(TASK.matrix))
-    errors = TASK.sigma**2 / 2 * labels.var(axis=1, ddof=1).sum((1, 2))
-    assert abs(prediction_error(TASK, q).value - errors.mean()) < 4 * errors.std() / 20
+    blind = prediction_error(task, 0.0, tokens)
+    assert abs(blind.value - linear_baseline(task, Architecture(tokens=tokens))) < 4 * blind.error < 0.01 * blind.value
+    alpha, rng = np.mean(thresholds_of_learning(tokens)), np.random.default_rng(2)
+    learner = optimal(task, alpha, tokens)
+    q = learner.q.value
+    w = q**0.5 * rng.standard_normal((400, 1, tokens))
+    y = task.sigma * (w + (1 - q) ** 0.5 * rng.standard_normal((400, 800, tokens)))
+    labels = target_attention(y, task.omega, Architecture(tokens=tokens).attention(replace(task, matrix="standard")))
+    errors = task.sigma**2 / tokens * labels.var(axis=1, ddof=1).sum((1, 2))
+    assert 0.2 < q == overlap(alpha, tokens) and abs(learner.test_mse.value - errors.mean()) < 4 * errors.std() / 20
 
 
 @pytest.mark.parametrize(("tokens", "matrix"), [(2, "alternative"), (3, "standard")])
