@@ -6,18 +6,19 @@ from hashlib import sha256
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell, stored
 from scipy.stats import kstest, norm, t
 
 from attention_book.analysis import published_curves as curves
 from attention_book.analysis import published_tables as tables
 from attention_book.cli import main
-from attention_book.pages import published_tables as page
 from attention_phases import Task
 from attention_phases.errors import BadInput
 from attention_phases.theory import solve
 
+PAGE = "published_tables"
 STORED = tables.stored()
-MEANS = STORED[STORED["instances"].notna() & (STORED["optimizer"] == "gd")]
+MEANS = stored(PAGE, "means")["gd"]
 CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
 
 
@@ -159,7 +160,7 @@ def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, cap
 
 def test_what_slips_do_by_hand():
     """A cell of theta and one of the linear model, with 24 data sets on both sides."""
-    cell = {
+    where = {
         "figure": "3",
         "optimizer": "gd",
         "start": "semantic",
@@ -168,22 +169,23 @@ def test_what_slips_do_by_hand():
         "d": 1000,
         "form": "tied",
     }
-    cell |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**0.5, "instances": 24, "z": 0.5}
-    frame = pd.DataFrame(
-        [cell | {"quantity": "theta"}, cell | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
+    where |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**0.5, "instances": 24, "z": 0.5}
+    where |= {"alpha": 1.5}
+    rows = pd.DataFrame(
+        [where | {"quantity": "theta"}, where | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
     )
-    where = {"omega": 1.0, "start": "semantic", "quantity": "theta"}
-    frame["alpha"] = 1.5
-    slipped = pd.DataFrame([where | {"alpha": 1.5, "slip": "steps", "moved": -3.0}])
-    shown = page.slips(frame, slipped).set_index("slip")["mean_z"]
-    assert shown[page.SLIPS["steps"]] == pytest.approx(0.5 - 3) and shown["none, in part of the map"] == 0.5
+    slip = {"omega": 1.0, "alpha": 1.5, "start": "semantic", "quantity": "theta", "slip": "steps", "moved": -3.0}
+    given = {"means": {"gd": rows, "lbfgs": rows[:0]}, "slipped": lambda: pd.DataFrame([slip])}
+    names = cell(PAGE, "slips", **given)
+    shown = names["slips"].set_index("slip")["mean_z"]
+    assert shown[names["SLIPS"]["steps"]] == pytest.approx(0.5 - 3) and shown["none, in part of the map"] == 0.5
     assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3)
     # at omega = 1 the target is A: A (1, -1) = 0.2 (1, -1), and 0.08/2000 is two errors
     assert shown["it reads positions too"] == pytest.approx(0.5 + 2)
-    assert page.encoding_slope(frame) == (pytest.approx(1.25), pytest.approx(0.5))
+    assert names["measured_slope"] == (pytest.approx(1.25), pytest.approx(0.5))
 
 
 def test_what_optimisers_do_is_seen():
-    descent, quasi = (page.of_means(STORED, name)["z"] for name in ("gd", "lbfgs"))
+    descent, quasi = (rows["z"] for rows in stored(PAGE, "means").values())
     assert (quasi.abs() > 3).mean() > 20 * (descent.abs() > 3).mean()
-    assert set(page.largest(STORED)["figure"]) == {"14"}
+    assert set(cell(PAGE, "far", after=("means",))["far"]["figure"]) == {"14"}
