@@ -133,7 +133,7 @@ QUANTITIES = {
     "correlation": _ratio("of the entries of any two tokens of a sentence"),
     "valley": Quantity("valley around which the starts are", names=BRANCHES),
     "noise": _ratio("standard deviation of the noise on the starts"),
-    "count": Quantity("starts in the valley", heading="number of ω"),
+    "count": Quantity("starts on one data set", heading="number of ω"),
     "alphas": Quantity("all values of alpha of the cell, as JSON"),
     "branches": Quantity("branches of the cell, as JSON"),
     "points": Quantity("quadrature points of a scramble"),
@@ -163,7 +163,7 @@ QUANTITIES = {
     "test_mse": _ratio("test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory"),
     "linear_mse": _ratio("test error of the linear model fitted to the same data"),
     "grad_norm": _ratio("|grad R| where training stopped"),
-    "steps": Quantity("gradient evaluations of the training"),
+    "steps": Quantity("gradient evaluations of the training; in the cell of first steps, after which it is measured"),
     "seconds": Quantity("wall time of the training; students trained together share it equally", "s"),
     "replicon": _ratio(
         "Lambda: by which a step multiplies the squared size of a perturbation, jumps left out (Appendix B.5)"
@@ -233,7 +233,7 @@ QUANTITIES = {
     "left": _shown("students over 5 % higher", "d"),
     "gone": _shown("of these, gone on by L-BFGS", ".0f", scale="%"),
     # many starts
-    "number": Quantity("of the start; 0 has no noise"),
+    "number": Quantity("of the start; in a valley 0 has no noise"),
     "minimum": Quantity("which of the distinct ends of its data set a student has"),
     "nearest": _ratio("distance to the nearest other end, over the size of both"),
     "aligned": _ratio("|cosine| with the end of the next start", heading="cosine"),
@@ -255,7 +255,7 @@ QUANTITIES = {
     # message passing and stability
     "settled": Quantity("whether the iteration reached relative changes of 1e-12"),
     "change": _ratio("relative change of the weights in the last iteration"),
-    "iteration": Quantity("counted from the perturbation"),
+    "iteration": Quantity("counted from the perturbation, or from the start"),
     "distance": _ratio(
         "of the perturbed weights from the fixed point, over that at the start",
         heading="distance of two copies",

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 from jupytext.cli import jupytext as shell
 
+import attention_book
 from attention_book.paths import NOTEBOOKS, ROOT
 
 TEXTS = sorted(NOTEBOOKS.glob("*.md"))
@@ -74,6 +75,12 @@ def test_code_has_the_form_and_the_style_of_src(tmp_path):
         command = [sys.executable, "-m", "ruff", *command, *options, str(tmp_path)]
         checked = subprocess.run(command, capture_output=True, text=True)
         assert checked.returncode == 0, checked.stdout
+
+
+def test_every_name_for_notebooks_is_there_and_of_one_module():
+    names = [name for some in attention_book.NAMES.values() for name in some.split()]
+    assert len(names) == len(set(names)) and all(hasattr(attention_book, name) for name in names)
+    assert not hasattr(attention_book, "nothing")
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)

@@ -91,6 +91,10 @@ ARCHITECTURES = STUDENTS | dict.fromkeys(_COLUMNS, (0, 1e-3))
 STRUCTURED = ARCHITECTURES | {"teacher_1": (0, 3e-4), "teacher_2": (0, 3e-4), "length": (0, 1e-9)}
 VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}
 
+# On the plane through two minima the loss away from them changes as they do.
+PLANE: Tolerances = {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e-8)}
+FIRST_STEPS: Tolerances = {name: (1e-3, 3e-6) for name in ("q", "m", "theta")}
+
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
@@ -106,6 +110,8 @@ ONE_STEP = _with_errors((*_OF_ONE_STEP, *_FLAT), (2e-3, 1e-9), (0.3, 1e-8)) | _F
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
 PASSING: Tolerances = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
+# The same from its first step: no rounding has grown yet. L-BFGS ends where it does.
+TRACK: Tolerances = {name: (1e-3, 1e-6) for name in ("q", "m", "theta", "V")} | {"cosine": (0, 1e-5)}
 # Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as above.
 LOOPS: Tolerances = {"q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "excess": (0.02, 0)}
 
@@ -182,6 +188,25 @@ class RecoveryCell(_OnData):
 
 
 @dataclass(frozen=True)
+class FirstStepsCell(_OnData):
+    """Gradient descent from `count` random starts, measured after each of `steps`: `simulation.take_first_steps`."""
+
+    kind: ClassVar = Kind(".simulation:take_first_steps", FIRST_STEPS)
+
+    count: int
+    steps: tuple
+
+
+@dataclass(frozen=True)
+class PlaneCell(_OnData):
+    """The training loss at `across` x `across` students of a plane, see `landscape.loss_on_plane`."""
+
+    kind: ClassVar = Kind(".landscape:loss_on_plane", PLANE)
+
+    across: int
+
+
+@dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
     """Students of another architecture.
 
@@ -252,6 +277,15 @@ class MessagePassingCell(_OnData):
 
 
 @dataclass(frozen=True)
+class TrackingCell(_OnData):
+    """Message passing in its first `steps`, and where it settles, see `convergence.track`."""
+
+    kind: ClassVar = Kind(".convergence:track", TRACK)
+
+    steps: int
+
+
+@dataclass(frozen=True)
 class _OnNets:
     """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
 
@@ -285,6 +319,12 @@ class ArchitectureLineCell(LineCell):
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED
+
+
+class ArchitectureCopiesCell(ArchitectureLineCell):
+    """How close two copies come for another architecture, see `theory_lines.variant_copies`."""
+
+    kind: ClassVar = Kind(".theory_lines:variant_copies", COPIES)
 
 
 class RuleCell(_OnNets):

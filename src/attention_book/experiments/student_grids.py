@@ -14,13 +14,16 @@ from .cells import (
     ControlledCell,
     CountingCell,
     ExchangedCell,
+    FirstStepsCell,
     LoopCell,
     MessagePassingCell,
+    PlaneCell,
     PositionsGivenCell,
     RecoveryCell,
     SearchCell,
     SlipCell,
     StudentCell,
+    TrackingCell,
     ValleyCell,
 )
 from .grids import ALPHAS, GRIDS, OMEGAS, at, cells, completed, experiment, tasks
@@ -238,6 +241,33 @@ experiment(
     paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
+)
+experiment(
+    "tracking",
+    "Message passing from its first step, undamped and damped, and where it settles.",
+    TrackingCell,
+    {"task": Task(omega=0.1), "alpha": 1.5, "steps": 12},
+    paper={"seed": range(4), "d": 2000},
+    laptop={"seed": range(4), "d": 1000},
+    smoke={"seed": range(2), "d": 200},
+)
+experiment(
+    "plane",
+    "The training loss on the plane through both minima and the origin.",
+    PlaneCell,
+    {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
+    paper={"d": 1000, "across": 61},
+    laptop={"d": 1000, "across": 61},
+    smoke={"d": 100, "across": 15},
+)
+experiment(
+    "first_steps",
+    "The first steps of gradient descent from random weights.",
+    FirstStepsCell,
+    {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
+    paper={"seed": range(4), "d": 1000},
+    laptop={"seed": range(4), "d": 1000},
+    smoke={"seed": range(2), "d": 100},
 )
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
 LEARNT = [round(0.1 * k, 2) for k in range(1, 11)]

@@ -8,7 +8,15 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
-from .cells import INFORMED, ArchitectureLineCell, CopiesCell, LineCell, OneStepThresholdsCell, RuleCell
+from .cells import (
+    INFORMED,
+    ArchitectureCopiesCell,
+    ArchitectureLineCell,
+    CopiesCell,
+    LineCell,
+    OneStepThresholdsCell,
+    RuleCell,
+)
 from .grids import ALPHAS, GRIDS, OMEGAS, cells, experiment, tasks
 from .student_grids import ALTERNATIVE, CHANGED_TASKS
 from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
@@ -122,6 +130,22 @@ experiment(
     paper={"points": 2**11, "scrambles": 16},
     laptop={"points": 2**6, "scrambles": 8},
     smoke={"points": 2**5, "scrambles": 8},
+)
+
+SETTLED = [  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
+    (MAPPED["correlated"], (2.7,), INFORMED),
+    (MAPPED["untied"], (2.3,), INFORMED),
+    (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
+    (MAPPED["rank2"], (0.5,), ("positional",)),
+]
+experiment(
+    "variants_copies",
+    "How close two copies of message passing come, for other architectures.",
+    ArchitectureCopiesCell,
+    {"task": Task(), "architecture alphas branches": SETTLED, "scrambles": 8},
+    paper={"points": 2**10},
+    laptop={"points": 2**8},
+    smoke={"points": 2**5},
 )
 
 # Thresholds by other rules

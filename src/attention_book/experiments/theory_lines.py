@@ -12,7 +12,7 @@ from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.quadrature import usual_points
 from attention_phases.theory.solver import UNSETTLED
-from attention_phases.theory.stability import gains, settling_distance
+from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
 from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
 
 from .published_rule import coarse_threshold
@@ -168,12 +168,26 @@ def copies_line(cell) -> list[dict]:
     task, quadrature, rows = cell.task, _quadrature(cell), []
     for branch in MINIMA:
         for alpha, solution in follow(task, branch, cell.alphas, cell.points, **quadrature).items():
-            distances, factors = gains(task, alpha, solution.overlaps, OF_GAINS * cell.points, **quadrature)
-            apart = settling_distance(distances, factors)
-            row = {"what": branch, "alpha": alpha, "apart": apart.value, "apart_error": apart.error}
-            row |= {"resolved": distances[-1], "replicon": solution.replicon}
+            tried = gains(task, alpha, solution.overlaps, OF_GAINS * cell.points, **quadrature)
+            row = {"what": branch, "alpha": alpha, **_closeness(*tried), "replicon": solution.replicon}
             rows.append(row | {"replicon_error": solution.stderr["replicon"]})
     return rows
+
+
+def variant_copies(cell) -> list[dict]:
+    """Return the rows of a `cells.ArchitectureCopiesCell`: as of `copies_line`, of the branches of the cell."""
+    task, architecture, rows = cell.task, cell.architecture, []
+    options = {**_quadrature(cell), "architecture": architecture}
+    for branch in cell.branches:
+        for alpha, solution in follow(task, branch, cell.alphas, cell.points, **options).items():
+            tried = gains_of_columns(task, architecture, alpha, solution.overlaps, cell.points, cell.scrambles)
+            rows.append({"what": branch, "alpha": alpha, **_closeness(*tried)})
+    return rows
+
+
+def _closeness(distances, factors):
+    apart = settling_distance(distances, factors)
+    return {"apart": apart.value, "apart_error": apart.error, "resolved": distances[-1]}
 
 
 def rule_thresholds(cell) -> list[dict]:

@@ -60,24 +60,28 @@ def _draw_box(axes, x, y, width, text, colour, height=0.9):
 
 
 @styled
-def draw_surfaces(by_alpha, sigma):
+def draw_surfaces(surfaces, sigma):
     """Figure 1, B: the training loss on the plane through two minima and the origin, one panel for each alpha.
 
-    by_alpha: `experiments.landscape.Surface` by alpha.
+    surfaces: the experiment "plane".
     """
+    by_alpha = {alpha: rows.set_index("what") for alpha, rows in surfaces.groupby("alpha")}
+    minima = {alpha: rows.drop("plane") for alpha, rows in by_alpha.items()}
+    lowest_of = {alpha: rows["train_loss"].min() for alpha, rows in minima.items()}
+    top = max(np.quantile(rows.loc["plane", "train_loss"] - lowest_of[alpha], 0.8) for alpha, rows in by_alpha.items())
     figure, rows = panels(len(by_alpha), 4.7, sharex=True, sharey=True)
-    lowest_of = {alpha: min(loss for *_, loss in surface.minima.values()) for alpha, surface in by_alpha.items()}
-    top = max(np.quantile(surface.loss - lowest_of[alpha], 0.8) for alpha, surface in by_alpha.items())
     for axes, (alpha, surface) in zip(rows, by_alpha.items()):
-        lowest = lowest_of[alpha]
-        filled = _draw_loss(axes, surface.m / sigma**2, surface.theta / sigma**2, surface.loss - lowest, top)
-        for valley, (m, theta, loss) in surface.minima.items():
-            if loss == lowest:
+        lowest, plane, across = lowest_of[alpha], surface.loc["plane"], surface["across"].iloc[0]
+        m, theta, loss = (plane[name].to_numpy().reshape(across, across) for name in ("m", "theta", "train_loss"))
+        filled = _draw_loss(axes, m / sigma**2, theta / sigma**2, loss - lowest, top)
+        for valley, minimum in minima[alpha].iterrows():
+            higher = minimum["train_loss"] - lowest
+            if higher == 0:
                 marker, size, label = "*", 17, f"{valley}: the lower one"
             else:
-                marker, size, label = "o", 10, rf"{valley}: higher by {1e3 * (loss - lowest):.2g}$\cdot10^{{-3}}$"
+                marker, size, label = "o", 10, rf"{valley}: higher by {1e3 * higher:.2g}$\cdot10^{{-3}}$"
             style = {"color": COLOURS[valley], "markersize": size, "markeredgecolor": "white"}
-            axes.plot(m / sigma**2, theta / sigma**2, marker, **style, label=label)
+            axes.plot(minimum["m"] / sigma**2, minimum["theta"] / sigma**2, marker, **style, label=label)
         axes.set_title(rf"$\alpha = {alpha:g}$")
         axes.set_ylabel(r"with the teacher $\theta/\sigma^2$")
         axes.xaxis.set_major_locator(mpl.ticker.MaxNLocator(5))
