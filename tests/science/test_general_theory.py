@@ -25,6 +25,7 @@ from attention_phases.theory.equations import (
 from attention_phases.theory.kernels.general import scramble_means
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, weights
+from attention_phases.theory.solver import PULLED
 
 TASK = Task()
 FEW = {"points": 2**7, "scrambles": 8}
@@ -380,6 +381,16 @@ def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
 def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
     solution = solve(SPARSE, 2.0, "positional", **FEW)
     assert not solution.converged and solution.reason
+
+
+# Clusters that have no mirror image
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+def test_clusters_that_pull_what_a_branch_holds_at_zero_leave_no_solution(branch):
+    uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
+    even = replace(TASK, clusters=[(0.5, (0, 0), (0.2 * side, -0.1 * side)) for side in (1, -1)])
+    assert solve(uneven, 2.0, branch, **FEW).reason == PULLED and solve(even, 2.0, branch, **FEW).converged
 
 
 # The linear model
