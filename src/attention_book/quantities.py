@@ -163,7 +163,7 @@ QUANTITIES = {
     "test_mse": _ratio("test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory"),
     "linear_mse": _ratio("test error of the linear model fitted to the same data"),
     "grad_norm": _ratio("|grad R| where training stopped"),
-    "steps": Quantity("gradient evaluations of the training; in the cell of first steps, after which it is measured"),
+    "steps": Quantity("gradient evaluations of the training; of a cell: iterations, or those after which is measured"),
     "seconds": Quantity("wall time of the training; students trained together share it equally", "s"),
     "replicon": _ratio(
         "Lambda: by which a step multiplies the squared size of a perturbation, jumps left out (Appendix B.5)"
@@ -233,6 +233,8 @@ QUANTITIES = {
     "left": _shown("students over 5 % higher", "d"),
     "gone": _shown("of these, gone on by L-BFGS", ".0f", scale="%"),
     # many starts
+    "step": Quantity("of gradient descent, counted from the start"),
+    "across": Quantity("students along each side of the plane"),
     "number": Quantity("of the start; in a valley 0 has no noise"),
     "minimum": Quantity("which of the distinct ends of its data set a student has"),
     "nearest": _ratio("distance to the nearest other end, over the size of both"),
@@ -254,6 +256,7 @@ QUANTITIES = {
     "excess": _ratio("training loss minus the part that no student can fit"),
     # message passing and stability
     "settled": Quantity("whether the iteration reached relative changes of 1e-12"),
+    "cosine": _ratio("|cosine| of where message passing settles with the student trained on the same data"),
     "change": _ratio("relative change of the weights in the last iteration"),
     "iteration": Quantity("counted from the perturbation, or from the start"),
     "distance": _ratio(
