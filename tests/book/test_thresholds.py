@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 from frames import lines, students
 
 from attention_book import published
@@ -16,7 +17,6 @@ from attention_book.analysis.thresholds import (
     shifts_by,
     table_of_shifts,
 )
-from attention_book.pages import parameters
 from attention_book.pages import phase_diagram as page
 
 RNG = np.random.default_rng
@@ -174,8 +174,13 @@ def test_thresholds_by_task():
             lines([("baseline", 0.3, np.nan, np.nan)], sigma=0.7, lam=0.01),
         ]
     )
-    first, second = parameters.thresholds_by_task(table, theory, RNG(0)).to_dict("records")
-    assert [first[name] for name in ("omega", "sigma", "lam")] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7
+    beyond = lines([("critical", 0.3, 7.0, 0.1), ("semantic", 0.3, 2.0, np.nan)], sigma=0.5, lam=0.1)
+    names = ["omega", "sigma", "lam"]
+    given = {"table": table, "lines": theory, "ridge": beyond, "TASK": names, "rng": RNG(0)}
+    rows = cell("fig08_parameters", "thresholds", **given)["thresholds"].reset_index()
+    first, strong, second = rows.to_dict("records")
+    assert [first[name] for name in names] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7
+    assert (strong["lam"], strong["critical"]) == (0.1, 7.0) and np.isnan(strong["linear"])
     assert (first["critical"], first["critical_error"]) == (1.25, 0.01)
     assert (first["linear"], first["linear_error"]) == (1.49, 0.02) and first["trained"] == pytest.approx(1.5)
     assert all(np.isnan(second[name]) for name in ("critical", "linear", "trained"))
@@ -187,13 +192,17 @@ def test_the_best_penalty_at_each_alpha():
         ("semantic", 1.0, 0.2, 2.0),
         ("semantic", 2.0, 0.1, 1.0),
         ("semantic", 2.0, 0.2, np.nan),
+        ("semantic", 1.0, 0.01, 5.0),
         ("positional", 1.0, 0.1, 4.0),
         ("critical", 1.0, 0.1, 0.0),
     ]
     theory = pd.DataFrame(rows, columns=["what", "alpha", "lam", "test_mse"]).assign(test_mse_error=0.1)
-    best = parameters.best_errors(theory)
+    trained = students(0.3, 1.2, 1.5, sigma=0.5, lam=0.01)
+    names = cell("fig08_parameters", "best", read=lambda *_: theory, profile="", table=trained)
+    best, usual = names["best"], names["usual"]
     assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
     assert best["lam"].to_list() == [0.1, 0.2, 0.1]
+    assert usual["test_mse"].to_dict() == {("semantic", 1.0): 5.0}
 
 
 def test_what_descent_leaves_on_each_map():
