@@ -65,6 +65,18 @@ experiment(
     {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)},
     **LINE,
 )
+# Of these students: their penalty over the usual one, and the task without positions that has their minima.
+PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
+PENALISED = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
+GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
+experiment(
+    "penalty_theory",
+    "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
+    LineCell,
+    paper={"task": [*PENALISED.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
+    laptop={"task": [*PENALISED.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
+    smoke={"task": [*PENALISED.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
+)
 experiment(
     "fig09_theory",
     "Theory of Figure 9: the lines of the map.",
