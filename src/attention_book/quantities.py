@@ -289,7 +289,9 @@ QUANTITIES = {
     "gained": _shown("loss raised by", scale="%", missing="not found"),
     "explained": _shown("one step explains", scale="%"),
     # the published quadrature
-    "rule": _ratio("threshold on the 144 points; empty where the losses do not cross near it"),
+    "rule": _ratio("the quantity, or the threshold, by the published rules; empty where the losses do not cross"),
+    "many": _ratio("the quantity on many points"),
+    "rule_away": _ratio("by the published rules minus published, over published; of curves of theory"),
     "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
     # the counting task
     "sequences": Quantity("sequences drawn, of which duplicates are dropped"),

@@ -138,13 +138,29 @@ experiment(
 
 # Thresholds by other rules
 
+# The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
+TEN = np.linspace(2.0, 0.1, 10)
+CURVES = [
+    (Task(), np.concatenate([np.linspace(2.0, 1.25, 8), np.linspace(1.24, 0.01, 12)]), INFORMED),
+    (Task(), np.linspace(2.275, 0.1, 10), ("symmetric",)),
+    (Task(omega=0.5), np.linspace(2.275, 0.1, 15), INFORMED),
+    (Task(omega=0.15), TEN, INFORMED),
+    (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
+]
+CURVES = [(task, tuple(alphas.tolist()), branches) for task, alphas, branches in CURVES]
 experiment(
     "published_rule",
-    "Both thresholds on the 144 points, at the published omega.",
+    "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
     RuleCell,
-    paper={"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
+    paper=[
+        {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
+        {"task alphas branches": CURVES, "points": 2**11, "scrambles": 8},
+    ],
     laptop={"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},
-    smoke={"task": tasks([0.3]), "points": 2**8, "scrambles": 4},
+    smoke=[
+        {"task": tasks([0.3]), "points": 2**8, "scrambles": 4},
+        {"task": Task(), "alphas": (2.0,), "branches": INFORMED, "points": 2**8, "scrambles": 4},
+    ],
 )
 # From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
 experiment(

@@ -8,15 +8,20 @@ linear model fitted in finite d.
 """
 
 from dataclasses import replace
+from itertools import pairwise
+from math import nan
 
 import numpy as np
 from scipy.optimize import minimize_scalar, root_scalar
+from scipy.special import expit
 
 from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, ResultError
 from ..measured import UNKNOWN, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
+from .equations import loss_of
+from .kernels.two_tokens import all_targets, derivatives
 from .quadrature import tensor_rule
 from .setting import Setting
 
@@ -28,6 +33,7 @@ FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 TIE = 1e-12  # relative difference of two floors that rounding makes
 XTOL = 1e-12  # of an end
+SCAN, SCAN_NODES = 20, 12  # steps of omega, and nodes, with which a change of the curvature is looked for
 UNSURE_END = 0.2  # an omega* whose error is a larger share of it is not known
 
 
@@ -91,25 +97,76 @@ def encoding_error(attention: np.ndarray, d: float) -> float:
 
 def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
     """Return the floors "semantic", "positional" and "linear" of the test errors."""
+    levels = {branch: level for branch, (level, _) in best_students(task, nodes).items()}
+    return levels | {"linear": linear_baseline(task, nodes=nodes)}
+
+
+def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
+    """Return the floors "semantic" and "positional", each with the kappa or m that reaches it."""
     z, weights = tensor_rule(nodes, 2)
     target, mean = target_attention(task.sigma * z, task.omega, np.array(task.matrix)), mean_attention(task, nodes)
 
     def miss(fields, aim) -> float:
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
-    def lowest(miss_of) -> float:
+    def lowest(miss_of) -> tuple[float, float]:
         # large tokens may want weights that are as much smaller, and no student needs to be worse than weights of zero
         scales = {1.0, max(task.sigma, 1.0)}
         found = (minimize_scalar(miss_of, bracket=[weight / scale for weight in BRACKET]).x for scale in scales)
-        return min(map(miss_of, (*found, 0.0)))
+        return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))
 
-    linear = linear_baseline(task, nodes=nodes)
+    level, m = lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean))
     return {
         "semantic": lowest(lambda kappa: miss(kappa * task.sigma * z, target)),
-        # its attention is independent of Y
-        "positional": linear + lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean)),
-        "linear": linear,
+        "positional": (level + linear_baseline(task, nodes=nodes), m),  # its attention is independent of Y
     }
+
+
+def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
+    """Return the second derivative of the population loss at a branch's best student, by the other one's weights.
+
+    That is by m of the semantic student, by kappa of the positional one; below zero this student is a saddle, however
+    many sentences there are. NaN where the best weights are zero, which are no student of the branch.
+    """
+    _, weight = best_students(task, nodes)[branch]
+    if not weight:
+        return nan
+    z, of_z = tensor_rule(nodes, 2)
+    omega, variance, *leans = loss_of(task)
+    y1, y2 = y = task.sigma * z.T
+    targets = all_targets(y, omega, *leans)
+    if branch == "semantic":
+        h11, h12, h22 = of_z @ np.transpose(bends(weight * y, targets, variance))
+        return float((1 + variance) * (h11 + h22) - 2 * h12)  # m times the noise of a token, and its place
+    fields = weight * (y + np.array([[1], [-1]]))
+    h11, h12, h22 = bends(fields[..., None], targets, variance)  # at all fields (rows) of all teachers' (columns)
+    return float(of_z @ (h11 * y1**2 + 2 * h12 * y1 * y2 + h22 * y2**2) @ of_z)
+
+
+def bends(h, targets, variance: float) -> tuple:
+    """Return the entries 11, 12, 22 of the Hessian of the loss at fields h (2, ...) and targets (2, ...)."""
+    h1, h2 = h
+    return derivatives.py_func(expit(h1 * (h1 - h2)), expit(h2 * (h2 - h1)), h1, h2, *targets, variance)[2:]
+
+
+def saddle_end(task: Task, branch: str) -> Measured:
+    """Return the omega at which a branch turns from a minimum into a saddle with unlimited data; NaN if at none.
+
+    The semantic one is a saddle above it, the positional one below it.
+    """
+    sign = 1 if branch == "semantic" else -1
+
+    def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
+        return sign * curvature(replace(task, omega=omega), branch, nodes)
+
+    pairs = pairwise((float(omega), bend(omega, SCAN_NODES)) for omega in np.linspace(0, 1, SCAN + 1))
+    bracket = next(((low, high) for (low, left), (high, right) in pairs if left > 0 > right), None)
+    if bracket is None:
+        return UNKNOWN
+    value, rough = (
+        root_scalar(bend, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in (FLOOR_NODES, FLOOR_NODES // 2)
+    )
+    return Measured(value, max(abs(value - rough), XTOL))
 
 
 def end(task: Task, kind: str) -> Measured:
