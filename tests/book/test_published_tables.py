@@ -14,7 +14,6 @@ from attention_book.cli import main
 from attention_book.pages import published_tables as page
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load
-from attention_phases import Task
 from attention_phases.errors import BadInput
 
 STORED = tables.stored()
