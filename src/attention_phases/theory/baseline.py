@@ -3,13 +3,14 @@
 With infinitely many sentences each mechanism's student is at its best. Weights ``kappa Q* + m 1_d`` give a token the
 field ``kappa y + m (sigma n + p)``: the encoding ``p = +-1`` comes with Gaussian noise, as weights along 1_d read the
 entries of the token too. The linear model, which mixes by E[Y], has no such noise. Above an end omega* the semantic
-floor is the higher one, and no number of sentences makes the semantic minimum win. Beside these, the test error of a
-linear model fitted in finite d.
+floor is the higher one, and no number of sentences makes the semantic minimum win. Where weights of the other kind
+lower its error, a student is a saddle of the population loss. Beside these, the test error of a linear model fitted in
+finite d.
 """
 
 from dataclasses import replace
 from itertools import pairwise
-from math import nan
+from math import isnan, nan
 
 import numpy as np
 from scipy.optimize import minimize_scalar, root_scalar
@@ -28,12 +29,15 @@ from .setting import Setting
 # Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.
 # A rule for each of six tokens would have 2e8 nodes.
 NODES = {2: 80, 3: 40, 4: 24}
+STUDENTS = ("semantic", "positional")
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
 FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 TIE = 1e-12  # relative difference of two floors that rounding makes
 XTOL = 1e-12  # of an end
-SCAN, SCAN_NODES = 20, 12  # steps of omega, and nodes, with which a change of the curvature is looked for
+SCAN = 20  # steps of omega between which a minimum is looked for to become a saddle
+ROUNDED = 1e-6  # an end below it, as of very small tokens, is a matter of rounding
+VANISHING = 1e-4  # weights so small, for tokens of size one, are none
 UNSURE_END = 0.2  # an omega* whose error is a larger share of it is not known
 
 
@@ -126,21 +130,23 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     """Return the second derivative of the population loss at a branch's best student, by the other one's weights.
 
     That is by m of the semantic student, by kappa of the positional one; below zero this student is a saddle, however
-    many sentences there are. NaN where the best weights are zero, which are no student of the branch.
+    many sentences there are. NaN where the best weights vanish: there is no such student.
     """
     _, weight = best_students(task, nodes)[branch]
-    if not weight:
+    if abs(weight) * max(task.sigma, 1) < VANISHING:
         return nan
     z, of_z = tensor_rule(nodes, 2)
     omega, variance, *leans = loss_of(task)
-    y1, y2 = y = task.sigma * z.T
+    y = task.sigma * z.T
     targets = all_targets(y, omega, *leans)
     if branch == "semantic":
-        h11, h12, h22 = of_z @ np.transpose(bends(weight * y, targets, variance))
+        h11, h12, h22 = np.array(bends(weight * y, targets, variance)) @ of_z
         return float((1 + variance) * (h11 + h22) - 2 * h12)  # m times the noise of a token, and its place
     fields = weight * (y + np.array([[1], [-1]]))
-    h11, h12, h22 = bends(fields[..., None], targets, variance)  # at all fields (rows) of all teachers' (columns)
-    return float(of_z @ (h11 * y1**2 + 2 * h12 * y1 * y2 + h22 * y2**2) @ of_z)
+    unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
+    squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])  # independent of the fields, of which H is linear in T
+    moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
+    return float((unaimed * (squares @ of_z) + moved).sum())
 
 
 def bends(h, targets, variance: float) -> tuple:
@@ -149,24 +155,25 @@ def bends(h, targets, variance: float) -> tuple:
     return derivatives.py_func(expit(h1 * (h1 - h2)), expit(h2 * (h2 - h1)), h1, h2, *targets, variance)[2:]
 
 
-def saddle_end(task: Task, branch: str) -> Measured:
-    """Return the omega at which a branch turns from a minimum into a saddle with unlimited data; NaN if at none.
+def lasting_end(task: Task, branch: str) -> Measured:
+    """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
 
-    The semantic one is a saddle above it, the positional one below it.
+    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no omega
+    or at all, or that is not known.
     """
-    sign = 1 if branch == "semantic" else -1
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
-        return sign * curvature(replace(task, omega=omega), branch, nodes)
+        value = curvature(replace(task, omega=omega), branch, nodes)
+        return -1.0 if isnan(value) else value
 
-    pairs = pairwise((float(omega), bend(omega, SCAN_NODES)) for omega in np.linspace(0, 1, SCAN + 1))
-    bracket = next(((low, high) for (low, left), (high, right) in pairs if left > 0 > right), None)
-    if bracket is None:
+    places = [(float(omega), bend(omega, FLOOR_NODES // 2) > 0) for omega in np.linspace(0, 1, SCAN + 1)]
+    ordered = pairwise(places if branch == "semantic" else places[::-1])
+    bracket = next(([inside, outside] for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
+    rules = FLOOR_NODES, FLOOR_NODES // 2
+    if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in rules):
         return UNKNOWN
-    value, rough = (
-        root_scalar(bend, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in (FLOOR_NODES, FLOOR_NODES // 2)
-    )
-    return Measured(value, max(abs(value - rough), XTOL))
+    value, rough = (root_scalar(bend, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in rules)
+    return Measured(value, max(abs(value - rough), XTOL)) if value > ROUNDED else UNKNOWN
 
 
 def end(task: Task, kind: str) -> Measured:
