@@ -63,6 +63,9 @@ LINEAR_ALPHA = _numbers(
 )
 THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 
+# test error of the linear model by theory, at omega = 0.3; stored as the sum over both tokens
+LINEAR_MODEL = Published("0.0019904589", "public notebook of the theory")
+
 _AT_TWO = "Fig. 2, theory, alpha = 2"
 THEORY = {  # the two branches at alpha = 2
     "semantic": _numbers(

@@ -10,6 +10,7 @@ import pandas as pd
 
 from attention_phases.task import Task
 
+from .. import published
 from ..paths import stored_table
 from ..store import parquet
 
@@ -46,6 +47,7 @@ CURVES = {
     "0.15_Aalt": Curve("a3e18fe8d973150d114c3173416f6cd881d09e764769f5951aa0efb4605d84da", 0.15, "semantic"),
     "0.15_para_Aalt": Curve("bbb1e78d60d10acc7cc640bc55e94180896664041486bf3864cef61a874ee84c", 0.15, "positional"),
 }
+CLOSE = 1e-3  # relative
 FILES = {f"{PREFIX}{name}.csv": curve.digest for name, curve in CURVES.items()}
 
 
@@ -81,3 +83,33 @@ def _beside_ours(curve, theirs, ours):
         columns["rule_away"] = (rows["rule"] / known - 1).round(5)
         frames.append(pd.DataFrame(cell | {"quantity": name, "optimizer": "theory"} | columns))
     return pd.concat(frames)
+
+
+def by_rules(compared, rules):
+    """How much of the published theory follows from its rules, and how far it is from converged theory.
+
+    A row for each kind of number: `count`, `within`, the share of them that the rules give to `CLOSE`, and the medians
+    of the relative distance of the rules, `rule_away`, and of converged theory, `many_away`.
+
+    compared, rules: the comparison with the published tables, and the experiment "published_rule".
+    """
+    curves = compared[compared["rule_away"].notna()].rename(columns={"away": "many_away"})
+    task = "omega = " + curves["omega"].map("{:g}".format) + curves["matrix"].map(lambda A: ", other A" * ("0.3" in A))
+    frames = [curves.assign(what=curves["start"].astype(str) + ", " + task)]
+    for kind, known in published.THRESHOLDS.items():
+        rows = rules[rules["what"] == kind].set_index("omega")
+        frames.append(_away("thresholds", kind, known, rows["rule"], rows["alpha"]))
+    linear = rules[rules["what"] == "baseline"].set_index("omega")
+    frames.append(_away("linear model", "test_mse", {0.3: published.LINEAR_MODEL}, linear["rule"], linear["many"]))
+    table = pd.concat(frames, ignore_index=True).astype({"quantity": str})
+    table = table.assign(**table[["rule_away", "many_away"]].abs(), within=table["rule_away"].abs() < CLOSE)
+    kinds = table.groupby(["what", "quantity"], sort=False)
+    summary = kinds[["within"]].mean().join(kinds[["rule_away", "many_away"]].median())
+    return summary.assign(count=kinds.size()).reset_index()
+
+
+def _away(what, quantity, known, rule, many):
+    """Rows of numbers by omega: what a rule, and many points, are from what is `known`, over this."""
+    theirs = pd.Series({omega: number.value for omega, number in known.items()})
+    away = {name: values / theirs - 1 for name, values in (("rule_away", rule), ("many_away", many))}
+    return pd.DataFrame(away).loc[list(known)].assign(what=what, quantity=quantity)

@@ -1,5 +1,6 @@
 """The optimal learner beside the paper's students, and students to whom the positional part is given."""
 
+import numpy as np
 import pandas as pd
 
 from attention_phases.theory.optimal import optimal, thresholds_of_learning
@@ -78,6 +79,26 @@ def ends(table):
     summary = with_errors(pairs[["from_teacher", "from_random"]])
     counts = pairs[["random_same", "random_lower"]].sum()
     return summary.join(counts).assign(runs=pairs.size()).reset_index()
+
+
+def by_penalty(lines, omega):
+    """Theory of students to whom omega A is given, over their penalty `lam` and alpha.
+
+    `squared_cosine` of the semantic solution, its error as if those of theta and q were independent; `over_teacher`,
+    its training loss over the penalty of the teacher, who has no other loss; and `other_over_teacher`, that of the
+    lower one of the positional and the symmetric solution, where one is known.
+
+    lines: the experiment "penalty_theory", of tasks without positions that have the same minima.
+    """
+    rows = with_cosines(lines).assign(lam=lines["lam"] * (1 - omega) ** 2)
+    rows["over_teacher"] = 2 * rows["train_loss"] / lines["lam"]
+    relative = np.hypot(2 * rows["theta_error"] / rows["theta"], rows["q_error"] / rows["q"])
+    rows["squared_cosine_error"] = rows["squared_cosine"] * relative
+    cells = ["lam", "alpha"]
+    others = rows[rows["what"].isin(["positional", "symmetric"])].groupby(cells)["over_teacher"].min()
+    columns = ["squared_cosine", "squared_cosine_error", "over_teacher"]
+    semantic = rows[rows["what"] == "semantic"].set_index(cells)[columns]
+    return semantic.join(others.rename("other_over_teacher")).sort_index(ascending=[False, True]).reset_index()
 
 
 @styled
