@@ -292,6 +292,7 @@ QUANTITIES = {
     "rule": _ratio("the quantity, or the threshold, by the published rules; empty where the losses do not cross"),
     "many": _ratio("the quantity on many points"),
     "rule_away": _ratio("by the published rules minus published, over published; of curves of theory"),
+    "step_away": _ratio("the same of one step of the rules from the published overlaps, and of losses at these"),
     "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
     # the counting task
     "sequences": Quantity("sequences drawn, of which duplicates are dropped"),

@@ -9,8 +9,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from attention_phases.task import Task
+from attention_phases.theory.branches import OWN
+from attention_phases.theory.equations import Scalars
 
 from .. import published
+from ..experiments.published_rule import rule_step
 from ..paths import stored_table
 from ..store import parquet
 
@@ -54,8 +57,8 @@ FILES = {f"{PREFIX}{name}.csv": curve.digest for name, curve in CURVES.items()}
 def beside_ours(paths):
     """Every number of their curves beside ours: a row for each alpha and quantity.
 
-    `away` is ours minus theirs, over the largest value along both curves; `rule_away` that by their rules minus theirs,
-    over theirs.
+    `away` is ours minus theirs, over the largest value along both curves. `rule_away` is what their rules give minus
+    theirs, over theirs; `step_away` the same of one step of the rules from their overlaps, and of the losses of these.
 
     paths: of `FILES`, by name.
     """
@@ -72,15 +75,20 @@ def _beside_ours(curve, theirs, ours):
     cell = {name: getattr(task, name) for name in ("sigma", "omega", "lam")} | {"form": "tied", "start": curve.branch}
     cell["matrix"] = json.dumps(task.matrix, separators=(",", ":"))
     same = (ours["what"] == curve.branch) & (ours["omega"] == task.omega) & (ours["matrix"] == cell["matrix"])
+    held = [name for branch, name in OWN.items() if branch != curve.branch]
+    starts = [Scalars(*row) for row in theirs.assign(**dict.fromkeys(held, 0.0))[[*Scalars._fields]].to_numpy()]
+    steps = [rule_step(task, alpha, start) for alpha, start in zip(theirs["alpha"], starts)]
+    theirs = theirs.join(pd.DataFrame(steps, index=theirs.index).add_prefix("step_"))
     frames = []
     for name, rows in ours[same].assign(alpha=ours["alpha"].round(6)).groupby("quantity", observed=True, sort=False):
         if name == "train_loss" and not curve.losses:
             continue
-        rows = theirs[["alpha", name]].merge(rows, on="alpha", validate="one_to_one")
+        rows = theirs[["alpha", name, f"step_{name}"]].merge(rows, on="alpha", validate="one_to_one")
         values, known = rows["many"], rows[name]
         away = (values - known) / max(*values, *known)
         columns = {"alpha": rows["alpha"], "ours": values, "ours_error": rows["many_error"], "away": away.round(4)}
         columns["rule_away"] = (rows["rule"] / known - 1).round(5)
+        columns["step_away"] = (rows[f"step_{name}"] / known - 1).round(5)
         frames.append(pd.DataFrame(cell | {"quantity": name, "optimizer": "theory"} | columns))
     return pd.concat(frames)
 
@@ -88,23 +96,25 @@ def _beside_ours(curve, theirs, ours):
 def by_rules(compared, rules):
     """How much of the published theory follows from its rules, and how far it is from converged theory.
 
-    A row for each kind of number: `count`, `within`, the share of them that the rules give to `CLOSE`, and the medians
-    of the relative distance of the rules, `rule_away`, and of converged theory, `many_away`.
+    A row for each kind of number: `count`; `within`, the share of them that the rules give to `CLOSE`; and medians of
+    relative distances: of the rules, of one step of them (`step_away`), and of converged theory (`many_away`).
 
     compared, rules: the comparison with the published tables, and the experiment "published_rule".
     """
     curves = compared[compared["rule_away"].notna()].rename(columns={"away": "many_away"})
-    task = "omega = " + curves["omega"].map("{:g}".format) + curves["matrix"].map(lambda A: ", other A" * ("0.3" in A))
-    frames = [curves.assign(what=curves["start"].astype(str) + ", " + task)]
+    other = curves["matrix"].astype(str).str.startswith("[[0.3").map({True: ", other A", False: ""})
+    what = curves["start"].astype(str) + ", omega = " + curves["omega"].map("{:g}".format) + other
+    frames = [curves.assign(what=what)]
     for kind, known in published.THRESHOLDS.items():
         rows = rules[rules["what"] == kind].set_index("omega")
         frames.append(_away("thresholds", kind, known, rows["rule"], rows["alpha"]))
     linear = rules[rules["what"] == "baseline"].set_index("omega")
     frames.append(_away("linear model", "test_mse", {0.3: published.LINEAR_MODEL}, linear["rule"], linear["many"]))
     table = pd.concat(frames, ignore_index=True).astype({"quantity": str})
-    table = table.assign(**table[["rule_away", "many_away"]].abs(), within=table["rule_away"].abs() < CLOSE)
+    away = ["rule_away", "step_away", "many_away"]
+    table = table.assign(**table[away].abs(), within=table["rule_away"].abs() < CLOSE)
     kinds = table.groupby(["what", "quantity"], sort=False)
-    summary = kinds[["within"]].mean().join(kinds[["rule_away", "many_away"]].median())
+    summary = kinds[["within"]].mean().join(kinds[away].median())
     return summary.assign(count=kinds.size()).reset_index()
 
 

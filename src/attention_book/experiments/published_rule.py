@@ -131,12 +131,24 @@ def _labels(task, points):
     return target_attention(task.sigma * points, task.omega, np.array(task.matrix))
 
 
+def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
+    """Return what one undamped step of the rules makes of overlaps, by name, and the losses of these overlaps."""
+    setting, some = Setting(task), Overlaps.of(*overlaps)
+    hats = conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
+    moreau = rule_average(setting, some, product_rule(11, 11)).moreau
+    losses = {
+        "train_loss": free_energy(setting, alpha, some, hats, moreau),
+        "test_mse": rule_test_error(task, overlaps),
+    }
+    return update(setting, hats).scalars._asdict() | losses
+
+
 def solve_coarsely(task: Task, alpha: float, start: Scalars) -> Coarse:
     """Return the fixed point on the 144 points, by damped iteration from `start`.
 
     An overlap that the start holds at zero stays there.
     """
-    setting, overlaps, few, more = Setting(task), Overlaps.of(*start), product_rule(7, 7), product_rule(11, 11)
+    setting, overlaps, few = Setting(task), Overlaps.of(*start), product_rule(7, 7)
     for _ in range(STEPS):
         hats = conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, few))
         new = update(setting, hats)
@@ -146,11 +158,11 @@ def solve_coarsely(task: Task, alpha: float, start: Scalars) -> Coarse:
         if change < SETTLED:
             break
     exact = average(setting, overlaps, gaussian_points(*MANY))
-    by_rule = free_energy(setting, alpha, overlaps, hats, rule_average(setting, overlaps, more).moreau)
+    by_rule = rule_step(task, alpha, overlaps.scalars)
     return Coarse(
         overlaps=overlaps.scalars,
-        train_loss=np.array([by_rule, alpha * exact.fitted_loss.mean() + penalty(setting, hats)]),
-        test_mse=np.array([rule_test_error(task, overlaps.scalars), exact.test_loss.mean()]),
+        train_loss=np.array([by_rule["train_loss"], alpha * exact.fitted_loss.mean() + penalty(setting, hats)]),
+        test_mse=np.array([by_rule["test_mse"], exact.test_loss.mean()]),
         change=change,
     )
 
