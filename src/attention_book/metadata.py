@@ -186,8 +186,8 @@ OF_CELLS = {  # and of types that derive from them
     cells.LineCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_LINES)},
     cells.RuleCell: {
         "seed": _SEED,
-        "alpha": Quantity("threshold on many points", RATIO),
-        "what": Quantity("which threshold", names=THRESHOLDS),
+        "alpha": Quantity("sample complexity n/d of the solution, or the threshold on many points", RATIO),
+        "what": _about(THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"}),
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},

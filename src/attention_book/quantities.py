@@ -232,6 +232,8 @@ QUANTITIES = {
     "alike": _shown("cells within 1 %", ".0f", scale="%"),
     "left": _shown("students over 5 % higher", "d"),
     "gone": _shown("of these, gone on by L-BFGS", ".0f", scale="%"),
+    "over_teacher": _shown("ε<sub>t</sub> over the teacher's", ".3f"),
+    "other_over_teacher": _shown("that of other minima", ".3f", missing="none known"),
     # many starts
     "step": Quantity("of gradient descent, counted from the start"),
     "across": Quantity("students along each side of the plane"),
@@ -292,7 +294,10 @@ QUANTITIES = {
     "gained": _shown("loss raised by", scale="%", missing="not found"),
     "explained": _shown("one step explains", scale="%"),
     # the published quadrature
-    "rule": _ratio("threshold on the 144 points; empty where the losses do not cross near it"),
+    "rule": _ratio("the quantity, or the threshold, by the published rules; empty where the losses do not cross"),
+    "many": _ratio("the quantity on many points"),
+    "rule_away": _ratio("by the published rules minus published, over published; of curves of theory"),
+    "step_away": _ratio("the same of one step of the rules from the published overlaps, and of losses at these"),
     "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
     # the counting task
     "sequences": Quantity("sequences drawn, of which duplicates are dropped"),

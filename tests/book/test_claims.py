@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from attention_book.pages.counting import lasting_errors, lost, per_run
 from cells import stored
 
 from attention_book import published
@@ -17,7 +18,6 @@ from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
 from attention_book.pages import variants
-from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.pages.phase_diagram import SAME_LOSS, scatter
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task

@@ -122,19 +122,13 @@ def test_thresholds_of_theory_beside_the_published_ones():
     )
     rows = page.theory_thresholds_beside_published(theory)
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
-        ("critical", {"omega": 0.1}, "0.707"),
-        ("critical", {"omega": 0.3}, "1.241"),
-        ("linear", {"omega": 0.3}, "1.451"),
+        ("critical", {"omega": 0.1}, "0.7071599"),
+        ("critical", {"omega": 0.3}, "1.2410177"),
+        ("linear", {"omega": 0.3}, "1.4505799"),
     ]
-    assert rows["difference"].to_list() == pytest.approx([0.043, 0.002, 0.039])
-    rounding = 0.043 / 12**0.5  # the step of published thresholds
-    assert rows["sigma"].to_list() == pytest.approx(
-        [
-            0.043 / (4e-6 + rounding**2) ** 0.5,
-            0.002 / (1e-6 + rounding**2) ** 0.5,
-            0.039 / (1e-6 + rounding**2) ** 0.5,
-        ]
-    )
+    differences = [0.0428401, 0.0019823, 0.0394201]
+    assert rows["difference"].to_list() == pytest.approx(differences)
+    assert rows["sigma"].to_list() == pytest.approx(np.divide(differences, [0.002, 0.001, 0.001]))  # rounding is small
     assert rows["verdict"].to_list() == ["differs", "agrees", "differs"] and set(rows["n"]) == {16}
 
 
@@ -150,10 +144,10 @@ def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
     rows = trained_thresholds_beside_published(table, RNG(0))
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
-        ("critical", 0.1, "0.707"),
-        ("critical", 0.3, "1.241"),
-        ("linear", 0.1, "0.851"),
-        ("linear", 0.3, "1.451"),
+        ("critical", 0.1, "0.7071599"),
+        ("critical", 0.3, "1.2410177"),
+        ("linear", 0.1, "0.8505675"),
+        ("linear", 0.3, "1.4505799"),
     ]
     assert rows["value"].to_list() == pytest.approx([0.708, 1.2, 0.9, 1.49])
     assert {where["optimizer"] for where in rows["parameters"]} == {"lbfgs"}
