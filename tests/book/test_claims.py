@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from attention_book.pages.counting import lasting_errors, lost, per_run
-from cells import stored
+from cells import cell, stored
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
@@ -291,13 +290,9 @@ def untied_off():
     return max(off)
 
 
-def lasting(epochs):
-    runs = load("lost_letters")
-    return lasting_errors(runs[runs["epochs"] == epochs])
-
-
 def letters_are_lost_on_some_data_sets_only():
-    gone = lost(lasting(4)).unstack("data_seed")
+    names = cell("table1_histogram", "lost_exchanged", read=lambda name, _: load(name), profile="")
+    gone = names["lost_exchanged"].unstack("data_seed")
     return (gone.any(axis=1) & ~gone.all(axis=1)).sum() > 0.9 * gone.any(axis=1).sum()
 
 
@@ -312,8 +307,7 @@ def explained(table, variant, column):
 
 def distances_of_the_others():
     """Semantic distances without the four least accurate runs, less the published ones, in errors of both."""
-    table = load("histogram")
-    runs = per_run(table).loc["semantic"]
+    runs = stored("table1_histogram", "per_run").loc["semantic"]
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}
     return [
