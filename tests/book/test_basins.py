@@ -9,6 +9,8 @@ from scipy import stats
 
 from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, fractions
 from attention_book.analysis.instances import memory, wilson
+from attention_book.experiments.cells import FirstStepsCell
+from attention_book.experiments.simulation import take_first_steps
 from attention_book.pages import starts as basins
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
@@ -94,7 +96,9 @@ def test_growth_on_data_and_the_first_steps_of_descent():
     rates, theory = basins.growth_on_data(task, (3.0,), d, 6).loc[3.0], basins.growth(task, (3.0,)).loc[3.0]
     for name in ("semantic", "positional"):
         assert abs(rates[name] / theory[name] - 1) < 4 * rates[f"{name}_error"] / theory[name] + 3 / d, name
-    course = basins.beginning(task, 3.0, d, 6, 16, (0, 20))
+    cells = [FirstStepsCell("first_steps", task, 3.0, d, seed, count=16, steps=(0, 20)) for seed in range(6)]
+    rows = [{"seed": cell.seed, **row} for cell in cells for row in take_first_steps(cell)]
+    course = basins.by_step(pd.DataFrame(rows), task.sigma)
     linear = growing_cosines(task, 3.0, d, GD_RATE, np.array([0, 20]))
     for name in ("semantic", "positional"):
         off = (course[f"{name}_rms"] - linear[name]) / course[f"{name}_rms_error"]

@@ -17,7 +17,6 @@ from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
 from attention_book.pages import variants
-from attention_book.pages.counting import lasting_errors, lost, per_run
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -102,7 +101,7 @@ def left_the_encoding(optimizer):
 
 def copies_of_rank_two():
     """By alpha, whether two copies meet, as the page of architectures says at any size."""
-    cells = json.loads((REFERENCES / "architectures_compared.json").read_text())
+    cells = json.loads((REFERENCES / "architectures_compared.json").read_text(encoding="utf-8"))
     (rows,) = (lines for cell in cells for lines in cell.values() if "branch" in lines and "student" in lines)
     distances = {rows[place + 1]: rows[place + 3] for place, word in enumerate(rows) if word == "rank 2"}
     return {alpha: "meet" if distance.startswith("below") else "apart" for alpha, distance in distances.items()}
@@ -296,13 +295,9 @@ def untied_off():
     return max(off)
 
 
-def lasting(epochs):
-    runs = load("lost_letters")
-    return lasting_errors(runs[runs["epochs"] == epochs])
-
-
 def letters_are_lost_on_some_data_sets_only():
-    gone = lost(lasting(4)).unstack("data_seed")
+    names = cell("table1_histogram", "lost_exchanged", read=lambda name, _: load(name), profile="")
+    gone = names["lost_exchanged"].unstack("data_seed")
     return (gone.any(axis=1) & ~gone.all(axis=1)).sum() > 0.9 * gone.any(axis=1).sum()
 
 
@@ -317,8 +312,7 @@ def explained(table, variant, column):
 
 def distances_of_the_others():
     """Semantic distances without the four least accurate runs, less the published ones, in errors of both."""
-    table = load("histogram")
-    runs = per_run(table).loc["semantic"]
+    runs = stored("table1_histogram", "per_run").loc["semantic"]
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}
     return [
@@ -516,7 +510,9 @@ CLAIMS = {
     ("page", "quotation"), [(page, quotation) for page, some in CLAIMS.items() for quotation in some]
 )
 def test_a_typed_number_is_true_of_the_stored_results(page, quotation):
-    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text().split()), "the page says something else now"
+    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split()), (
+        "the page says something else now"
+    )
     assert CLAIMS[page][quotation]()
 
 
@@ -533,7 +529,7 @@ DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
 
 def prose(page):
     """The text of a page without its header, code, formulas in displays, roles and captions."""
-    text = (NOTEBOOKS / f"{page}.md").read_text().split("---", 2)[2]
+    text = (NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split("---", 2)[2]
     text = re.sub(r"```.*?```", " ", text, flags=re.S)
     return " ".join(re.sub(r"\{[\w:]+\}`[^`]*`|`[^`]*`", " ", text).split())
 

@@ -94,7 +94,7 @@ def test_the_readme_says_the_stored_results():
 
 
 def git(*words):
-    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
+    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.skipif(
@@ -150,11 +150,17 @@ def test_the_crate_is_read_back():
 
 def test_the_manifest_names_the_pages_of_the_book_by_their_titles():
     manifest = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))
-    pages = {name.removesuffix(".ipynb") for name in re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text())}
+    pages = {
+        name.removesuffix(".ipynb")
+        for name in re.findall(r"file: (\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    }
     files = [entry["file"] for entry in manifest["manifest"]]
     named = {name.removeprefix("_build/html/").removesuffix(".html") for name in files if name.endswith(".html")}
     assert {page for page in pages if re.search(r"_executed/(fig|table)\d+_", page)} == named
-    titles = {f"_build/html/book/_executed/{text.stem}.html": text.read_text() for text in notebooks().values()}
+    titles = {
+        f"_build/html/book/_executed/{text.stem}.html": text.read_text(encoding="utf-8")
+        for text in notebooks().values()
+    }
     for entry in manifest["manifest"][1:]:
         assert f"# {entry['comment']}\n" in titles[entry["file"]]
     assert manifest["paper"]["authors"][0] == {"name": "Hugo Cui"}
@@ -165,5 +171,5 @@ def test_the_readme_picture_shows_the_stored_results():
     (digest,) = {phases.digest(figure) for figure in figures}
     list(map(plt.close, figures))
     for theme in phases.THEMES:
-        svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text()
+        svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text(encoding="utf-8")
         assert re.search(r"<dc:identifier>(\w+)<", svg)[1] == digest, "run `make metadata`"

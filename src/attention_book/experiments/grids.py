@@ -35,16 +35,18 @@ def experiment(name, about, cell_type, fixed=None, **sizes):
     sizes: table by profile; a list of several gives their cells one after the other.
     """
 
-    def cells_at(profile, **task):
+    def cells_at(profile, **changes):
         tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
-        return [cell for table in tables for cell in cells(name, cell_type, completed(table, fixed), **task)]
+        return [cell for table in tables for cell in cells(name, cell_type, completed(table, fixed), **changes)]
 
     cells_at.__doc__ = about
     GRIDS[name] = cells_at
 
 
-def cells(name, cell_type, table, **task):
-    """The cells of a table, see `experiment`; `task` changes parameters of the task that they share."""
+def cells(name, cell_type, table, **changes):
+    """The cells of a table, see `experiment`; `changes` are of its values, or of parameters of the task they share."""
+    task = {name: value for name, value in changes.items() if name not in table}
+    table = table | {name: value for name, value in changes.items() if name in table}
     axes = {fields: values for fields, values in table.items() if isinstance(values, (list, range))}
     shared = {field: value for field, value in table.items() if field not in axes}
     if task:

@@ -1,7 +1,6 @@
 """The loss of trained students as a landscape: minima followed along alpha, the minima of one valley, a surface."""
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,8 +8,6 @@ import torch
 from attention_phases.model.sentences import sentence_count
 from attention_phases.model.two_tokens import overlaps, risk, sample
 from attention_phases.training.optimizers import anneal, fit, hop, start_weights
-
-from .cells import StudentCell
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
 SHARES = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
@@ -127,32 +124,22 @@ def _labels(distances):
     return labels
 
 
-class Surface(NamedTuple):
-    """The loss on a plane, by the overlaps of its points, and the two minima that span it."""
+def loss_on_plane(cell):
+    """Rows of a `cells.PlaneCell`, by `what` they are, each with m, theta and train_loss.
 
-    m: np.ndarray  # (G, G)
-    theta: np.ndarray  # (G, G)
-    loss: np.ndarray  # (G, G), R/d
-    minima: dict  # valley to (m, theta, loss)
-
-
-def surface(task, alpha, d, grid=61):
-    """Training loss on the plane through the two trained minima and the origin, at `grid` points an axis.
-
-    That is Q = a Q_positional + b Q_semantic, with a and b in `SHARES`.
+    "positional" and "semantic": the minima that L-BFGS finds from the encoding and from the teacher. "plane": students
+    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `SHARES`, `across` values of each.
     """
-    pair = StudentCell("surface", task, alpha, d, 0, "lbfgs", starts=("positional", "semantic"))
-    rng = pair.rng()
-    data = sample(task, alpha, d, rng)
-    starts = torch.stack([start_weights(start, data.teacher, rng) for start in pair.starts])
+    task, rng = cell.task, cell.rng()
+    data = sample(task, cell.alpha, cell.d, rng)
+    valleys = ("positional", "semantic")
+    starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
     corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # (2, d)
-    shares = torch.linspace(*SHARES, grid)
+    shares = torch.linspace(*SHARES, cell.across)
     a, b = torch.meshgrid(shares, shares, indexing="xy")
-    students = torch.stack([a.ravel(), b.ravel()], dim=1) @ corners
-    loss = torch.cat([risk(data, some, task.lam)[0] for some in students.split(256)]) / data.d
+    students = torch.cat([corners, torch.stack([a.ravel(), b.ravel()], dim=1) @ corners])
+    losses = torch.cat([risk(data, some, task.lam)[0] for some in students.split(256)]) / cell.d
     m = students.double().mean(1)
-    theta = task.sigma**2 * (students.double() @ data.teacher.double()) / data.d
-    losses = (risk(data, corners, task.lam)[0] / data.d).tolist()
-    points = [order_parameters(task, weights, data.teacher) for weights in corners]
-    minima = {start: (point["m"], point["theta"], value) for start, point, value in zip(pair.starts, points, losses)}
-    return Surface(*(values.reshape(grid, grid).numpy() for values in (m, theta, loss)), minima)
+    theta = task.sigma**2 * (students.double() @ data.teacher.double()) / cell.d
+    points = zip([*valleys, *["plane"] * cell.across**2], m.tolist(), theta.tolist(), losses.tolist())
+    return [dict(zip(("what", "m", "theta", "train_loss"), point)) for point in points]

@@ -12,7 +12,7 @@ from attention_phases.theory.baseline import linear_test_error
 from attention_phases.theory.equations import flat_overlaps
 from attention_phases.theory.optimal import prediction_error
 from attention_phases.theory.prediction_error import general_test_error, test_error
-from attention_phases.training.optimizers import displace, fit, start_weights
+from attention_phases.training.optimizers import displace, fit, gradient_descent, start_weights
 from attention_phases.training.recovery import recover
 
 from .cells import SLIPS, ArchitectureCell, PositionsGivenCell
@@ -119,6 +119,19 @@ def _gauge(columns, teacher):
     cos, sin = along / np.linalg.norm(along)
     rotated = np.array([[cos, sin], [-sin, cos]]) @ columns
     return rotated * np.array([[1.0], [1.0 if rotated[1].mean() >= 0 else -1.0]])
+
+
+def take_first_steps(cell):
+    """Rows of a `FirstStepsCell`: q, m and theta of each student, by its `number`, after each `step`."""
+    rng, rows = cell.rng(), []
+    data = two_tokens.sample(cell.task, cell.alpha, cell.d, rng)
+    weights = torch.stack([start_weights("random", data.teacher, rng) for _ in range(cell.count)])
+    for before, step in zip((0, *cell.steps), cell.steps):
+        weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
+        for number, student in enumerate(weights):
+            point = two_tokens.overlaps(cell.task, student, data.teacher)
+            rows.append({"step": step, "number": number, **{name: point[name] for name in ("q", "m", "theta")}})
+    return rows
 
 
 def look_for_teacher(cell):

@@ -14,13 +14,16 @@ from .cells import (
     ControlledCell,
     CountingCell,
     ExchangedCell,
+    FirstStepsCell,
     LoopCell,
     MessagePassingCell,
+    PlaneCell,
     PositionsGivenCell,
     RecoveryCell,
     SearchCell,
     SlipCell,
     StudentCell,
+    TrackingCell,
     ValleyCell,
 )
 from .grids import ALPHAS, GRIDS, OMEGAS, at, cells, completed, experiment, tasks
@@ -239,6 +242,33 @@ experiment(
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
 )
+experiment(
+    "tracking",
+    "Message passing from its first step, undamped and damped, and where it settles.",
+    TrackingCell,
+    {"task": Task(omega=0.1), "alpha": 1.5, "steps": 12},
+    paper={"seed": range(4), "d": 2000},
+    laptop={"seed": range(4), "d": 1000},
+    smoke={"seed": range(2), "d": 200},
+)
+experiment(
+    "plane",
+    "The training loss on the plane through both minima and the origin.",
+    PlaneCell,
+    {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
+    paper={"d": 1000, "across": 61},
+    laptop={"d": 1000, "across": 61},
+    smoke={"d": 100, "across": 15},
+)
+experiment(
+    "first_steps",
+    "The first steps of gradient descent from random weights.",
+    FirstStepsCell,
+    {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
+    paper={"seed": range(4), "d": 1000},
+    laptop={"seed": range(4), "d": 1000},
+    smoke={"seed": range(2), "d": 100},
+)
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
 LEARNT = [round(0.1 * k, 2) for k in range(1, 11)]
 experiment(
@@ -258,6 +288,16 @@ students(
     paper={"optimizer seed": both(8, 3), "alpha": [*LEARNT, 1.25, 1.5, 2.0], "d": 1000},
     laptop={"seed": range(4), "alpha": LEARNT[1::2], "d": 300},
     smoke={"seed": range(2), "alpha": [0.5, 1.0], "d": 60},
+)
+LIGHT = [Task(lam=share * Task().lam) for share in (0.25, 0.05, 0.01, 1e-3)]
+students(
+    "penalty",
+    "Students to whom omega A is given, at small penalties, from the teacher and from random weights.",
+    {"starts": ("semantic", "random")},
+    PositionsGivenCell,
+    paper={"seed": range(4), "d": [500, 1000], "task": LIGHT, "alpha": [0.6, 0.8, 1.0, 2.0]},
+    laptop={"task": LIGHT[::2], "alpha": [0.8, 2.0], "seed": range(2), "d": 300},
+    smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
 )
 
 # Transformers that count

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import torch
 from matplotlib import pyplot as plt
 
-from attention_phases.model.two_tokens import overlaps, sample
+from attention_phases.model.two_tokens import sample
 from attention_phases.theory.small_weights import DIRECTIONS, growth_rates, hessian
-from attention_phases.training.optimizers import gradient_descent, start_weights
 
 from ..analysis.basins import cosines
 from ..analysis.instances import as_frame, root_mean_squares, with_errors
@@ -35,18 +33,9 @@ def growth_on_data(task, alphas, d, seeds):
     return with_errors(pd.DataFrame(rows).groupby("alpha"))
 
 
-def beginning(task, alpha, d, seeds, starts, steps):
-    """Root mean square `cosines` of students from random starts after `steps` of descent; errors over data sets."""
-    rows = []
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        data = sample(task, alpha, d, rng)
-        weights = torch.stack([start_weights("random", data.teacher, rng) for _ in range(starts)])
-        for before, step in zip((0, *steps), steps):
-            weights, _ = gradient_descent(data, task.lam, weights, steps=step - before)
-            rows += [{"step": step, "seed": seed, **overlaps(task, student, data.teacher)} for student in weights]
-    table = pd.DataFrame(rows)
-    squares = cosines(table, task.sigma) ** 2
+def by_step(table, sigma):
+    """Root mean square `cosines` of the experiment "first_steps" after each step; errors over data sets."""
+    squares = cosines(table, sigma) ** 2
     return root_mean_squares(squares.groupby([table["step"], table["seed"]]).mean().groupby("step"))
 
 
@@ -54,7 +43,7 @@ def beginning(task, alpha, d, seeds, starts, steps):
 def draw_growth(theory, measured, course, linear):
     """How overlaps grow from small weights: rates over alpha, and cosines over the steps of descent.
 
-    theory, measured, course: from `growth`, `growth_on_data` and `beginning`.
+    theory, measured, course: from `growth`, `growth_on_data` and `by_step`.
     linear: `small_weights.growing_cosines` at the first of these steps.
     """
     figure, (rates, growing) = panels(2, 3.7)

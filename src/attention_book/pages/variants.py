@@ -1,29 +1,14 @@
 """Other architectures: slices over alpha (Figures 10 to 13), and theory beside students of infinite d."""
 
 import numpy as np
-
-from attention_phases.task import Task
-from attention_phases.theory import solve
-from attention_phases.theory.stability import gains_of_columns, settling_distance
+import pandas as pd
 
 from ..analysis.architectures import ONE, TITLES, TWO, beside_theory, select, theory_thresholds
-from ..analysis.instances import as_columns
 from ..experiments.cells import ArchitectureCell
 from ..experiments.variant_grids import COMPARED, MAPPED
 from ..render.markup import mathtext
 from ..render.style import NEUTRAL, list_panel, styled
 from ..store.provenance import restore
-
-SETTLED = (  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
-    ("correlated", 2.7, "semantic"),
-    ("correlated", 2.7, "positional"),
-    ("untied", 2.3, "semantic"),
-    ("untied", 2.3, "positional"),
-    ("rank2", 2.0, "semantic"),
-    ("rank2", 0.75, "semantic"),
-    ("rank2", 0.5, "positional"),
-)
-NET = (2**10, 8)  # points and scrambles of a quadrature
 
 
 def excess_length(cell):
@@ -52,18 +37,15 @@ def thresholds_by_title(lines):
     return {TITLES[name]: theory_thresholds(select(lines, architecture)) for name, architecture in MAPPED.items()}
 
 
-def copies():
-    """How far apart two copies of message passing settle in theory, at each of `SETTLED`.
+def copies(table):
+    """How far apart two copies of message passing settle in theory: rows of the experiment "variants_copies".
 
     `student`, `alpha`, `branch`; `distance` over the size of the weights, with its error: NaN where it is smaller than
     all that were tried.
     """
-    distances = {}
-    for name, alpha, branch in SETTLED:
-        solution = solve(Task(), alpha, branch, *NET, architecture=MAPPED[name])
-        gains = gains_of_columns(Task(), MAPPED[name], alpha, solution.overlaps, *NET)
-        distances[TITLES[name], alpha, branch] = settling_distance(*gains)
-    rows = as_columns(distances, ["student", "alpha", "branch"], "distance").reset_index()
+    titled = pd.concat([select(table, MAPPED[name]).assign(student=TITLES[name]) for name in MAPPED])
+    named = {"what": "branch", "apart": "distance", "apart_error": "distance_error"}
+    rows = titled.rename(columns=named)[["student", "alpha", "branch", "distance", "distance_error"]]
     return rows.assign(distance=rows["distance"].where(rows["distance"] > 0))
 
 
