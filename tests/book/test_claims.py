@@ -1,6 +1,5 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
-import json
 import re
 from functools import cache
 from pathlib import Path
