@@ -87,9 +87,9 @@ def trained_thresholds_beside_published(table, rng):
 
 
 def minus_theory(kind, table, lines):
-    """How far published thresholds, and those of two rules of 144 points, are from theory: by omega.
+    """How far published thresholds, and those by the published rules, are from theory: by omega.
 
-    `published`; `rule`, everything on the 144 points; `exact`, only the overlaps on these, their losses exact. NaN
+    `published`; `rule`, all by the published rules; `exact`, the overlaps by these and their losses exact. NaN
     where the rule has no crossing near theory's.
 
     table, lines: the experiment "published_rule", and theory: its thresholds are the better known ones.
@@ -226,7 +226,7 @@ def draw_maps(maps, label, sides, curves, marks):
 
 @styled
 def draw_differences(trained, others):
-    """Thresholds of students, published ones, and those on 144 points, minus theory; a panel for each threshold.
+    """Thresholds of students, published ones, and those by the published rules, minus theory: a panel for each.
 
     trained: `against_theory` by threshold.
     others: `minus_theory` by threshold.
@@ -242,8 +242,8 @@ def draw_differences(trained, others):
         steps = [published.THRESHOLDS[kind][omega].rounding for omega in rules.index]
         look = {"markerfacecolor": "white", "label": "published theory"}
         draw_points(axes, rules.index, rules["published"], steps, colour, "s", **look)
-        axes.plot(rules.index, rules["rule"], ":", color=colour, label="144 points")
-        axes.plot(rules.index, rules["exact"], "--", color=colour, label="144 points, exact losses")
+        axes.plot(rules.index, rules["rule"], ":", color=colour, label="the published rules")
+        axes.plot(rules.index, rules["exact"], "--", color=colour, label="their solutions, exact losses")
         axes.set_ylabel(f"{label} minus theory")
     rows[-1].set_xlabel(OMEGA)
     rows[0].legend(loc="lower center", bbox_to_anchor=(0.45, 1), ncols=2)
