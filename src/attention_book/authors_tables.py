@@ -2,7 +2,7 @@
 
 Their tables are in the repository SPOC-group/positional-and-semantic-attention, commit 0b867fa, which
 has no licence: nothing of them is kept here but these differences. With them are curves of theory,
-computed on 144 points and given without errors.
+set beside what their rules give (`published_rule`), and beside ours on many points.
 """
 
 import json
@@ -17,8 +17,8 @@ import pandas as pd
 from attention_phases.errors import BadInput
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.task import Task
-from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN
+from attention_phases.theory.equations import Scalars
 
 from .analysis.instances import GAPS, in_errors
 from .analysis.published_tables import (
@@ -33,6 +33,7 @@ from .analysis.published_tables import (
 )
 from .analysis.thresholds import crossing, curve, last_fall
 from .experiments.cells import StudentCell
+from .experiments.published_rule import rule_step
 from .paths import DATA, stored_table
 from .store import parquet
 from .store.provenance import canonical, environment, restore
@@ -76,7 +77,7 @@ DRAWS = 200  # of means, for the error of a crossing
 class Curve(NamedTuple):
     """A file of theirs: its SHA-256, and the branch along alpha that is in it, at sigma = 0.5 and lambda = 0.01.
 
-    `losses`: whether its free energies are training losses; those at omega = 0.5 have another zero.
+    `losses`: whether its free energies are training losses; those at omega = 0.5 leave out `label_loss`.
     """
 
     digest: str
@@ -107,7 +108,6 @@ CURVES = {
     "0.15_para_Aalt": Curve("bbb1e78d60d10acc7cc640bc55e94180896664041486bf3864cef61a874ee84c", 0.15, "positional"),
 }
 CURVE_FILES = {f"{CURVE_PREFIX}{name}.csv": curve.digest for name, curve in CURVES.items()}
-POINTS, SCRAMBLES = 2**11, 8  # of ours: errors of a few per mille, where theirs are off by per cents
 
 
 def find(folder, files):
@@ -251,35 +251,39 @@ def _their_crossing(table, upper, lower, rng):
 def curves_beside_ours(paths):
     """Every number of their curves beside ours: a row for each alpha and quantity.
 
-    `away` is ours minus theirs, over the largest value along both curves.
+    `away` is ours minus theirs, over the largest value along both curves. `rule_away` is what their rules give minus
+    theirs, over theirs; `step_away` the same of one step of the rules from their overlaps, and of the losses of these.
 
     paths: of `CURVE_FILES`, by name.
     """
     theirs = {curve: pd.read_csv(paths[f"{CURVE_PREFIX}{name}.csv"]) for name, curve in CURVES.items()}
-    return pd.concat([_curve_beside_ours(*pair) for pair in theirs.items()], ignore_index=True)
+    ours = parquet.load(stored_table("published_rule"))
+    return pd.concat([_curve_beside_ours(curve, rows, ours) for curve, rows in theirs.items()], ignore_index=True)
 
 
-def _curve_beside_ours(curve, theirs):
+def _curve_beside_ours(curve, theirs, ours):
     task = Task(omega=curve.omega, matrix=curve.matrix)
     # their test errors are summed over both tokens, ours are means
-    theirs = theirs.assign(test_mse=theirs["mse"] / 2, train_loss=-theirs["Phi"])
+    theirs = theirs.assign(test_mse=theirs["mse"] / 2, train_loss=-theirs["Phi"], alpha=theirs["alpha"].round(6))
     theirs[["m", "theta"]] = theirs[["m", "theta"]].abs()
-    solutions = [solve(task, alpha, curve.branch, POINTS, SCRAMBLES) for alpha in theirs["alpha"]]
-    ours = [vars(solution) | solution.overlaps._asdict() for solution in solutions]
-    quantities = ["q", "V", "test_mse"]
-    if curve.branch in OWN:
-        quantities.append(OWN[curve.branch])
-    if curve.losses:
-        quantities.append("train_loss")
     cell = {name: getattr(task, name) for name in ("sigma", "omega", "lam")} | {"form": "tied", "start": curve.branch}
     cell["matrix"] = json.dumps(task.matrix, separators=(",", ":"))
+    same = (ours["what"] == curve.branch) & (ours["omega"] == task.omega) & (ours["matrix"] == cell["matrix"])
+    held = [name for branch, name in OWN.items() if branch != curve.branch]
+    starts = [Scalars(*row) for row in theirs.assign(**dict.fromkeys(held, 0.0))[[*Scalars._fields]].to_numpy()]
+    steps = [rule_step(task, alpha, start) for alpha, start in zip(theirs["alpha"], starts)]
+    theirs = theirs.join(pd.DataFrame(steps, index=theirs.index).add_prefix("step_"))
     frames = []
-    for name in quantities:
-        values = [abs(solution[name]) for solution in ours]
-        errors = [solution.stderr[name] for solution in solutions]
-        away = (values - theirs[name]) / max(*values, *theirs[name])
-        rows = {"alpha": theirs["alpha"], "ours": values, "ours_error": errors, "away": away.round(4)}
-        frames.append(pd.DataFrame(cell | {"quantity": name, "optimizer": "theory"} | rows))
+    for name, rows in ours[same].assign(alpha=ours["alpha"].round(6)).groupby("quantity", observed=True, sort=False):
+        if name == "train_loss" and not curve.losses:
+            continue
+        rows = theirs[["alpha", name, f"step_{name}"]].merge(rows, on="alpha", validate="one_to_one")
+        values, known = rows["many"], rows[name]
+        away = (values - known) / max(*values, *known)
+        columns = {"alpha": rows["alpha"], "ours": values, "ours_error": rows["many_error"], "away": away.round(4)}
+        columns["rule_away"] = (rows["rule"] / known - 1).round(5)
+        columns["step_away"] = (rows[f"step_{name}"] / known - 1).round(5)
+        frames.append(pd.DataFrame(cell | {"quantity": name, "optimizer": "theory"} | columns))
     return pd.concat(frames)
 
 

@@ -6,11 +6,11 @@ import frames
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 
 from attention_book.analysis.one_step import three_ways, with_one_step
 from attention_book.experiments.cells import OneStepThresholdsCell
 from attention_book.experiments.theory_lines import broken_thresholds
-from attention_book.pages import breaking
 from attention_book.render.style import COLOURS
 from attention_phases import Task
 from attention_phases.measured import Measured
@@ -110,31 +110,50 @@ def test_shares_and_differences_are_in_errors_of_both():
     assert row["descended_error"] == pytest.approx(np.hypot(0.006, 3 / 4 * 0.005) / 0.04)
 
 
+PAGE = "beyond_replica_symmetry"
 STATE = {"alpha": 0.75, "q0": 0.0425, "q1": 0.0485, "m": 0.194, "theta": 0.0, "V": 18.57, "y": 470.0}
 STATES = pd.DataFrame(
-    [STATE | {"q1_error": 1e-4, "shift": 4e-6, "gained": 2e-3, "gained_error": 1e-4}],
+    [STATE | {"reason": "", "q1_error": 1e-4, "shift": 4e-6, "gained": 2e-3, "gained_error": 1e-4}],
     pd.MultiIndex.from_tuples([(0.1, "positional")], names=["omega", "branch"]),
 )
 
 
-def test_students_and_one_step_above_theory(monkeypatch):
+def test_students_and_one_step_above_theory():
     """By hand: informed 10 % below in q and 2 % above in the loss; hops make q 5 % larger and the loss 1 % lower."""
-    solved = {"q": Measured(0.05, 1e-4), "train_loss": Measured(2e-3, 1e-6)}
-    places = {(0.1, 0.75, branch): solved for branch in COLOURS}
-    gained = {"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}}
-    informed = {"q": Measured(-0.1, 0.003), "train_loss": Measured(0.02, 0.003)}
-    monkeypatch.setattr(breaking.instances, "searched", lambda table: gained)
-    monkeypatch.setattr(
-        breaking.instances,
-        "at_infinite_d",
-        lambda some, power: {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS},
+    solved = SimpleNamespace(
+        overlaps=SimpleNamespace(q=0.05), train_loss=2e-3, stderr={"q": 1e-4, "train_loss": 1e-6}, converged=True
     )
-    monkeypatch.setattr(
-        breaking.instances,
-        "above_theory",
-        lambda table, theory, name, power: {(0.1, branch): informed[name] for branch in COLOURS},
-    )
-    shares = breaking.shares_above_theory(None, None, STATES, places)
+    places, informed = [], {"q": Measured(-0.1, 0.003), "train_loss": Measured(0.02, 0.003)}
+
+    def solve(task, *place):
+        places.append((task.omega, *place))
+        return solved
+
+    def above_theory(table, theory, name, power):
+        assert theory == {(0.1, 0.75, branch): (getattr(solved, name, 0.05), solved.stderr[name]) for branch in COLOURS}
+        return {(0.1, branch): informed[name] for branch in COLOURS}
+
+    def at_infinite_d(some, power):
+        return {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS}
+
+    same = STATES.assign(q1=STATES["q0"]).rename(index={"positional": "semantic"})  # one minimum: no step
+    shares = cell(
+        PAGE,
+        "shares",
+        after=["one_step_above"],
+        one_step=None,
+        ground_states=lambda table: pd.concat([STATES, same]),
+        QUOTED=(0.1, 0.2),
+        OTHER_FORM=0.5,
+        trained=pd.DataFrame({"omega": 0.1, "alpha": 0.75, "start": [*COLOURS] * 2}),
+        hops={"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}},
+        points=64,
+        solve=solve,
+        above_theory=above_theory,
+        at_infinite_d=at_infinite_d,
+        quote=lambda *_, **__: None,
+    )["shares"]
+    assert sorted(places) == [(0.1, 0.75, branch, 64) for branch in sorted(COLOURS)]  # each once
     size, loss = shares.loc["q", 0.1, "positional"], shares.loc["train_loss", 0.1, "positional"]
     assert size["searched"] == pytest.approx(0.9 * 1.05 - 1) and size["searched_error"] == pytest.approx(0.005)
     assert loss["searched"] == pytest.approx(1.02 * 0.99 - 1)
@@ -145,7 +164,12 @@ def test_students_and_one_step_above_theory(monkeypatch):
 
 def test_a_finer_inner_rule_changes_phi_where_the_weights_are_sharp():
     """At large y the usual rule is too coarse: a few per cent at a ground state, far more at y = 6400."""
-    (usual,), (sharp,) = (breaking.inner_rule(STATES.assign(y=y), 64).to_numpy() for y in (470.0, 6400.0))
+    valley = Valley(STATE["q0"], STATE["q1"] - STATE["q0"], *(STATE[name] for name in ("m", "theta", "V", "y")))
+    rules = []
+    for y in (470.0, 6400.0):
+        given = {"quoted": STATES, "valleys": {STATES.index[0]: valley._replace(y=y)}, "points": 512}
+        rules.append(cell(PAGE, "inner_rule", quote=lambda *_, **__: None, **given)["inner_rule"])
+    (usual,), (sharp,) = (rule.to_numpy() for rule in rules)
     assert abs(usual[0]) < 0.05 + 3 * usual[1] and sharp[0] < -0.2
 
 
@@ -156,17 +180,26 @@ def test_the_largest_shift_of_alpha_l_and_its_part():
     shifts = shifts.assign(what="linear", reason="", alpha=0.5, alpha_error=0.0, symmetric=0.5, symmetric_error=0.0)
     trained = frames.students(0.14, 0.3, 0.35)
     lines = pd.DataFrame({"omega": [0.14], "what": "linear", "alpha": [0.5], "alpha_error": [0.001]})
-    words = breaking.linear_words(shifts, trained, lines)
-    assert words == {"shift": "−0.0150(20)", "omega": "0.14", "bound": "0.022", "part": "10"}
-    assert set(breaking.linear_words(shifts.assign(shift_error=0.0), trained, lines).values()) == {"(not at this size)"}
+    tables = {"one_step": shifts, "one_step_alternative": shifts.assign(shift_error=0.0)}
+    tables |= {"fig03": trained, "fig03_theory": lines, "hysteresis": followed()}
+    given = {"read": lambda name, profile: tables[name], "profile": "", "quote": lambda *_, **__: None}
+    words = cell(PAGE, "words", **given)["words"]
+    assert words["standard"] == {"shift": "−0.0150(20)", "omega": "0.14", "bound": "0.022", "part": "10"}
+    assert set(words["alternative"].values()) == {"(not at this size)"}
 
 
-def test_a_student_has_turned_where_the_other_mechanism_is_larger():
+def followed():
     """Up: on one of two data sets, at 0.8. Down: at 0.4, from larger alpha. Cosines theta/sigma^2, m."""
     semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
     tables = []
     for (seed, way), shares in semantic.items():
-        rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.09 * np.array(shares), "m": 0.5})
+        rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.25 * np.array(shares), "m": 0.5})
         tables.append(rows.assign(omega=0.2, seed=seed, way=way))
-    turned = breaking.turned(pd.concat(tables, ignore_index=True), 0.3)["turned"]
+    return pd.concat(tables, ignore_index=True)
+
+
+def test_a_student_has_turned_where_the_other_mechanism_is_larger():
+    none = SimpleNamespace(empty=True, query=lambda _: none)
+    given = {"read": lambda *_: followed(), "with_one_step": lambda *_: none, "profile": ""}
+    turned = cell(PAGE, "turned", quote=lambda *_, **__: None, **given)["turned"]["turned"]
     assert turned.to_dict() == {(0.2, "up"): "1 of 2", (0.2, "down"): "1 of 1"}

@@ -80,7 +80,15 @@ def test_end(answer):
     assert result["floors"] == pytest.approx(
         {"semantic": 3.460e-4, "positional": 2.8039e-3, "linear": 1.9714e-3}, rel=1e-4
     )
-    assert answer("end", "--matrix", "alternative")["critical"] is None  # its positional minimum does not last
+    assert (result["semantic"], result["positional"]) == pytest.approx((0.918847, 0.353447), abs=1e-6)
+    assert result["saddles"] == ["positional"] and set(result["stderr"]) == set(result) - {
+        "floors",
+        "saddles",
+        "stderr",
+    }
+    other = answer("end", "--matrix", "alternative")
+    assert other["critical"] is None and other["positional"] is None  # it has no positional minimum that lasts
+    assert other["semantic"] == pytest.approx(0.456208, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])

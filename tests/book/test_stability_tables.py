@@ -10,7 +10,7 @@ from cells import cell
 from attention_book.analysis import lines as lines_of_theory
 from attention_book.analysis.lines import theory_lines
 from attention_book.analysis.one_step import breaking_shift, ground_states
-from attention_book.pages.free_energy import ranges
+from attention_book.analysis.thresholds import borders_of
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
 
@@ -61,7 +61,8 @@ def borders():
 
 
 def test_where_minima_begin_and_end(borders):
-    one, two = ranges(borders).to_dict("records")
+    ranges = cell("free_energy", "ranges", lines=borders, borders=borders_of(borders))["ranges"]
+    one, two = ranges.reset_index().to_dict("records")
     assert (two["omega"], two["semantic_start"], two["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (two["critical"], two["critical_error"]) == (1.25, 0.01)
     assert (two["critical_broken"], two["critical_broken_error"]) == breaking_shift("critical", 0.3)

@@ -9,7 +9,6 @@ from frames import students as students_on_a_line
 from attention_book.analysis.architectures import ONE, TWO, beside_students, beside_theory, extrapolate, threshold_moves
 from attention_book.experiments.cells import ArchitectureCell, work
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
-from attention_book.pages.variant_maps import against_students, random_crossings
 from attention_book.store.provenance import canonical
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
@@ -135,7 +134,7 @@ def test_maps_of_students_beside_theory():
     lines = lines.assign(alpha_error=0.03, form="untied", tokens=2, correlation=0.0)
     crossings = {0.1: (0.7, 9.0), 0.3: (1.3, 1.6), 0.5: (1.0, 1.0)}
     table = pd.concat([students_on_a_line(omega, *alphas) for omega, alphas in crossings.items()])
-    compared = against_students({"untied": table}, lines, np.random.default_rng(0))
+    compared = cell_of_page("fig14_maps", "checked", maps={"untied": table}, lines=lines, SHOWN=(0.1,))["checked"]
     assert list(zip(compared["student"], compared["threshold"], compared["omega"])) == [
         ("untied queries and keys", *where) for where in (("critical", 0.1), ("critical", 0.3), ("linear", 0.3))
     ]
@@ -147,5 +146,6 @@ def test_where_students_from_random_starts_cross():
     late = students_on_a_line(0.3, 0.0, 1.7, 0.1).query("start == 'semantic'").assign(start="random", optimizer="gd")
     never = late.assign(omega=0.5, test_mse=9.0)
     other = late.assign(optimizer="lbfgs", test_mse=0.0)
-    crossed = random_crossings(pd.concat([late, never, other]))
+    table = pd.concat([late, never, other])
+    crossed = cell_of_page("fig14_maps", "crossed", read=lambda *_: table, profile="")["crossed"]
     assert list(crossed.index) == [0.3] and crossed.loc[0.3].to_list() == pytest.approx([1.7, 0.0])

@@ -25,6 +25,7 @@ from attention_phases.theory.equations import (
 from attention_phases.theory.kernels.general import scramble_means
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, weights
+from attention_phases.theory.solver import PULLED
 
 TASK = Task()
 FEW = {"points": 2**7, "scrambles": 8}
@@ -197,12 +198,17 @@ def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_anothe
 
 @pytest.mark.parametrize(
     ("name", "held"),
-    [*((name, held) for name in ("both", "columns", "shrunk") for held in ("theta", "m")), ("sentences", "m")],
+    [*((name, held) for name in ("both", "columns", "shrunk") for held in ("theta", "m")), ("balanced", "m")],
 )
 def test_gains_are_the_slopes_of_the_map(name, held):
-    """Of overlaps that are zero, all of which turn into one another."""
+    """Of overlaps that are zero, all of which turn into one another.
+
+    With clusters along the teacher m stays zero only where each has a mirror image: they pull it otherwise.
+    """
     both = replace(PAIRS, spectrum=SMALL, clusters=(), teachers=(0.25, 0.5)), Architecture("untied", 2, 0.2), 3
-    task, architecture, nodes = (GENERAL | {"both": both})[name]
+    mirrored = [(w / 2, e, tuple(side * np.array(t))) for w, e, t in CHOICES for side in (1, -1)]
+    balanced = replace(TASK, sigma=0.35, clusters=mirrored), Architecture(tokens=3, correlation=-0.2), 4
+    task, architecture, nodes = (GENERAL | {"both": both, "balanced": balanced})[name]
     setting = Setting(task, architecture)
     # A number next to nothing, as the conjugate of an overlap that is exactly zero is held at zero.
     base, step = some_overlaps(setting), 1e-3
@@ -375,6 +381,16 @@ def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
 def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
     solution = solve(SPARSE, 2.0, "positional", **FEW)
     assert not solution.converged and solution.reason
+
+
+# Clusters that have no mirror image
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+def test_clusters_that_pull_what_a_branch_holds_at_zero_leave_no_solution(branch):
+    uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
+    even = replace(TASK, clusters=[(0.5, (0, 0), (0.2 * side, -0.1 * side)) for side in (1, -1)])
+    assert solve(uneven, 2.0, branch, **FEW).reason == PULLED and solve(even, 2.0, branch, **FEW).converged
 
 
 # The linear model

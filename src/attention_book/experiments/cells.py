@@ -101,7 +101,7 @@ THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
 _TEACHERS = ("teacher_1", "teacher_2")
 OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, *_TEACHERS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
 COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
-RULE = THEORY | {"rule": (5e-3, 0), "exact": (5e-3, 0)}
+RULE = _with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)}
 
 # The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
 _OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
@@ -329,10 +329,14 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
     kind: ClassVar = Kind(".theory_lines:variant_copies", COPIES)
 
 
+@dataclass(frozen=True)
 class RuleCell(_OnNets):
-    """Both thresholds on the published kind of quadrature, see `theory_lines.rule_thresholds`."""
+    """The published rules: both thresholds, or branches over `alphas`, see `theory_lines.by_published_rule`."""
 
-    kind: ClassVar = Kind(".theory_lines:rule_thresholds", RULE)
+    kind: ClassVar = Kind(".theory_lines:by_published_rule", RULE)
+
+    alphas: tuple = ()
+    branches: tuple = ()
 
 
 class OneStepThresholdsCell(_OnNets):
