@@ -12,7 +12,6 @@ from attention_book.analysis.instances import memory, wilson
 from attention_book.experiments.cells import FirstStepsCell
 from attention_book.experiments.simulation import take_first_steps
 from attention_book.pages import starts as basins
-from attention_book.pages.phase_diagram import scatter
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines
@@ -150,6 +149,11 @@ def around(*by_data_set, omega=0.3):
         for number, loss in enumerate(losses)
     ]
     return pd.DataFrame(rows).assign(alpha=1.0, omega=omega)
+
+
+def scatter(table):
+    """The table of minima of Figure 3."""
+    return cell("fig03_phase_diagram", "valleys", read=lambda *_: table, profile="")["valleys"]
 
 
 def test_minima_are_counted_for_each_data_set():

@@ -17,7 +17,6 @@ from attention_book.analysis.thresholds import (
     shifts_by,
     table_of_shifts,
 )
-from attention_book.pages import phase_diagram as page
 
 RNG = np.random.default_rng
 ALPHAS = np.linspace(0, 2, 11)
@@ -120,7 +119,7 @@ def test_thresholds_of_theory_beside_the_published_ones():
         ],
         scrambles=16,
     )
-    rows = page.theory_thresholds_beside_published(theory)
+    rows = published.compare(cell("fig03_phase_diagram", "comparisons", lines=theory)["comparisons"])
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
         ("critical", {"omega": 0.1}, "0.7071599"),
         ("critical", {"omega": 0.3}, "1.2410177"),
@@ -213,7 +212,9 @@ def test_what_descent_leaves_on_each_map():
         ("semantic", 0, "gd", 1.001, 0.1, 0.5),
     ]
     table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
-    left = page.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
+    table = table.assign(alpha=1.0, omega=0.3)
+    left = cell("fig03_phase_diagram", "left", table=table, read=lambda *_: table, profile="")["left"]
+    left = left[left["map"] == "this figure"].set_index("start")
     assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 2, 0.5]  # the mean is 18 % above
     assert left.loc["semantic", ["alike", "left"]].to_list() == [1.0, 0] and np.isnan(left.loc["semantic", "gone"])
 
@@ -227,8 +228,15 @@ def test_published_thresholds_and_rules_minus_theory():
         ("linear", 0.3, 1.5, 1.5, 1.5),
     ]
     table = pd.DataFrame(rows, columns=["what", "omega", "alpha", "exact", "rule"]).assign(alpha_error=0.001)
-    rules = page.minus_theory("critical", table, lines([("critical", 0.3, 1.25, 0.0001)]))
+    given = {"read": lambda *_: table, "profile": "", "lines": lines([("critical", 0.3, 1.25, 0.0001)])}
+    names = ["omega", "trained", "trained_error", "theory", "theory_error"]
+    students_of = pd.DataFrame([(0.1, 0.71, 0.003, 0.76, 0.004)], columns=names)
+    page = cell("fig03_phase_diagram", "away", **given, compared={"critical": students_of, "linear": students_of})
+    rules = page["away"]["critical"]
     assert list(rules.index) == [0.1, 0.3]  # the one published omega has its own, and the other the better, theory
     assert rules["rule"].to_list() == pytest.approx([0.14, np.nan], nan_ok=True)
     assert rules["exact"].to_list() == pytest.approx([-0.04, 0.0])
     assert rules["published"].to_list() == pytest.approx([known[0.1].value - 0.76, known[0.3].value - 1.25])
+    points, _, (bars,) = page["panels"][0].containers[0]
+    assert points.get_xydata().tolist() == [pytest.approx([0.1, -0.05])]
+    assert bars.get_segments()[0][:, 1] == pytest.approx([-0.055, -0.045])  # 0.003 and 0.004 in quadrature
