@@ -211,7 +211,7 @@ def verify(options):
         "cells": checked.cells,
         "mismatches": [mismatch._asdict() for mismatch in checked.mismatches],
         "other_minima": [minimum._asdict() for minimum in checked.other_minima],
-        "expected_other_minima": checked.expected._asdict(),
+        "elsewhere": checked.elsewhere,
         "problem": checked.problem,
     }
 
