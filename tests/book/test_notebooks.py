@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import scorecard
 
 from attention_book import paths
 from attention_book.notebooks import __main__ as command
@@ -178,6 +179,7 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     (checkout / "notebooks/profiles.toml").write_text("")
     assert command.main(["--profile", "smoke"]) == 0
     shown = checkout / "shown"
+    scorecard.write(shown)
     document = json.loads((shown / "scorecard.json").read_text())
     (row,) = document["rows"]
     assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")
