@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
+export PYTHONOPTIMIZE =  # the book's pages of the code are made of docstrings, tests of assertions
 export PYTHONDONTWRITEBYTECODE =  # where it is set, each of some hundred processes would compile the same modules
 TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
@@ -109,14 +110,27 @@ verify: $(READY)  ## recompute a random sample of the stored results
 clean:  ## remove what was built, but no results
 	rm -rf $(VENV) _build book/_executed book/api
 
+# On Linux pip finds PyTorch with all that an NVIDIA GPU needs, gigabytes. Without the driver of one the build for CPUs is
+# asked for first, whose address uv knows. What pip finds is taken if that fails, or if somebody has named an address.
+GPU = $(wildcard /proc/driver/nvidia)$(shell command -v nvidia-smi 2>/dev/null)$(filter-out Linux,$(shell uname -s))
+UV = UV_HTTP_CONNECT_TIMEOUT=5 UV_HTTP_TIMEOUT=20 UV_HTTP_RETRIES=0 $(BIN)/python -m uv pip install --quiet --no-cache
+define CPU_BUILD
+@$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt uv \
+    && $(UV) --python $(BIN)/python --no-deps --torch-backend=cpu $(TORCH) 2>$(VENV)/uv.log \
+    || echo "PyTorch for CPUs alone was not found: taking the build that pip finds"
+@$(BIN)/python -m pip uninstall --quiet --yes uv
+endef
+
 # What pip would do on one core, after everything else; some packages carry templates that are no Python.
 COMPILE = $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
 
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make environments: install them, on Debian as python3-venv" >&2; exit 1; }
 	@test -f $@ || rm -rf $(VENV)  # what a killed installation has left, pip cannot always mend
 	$(PYTHON) -m venv $(VENV)
 	@rm -f $@
+	$(if $(PIP_EXTRA_INDEX_URL)$(GPU),,$(CPU_BUILD))
 	$(BIN)/python -m pip install --quiet --no-compile -c constraints.txt $(TORCH)
 	@$(COMPILE) & $(BIN)/python -m pip install --quiet --no-compile -c constraints.txt -e '.[book,test]'; failed=$$?; wait; exit $$failed
 	@$(COMPILE)

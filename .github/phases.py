@@ -29,16 +29,13 @@ LINEAR = {"light": "#4f7942", "dark": "#8fc47f"}
 
 def draw(theme):
     """The map of the lower valley, and the test error along its slice, on a transparent ground."""
-    ink = INK[theme]
-    inks = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), ink)
-    with mpl.rc_context(STYLE | inks | {"font.size": 12, "axes.titlesize": 12, "legend.fontsize": 11}):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
-        for part in (figure, left, right):
-            part.patch.set_alpha(0)
-        theory = load(stored_table("fig03_theory"))
-        thresholds = {kind: curve(theory, kind) for kind in ("critical", "linear")}
-        draw_map(left, thresholds, theme)
-        draw_slice(right, thresholds, theme)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    for part in (figure, left, right):
+        part.patch.set_alpha(0)
+    theory = load(stored_table("fig03_theory"))
+    thresholds = {kind: curve(theory, kind) for kind in ("critical", "linear")}
+    draw_map(left, thresholds, theme)
+    draw_slice(right, thresholds, theme)
     return figure
 
 
@@ -95,13 +92,14 @@ def draw_slice(axes, thresholds, theme):
 
 def write(theme, folder=FOLDER):
     """Write phases-THEME.svg, with the `digest` of what it draws as its identifier."""
-    figure = draw(theme)
-    with plt.rc_context({"svg.hashsalt": STYLE["svg.hashsalt"]}):  # the same bytes for the same picture
+    inks = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK[theme])
+    with mpl.rc_context(STYLE | inks | {"font.size": 12, "axes.titlesize": 12, "legend.fontsize": 11}):
+        figure = draw(theme)
         path = Path(folder, f"phases-{theme}.svg")
         figure.savefig(path, dpi=100, metadata={"Date": None, "Identifier": digest(figure)})
-    if theme == "light":  # what a shared link shows
-        figure.savefig(SHARED, dpi=133, facecolor="white")
-    plt.close(figure)
+        if theme == "light":  # what a shared link shows
+            figure.savefig(SHARED, dpi=133, facecolor="white")
+        plt.close(figure)
 
 
 def digest(figure):

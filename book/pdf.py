@@ -59,9 +59,9 @@ def main(folder, target):
         running.close()
     target.write_bytes(TWICE.sub(once, printed))
     landing = target.parent / "book" / "index.html"
-    text, link = landing.read_text(), LINK.format(name=target.name)
+    text, link = landing.read_text(encoding="utf-8"), LINK.format(name=target.name)
     if link not in text:
-        landing.write_text(text.replace(MARK, f"{link}\n{MARK}", 1))
+        landing.write_text(text.replace(MARK, f"{link}\n{MARK}", 1), encoding="utf-8")
 
 
 def once(doubled):

@@ -24,7 +24,8 @@ def find():
 
 def _playwrights():
     ask = "from playwright.sync_api import sync_playwright as s\nwith s() as p: print(p.chromium.executable_path)"
-    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)  # it may run in this process
+    # In a process of its own: it may be running in this one.
+    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, encoding="utf-8")
     path = answer.stdout.strip()
     return path if os.path.exists(path) else None
 

@@ -84,7 +84,7 @@ def python():
 
     def python(*arguments, path=(), **options):
         environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(map(str, (*path, *sys.path)))}
-        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "timeout": 300, **options}
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", "timeout": 300, **options}
         return subprocess.run([sys.executable, *map(str, arguments)], env=environment, **options)
 
     return python
@@ -94,7 +94,7 @@ def python():
 def guarded(python, tmp_path_factory):
     """The same where no process, kernels and workers too, may open a socket to anywhere."""
     folder = tmp_path_factory.mktemp("guarded")
-    (folder / "sitecustomize.py").write_text(GUARD)
+    (folder / "sitecustomize.py").write_text(GUARD, encoding="utf-8")
     return lambda *arguments: python(*arguments, path=[folder], cwd=folder)
 
 

@@ -25,8 +25,8 @@ def setup(app):
     for path in {*PAGES.iterdir(), *(PAGES / name for name in texts)}:
         if path.name not in texts:
             path.unlink()
-        elif not path.exists() or path.read_text() != texts[path.name]:
-            path.write_text(texts[path.name])
+        elif not path.exists() or path.read_text(encoding="utf-8") != texts[path.name]:
+            path.write_text(texts[path.name], encoding="utf-8")
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}
 

@@ -82,7 +82,7 @@ def files_of(source, figure, suffix):
 
 def write_dark(path, target):
     target.parent.mkdir(exist_ok=True)
-    target.write_text(dark(path.read_text()))
+    target.write_text(dark(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def picture(image, wide):
@@ -93,7 +93,7 @@ def picture(image, wide):
 def add_row(app, figure, page):
     """After a figure that has a FIGURE.json: its files, the explorer if it shows the same, and what is behind."""
     for path in files_of(app.srcdir, figure, ".json"):
-        about, root = json.loads(path.read_text()), "../" * page.count("/")
+        about, root = json.loads(path.read_text(encoding="utf-8")), "../" * page.count("/")
         links = [LINK.format(f"{root}{FOLDER}/{name}", WORDS[Path(name).suffix]) for name in about["files"]]
         if about["explorer"] and EXPLORER in app.env.found_docs:
             view = f"{app.builder.get_relative_uri(page, EXPLORER)}#{escape(about['explorer'])}"
@@ -118,10 +118,13 @@ def add_readout(app, figure):
     for path in files_of(app.srcdir, figure, READOUT):
         name = path.name.removesuffix(READOUT)
         pictures = [Path(app.srcdir, figure.next_node(nodes.image)["uri"]), *files_of(app.srcdir, figure, "-wide.svg")]
-        boxes = dict(zip(("tall", "wide"), (panels(picture.read_text()) for picture in pictures)))
+        boxes = dict(zip(("tall", "wide"), (panels(picture.read_text(encoding="utf-8")) for picture in pictures)))
         target = Path(app.outdir, FOLDER, f"{name}.js")
         target.parent.mkdir(exist_ok=True)
-        target.write_text(f'figureReadout["{name}"] = {{boxes: {json.dumps(boxes)}, series: {path.read_text()}}};\n')
+        target.write_text(
+            f'figureReadout["{name}"] = {{boxes: {json.dumps(boxes)}, series: {path.read_text(encoding="utf-8")}}};\n',
+            encoding="utf-8",
+        )
         figure["classes"] += ["readout"]
 
 
@@ -141,7 +144,8 @@ def data(experiment):
         seconds = experiment["computing seconds"]
         duration = f"{seconds / 3600:,.1f} h" if seconds > 360 else f"{seconds:.0f} s"
         commits = " and ".join(f"<code>{name[:7]}{name[40:]}</code>" for name in experiment["commit"])
-        text += f", {duration} of computing on one core by {commits}; stored in <code>{experiment['file']}</code>"
+        by = f" by {commits}" if commits else ""  # outside of a checkout, nobody knows by which
+        text += f", {duration} of computing on one core{by}; stored in <code>{experiment['file']}</code>"
     return text
 
 

@@ -21,7 +21,10 @@ def setup(app):
 
 def bring_words(app, config):
     """Numbers as substitutions, so that the page's text says {{ alpha_c }}; the picture where the page finds it."""
-    config.myst_substitutions = {**config.myst_substitutions, **json.loads((pieces() / WORDS).read_text())}
+    config.myst_substitutions = {
+        **config.myst_substitutions,
+        **json.loads((pieces() / WORDS).read_text(encoding="utf-8")),
+    }
     EXECUTED.mkdir(exist_ok=True)
     shutil.copy(pieces() / PICTURE, EXECUTED)
 

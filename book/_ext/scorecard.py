@@ -56,7 +56,7 @@ def write(shown):
     picture = draw_scorecard(frame)
     (shown / FIGURES).mkdir(parents=True, exist_ok=True)
     (shown / "scorecard.json").write_text(rows + "\n", encoding="utf-8")
-    picture.savefig(shown / "scorecard.svg", metadata={"Date": None})
+    styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
     (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
     for name, text in texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")

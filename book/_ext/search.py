@@ -26,7 +26,7 @@ def write(app, error):
     if error is None and app.builder.name == "html":
         pages = [page for page in sorted(app.env.found_docs) if "/api/" not in page]
         body = json.dumps({page: text(app.env.get_doctree(page)) for page in pages}, ensure_ascii=False)
-        Path(app.outdir, "_static", SCRIPT).write_text(f"const SEARCH_TEXTS = {body};\n")
+        Path(app.outdir, "_static", SCRIPT).write_text(f"const SEARCH_TEXTS = {body};\n", encoding="utf-8")
 
 
 def text(tree):

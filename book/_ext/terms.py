@@ -74,7 +74,7 @@ def write(app, error):
                 shown = previews_of(app, page).items()
                 previews |= {f"{Path(page).name}#{anchor}": content for anchor, content in shown}
         script = f"const PREVIEWS = {json.dumps(previews, ensure_ascii=False)};\n"
-        Path(app.outdir, "_static", SCRIPT).write_text(script)
+        Path(app.outdir, "_static", SCRIPT).write_text(script, encoding="utf-8")
 
 
 def previews_of(app, page):

@@ -21,6 +21,7 @@ from attention_phases.task import Task
 
 from . import commands
 from .experiments import GRIDS, PROFILES
+from .programs import about, print_anything
 
 TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
 SILENCE = 3.0  # seconds after which a command without a terminal says that it is at work
@@ -29,6 +30,7 @@ LONGEST = 12  # numbers that are shown of a list
 
 def main(arguments=None):
     """Run one command and return its exit code."""
+    print_anything()
     options = _parser().parse_args(arguments)
     try:
         with np.errstate(all="ignore"), _no_long_silence(options):  # only the result has to be finite
@@ -39,6 +41,8 @@ def main(arguments=None):
         return _complain(error, 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
         return _complain(error)
+    except OSError as error:  # a full disk, a folder that may not be written
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
         return _complain("no result at these parameters: a number is too large or too small to compute with")
     except (np.linalg.LinAlgError, MemoryError, BrokenExecutor) as error:
@@ -168,15 +172,15 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser():
-    parser = _Parser(prog="attention-phases", description=__doc__.splitlines()[0])
+    parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__]))
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
     def group(*parents):
         return argparse.ArgumentParser(add_help=False, parents=parents)
 
     def add(command, *groups):
-        about = command.__doc__.splitlines()[0]
-        subparser = subparsers.add_parser(command.__name__, help=about, description=about, parents=[*groups, common])
+        text = about(command)
+        subparser = subparsers.add_parser(command.__name__, help=text, description=text, parents=[*groups, common])
         subparser.set_defaults(command=command)
         return subparser.add_argument
 

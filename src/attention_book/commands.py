@@ -120,15 +120,17 @@ def optimal(options):
 
 
 def end(options):
-    """Where the phase diagram ends: beyond which omega no amount of data brings alpha_c, or alpha_l."""
-    from attention_phases.theory.baseline import COMPARED, end, floors
+    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and where each minimum lasts."""
+    from attention_phases.theory.baseline import COMPARED, STUDENTS, curvature, end, floors, lasting_end
 
     omega = Task.omega if options.omega is None else options.omega
     task = Task(omega, options.sigma, matrix=options.matrix)
-    ends = {kind: end(task, kind) for kind in COMPARED}
+    ends = {kind: end(task, kind) for kind in COMPARED} | {branch: lasting_end(task, branch) for branch in STUDENTS}
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
-    return result if options.omega is None else result | {"floors": floors(task)}
+    if options.omega is None:
+        return result
+    return result | {"floors": floors(task), "saddles": [name for name in STUDENTS if curvature(task, name) < 0]}
 
 
 def simulate(options):
@@ -249,7 +251,11 @@ def figures(options):
 
     return {
         "figures": [
-            {"figure": name, "notebook": text.relative_to(ROOT).as_posix(), "title": title(text.read_text())}
+            {
+                "figure": name,
+                "notebook": text.relative_to(ROOT).as_posix(),
+                "title": title(text.read_text(encoding="utf-8")),
+            }
             for name, text in notebooks().items()
         ]
     }

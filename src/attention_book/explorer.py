@@ -17,6 +17,7 @@ from .analysis.thresholds import alpha_of, borders_of
 from .experiments.results import read
 from .pages import prices
 from .paths import ROOT, stored_table
+from .render.style import styled
 from .store.provenance import source_digest
 
 KEPT = ROOT / "_build" / "explorer"
@@ -42,8 +43,8 @@ def pieces():
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "lock"):  # of two builds, one makes them
         if not (folder / WORDS).exists():  # the last one to be written
-            (folder / SCRIPT).write_text(data_script())
-            (folder / WORDS).write_text(json.dumps(_words(folder), indent=1))
+            (folder / SCRIPT).write_text(data_script(), encoding="utf-8")
+            (folder / WORDS).write_text(json.dumps(_words(folder), indent=1), encoding="utf-8")
     return folder
 
 
@@ -60,7 +61,7 @@ def _words(folder):
     }
     names = [r"$\alpha$ = 1", rf"$\alpha_c$ = {alpha_c:.2f}", r"$\alpha$ = 2"]
     figure = prices.draw_accounts(list(accounts.values()), names)
-    figure.savefig(folder / PICTURE, metadata={"Date": None})
+    styled(figure.savefig)(folder / PICTURE, metadata={"Date": None})
     plt.close(figure)
     at_c = {branch: some[0] for branch, some in solutions[alpha_c].items()}
     words = prices.words(task, line, trained, close, accounts[alpha_c], at_c)

@@ -112,6 +112,16 @@ _OF_PASSING = {
     "contraction": "how a small perturbation of its fixed point shrinks",
     "copies": "how far apart two copies from different starts stay",
 }
+_OF_TRACKS = {
+    "undamped": "overlaps by iteration, undamped",
+    "damped": "the same, damped",
+    "settled": "where the damped iteration settles",
+}
+_OF_PLANES = {
+    "positional": "the positional minimum",
+    "semantic": "the semantic minimum",
+    "plane": "a student of the plane",
+}
 _OF_RUNS = {
     "epoch": "losses and accuracy of an epoch",
     "distance": "how far a tensor moved",
@@ -125,11 +135,13 @@ OF_CELLS = {  # and of types that derive from them
     cells.LineCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_LINES)},
     cells.RuleCell: {
         "seed": _SEED,
-        "alpha": Quantity("threshold on many points", RATIO),
-        "what": Quantity("which threshold", names=THRESHOLDS),
+        "alpha": Quantity("sample complexity n/d of the solution, or the threshold on many points", RATIO),
+        "what": _about(THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"}),
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
+    cells.TrackingCell: {"what": _about(_OF_TRACKS)},
+    cells.PlaneCell: {"what": _about(_OF_PLANES)},
     cells.SearchCell: {
         "aligned": Quantity("|cosine| with the lowest minimum found from all starts of the cell", RATIO)
     },

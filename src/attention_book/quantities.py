@@ -163,7 +163,7 @@ QUANTITIES = {
     "test_mse": _ratio("test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory"),
     "linear_mse": _ratio("test error of the linear model fitted to the same data"),
     "grad_norm": _ratio("|grad R| where training stopped"),
-    "steps": Quantity("gradient evaluations of the training; in the cell of first steps, after which it is measured"),
+    "steps": Quantity("gradient evaluations of the training; of a cell: iterations, or those after which is measured"),
     "seconds": Quantity("wall time of the training; students trained together share it equally", "s"),
     "replicon": _ratio(
         "Lambda: by which a step multiplies the squared size of a perturbation, jumps left out (Appendix B.5)"
@@ -232,7 +232,11 @@ QUANTITIES = {
     "alike": _shown("cells within 1 %", ".0f", scale="%"),
     "left": _shown("students over 5 % higher", "d"),
     "gone": _shown("of these, gone on by L-BFGS", ".0f", scale="%"),
+    "over_teacher": _shown("ε<sub>t</sub> over the teacher's", ".3f"),
+    "other_over_teacher": _shown("that of other minima", ".3f", missing="none known"),
     # many starts
+    "step": Quantity("of gradient descent, counted from the start"),
+    "across": Quantity("students along each side of the plane"),
     "number": Quantity("of the start; in a valley 0 has no noise"),
     "minimum": Quantity("which of the distinct ends of its data set a student has"),
     "nearest": _ratio("distance to the nearest other end, over the size of both"),
@@ -254,6 +258,7 @@ QUANTITIES = {
     "excess": _ratio("training loss minus the part that no student can fit"),
     # message passing and stability
     "settled": Quantity("whether the iteration reached relative changes of 1e-12"),
+    "cosine": _ratio("|cosine| of where message passing settles with the student trained on the same data"),
     "change": _ratio("relative change of the weights in the last iteration"),
     "iteration": Quantity("counted from the perturbation, or from the start"),
     "distance": _ratio(
@@ -289,7 +294,10 @@ QUANTITIES = {
     "gained": _shown("loss raised by", scale="%", missing="not found"),
     "explained": _shown("one step explains", scale="%"),
     # the published quadrature
-    "rule": _ratio("threshold on the 144 points; empty where the losses do not cross near it"),
+    "rule": _ratio("the quantity, or the threshold, by the published rules; empty where the losses do not cross"),
+    "many": _ratio("the quantity on many points"),
+    "rule_away": _ratio("by the published rules minus published, over published; of curves of theory"),
+    "step_away": _ratio("the same of one step of the rules from the published overlaps, and of losses at these"),
     "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
     # the counting task
     "sequences": Quantity("sequences drawn, of which duplicates are dropped"),

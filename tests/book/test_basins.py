@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from cells import cell
 from scipy import stats
 
 from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, fractions
@@ -11,9 +12,6 @@ from attention_book.analysis.instances import memory, wilson
 from attention_book.experiments.cells import FirstStepsCell
 from attention_book.experiments.simulation import take_first_steps
 from attention_book.pages import starts as basins
-from attention_book.pages.minima import valleys
-from attention_book.pages.phase_diagram import scatter
-from attention_book.pages.variant_maps import unfinished
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines
@@ -153,6 +151,11 @@ def around(*by_data_set, omega=0.3):
     return pd.DataFrame(rows).assign(alpha=1.0, omega=omega)
 
 
+def scatter(table):
+    """The table of minima of Figure 3."""
+    return cell("fig03_phase_diagram", "valleys", read=lambda *_: table, profile="")["valleys"]
+
+
 def test_minima_are_counted_for_each_data_set():
     (row,) = scatter(around([1.0, 1.0 + 1e-10, 1.0], [1.0, 1.0 + 2e-4, 1.0 + 4e-4])).to_dict("records")
     assert (row["omega"], row["alpha"], row["valley"]) == (0.3, 1.0, "semantic")
@@ -217,6 +220,11 @@ def ends():
     return frame.assign(omega=0.3, alpha=1.5, valley="positional", noise=0.1)
 
 
+def valleys(table):
+    """The table of the page of minima."""
+    return cell("minima", "valleys", table=table)["valleys"]
+
+
 def test_minima_of_a_valley():
     (row,) = valleys(ends()).to_dict("records")
     assert (row["starts"], row["minima"], row["minima_low"], row["minima_high"]) == (3, 2.0, 1, 3)
@@ -246,4 +254,6 @@ def test_students_that_the_steps_do_not_suffice_for():
             ("lbfgs", "positional", 1.3),
         )
     ]
-    assert unfinished(pd.DataFrame(rows)).to_dict() == {"gd": 2, "lbfgs": 1}
+    table = pd.DataFrame(rows)
+    left = cell("fig14_maps", "unfinished", published=table, descended=table[table["optimizer"] == "gd"].assign(d=10))
+    assert left["unfinished"].to_dict() == {"gd": 2, "lbfgs": 1}

@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attention_book.notebooks import behind
 from attention_book.paths import DATA, NOTEBOOKS
+from attention_book.store.provenance import environment
 
 SHOWN = """
 import json
@@ -58,10 +59,12 @@ def executed(parameters):
     return notebook, text
 
 
-def test_files_of_a_figure_say_what_is_behind_it(tmp_path):
+@pytest.mark.parametrize("commit", ["c" * 40, None], ids=["checkout", "archive"])
+def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
+    monkeypatch.setattr(behind, "environment", lambda: environment() | {"commit": commit})
     written = behind.write_figures(*executed({"profile": "paper"}), tmp_path)
     assert [len(written[kind]) for kind in ("svg", "csv", "json")] == [3, 3, 3]
-    about = json.loads((tmp_path / "fig-15.json").read_text())
+    about = json.loads((tmp_path / "fig-15.json").read_text(encoding="utf-8"))
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
     rows = pd.read_parquet(DATA / "fig15.parquet")
@@ -74,7 +77,9 @@ def test_files_of_a_figure_say_what_is_behind_it(tmp_path):
     assert data["computing seconds"] == pytest.approx(seconds, abs=0.1)
     assert data["commit"] == sorted(rows["commit"].unique())
     assert about["commands"][0] == "attention-phases figure fig15 --profile paper"
-    assert about["drawn with"]["version"] and about["drawn with"]["commit"] in (tmp_path / "fig-15.svg").read_text()
+    svg = (tmp_path / "fig-15.svg").read_text(encoding="utf-8")
+    drawn = " ".join(["fig-15", about["drawn with"]["version"], *([commit] if commit else [])])
+    assert about["drawn with"]["commit"] == commit and f"<dc:identifier>{drawn}</dc:identifier>" in svg
 
 
 def test_what_is_changed_is_in_the_command():

@@ -87,8 +87,8 @@ SCORECARD = HTML / "book/scorecard.html"
 
 def test_the_scorecard_shows_its_data(open_page):
     page = open_page(SCORECARD)
-    data = json.loads((HTML / "book/scorecard.json").read_text())
-    schema = json.loads((HTML / "book/scorecard.schema.json").read_text())
+    data = json.loads((HTML / "book/scorecard.json").read_text(encoding="utf-8"))
+    schema = json.loads((HTML / "book/scorecard.schema.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, schema)
     assert page.locator("section.comparisons tbody tr").count() == len(data["rows"]) > 0
     page.evaluate("() => document.querySelectorAll('details').forEach(element => { element.open = true; })")
@@ -97,4 +97,4 @@ def test_the_scorecard_shows_its_data(open_page):
     assert sorted(next(verdict for verdict in set(verdicts) if verdict in text) for text in shown) == sorted(verdicts)
     for row in data["rows"]:
         address, anchor = urldefrag(row["page"])
-        assert f'id="{anchor}"' in (SCORECARD.parent / address).read_text(), row["id"]
+        assert f'id="{anchor}"' in (SCORECARD.parent / address).read_text(encoding="utf-8"), row["id"]

@@ -1,14 +1,12 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
-import json
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from cells import stored
+from cells import cell, stored
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
@@ -16,11 +14,6 @@ from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
-from attention_book.pages import variants
-from attention_book.pages.counting import lasting_errors, lost, per_run
-from attention_book.pages.minima import valleys
-from attention_book.pages.phase_diagram import SAME_LOSS, scatter
-from attention_book.pages.variant_maps import unfinished
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -28,8 +21,8 @@ from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import end
 
-REFERENCES = Path(__file__).parents[1] / "reference"
 ENDS = {"semantic", "positional"}
+SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 LEADING = variant_grids.power_law(1.5).directions[0]
 
 
@@ -38,6 +31,11 @@ def load(name, **where):
     for column, value in where.items():
         table = table[table[column] == value]
     return table
+
+
+def from_table(page, name, after=()):
+    """What a cell that reads its own table binds, where the whole page so far would take long."""
+    return cell(page, name, after, read=lambda experiment, _: load(experiment), profile="paper")[name]
 
 
 def line(name, what, along="omega", **where):
@@ -97,12 +95,10 @@ def left_the_encoding(optimizer):
     return (rows["theta"].abs() > rows["m"].abs()).groupby(rows["omega"]).mean()
 
 
-def copies_of_rank_two():
-    """By alpha, whether two copies meet, as the page of architectures says at any size."""
-    cells = json.loads((REFERENCES / "architectures_compared.json").read_text())
-    (rows,) = (lines for cell in cells for lines in cell.values() if "branch" in lines and "student" in lines)
-    distances = {rows[place + 1]: rows[place + 3] for place, word in enumerate(rows) if word == "rank 2"}
-    return {alpha: "meet" if distance.startswith("below") else "apart" for alpha, distance in distances.items()}
+def copies_of_rank_two_stay_apart():
+    """By alpha, whether two copies of message passing stay apart, as the page of architectures says."""
+    rows = stored("architectures_compared", "settled").query("student == 'rank 2'")
+    return rows.set_index("alpha")["distance"].notna().to_dict()
 
 
 def settled_near_the_transition():
@@ -140,8 +136,8 @@ def shares_above(**where):
 
 def semantic_minima(omega):
     """Fewest and most minima that starts in the semantic valley lead to on a data set."""
-    rows = valleys(load("landscape", omega=omega)).set_index("valley")
-    return tuple(rows.loc["semantic", ["minima_low", "minima_high"]])
+    rows = stored("minima", "valleys").set_index(["omega", "valley"])
+    return tuple(rows.loc[(omega, "semantic"), ["minima_low", "minima_high"]])
 
 
 def more_data_at_a_positional_teacher():
@@ -158,8 +154,8 @@ def remembered_over_theory():
 
 def semantic_at_the_transition():
     """Fewest and most minima that starts around the teacher lead to, at omega = 0.3."""
-    counts = scatter(load("fig03_minima", omega=0.3, alpha=1.25)).set_index("valley")
-    return tuple(counts.loc["semantic", ["fewest", "most"]])
+    counts = from_table("fig03_phase_diagram", "valleys").set_index(["omega", "alpha", "valley"])
+    return tuple(counts.loc[(0.3, 1.25, "semantic"), ["fewest", "most"]])
 
 
 def gained_by_hops():
@@ -207,8 +203,7 @@ def correlated_off():
 @cache
 def compared_off():
     """Students minus theory in errors, by architecture and quantity."""
-    rows = variants.compared(load("variants_size"), load("variants_theory"))
-    return rows.set_index(["architecture", "quantity"])["sigma_off"]
+    return stored("architectures_compared", "rows").set_index(["architecture", "quantity"])["sigma_off"]
 
 
 def rise_with_full_value():
@@ -293,13 +288,9 @@ def untied_off():
     return max(off)
 
 
-def lasting(epochs):
-    runs = load("lost_letters")
-    return lasting_errors(runs[runs["epochs"] == epochs])
-
-
 def letters_are_lost_on_some_data_sets_only():
-    gone = lost(lasting(4)).unstack("data_seed")
+    names = cell("table1_histogram", "lost_exchanged", read=lambda name, _: load(name), profile="")
+    gone = names["lost_exchanged"].unstack("data_seed")
     return (gone.any(axis=1) & ~gone.all(axis=1)).sum() > 0.9 * gone.any(axis=1).sum()
 
 
@@ -314,8 +305,7 @@ def explained(table, variant, column):
 
 def distances_of_the_others():
     """Semantic distances without the four least accurate runs, less the published ones, in errors of both."""
-    table = load("histogram")
-    runs = per_run(table).loc["semantic"]
+    runs = stored("table1_histogram", "per_run").loc["semantic"]
     others = runs.drop(runs["accuracy"].nsmallest(4).index)
     known = {name: mean for name, (mean, _) in published.HISTOGRAM["semantic"].items() if name != "accuracy"}
     return [
@@ -442,7 +432,7 @@ CLAIMS = {
     },
     "fig11_rank2": {
         r"beyond it, at $\alpha=0.75$; at $\alpha=2$ there are none": lambda: (
-            copies_of_rank_two() == {"0.5": "apart", "0.75": "apart", "2": "meet"}
+            copies_of_rank_two_stay_apart() == {0.5: True, 0.75: True, 2.0: False}
         ),
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (
@@ -460,7 +450,7 @@ CLAIMS = {
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
-            (left := unfinished(load("fig14_random")))["gd"] > 10 * left["lbfgs"]
+            (left := from_table("fig14_maps", "unfinished", after=("published",)))["gd"] > 10 * left["lbfgs"]
         ),
     },
     "fig13_value": {
@@ -513,7 +503,9 @@ CLAIMS = {
     ("page", "quotation"), [(page, quotation) for page, some in CLAIMS.items() for quotation in some]
 )
 def test_a_typed_number_is_true_of_the_stored_results(page, quotation):
-    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text().split()), "the page says something else now"
+    assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split()), (
+        "the page says something else now"
+    )
     assert CLAIMS[page][quotation]()
 
 
@@ -530,7 +522,7 @@ DECIMAL = re.compile(r"(?<![\w.{-])\d+\.\d+(?![\w.]*\.(md|py))|(?<![\w.])\d+ %")
 
 def prose(page):
     """The text of a page without its header, code, formulas in displays, roles and captions."""
-    text = (NOTEBOOKS / f"{page}.md").read_text().split("---", 2)[2]
+    text = (NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split("---", 2)[2]
     text = re.sub(r"```.*?```", " ", text, flags=re.S)
     return " ".join(re.sub(r"\{[\w:]+\}`[^`]*`|`[^`]*`", " ", text).split())
 

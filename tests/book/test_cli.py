@@ -80,7 +80,15 @@ def test_end(answer):
     assert result["floors"] == pytest.approx(
         {"semantic": 3.460e-4, "positional": 2.8039e-3, "linear": 1.9714e-3}, rel=1e-4
     )
-    assert answer("end", "--matrix", "alternative")["critical"] is None  # its positional minimum does not last
+    assert (result["semantic"], result["positional"]) == pytest.approx((0.918847, 0.353447), abs=1e-6)
+    assert result["saddles"] == ["positional"] and set(result["stderr"]) == set(result) - {
+        "floors",
+        "saddles",
+        "stderr",
+    }
+    other = answer("end", "--matrix", "alternative")
+    assert other["critical"] is None and other["positional"] is None  # it has no positional minimum that lasts
+    assert other["semantic"] == pytest.approx(0.456208, abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["critical", "linear"])
@@ -231,7 +239,7 @@ def test_a_closed_pipe_ends_quietly(python):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 def test_a_result_that_cannot_be_written_is_a_failure_in_one_line(python):
-    with open("/dev/full", "w") as full:
+    with open("/dev/full", "w", encoding="utf-8") as full:
         done = python("-m", "attention_book.cli", "figures", "--list", stdout=full)
     assert (done.returncode, done.stderr) == (1, "the result could not be written: No space left on device\n")
 
@@ -599,6 +607,6 @@ def test_results_outlive_a_change_of_a_page_but_not_of_the_science(tmp_path, mon
     path.parent.mkdir(parents=True)
     digests = []
     for source in ("x = 1", "x = 2"):
-        path.write_text(source)
+        path.write_text(source, encoding="utf-8")
         digests.append(provenance.source_digest.__wrapped__())
     assert (digests[0] == digests[1]) == kept

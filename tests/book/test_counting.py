@@ -1,10 +1,14 @@
 """Pages of the counting task: tables by hand, and the weights in the panel."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 
-from attention_book.pages import counting as page
-
+PAGE = "table1_histogram"
+RUN = ["variant", "seed"]
 VARIANTS = ("positional", "semantic")
 TENSORS = {"token": (0.5, 0.3), "position": (1.3, 0.5), "query": (0.4, 0.2), "key": (0.6, 0.1), "output": (0.7, 0.0)}
 SPANS = {"start to trained": 100.0, "trained to final": 1.0, "trained to displaced": 0.5, "displaced to final": 0.8}
@@ -31,11 +35,12 @@ def epochs(*accuracies):
 
 
 def read_runs():
-    return page.per_run(pd.concat([moved(), epochs(0.998, 0.9988, 0.99, 0.998)]))
+    """Names of the cell that reads each run as the paper measures it."""
+    return cell(PAGE, "per_run", RUN=RUN, table=moved(), epochs=epochs(0.998, 0.9988, 0.99, 0.998))
 
 
 def test_distances_as_published_leave_out_the_former_zeros_of_the_embeddings():
-    read = read_runs()
+    read = read_runs()["per_run"]
     by_sgd = 0.4 + 1.2 + 0.4 + 0.6 + 0.7  # of the embeddings sqrt(0.25 - 0.09) and sqrt(1.69 - 0.25)
     assert read["trained to final"].to_list() == pytest.approx([by_sgd, 2 * by_sgd, 3 * by_sgd, 6 * by_sgd])
     assert read["of_zeros"].to_list() == pytest.approx([0.3, 0.6, 0.9, 1.8])  # of Q and K alone
@@ -44,8 +49,8 @@ def test_distances_as_published_leave_out_the_former_zeros_of_the_embeddings():
 
 
 def test_table_1_compares_means_and_spreads():
-    read = read_runs().assign(**{"start to trained": [155.0, 165.0, 160.0, 170.0]})
-    rows = page.runs_beside_published(read)
+    read = read_runs()["per_run"].assign(**{"start to trained": [155.0, 165.0, 160.0, 170.0]})
+    rows = cell(PAGE, "beside_published", per_run=read)["beside_published"]
     assert len(rows) == 16 and set(rows["evidence"]) == {"transformers"} and set(rows["n"]) == {2}
     by = {(row.quantity, *row.parameters.values()): row for row in rows.itertuples()}
     mean, spread = (by["start to trained", "positional", name] for name in ("mean", "standard deviation"))
@@ -60,30 +65,64 @@ def test_table_1_compares_means_and_spreads():
 
 
 def test_table_1_in_the_papers_form():
-    first, second, *_ = page.table1(read_runs()).to_dict("records")
+    first, second, *_ = read_runs()["table1"].to_dict("records")
     assert (first["published"], first["published_spread"]) == ("0.99885", "0.00045")
     assert first["ours"] == pytest.approx(0.9984) and first["ours_std"] == pytest.approx(0.0004)
     assert second["quantity"] == "start to trained" and second["ours_std"] == pytest.approx(350 / 2**0.5)
 
 
-def losing(shares, data_seed=0):
-    """Rows of runs by the share told wrong at the worst letter, `shares` (starts, epochs)."""
+def test_what_sgd_changes_is_set_beside_the_control():
+    """Weights are one number here, SGD adds 0.1 to it, and the gradient's norm is its inverse; the control moves
+    twice as far."""
+    shares = runs(by_position=[0.9, 0.7, 0.1, 0.1], by_token=[0.2, 0.2, 0.8, 0.6]).reset_index()
+    shares = [shares.assign(what="shares", after="sgd"), shares.assign(what="shares", after="adam", by_position=0.0)]
+    table, farther = moved(), moved().assign(distance=2 * moved()["distance"])
+    cells = [SimpleNamespace(variant=variant, seed=seed) for variant, seed in runs().index]
+    given = {
+        "table": pd.concat([table, *shares]),
+        "read": lambda *_: pd.concat([farther, *shares]),
+        "grid": lambda *_, **__: cells,
+        "data": lambda cell: ("training", SimpleNamespace(tokens=np.zeros((5, 10), int))),
+        "weights": lambda table, variant, after, seed: {"adam": 1.0, "sgd": 1.1}[after] * (1 + seed),
+        "matrices": lambda flat, tokens: np.full((len(tokens), 10, 10), flat),
+        "gradient_norm": lambda flat, sequences: {"training": 1 / flat}[sequences],
+    }
+    rows = cell(
+        PAGE, "staying", after=("tensors",), RUN=RUN, profile="", test_sequences=3, epochs=epochs(1, 1, 1, 1), **given
+    )
+    positional, control, semantic, _ = rows["staying"].to_dict("records")
+    assert (positional["solution"], positional["begun"]) == ("positional", "Adam has ended")
+    assert (control["begun"], semantic["solution"]) == ("three epochs (control)", "semantic")
+    by_sgd = 0.8 * 3.5  # the sum over tensors of what SGD alone moves
+    assert (positional["sgd_alone"], positional["sgd_alone_error"]) == pytest.approx((1.5 * by_sgd, 0.5 * by_sgd))
+    assert control["sgd_alone"] == pytest.approx(3 * by_sgd) and semantic["sgd_alone"] == pytest.approx(4.5 * by_sgd)
+    assert (positional["gradient"], positional["gradient_sgd"]) == pytest.approx((0.75, 0.75 / 1.1))
+    assert positional["rms_change"] == pytest.approx(0.15)
+    assert (positional["explained_sgd"], semantic["explained_sgd"]) == pytest.approx((0.8, 0.7))
+
+
+def losing(shares, data_seed=0, lengths=(4, 7)):
+    """Names of the cell on lost letters, for runs by the share told wrong at the worst letter, `shares` (starts,
+    epochs): trained as long as that, and only for the first epochs."""
     wrong = pd.DataFrame(shares).rename_axis("start_seed").stack().rename_axis(["start_seed", "epoch"])
     rows = wrong.rename("there").reset_index()
-    return rows.assign(data_seed=data_seed, epoch=rows["epoch"] + 1)
+    rows = rows.assign(data_seed=data_seed, epoch=rows["epoch"] + 1)
+    both = [rows[rows["epoch"] <= length].assign(epochs=length) for length in lengths]
+    return cell(PAGE, "of_lost", read=lambda *_: pd.concat(both), profile="")
 
 
 def test_one_bad_epoch_is_not_lasting():
-    errors = page.lasting_errors(losing([[0.9, 0.5, 0.7, 0.1, 0.3], [0.0, 0.0, 0.9, 0.0, 0.0]]))
-    assert errors[0, 0].to_list() == [0.7, 0.7, 0.5, 0.3, 0.3]
-    assert errors[0, 1].to_list() == [0.0] * 5
+    names = losing([[0.9, 0.5, 0.7, 0.1, 0.3], [0.0, 0.0, 0.9, 0.0, 0.0]], lengths=(3, 5))
+    assert names["errors"][0, 0].to_list() == [0.7, 0.7, 0.5, 0.3, 0.3]
+    assert names["errors"][0, 1].to_list() == [0.0] * 5
+    assert names["exchanged"][0, 0].to_list() == [0.7] * 3  # without what longer runs saw later
 
 
 def test_a_letter_is_lost_in_the_first_epochs():
     shares = [[0.6] * 4 + [0.2] * 3, [0.04, 0.04, 0.9, 0.01, 0.01, 0.3, 0.3], [0.4] * 4 + [0.1] * 3, [0.24] * 7]
-    errors = page.lasting_errors(losing(shares))
-    assert page.lost(errors).to_list() == [True, False, True, False]
-    second, seventh = page.lost_letters(errors, (7, 2)).to_dict("records")
-    assert (second["epoch"], second["there_low"], second["there_high"]) == (2, 0.4, 0.6)
-    assert (second["there"], second["kept"]) == (pytest.approx(0.5), 0.24)
+    names = losing(shares)
+    assert names["lost"].to_list() == names["lost_exchanged"].to_list() == [True, False, True, False]
+    fourth, seventh = names["of_lost"].to_dict("records")
+    assert (fourth["epoch"], fourth["there_low"], fourth["there_high"]) == (4, 0.4, 0.6)
+    assert (fourth["there"], fourth["kept"]) == (pytest.approx(0.5), 0.24)
     assert (seventh["epoch"], seventh["there"], seventh["kept"]) == (7, pytest.approx(0.15), 0.3)

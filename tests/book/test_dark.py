@@ -175,6 +175,7 @@ def test_an_enlarged_figure_is_the_one_of_the_theme(open_page):
 def test_what_is_taken_away_is_light():
     """And so is what is printed, which no dark figure comes with."""
     for path in set((HTML / "figures").glob("*.svg")) - set((HTML / "figures").glob("*-dark.svg")):
-        assert f'fill="{INK}"' not in path.read_text()[:2000] and PAPER not in path.read_text()
+        svg = path.read_text(encoding="utf-8")
+        assert f'fill="{INK}"' not in svg[:2000] and PAPER not in svg
     assert list((HTML / "_images").glob("*-dark.svg"))
     assert not list((HTML.parent / "singlehtml" / "_images").glob("*-dark.svg"))

@@ -372,14 +372,15 @@ def test_the_explorer_is_above_the_fold(explorer):
 
 @pytest.mark.slow
 def test_scripts_and_data_stay_small_and_carry_their_licences():
-    names = re.findall(r"_static/((?:d3-)?explorer[a-z-]*\.js|training.js)", PAGE.read_text())
+    names = re.findall(r"_static/((?:d3-)?explorer[a-z-]*\.js|training.js)", PAGE.read_text(encoding="utf-8"))
     own = ["training.js", "explorer-theory.js", "explorer.js", "explorer-students.js"]
     assert names == ["explorer-data.js", "d3-explorer.js", *own]
     assert sum((STATIC / name).stat().st_size for name in [*names, "landscape.js", "explorer.css"]) < 350_000
-    assert not re.search(r"explorer[\w-]*\.js", (HTML / "book/model.html").read_text())  # on this page alone
-    bundle = (STATIC / "d3-explorer.js").read_text()
-    locked = json.loads((HERE / "book/d3/package-lock.json").read_text())["packages"]
-    asked = json.loads((HERE / "book/d3/package.json").read_text())["devDependencies"]
+    elsewhere = (HTML / "book/model.html").read_text(encoding="utf-8")
+    assert not re.search(r"explorer[\w-]*\.js", elsewhere)
+    bundle = (STATIC / "d3-explorer.js").read_text(encoding="utf-8")
+    locked = json.loads((HERE / "book/d3/package-lock.json").read_text(encoding="utf-8"))["packages"]
+    asked = json.loads((HERE / "book/d3/package.json").read_text(encoding="utf-8"))["devDependencies"]
     assert bundle.count("Permission to use, copy, modify") >= 6
     for name, version in asked.items():
         assert locked[f"node_modules/{name}"]["version"] == version
@@ -556,17 +557,17 @@ def test_what_the_claims_say_of_the_thresholds_holds():
 
 @pytest.mark.slow  # of the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library_and_used():
-    words = json.loads((pieces() / WORDS).read_text())
+    words = json.loads((pieces() / WORDS).read_text(encoding="utf-8"))
     used = {
-        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text()))
+        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8")))
         for name in ("index", "model", "scorecard")
     }
     assert set.union(*used.values()) == set(words)
     for name, named in used.items():
-        text = (HTML / f"book/{name}.html").read_text()
+        text = (HTML / f"book/{name}.html").read_text(encoding="utf-8")
         assert all(words[word] in text for word in named)
 
 
 @pytest.mark.slow
 def test_the_landing_page_says_its_name_once():
-    assert re.search(r"<title>\s*Positional or semantic\?\s*</title>", PAGE.read_text())
+    assert re.search(r"<title>\s*Positional or semantic\?\s*</title>", PAGE.read_text(encoding="utf-8"))

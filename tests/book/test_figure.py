@@ -72,7 +72,7 @@ def test_a_profile_is_checked_against_the_parameters_too(tmp_path):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     profiles = tmp_path / "profiles.toml"
     assert of_profile(tmp_path / SLICE.name, "paper") == {"profile": "paper"}
-    profiles.write_text(profiles.read_text().replace("points = 512", "points = 0.5"))
+    profiles.write_text(profiles.read_text(encoding="utf-8").replace("points = 512", "points = 0.5"), encoding="utf-8")
     with pytest.raises(BadInput, match=r"points = 0\.5"):
         of_profile(tmp_path / SLICE.name, "smoke")
 
@@ -198,7 +198,7 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert (folder / "page" / "notes.txt").exists()  # somebody's own
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg"]
-    assert Path(answer["svg"][0]).read_text().startswith("<?xml")
+    assert Path(answer["svg"][0]).read_text(encoding="utf-8").startswith("<?xml")
     notebook = nbformat.read(answer["notebook"], 4)
     assert "omega = 0.2" in next(
         c.source for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", ())

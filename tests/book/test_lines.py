@@ -15,10 +15,10 @@ from attention_book.paths import ROOT
 from attention_book.store.parquet import load
 from attention_book.store.provenance import canonical
 from attention_phases import Task
-from attention_phases.measured import Measured
+from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
-from attention_phases.theory.branches import follow
+from attention_phases.theory import as_table, ends, linear_baseline, loss_gap, solve, stability_limit, threshold
+from attention_phases.theory.branches import as_row, follow
 from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
@@ -139,6 +139,17 @@ def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
     assert border(TASK, "semantic", table, end, **FEW) is end
 
 
+@pytest.mark.parametrize(
+    ("branch", "limit", "kept"),
+    [("semantic", 0.9, 0.9), ("semantic", 0.7, 0.8), ("positional", 0.7, 0.7), ("positional", 0.9, 0.8)],
+)
+def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability(monkeypatch, branch, limit, kept):
+    monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: Measured(limit, 0.01))
+    assert border(TASK, branch, None, Measured(0.8, 0.02)).value == kept
+    monkeypatch.setattr(ends, "stability_limit", lambda *_, **__: UNKNOWN)
+    assert border(TASK, branch, None, Measured(0.8, 0.02)) == (0.8, 0.02)
+
+
 def ends_of(rows):
     return rows.set_index("what")["alpha"]
 
@@ -146,6 +157,9 @@ def ends_of(rows):
 def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
     """The scrambles serve both branches: their errors in quadrature would be far too large."""
     branches = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
+    row, solution = as_row(TASK, branches["semantic"][1.5]), branches["semantic"][1.5]
+    for name, error in solution.stderr.items():
+        assert name == "gain" or (row[name], row[f"{name}_error"]) == (getattr(solution, name, row[name]), error), name
     gap = loss_gap(branches["semantic"], {alpha: branches["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
     semantic, positional = (branches[branch][2.0] for branch in ("semantic", "positional"))
     assert gap.index.tolist() == [2.0] and gap.loc[2.0, "gain"] == semantic.gain

@@ -92,7 +92,7 @@ def test_the_readme_says_the_stored_results():
 
 
 def git(*words):
-    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, text=True, check=False)
+    return subprocess.run(["git", "-C", ROOT, *words], capture_output=True, encoding="utf-8", check=False)
 
 
 @pytest.mark.skipif(
@@ -139,5 +139,5 @@ def test_the_readme_picture_shows_the_stored_results():
     (digest,) = {phases.digest(figure) for figure in figures}
     list(map(plt.close, figures))
     for theme in phases.THEMES:
-        svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text()
+        svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text(encoding="utf-8")
         assert re.search(r"<dc:identifier>(\w+)<", svg)[1] == digest, "run `make metadata`"

@@ -2,11 +2,14 @@
 
 import hashlib
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
 import pytest
 import scorecard
+from filelock import FileLock
 
 from attention_book import paths
 from attention_book.notebooks import __main__ as command
@@ -44,7 +47,7 @@ def checkout(tmp_path, monkeypatch):
     }
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, encoding="utf-8")
     monkeypatch.setattr(paths, "ROOT", tmp_path)
     monkeypatch.setattr(paths, "DATA", tmp_path / "data")
     monkeypatch.setattr(paths, "NOTEBOOKS", tmp_path / "notebooks")
@@ -68,9 +71,10 @@ def test_parameters_of_a_profile_reach_the_notebook_and_the_book_and_the_command
     assert Path(executed).is_file() and Path(figures).is_dir()
     assert command.main(["--profile", "smoke"]) == 0
     assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
-    assert "| A page |" in (checkout / "shown/times.md").read_text()
+    assert "| A page |" in (checkout / "shown/times.md").read_text(encoding="utf-8")
     assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
-    assert (checkout / "notebooks/page.md").read_text() == TEXT  # it stays as it was, with nothing beside it
+    # It stays as it was, with nothing beside it.
+    assert (checkout / "notebooks/page.md").read_text(encoding="utf-8") == TEXT
     assert [path.name for path in sorted((checkout / "notebooks").iterdir())] == ["page.md", "profiles.toml"]
     capsys.readouterr()
     assert command.main(["--profile", "smoke", "--keep"]) == 0
@@ -80,7 +84,7 @@ def test_parameters_of_a_profile_reach_the_notebook_and_the_book_and_the_command
 def test_kernels_talk_over_sockets_in_a_folder(checkout):
     watch = "import json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
     ports = "print(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
-    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"))
+    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"), encoding="utf-8")
     run(checkout)
     transport, count = "".join(outputs(checkout / "kept/page.ipynb")).split()  # a cell's lines may come one by one
     assert transport == "ipc" and int(count) <= 1  # ipykernel's own one, for what forked processes print
@@ -98,7 +102,7 @@ def test_kernels_talk_over_sockets_in_a_folder(checkout):
     ids=["no profile", "failing cell", "unknown parameter", "table for no notebook", "unknown notebook"],
 )
 def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, changed, content, name, code, words):
-    (checkout / changed).write_text(content)
+    (checkout / changed).write_text(content, encoding="utf-8")
     assert command.main([name, "--profile", "smoke"]) == code
     (line,) = capsys.readouterr().err.splitlines()
     assert all(word in line for word in words.split())
@@ -108,7 +112,7 @@ def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, chan
 def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout):
     run(checkout, size=3)
     before = (checkout / "kept/page.ipynb").read_bytes()
-    (checkout / "notebooks/page.md").write_text(FAILING.replace("()", "('too\\nbad')"))
+    (checkout / "notebooks/page.md").write_text(FAILING.replace("()", "('too\\nbad')"), encoding="utf-8")
     with pytest.raises(NotebookError, match=r"page\.md, cell 3: ArithmeticError: too bad") as caught:
         run(checkout, size=3)
     partial = checkout / "kept/page.failed.ipynb"
@@ -122,7 +126,7 @@ def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd, mo
     where = "import pathlib\nprint(profile, size, pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())"
     where %= checkout / "notebooks"
     for name in ("page", "other"):  # of which the second has no table in the profiles
-        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where))
+        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where), encoding="utf-8")
     before = Path.cwd()
     assert command.main(["--profile", "smoke", "--jobs", "2"]) == 0
     assert Path.cwd() == before
@@ -146,9 +150,29 @@ def test_executed_again_only_when_an_input_changed_and_then_to_the_same_file(che
 @pytest.mark.parametrize("name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"])
 def test_every_input_is_in_the_fingerprint(checkout, name):
     before = execution.fingerprint(checkout / "notebooks/page.md", {"size": 3})
-    with (checkout / name).open("a") as file:
+    with (checkout / name).open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     assert execution.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
+
+
+def test_who_stops_it_is_told_in_one_line(checkout, capsys, monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "execute_all", stop)
+    assert command.main(["--profile", "smoke"]) == 1
+    assert capsys.readouterr().err == "stopped; what is executed is kept\n"
+
+
+def test_of_two_at_once_one_waits(checkout, monkeypatch):
+    began = threading.Event()
+    monkeypatch.setattr(command, "execute_all", lambda *_: began.set())
+    execution.KEPT.mkdir()
+    with ThreadPoolExecutor() as threads:
+        with FileLock(execution.KEPT / "lock"):
+            second = threads.submit(command.main, ["--profile", "smoke", "--keep"])
+            assert not began.wait(0.5)
+        assert began.wait(20) and second.result() == 0
 
 
 COMPARING = """\
@@ -175,12 +199,12 @@ Table(compare([row]), "Published and ours")
 
 
 def test_the_scorecard_gathers_what_the_pages_compare(checkout):
-    (checkout / "notebooks/page.md").rename(checkout / "notebooks/compared.md").write_text(COMPARING)
-    (checkout / "notebooks/profiles.toml").write_text("")
+    (checkout / "notebooks/page.md").rename(checkout / "notebooks/compared.md").write_text(COMPARING, encoding="utf-8")
+    (checkout / "notebooks/profiles.toml").write_text("", encoding="utf-8")
     assert command.main(["--profile", "smoke"]) == 0
     shown = checkout / "shown"
     scorecard.write(shown)
-    document = json.loads((shown / "scorecard.json").read_text())
+    document = json.loads((shown / "scorecard.json").read_text(encoding="utf-8"))
     (row,) = document["rows"]
     assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")
     assert row["page"] == "_executed/compared.html#table-published-and-ours"
@@ -188,7 +212,8 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     assert row["provenance"]["inputs"] == inputs and row["provenance"]["profile"] == "smoke"
     assert row["provenance"]["data"] == hashlib.sha256(b"stored").hexdigest()
     assert document["verdicts"]["differs"] == 1
-    assert "1.3500(10)" in (shown / "scorecard_tables.txt").read_text()
-    assert (shown / "scorecard_summary.txt").read_text().startswith("Our numbers agree with 0 of the 1 published")
-    assert "</svg>" in (shown / "scorecard.svg").read_text()
-    assert (shown / "scorecard_reasons.txt").read_text().startswith("- **Quadrature.**")
+    assert "1.3500(10)" in (shown / "scorecard_tables.txt").read_text(encoding="utf-8")
+    summary = (shown / "scorecard_summary.txt").read_text(encoding="utf-8")
+    assert summary.startswith("Our numbers agree with 0 of the 1 published")
+    assert "</svg>" in (shown / "scorecard.svg").read_text(encoding="utf-8")
+    assert (shown / "scorecard_reasons.txt").read_text(encoding="utf-8").startswith("- **Quadrature.**")

@@ -73,7 +73,7 @@ OPEN = """naming => {
 
 def test_the_build_has_the_pages_of_the_contents():
     assert HTML.is_dir(), f"no book at {HTML}: run `make test`, or name a built one in BOOK"
-    contents = re.findall(r"(?:root|file): (\S+)", (HERE / "_toc.yml").read_text())
+    contents = re.findall(r"(?:root|file): (\S+)", (HERE / "_toc.yml").read_text(encoding="utf-8"))
     expected = {name.removesuffix(".ipynb") + ".html" for name in contents}
     modules = {f"book/api/{name}.html" for name in API}
     assert {str(page.relative_to(HTML)) for page in PAGES} == expected | modules
@@ -123,7 +123,7 @@ def test_links_inside_the_book_lead_somewhere(page, path):
                 if file.name == "index.html"
                 else set()
             )
-            assert fragments - views - {""} <= set(re.findall(r'\bid="([^"]+)"', file.read_text())), (
+            assert fragments - views - {""} <= set(re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8"))), (
                 f"{path.name}: {url}"
             )
 

@@ -35,8 +35,8 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_pa
     parameters.source = parameters.source.replace('"paper"', '"laptop"', 1)
     nbformat.write(notebook, path)
     assert shell([str(path), "--to", "md:myst", "--output", str(tmp_path / "saved.md"), "--quiet"]) == 0
-    edited = text.read_text().replace('profile = "paper"', 'profile = "laptop"', 1)
-    assert (tmp_path / "saved.md").read_text() == edited != text.read_text()
+    edited = text.read_text(encoding="utf-8").replace('profile = "paper"', 'profile = "laptop"', 1)
+    assert (tmp_path / "saved.md").read_text(encoding="utf-8") == edited != text.read_text(encoding="utf-8")
 
 
 # What makes a notebook worth opening
@@ -73,7 +73,7 @@ def test_code_has_the_form_and_the_style_of_src(tmp_path):
     options = ["--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]', "--line-length", "100"]
     for command in (["format", "--check"], ["check", "--ignore", "E501", "--output-format", "concise"]):
         command = [sys.executable, "-m", "ruff", *command, *options, str(tmp_path)]
-        checked = subprocess.run(command, capture_output=True, text=True)
+        checked = subprocess.run(command, capture_output=True, encoding="utf-8")
         assert checked.returncode == 0, checked.stdout
 
 

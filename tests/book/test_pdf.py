@@ -28,7 +28,9 @@ def test_every_page_of_the_book_is_in_the_outline(pdf):
     expected = []
     for page in (HTML / "book").rglob("*.html"):
         if "api" not in page.parent.name:
-            expected.append(unescape(re.search(r'<h1>([^<]*)<a class="headerlink"', page.read_text())[1]))
+            expected.append(
+                unescape(re.search(r'<h1>([^<]*)<a class="headerlink"', page.read_text(encoding="utf-8"))[1])
+            )
     assert set(expected) <= set(titles)
     assert pdf.is_tagged()
 
@@ -41,4 +43,4 @@ def test_mathematics_is_typeset_and_sheets_are_full(texts):
 
 
 def test_the_landing_page_links_to_it(pdf):
-    assert f'href="../{PDF.name}"' in (HTML / "book" / "index.html").read_text()
+    assert f'href="../{PDF.name}"' in (HTML / "book" / "index.html").read_text(encoding="utf-8")

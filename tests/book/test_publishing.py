@@ -15,18 +15,18 @@ from attention_book.paths import ROOT
 from attention_phases import __version__
 
 WORKFLOWS = sorted(ROOT.glob(".github/workflows/*.yml"))
-TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def check(schema, *names):
     """Check files against a schema that check-jsonschema carries."""
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *names]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def steps(path):
-    return [step for job in yaml.safe_load(path.read_text())["jobs"].values() for step in job["steps"]]
+    return [step for job in yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"].values() for step in job["steps"]]
 
 
 def test_citation_is_valid_and_of_this_version():
@@ -43,7 +43,7 @@ def test_workflows_are_valid():
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_actions_are_pinned_by_commit(path):
-    named = re.findall(r"uses: *(.+)", path.read_text())
+    named = re.findall(r"uses: *(.+)", path.read_text(encoding="utf-8"))
     assert named
     assert [action for action in named if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+", action)] == []
 
@@ -57,7 +57,7 @@ def test_every_make_target_of_a_workflow_exists(path):
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_a_token_that_can_write_meets_no_foreign_code(path):
     """No job may write by default, and a checkout leaves its token to no notebook."""
-    workflow = yaml.safe_load(path.read_text())
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert workflow["permissions"] in ({}, {"contents": "read"})
     checkouts = [step for step in steps(path) if step.get("uses", "").startswith("actions/checkout@")]
     assert checkouts
@@ -92,7 +92,7 @@ def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
 
 @pytest.mark.parametrize("url", ["", GITHUB])
 def test_the_book_s_bibtex_entry_has_the_address_where_one_is_known(url):
-    text = (ROOT / "book" / "citation.bib").read_text()
+    text = (ROOT / "book" / "citation.bib").read_text(encoding="utf-8")
     tree = new_document("page")
     tree += [nodes.literal_block(text, text, language="bibtex"), nodes.literal_block("version = 1", "version = 1")]
     app = SimpleNamespace(config=SimpleNamespace(html_theme_options={"repository_url": url}))

@@ -71,6 +71,34 @@ def test_a_cell_has_its_value_and_a_place_on_an_axis_of_words_its_word(axes):
     assert series[0]["labels"][2] == "difference"
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_every_number_is_that_of_the_data_to_its_last_digit(axes, seed):
+    """Over many decades, of both signs: values with errors, values of colours, and places on axes of several kinds."""
+    rng, logarithmic, turned = np.random.default_rng(seed), seed % 2 == 1, seed > 1
+    x, y = np.sort(rng.uniform(-3, 3, 9)), 10 ** rng.uniform(-9, 4, 9) * (1 if logarithmic else rng.choice([-1, 1], 9))
+    errors, values = abs(y) * 10 ** rng.uniform(-3, -0.1, 9), 10 ** rng.uniform(-9, 5, 9)
+    axes.errorbar(x, y, errors, fmt="o", label="trained")
+    axes.scatter(x, 5 * y, c=values, label="coloured")
+    axes.plot(x, y / 3, label="line")
+    axes.axhline(y[0], label="level")
+    axes.set(yscale="log" if logarithmic else "linear", xlim=(3.5, -3.5) if turned else (-3.5, 3.5))
+    points, _ = series_of(axes)
+    scale = np.log10 if logarithmic else np.array
+    low, high = scale(axes.get_ylim())
+    across = (3.5 - x if turned else x + 3.5) / 7
+    for name, at in (("trained", y), ("coloured", 5 * y), ("line", y / 3)):
+        places = np.array([point[:2] for point in points[name]])
+        assert places == pytest.approx(np.transpose([across, (scale(at) - low) / (high - low)]), abs=6e-5)
+        for k, (_, _, of_x, of_y, of_value) in enumerate(points[name]):
+            (shown, error, unit), measured = read(of_y), name == "trained"
+            assert abs(shown - at[k]) <= (0.51 * unit if measured else 6e-6 * abs(at[k]))
+            assert abs(read(of_x)[0] - x[k]) <= 6e-6 * abs(x[k])
+            assert error == pytest.approx(errors[k] if measured else 0, rel=0.06)
+            assert not of_value if name != "coloured" else read(of_value)[0] == pytest.approx(values[k], rel=6e-6)
+    ((no_share, _, no_x, level, _),) = points["level"]
+    assert (no_share, no_x) == (None, "") and read(level)[0] == pytest.approx(y[0], rel=6e-6)
+
+
 # In the browser ------------------------------------------------------------------------------------------------------
 
 
@@ -88,7 +116,7 @@ def marks(path, panel, count):
 
 def read(text):
     """The number, its error and the last digit's unit of "−1.01(82)·10−4"."""
-    value, error, power = re.fullmatch(r"(−?[\d.]+)(?:\(([\d.]+)\))?(?:·10(−\d+))?", text).groups()
+    value, error, power = re.fullmatch(r"(−?[\d.]+)(?:\(([\d.]+)\))?(?:·10(−\d+))?", re.sub("<.*?>", "", text)).groups()
     decimals, power = len(value.partition(".")[2]), int((power or "0").replace("−", "-"))
     unit = 10.0 ** (power - decimals)
     in_units = 10.0**power if error and "." in error else unit
@@ -106,7 +134,7 @@ def agrees(box, row):
 def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enlarged):
     page = open_page(EXECUTED / "fig02_slice.html")
     page.set_viewport_size(size)
-    table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text()), comment="#")
+    table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text(encoding="utf-8")), comment="#")
     trained = table[(table["panel"] == 1) & (table["series"] == "trained students")].reset_index()
     figure, box = page.locator("figure#fig-02"), page.locator(".readout-box")
     figure.scroll_into_view_if_needed()
@@ -164,7 +192,7 @@ def test_every_series_has_its_panel_in_every_shape_of_its_figure():
     assert len(scripts) > 30 and HTML / "figures" / "scorecard-forest.js" in scripts
     for script in scripts:
         name, boxes, series = re.fullmatch(
-            r'figureReadout\["(.+)"\] = \{boxes: (.+), series: (.+)\};\n', script.read_text()
+            r'figureReadout\["(.+)"\] = \{boxes: (.+), series: (.+)\};\n', script.read_text(encoding="utf-8")
         ).groups()
         boxes = json.loads(boxes)
         assert ("wide" in boxes) == (HTML / "figures" / f"{name}-wide.svg").exists()

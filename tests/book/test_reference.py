@@ -114,17 +114,17 @@ def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     """As `make test` does it; what agrees is what papermill would have made."""
     values, kept = {"size": 2, "profile": "smoke"}, tmp_path / "kept/smoke"
     for name in ("page", "other"):
-        (tmp_path / f"{name}.md").write_text(TEXT)
-    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n")
-    (tmp_path / "none.ini").write_text("[pytest]\n")
+        (tmp_path / f"{name}.md").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "profiles.toml").write_text("[smoke.page]\nsize = 2\n[smoke.other]\nsize = 2\n", encoding="utf-8")
+    (tmp_path / "none.ini").write_text("[pytest]\n", encoding="utf-8")
     monkeypatch.setattr(reference, "FOLDER", tmp_path / "reference")
     monkeypatch.setenv(results.STORED, str(reference.RESULTS))  # as the suite does
     execution.execute(tmp_path / "page.md", tmp_path / "papermill", values)
     reference.FOLDER.mkdir()
     reference.write([tmp_path / "papermill/page.ipynb"])
     shutil.copy(ROOT / "tests/reference/conftest.py", tmp_path / "reference")
-    right = (tmp_path / "reference/page.json").read_text()
-    (tmp_path / "reference/other.json").write_text(right.replace("0.666", "0.676"))
+    right = (tmp_path / "reference/page.json").read_text(encoding="utf-8")
+    (tmp_path / "reference/other.json").write_text(right.replace("0.666", "0.676"), encoding="utf-8")
 
     done = python("-c", SUITE.format(folder=str(tmp_path)))
     pages = [nbformat.read(path, 4) for path in (tmp_path / "papermill/page.ipynb", kept / "page.ipynb")]

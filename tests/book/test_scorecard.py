@@ -12,7 +12,7 @@ from attention_book.published import LIMIT, REASONS, Comparison, compare
 from attention_book.render import markup
 from attention_phases.measured import Measured
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[2] / "book/scorecard.schema.json").read_text(encoding="utf-8"))
 PROVENANCE = {"commit": "a" * 40 + "+changes", "profile": "smoke", "data": "1" * 64}
 THEORY, MEAN = paper.Published("1.241", "Fig. 3"), paper.Published("2.0", "Table 1", stderr=0.3, n=10)
 

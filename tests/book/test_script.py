@@ -48,5 +48,5 @@ def test_scripts_of_all_figures_define_what_they_use(text):
         if name := cell.metadata.get("mystnb", {}).get("figure", {}).get("name"):
             code = script(sources[: number + 1], name)
             command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", "-"]
-            checked = subprocess.run(command, input=code, capture_output=True, text=True)
+            checked = subprocess.run(command, input=code, capture_output=True, encoding="utf-8")
             assert checked.returncode == 0, checked.stdout

@@ -1,5 +1,6 @@
 """The results store and its Parquet files: nothing lost, nothing altered, clear errors."""
 
+import contextlib
 import errno
 import json
 import os
@@ -18,13 +19,13 @@ import pytest
 from toy_sweep import Cell, grid, table, work
 
 from attention_book import experiments, paths
-from attention_book.experiments import GRIDS, cells
+from attention_book.experiments import GRIDS, cells, results
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance
 from attention_book.store.parquet import export, items, load
 from attention_book.store.provenance import canonical, flattened, key, restore, seed_sequence
 from attention_book.store.sweep import Store, run
-from attention_phases.errors import BadInput, StoreError
+from attention_phases.errors import BadInput, StoreError, SweepError
 from attention_phases.task import Task
 
 ORIGIN = {**provenance.environment(), "cell_seconds": 0.1, "finished": "2000-01-01T00:00:00+00:00"}
@@ -165,7 +166,10 @@ def of_schema(number):
     ("spoil", "reason"),
     [
         *((cut(size), "damaged|malformed|not a database") for size in (0.05, 0.5, 0.99, 4096, 1)),
-        *((lambda path, lines=lines: path.write_text("alpha,q\n" * lines), "not a database") for lines in (1, 1000)),
+        *(
+            (lambda path, lines=lines: path.write_text("alpha,q\n" * lines, encoding="utf-8"), "not a database")
+            for lines in (1, 1000)
+        ),
         *((of_schema(number), f"no results of schema 1, .* but of {number}") for number in (0, 99)),
     ],
 )
@@ -284,6 +288,46 @@ def test_a_table_gives_back_every_bit_and_loses_nothing(tmp_path, full, store):
     assert other.read_bytes() == written
     before = frame[frame["cell"] != canonical(again)]
     assert table(before).astype(str).values.tolist() == table(load(other)).astype(str).values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("failure", "lost"), [(None, 0), (ArithmeticError("no fixed point"), 1), (SweepError("the cluster was lost"), 2)]
+)
+def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path, monkeypatch, failure, lost):
+    """Rows say who made them: the table first, then a store that has some of its cells too, and the worker the rest."""
+    every, failures = grid()[:7], [failure] if failure else []
+
+    def rows_of(cell, maker):
+        return [{"start": start, "q": 100 * cell.seed + k, "maker": maker} for k, start in enumerate(cell.starts)]
+
+    def worker(cell):
+        if cell == every[5] and failures:
+            raise failures.pop()
+        return rows_of(cell, "worker")
+
+    monkeypatch.setattr(results, "work", worker)
+    tables = tmp_path / "data"
+    for maker, some in (("table", every[:4]), ("store", every[2:5])):
+        with Store(tmp_path / f"{maker}.sqlite") as opened:
+            for cell in some:
+                opened.put(cell, rows_of(cell, maker), ORIGIN | {"cell_seconds": float(len(maker) + cell.seed)})
+            if maker == "table":
+                (path,) = export(opened, tables)
+    arguments = every, tmp_path / "store.sqlite", tables, None, True
+    with pytest.raises(SweepError, match=r"1 of 7 cells failed|lost") if failure else contextlib.nullcontext():
+        assert results.compute(*arguments, alone=True) == (2, 5, [])
+    makers = ["table"] * 2 + ["store"] * 3 + ["worker"] * 2
+    known = {canonical(cell): rows_of(cell, maker) for cell, maker in zip(every, makers)}
+    for cell in every[5 : 5 + lost]:
+        del known[canonical(cell)]
+    assert {text: rows for text, rows, _ in items(path)} == known
+    seconds = {text: origin["cell_seconds"] for text, _, origin in items(path)}
+    assert [seconds[canonical(cell)] for cell in every[:5]] == [5.0, 6.0, 7.0, 8.0, 9.0]
+    (tmp_path / "store.sqlite").unlink()
+    assert results.compute(*arguments, alone=True) == (lost, 7 - lost, [])
+    asked = [canonical(cell) for cell in every[1:3]]
+    assert results._read(path, every[1:3])["maker"].tolist() == ["table"] * 2 + ["store"] * 2
+    assert set(results._read(path, every[1:3])["cell"]) == set(asked) and results._read(path, [Cell(9.0)]) is None
 
 
 def test_results_of_different_shape_share_a_file(tmp_path, store):

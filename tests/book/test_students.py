@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import cell
-from frames import students
+from frames import lines, students
 
 from attention_book.analysis import instances
 from attention_book.analysis.beside_published import sizes_beside_published
@@ -14,7 +14,6 @@ from attention_book.analysis.instances import in_errors
 from attention_book.analysis.lines import theory_gap
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
-from attention_book.pages.phase_diagram import theory_advantage
 from attention_book.paths import DATA
 from attention_book.published import compare
 from attention_phases import Task
@@ -176,7 +175,10 @@ def test_maps_by_alpha_and_omega():
 
     # Where a minimum is missing the student without overlaps takes its place.
     assert theory_gap(theory)[0.3].to_dict() == pytest.approx({0.5: 0.0, 1.0: -1.0, 2.0: 1.0})
-    assert theory_advantage(theory)[0.3].to_dict() == pytest.approx({0.5: -1.4, 1.0: -0.4, 2.0: -0.1})
+    theory = pd.concat([theory, lines([("critical", 0.3, 1.0, 0.01)])])  # a line on the map
+    page = cell("fig03_phase_diagram", "in_theory", lines=theory, trained=table, marks={"linear": []})
+    in_theory = page["in_theory"]
+    assert in_theory[0.3].to_dict() == pytest.approx({0.5: -1.4, 1.0: -0.4, 2.0: -0.1})
 
 
 # Of a finite dimension

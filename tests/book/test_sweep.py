@@ -92,7 +92,7 @@ def start():
     def begin(*arguments):
         command = [sys.executable, toy_sweep.__file__, *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
         started.append(subprocess.Popen(command, env=environment, start_new_session=True, **pipes))
         return started[-1]
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 from frames import lines, students
 
 from attention_book import published
@@ -16,8 +17,6 @@ from attention_book.analysis.thresholds import (
     shifts_by,
     table_of_shifts,
 )
-from attention_book.pages import parameters
-from attention_book.pages import phase_diagram as page
 
 RNG = np.random.default_rng
 ALPHAS = np.linspace(0, 2, 11)
@@ -120,21 +119,15 @@ def test_thresholds_of_theory_beside_the_published_ones():
         ],
         scrambles=16,
     )
-    rows = page.theory_thresholds_beside_published(theory)
+    rows = published.compare(cell("fig03_phase_diagram", "comparisons", lines=theory)["comparisons"])
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
-        ("critical", {"omega": 0.1}, "0.707"),
-        ("critical", {"omega": 0.3}, "1.241"),
-        ("linear", {"omega": 0.3}, "1.451"),
+        ("critical", {"omega": 0.1}, "0.7071599"),
+        ("critical", {"omega": 0.3}, "1.2410177"),
+        ("linear", {"omega": 0.3}, "1.4505799"),
     ]
-    assert rows["difference"].to_list() == pytest.approx([0.043, 0.002, 0.039])
-    rounding = 0.043 / 12**0.5  # the step of published thresholds
-    assert rows["sigma"].to_list() == pytest.approx(
-        [
-            0.043 / (4e-6 + rounding**2) ** 0.5,
-            0.002 / (1e-6 + rounding**2) ** 0.5,
-            0.039 / (1e-6 + rounding**2) ** 0.5,
-        ]
-    )
+    differences = [0.0428401, 0.0019823, 0.0394201]
+    assert rows["difference"].to_list() == pytest.approx(differences)
+    assert rows["sigma"].to_list() == pytest.approx(np.divide(differences, [0.002, 0.001, 0.001]))  # rounding is small
     assert rows["verdict"].to_list() == ["differs", "agrees", "differs"] and set(rows["n"]) == {16}
 
 
@@ -150,10 +143,10 @@ def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
     rows = trained_thresholds_beside_published(table, RNG(0))
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
-        ("critical", 0.1, "0.707"),
-        ("critical", 0.3, "1.241"),
-        ("linear", 0.1, "0.851"),
-        ("linear", 0.3, "1.451"),
+        ("critical", 0.1, "0.7071599"),
+        ("critical", 0.3, "1.2410177"),
+        ("linear", 0.1, "0.8505675"),
+        ("linear", 0.3, "1.4505799"),
     ]
     assert rows["value"].to_list() == pytest.approx([0.708, 1.2, 0.9, 1.49])
     assert {where["optimizer"] for where in rows["parameters"]} == {"lbfgs"}
@@ -174,8 +167,13 @@ def test_thresholds_by_task():
             lines([("baseline", 0.3, np.nan, np.nan)], sigma=0.7, lam=0.01),
         ]
     )
-    first, second = parameters.thresholds_by_task(table, theory, RNG(0)).to_dict("records")
-    assert [first[name] for name in ("omega", "sigma", "lam")] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7
+    beyond = lines([("critical", 0.3, 7.0, 0.1), ("semantic", 0.3, 2.0, np.nan)], sigma=0.5, lam=0.1)
+    names = ["omega", "sigma", "lam"]
+    given = {"table": table, "lines": theory, "ridge": beyond, "TASK": names, "rng": RNG(0)}
+    rows = cell("fig08_parameters", "thresholds", **given)["thresholds"].reset_index()
+    first, strong, second = rows.to_dict("records")
+    assert [first[name] for name in names] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7
+    assert (strong["lam"], strong["critical"]) == (0.1, 7.0) and np.isnan(strong["linear"])
     assert (first["critical"], first["critical_error"]) == (1.25, 0.01)
     assert (first["linear"], first["linear_error"]) == (1.49, 0.02) and first["trained"] == pytest.approx(1.5)
     assert all(np.isnan(second[name]) for name in ("critical", "linear", "trained"))
@@ -187,13 +185,17 @@ def test_the_best_penalty_at_each_alpha():
         ("semantic", 1.0, 0.2, 2.0),
         ("semantic", 2.0, 0.1, 1.0),
         ("semantic", 2.0, 0.2, np.nan),
+        ("semantic", 1.0, 0.01, 5.0),
         ("positional", 1.0, 0.1, 4.0),
         ("critical", 1.0, 0.1, 0.0),
     ]
     theory = pd.DataFrame(rows, columns=["what", "alpha", "lam", "test_mse"]).assign(test_mse_error=0.1)
-    best = parameters.best_errors(theory)
+    trained = students(0.3, 1.2, 1.5, sigma=0.5, lam=0.01)
+    names = cell("fig08_parameters", "best", read=lambda *_: theory, profile="", table=trained)
+    best, usual = names["best"], names["usual"]
     assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
     assert best["lam"].to_list() == [0.1, 0.2, 0.1]
+    assert usual["test_mse"].to_dict() == {("semantic", 1.0): 5.0}
 
 
 def test_what_descent_leaves_on_each_map():
@@ -210,7 +212,9 @@ def test_what_descent_leaves_on_each_map():
         ("semantic", 0, "gd", 1.001, 0.1, 0.5),
     ]
     table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
-    left = page.left_by_descent({"one": table.assign(alpha=1.0, omega=0.3)}).set_index("start")
+    table = table.assign(alpha=1.0, omega=0.3)
+    left = cell("fig03_phase_diagram", "left", table=table, read=lambda *_: table, profile="")["left"]
+    left = left[left["map"] == "this figure"].set_index("start")
     assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 2, 0.5]  # the mean is 18 % above
     assert left.loc["semantic", ["alike", "left"]].to_list() == [1.0, 0] and np.isnan(left.loc["semantic", "gone"])
 
@@ -224,8 +228,15 @@ def test_published_thresholds_and_rules_minus_theory():
         ("linear", 0.3, 1.5, 1.5, 1.5),
     ]
     table = pd.DataFrame(rows, columns=["what", "omega", "alpha", "exact", "rule"]).assign(alpha_error=0.001)
-    rules = page.minus_theory("critical", table, lines([("critical", 0.3, 1.25, 0.0001)]))
+    given = {"read": lambda *_: table, "profile": "", "lines": lines([("critical", 0.3, 1.25, 0.0001)])}
+    names = ["omega", "trained", "trained_error", "theory", "theory_error"]
+    students_of = pd.DataFrame([(0.1, 0.71, 0.003, 0.76, 0.004)], columns=names)
+    page = cell("fig03_phase_diagram", "away", **given, compared={"critical": students_of, "linear": students_of})
+    rules = page["away"]["critical"]
     assert list(rules.index) == [0.1, 0.3]  # the one published omega has its own, and the other the better, theory
     assert rules["rule"].to_list() == pytest.approx([0.14, np.nan], nan_ok=True)
     assert rules["exact"].to_list() == pytest.approx([-0.04, 0.0])
     assert rules["published"].to_list() == pytest.approx([known[0.1].value - 0.76, known[0.3].value - 1.25])
+    points, _, (bars,) = page["panels"][0].containers[0]
+    assert points.get_xydata().tolist() == [pytest.approx([0.1, -0.05])]
+    assert bars.get_segments()[0][:, 1] == pytest.approx([-0.055, -0.045])  # 0.003 and 0.004 in quadrature

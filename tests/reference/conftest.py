@@ -4,6 +4,7 @@ pytest --nbval-current-env tests/reference
 """
 
 import os
+import tempfile
 import time
 from collections import defaultdict
 
@@ -14,7 +15,10 @@ from attention_book.experiments.results import STORED
 from attention_book.notebooks.parameters import of_profile
 from attention_book.paths import NOTEBOOKS
 
-os.environ[STORED] = str(reference.RESULTS)  # for the kernels
+# For the kernels: stored results, and no settings of IPython that somebody has made.
+os.environ[STORED] = str(reference.RESULTS)
+SETTINGS = tempfile.TemporaryDirectory(prefix="ipython-")
+os.environ["IPYTHONDIR"] = SETTINGS.name
 
 
 def pytest_collect_file(file_path, parent):

@@ -8,17 +8,14 @@ from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell
 from attention_phases import Task
 from attention_phases.errors import BadInput
-from attention_phases.model import students, two_tokens
+from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
+from attention_phases.model.sentences import draw_sentences, draw_teacher
 from attention_phases.theory import equations as general
-from attention_phases.theory import linear_baseline, solve
-from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels import general as prox
 from attention_phases.theory.prediction_error import general_test_error
-from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.solver import solve_model
 from attention_phases.training import fit, optimizers
 from attention_phases.training.optimizers import start_weights
 
@@ -97,11 +94,33 @@ def test_a_low_rank_value_matrix_gains_what_one_singular_value_does_whatever_d(s
     assert second < 0.2 * largest
 
 
-def test_a_correlated_token_resembles_the_other():
-    data = students.sample(TASK, Architecture(correlation=0.3), 5.0, 400, np.random.default_rng(0))
-    C = data.gram.mean(2) - torch.tensor([[1.0, -1.0], [-1.0, 1.0]]) / 400  # less the marks of the places
-    error = 2 * 0.25 / (2000 * 400) ** 0.5
-    assert C.numpy() == pytest.approx(Architecture(correlation=0.3).covariance(TASK), abs=5 * error)
+@pytest.mark.parametrize("tokens", [2, 3])
+def test_a_correlated_token_resembles_the_others(tokens):
+    """Along directions of two variances, to each of which the tokens have the same correlation."""
+    architecture, d, n = Architecture(tokens=tokens, correlation=0.3), 40, 20_000
+    task, rng = Task(spectrum=((0.05, 0.25), (0.45, 0.75))), np.random.default_rng(0)
+    xi, _ = draw_sentences(task, draw_teacher(task, d, rng), n, rng, architecture)
+    for variance, part in ((0.05, xi[:, :, :10]), (0.45, xi[:, :, 10:])):
+        seen = torch.einsum("and,bnd->ab", part, part).numpy() / (n * part.shape[2])
+        expected = variance * (0.7 * np.eye(tokens) + 0.3)
+        assert seen == pytest.approx(expected, abs=5 * variance * (2 / (n * part.shape[2])) ** 0.5)
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_overlaps_have_the_names_that_say_what_they_are(flat):
+    """Of two laws of tokens, two columns and two teachers, on three scrambles."""
+    rng, variance = np.random.default_rng(0), 0.25
+    overlaps = Overlaps(*(rng.standard_normal((3, *shape)) for shape in ((2, 2, 2), (2,), (2, 2, 2), (2, 2, 2))))
+    q, m, theta = overlaps.q.mean(1), overlaps.m, overlaps.theta.mean(1)
+    known = {"q": q / variance, "m": m, "theta": theta / variance, "V": overlaps.V.mean(1) / variance}
+    if flat:
+        known = {"q": q[:, 0, 0] + q[:, 1, 1], "m": np.hypot(*m.T), "theta": (theta**2).sum((1, 2)) ** 0.5}
+        known |= {"q_11": q[:, 0, 0] / variance, "q_12": q[:, 0, 1] / variance, "q_22": q[:, 1, 1] / variance}
+        known |= {"m_1": m[:, 0], "m_2": m[:, 1]}
+        known |= {f"theta_{k + 1}": theta[:, k, 0] / variance for k in range(2)}
+        known |= {f"teacher_{k + 1}": np.hypot(*theta[:, :, k].T) for k in range(2)}
+    found = general.named_overlaps(overlaps, variance, flat)
+    assert found.keys() == known.keys() and all(np.allclose(found[name], value) for name, value in known.items())
 
 
 def value_matrix(form, rest, d):
@@ -141,6 +160,21 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
     assert error < 0.02 * value
 
 
+def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first():
+    _, data, weights = data_and_weights("rank2", 2, 0.0)
+    cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=Architecture("rank2"))
+    columns, teacher = weights[0].numpy().reshape(2, 12), data.teacher.numpy()
+    measured, errors = simulation._measure(cell, weights[0], data.teacher, np.eye(2))
+    along, m = columns @ teacher / 12, columns.mean(axis=1)
+    assert errors[0] == pytest.approx(general_test_error(TASK, cell.architecture, columns, teacher[None])[0], rel=1e-2)
+    assert measured["theta_1"] == pytest.approx(np.hypot(*along)) and abs(measured["theta_2"]) < 1e-12
+    assert measured["m_1"] == pytest.approx(m @ along / np.hypot(*along)) and measured["m_2"] >= 0
+    assert measured["m"] == pytest.approx(np.hypot(*m))
+    q = np.array([[measured["q_11"], measured["q_12"]], [measured["q_12"], measured["q_22"]]])
+    assert np.linalg.eigvalsh(q) == pytest.approx(np.linalg.eigvalsh(columns @ columns.T / 12))
+    assert measured["q_11"] * np.hypot(*along) ** 2 == pytest.approx(((along @ columns) ** 2).sum() / 12)
+
+
 @pytest.mark.parametrize("form", ["value", "full_value", "tied"])
 def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
@@ -171,15 +205,6 @@ def test_columns_that_rotate_leave_the_score(form, rotates):
     turn = np.linalg.qr(rng.standard_normal(M.shape))[0]
     same = np.allclose(h @ turn @ M @ (h @ turn).T, h @ M @ h.T)
     assert Architecture(form).rotates == (same and len(M) > 1) == rotates
-
-
-def test_the_test_error_of_the_standard_student_is_the_other_formula():
-    _, data, weights = data_and_weights("tied", 2, 0.0, d=50)
-    (value, error), (other, its_error) = (
-        general_test_error(TASK, Architecture(), weights[:1].numpy(), data.teacher.numpy()[None]),
-        exact(TASK, two_tokens.overlaps(TASK, weights[0], data.teacher), 50),
-    )
-    assert abs(value - other) < 5 * np.hypot(error, its_error)
 
 
 def random_problem(rng, tokens, form):
@@ -252,67 +277,18 @@ def test_turning_both_columns_turns_the_proximal_point():
     assert h_turned.reshape(2, 2) == pytest.approx(h.reshape(2, 2) @ O, abs=1e-6)
 
 
-@pytest.mark.parametrize("overlaps", [Overlaps.of(0.11, 0.0, 0.15, 12.0), Overlaps.of(0.05, 0.25, 0.0, 11.0)])
-def test_both_kernels_have_the_averages_of_the_standard_student(overlaps):
+@pytest.mark.parametrize(
+    ("task", "overlaps"),
+    [
+        (TASK, Overlaps.of(0.11, 0.0, 0.15, 12.0)),
+        (Task(omega=0.4, sigma=0.6, matrix=((0.5, 0.3), (0.9, 0.4))), Overlaps.of(0.1, 0.25, 0.12, 11.0)),
+    ],
+)
+def test_both_kernels_have_the_averages_of_the_standard_student(task, overlaps):
     points = gaussian_points(2**8, 4)
-    fast, slow = (general.average(Setting(TASK, fast=fast), overlaps, points) for fast in (True, False))
+    fast, slow = (general.average(Setting(task, fast=fast), overlaps, points) for fast in (True, False))
     for name in set(fast._fields) - {"response"}:
         assert getattr(slow, name) == pytest.approx(getattr(fast, name), rel=1e-6, abs=1e-9), name
-
-
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_both_kernels_have_the_same_solution(branch):
-    theirs = solve(TASK, 2.0, branch, 2**8, 8)
-    ours = solve_model(BranchMap(TASK, 2.0, branch, fast=False), gaussian_points(2**8, 8))
-    assert ours.converged
-    assert ours.overlaps == pytest.approx(theirs.overlaps, rel=1e-6, abs=1e-12)
-    for name in ("train_loss", "test_mse", "free_energy", "train_slope", "gain"):
-        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-6)
-    # A finite difference, which may be near zero itself.
-    assert ours.test_slope == pytest.approx(theirs.test_slope, abs=1e-3 * theirs.test_mse)
-    for name in ("q", "V", "test_mse"):
-        assert ours.stderr[name] == pytest.approx(theirs.stderr[name], rel=0.1)
-
-
-@pytest.mark.parametrize("held", ["theta", "m"])
-def test_gains_are_the_slopes_of_the_map(held):
-    """By finite differences of one step, whose error is that of the points: overlaps of 0.1 or so, both signs."""
-    setting = Setting(TASK, Architecture("untied", 2, 0.2))
-    theta, m = np.array([[0.08], [0.05]]), np.array([0.1, 0.15])
-    base = Overlaps(
-        np.array([[[0.12, 0.05], [0.05, 0.1]]]),
-        m if held == "theta" else 0 * m,
-        (theta if held == "m" else 0 * theta)[None],
-        np.array([[[10.0, 1.2], [1.2, 8.0]]]),
-    )
-    points = gaussian_points(2**11, 16, seed=0, dimensions=6)
-
-    def step(overlaps):
-        averages = general.average(setting, overlaps, points)
-        return general.update(setting, general.conjugates(setting, 2.0, overlaps, averages))
-
-    gain = general.gains(setting, 2.0, base, general.average(setting, base, points))[held == "m"]
-    slopes = np.empty((16, 2, 2))
-    for column, side in enumerate(np.eye(2)):
-        # Conjugates of overlaps that are exactly zero are held at zero.
-        shift = np.where(side, 0.05 if held == "m" else 0.0125, 1e-12).reshape(getattr(base, held).shape)
-        above, below = (step(base._replace(**{held: getattr(base, held) + sign * shift})) for sign in (1, -1))
-        slopes[:, :, column] = (getattr(above, held) - getattr(below, held)).reshape(16, 2) / (2 * shift.max())
-    largest = np.linalg.eigvals(slopes).real.max(axis=-1)
-    error = np.hypot(largest.std(), gain.std()) / 4
-    assert abs(largest.mean() - gain.mean()) < 4 * error < 0.5 * abs(gain.mean())
-
-
-@pytest.mark.parametrize(("tokens", "correlation"), [(2, 0.3), (3, 0.3), (4, -0.2)])
-def test_the_linear_baseline(tokens, correlation):
-    architecture = Architecture(tokens=tokens, correlation=correlation)
-    value = linear_baseline(TASK, architecture)
-    C = architecture.covariance(TASK)
-    y = np.random.default_rng(0).multivariate_normal(np.zeros(tokens), C, 200_000)
-    scores = np.exp(y[:, :, None] * y[:, None])
-    Y = (1 - TASK.omega) * scores / scores.sum(2, keepdims=True)
-    miss = np.einsum("nab,bc,nac->n", Y - Y.mean(0), C, Y - Y.mean(0)) / tokens
-    assert abs(miss.mean() - value) < 4 * miss.std() / 200_000**0.5
 
 
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])

@@ -4,17 +4,28 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from attention_phases import BadInput, Task
-from attention_phases.attention import attention, softmax
+from attention_phases.attention import softmax
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Direction
 from attention_phases.theory import linear_baseline, solve
-from attention_phases.theory.branch import BranchMap
-from attention_phases.theory.equations import Overlaps, average, conjugates, free_energy
+from attention_phases.theory.branch import OVERLAPPING, BranchMap
+from attention_phases.theory.equations import (
+    Averages,
+    Overlaps,
+    average,
+    conjugates,
+    free_energy,
+    gains,
+    penalty,
+    update,
+)
 from attention_phases.theory.kernels.general import scramble_means
-from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, weights
+from attention_phases.theory.solver import PULLED
 
 TASK = Task()
 FEW = {"points": 2**7, "scrambles": 8}
@@ -97,15 +108,155 @@ def test_two_columns_of_one_size_are_learnt_alike():
         assert abs(difference.mean()) < 4 * difference.std(ddof=1) / 8**0.5 < 0.1 * values.mean()
 
 
-# Fields and a fixed point
+# Fields and equations, with all structure at once
+
+CHOICES = (
+    (0.2, (0.4, -0.2, 0.1), (0.4, -0.3, 0.2)),
+    (0.5, (-0.3, 0.5, 0.2), (-0.4, 0.3, 0.1)),
+    (0.3, (0.1, 0.3, -0.6), (0.2, 0.4, -0.5)),
+)
+PLACED = tuple((odds, places, (0.0,) * 3) for odds, places, _ in CHOICES)  # along the encoding alone
+OF_PAIRS = tuple((odds, places[:2]) for odds, places, _ in CHOICES)
+# Tokens small enough for a rule of few nodes.
+SMALL = (Direction(0.02, 0.3, 0.5, 2.0), Direction(0.18, 0.7, 1.2, 0.5))
+SMALL_LAWS = (Direction((0.06, 0.18), 0.4, 1.5, 0.5), Direction((0.12, 0.04), 0.6, 0.5, 1.5))
+PAIRS = replace(TASK, omega=0.2, matrix="alternative", clusters=OF_PAIRS)
+GENERAL = {  # a task, an architecture, and nodes of each normal number
+    "columns": (replace(PAIRS, spectrum=SMALL), Architecture("untied", 2, 0.2), 4),
+    "laws": (replace(PAIRS, spectrum=SMALL_LAWS, teachers=(1.0, 0.5)), Architecture(), 4),
+    "sentences": (replace(TASK, sigma=0.35, clusters=CHOICES), Architecture(tokens=3, correlation=-0.2), 4),
+    "shrunk": (replace(PAIRS, spectrum=SMALL, l1=0.02, density=0.3), Architecture(correlation=0.3), 7),
+}
+ALPHA = 1.7
+
+
+def exact_average(setting, overlaps, nodes):
+    """The averages by a rule of Gauss and Hermite, and a sum over the choices of clusters."""
+    points, shares = tensor_rule(nodes, setting.dimensions - (len(setting.odds) > 1))
+    middles = ndtri(np.cumsum(setting.odds) - setting.odds / 2)  # of the number that chooses
+    if len(middles) > 1:
+        points = np.concatenate([np.column_stack([points, np.full(len(points), z)]) for z in middles])
+    shares = np.outer(setting.odds, shares).ravel()
+    return Averages(*(np.tensordot(shares, values, 1) for values in average(setting, overlaps, points[:, None])))
+
+
+def some_overlaps(setting):
+    """Overlaps of no symmetry, where no proximal point jumps."""
+    (laws, t), r = setting.rho.shape, setting.architecture.rank
+    q, theta, V = np.array([[[5, 2], [2, 3]], [[3, 1], [-2, 2]], [[120, 30], [30, 80]]]) / 100
+    of_laws = 1 + 0.2 * np.arange(laws)[:, None, None]
+    theta = theta[:r, :t] * setting.task.teachers
+    return Overlaps(of_laws * q[:r, :r], np.array([0.3, -0.2])[:r], of_laws * theta, of_laws * V[:r, :r])
+
+
+def entries(point, size):
+    """Names, and points on both sides of one in each entry of its arrays, and the step: for central differences."""
+    for name, value in point._asdict().items():
+        for index in np.ndindex(value.shape):
+            shift = np.zeros_like(value)
+            shift[index] = size * value[index]
+            if name in ("q", "V"):  # symmetric
+                if index[1] > index[2]:
+                    continue
+                shift[index[0], index[2], index[1]] = shift[index]
+            yield name, index, [point._replace(**{name: value + side * shift}) for side in (1, -1)], 2 * shift[index]
+
+
+@pytest.mark.parametrize("name", [pytest.param("columns", marks=pytest.mark.slow), "laws", "sentences", "shrunk"])
+def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_another(name):
+    task, architecture, nodes = GENERAL[name]
+    setting = Setting(task, architecture)
+    overlaps = some_overlaps(setting)
+    averages = exact_average(setting, overlaps, nodes)
+    hats = conjugates(setting, ALPHA, overlaps, averages)
+    size = {"q": hats.V, "m": hats.m, "theta": hats.theta, "V": hats.q}
+    for kind, index, sides, step in entries(overlaps, 1e-4):
+        above, below = (
+            free_energy(setting, ALPHA, side, hats, exact_average(setting, side, nodes).moreau) for side in sides
+        )
+        largest = np.abs(size[kind]).max()  # for m and V point by point, else by parts: up to the error of the rule
+        assert abs(above - below) / step < (1e-6 if kind in ("m", "V") else 0.03) * largest, (kind, index)
+    image = update(setting, hats)
+    for kind, index, sides, step in entries(hats, 1e-4):
+        above, below = (free_energy(setting, ALPHA, image, side, 0.0) for side in sides)
+        other = {"q": image.V, "V": image.q}.get(kind, getattr(image, kind))
+        assert abs((above - below) / step) < 1e-6 * np.abs(other).max(), (kind, index)
+
+    # Losses: of what is left at 1/V -> 0, of the fields as they are, and of the penalties, from slopes of the energies.
+    wide, narrow = (exact_average(setting, overlaps._replace(V=scale * overlaps.V), nodes) for scale in (1.001, 0.999))
+    assert averages.fitted_loss == pytest.approx(averages.moreau + (wide.moreau - narrow.moreau) / 0.002, rel=1e-5)
+    still = exact_average(setting, overlaps._replace(V=1e-8 * overlaps.V), nodes)
+    assert averages.test_loss == pytest.approx(still.moreau, rel=1e-6)
+    penalties = 0.0
+    for price in ("lam", "l1"):
+        value = getattr(task, price)
+        tasks = [replace(task, **{price: (1 + side) * value}) for side in (1e-4, -1e-4)]
+        above, below = (free_energy(Setting(some, architecture), ALPHA, overlaps, hats, 0.0) for some in tasks)
+        penalties += (above - below) / 2e-4
+    assert penalty(setting, hats) == pytest.approx(penalties, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [*((name, held) for name in ("both", "columns", "shrunk") for held in ("theta", "m")), ("balanced", "m")],
+)
+def test_gains_are_the_slopes_of_the_map(name, held):
+    """Of overlaps that are zero, all of which turn into one another.
+
+    With clusters along the teacher m stays zero only where each has a mirror image: they pull it otherwise.
+    """
+    both = replace(PAIRS, spectrum=SMALL, clusters=(), teachers=(0.25, 0.5)), Architecture("untied", 2, 0.2), 3
+    mirrored = [(w / 2, e, tuple(side * np.array(t))) for w, e, t in CHOICES for side in (1, -1)]
+    balanced = replace(TASK, sigma=0.35, clusters=mirrored), Architecture(tokens=3, correlation=-0.2), 4
+    task, architecture, nodes = (GENERAL | {"both": both, "balanced": balanced})[name]
+    setting = Setting(task, architecture)
+    # A number next to nothing, as the conjugate of an overlap that is exactly zero is held at zero.
+    base, step = some_overlaps(setting), 1e-3
+    base = base._replace(**{held: 0 * getattr(base, held) + 1e-12})
+
+    def image(overlaps):
+        averages = exact_average(setting, overlaps, nodes)
+        return getattr(update(setting, conjugates(setting, ALPHA, overlaps, averages)), held)
+
+    slopes = []
+    for teacher in range(setting.rho.shape[1] if held == "theta" else 1):
+        here = (0, slice(None), teacher) if held == "theta" else slice(None)
+        columns = []
+        for column in np.eye(architecture.rank):
+            shift = np.zeros_like(getattr(base, held))
+            shift[here] = step * column
+            above, below = (image(base._replace(**{held: getattr(base, held) + side * shift})) for side in (1, -1))
+            columns.append((above - below)[here] / (2 * step))
+        slopes.append(np.linalg.eigvals(np.transpose(columns)).real.max())
+    found = gains(setting, ALPHA, base, exact_average(setting, base, nodes))[held == "m"]
+    assert found == pytest.approx(max(slopes), rel=0.03)
+
+
+@pytest.mark.parametrize(("form", "branch"), [(form, branch) for form in OVERLAPPING for branch in OVERLAPPING[form]])
+def test_the_gain_of_a_branch_is_the_largest_of_what_it_holds_at_zero(form, branch):
+    larger, teachers = set(), (1.0, 0.5) if branch == "both" else (1.0,)
+    apart = (Direction(0.4, 0.5, 1.9, 0.1), Direction(0.1, 0.5, 0.1, 1.9))  # the teacher has large tokens on its side
+    for spectrum in (apart, ()):
+        task = Task(omega=0.0, spectrum=spectrum, teachers=teachers)
+        model = BranchMap(task, 2.0, branch, Architecture(form))
+        x, points = model.pack(model.start()), gaussian_points(2**7, 4, dimensions=model.dimensions)
+        averages = pool(model.average(x, points, np.empty((*points.shape[:2], 2, model.fields)), anew=True))
+        overlaps = model.unpack(x)
+        by_kind = dict(zip(("theta", "m"), gains(model.setting, 2.0, overlaps, averages)))
+        held = [gain for kind, gain in by_kind.items() if not getattr(overlaps, kind).any()]
+        seen = model.observables(x, averages)
+        assert ("gain" in seen) == bool(held) and seen.get("gain") == max(held, default=None)
+        larger.add(max(by_kind, key=by_kind.get))
+    assert branch != "symmetric" or larger == {"theta", "m"}
 
 
 @pytest.mark.parametrize(
     ("task", "architecture"),
     [
-        (TEACHERS, Architecture("untied", 3, 0.2)),
+        (replace(TEACHERS, clusters=PLACED), Architecture("untied", 3, 0.2)),
         (replace(TASK, spectrum=LAWS), Architecture("rank2")),
         (replace(TEACHERS, spectrum=(Direction((0.02, 0.1, 0.9), 1.0),)), Architecture("untied", 3)),
+        (replace(TASK, sigma=0.6, clusters=CHOICES), Architecture("untied", 3, -0.2)),
     ],
 )
 def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, architecture):
@@ -125,18 +276,25 @@ def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, archit
     )
     mixing = np.linalg.cholesky(setting.correlations)
     tokens = np.einsum("ab,nbi->nai", mixing, rng.standard_normal((count, L, d)))
-    w = tokens @ student + np.outer(architecture.positions, m)
+    odds, places, along = (np.array(part) for part in zip(*(task.clusters or ((1.0, (0.0,) * L, (0.0,) * L),))))
+    which = rng.choice(len(odds), count, p=odds)
+    unit = teachers[0][:, 0] / np.linalg.norm(teachers[0][:, 0])
+    tokens = tokens + along[which][..., None] * unit / task.sigma
+    w = tokens @ student + (architecture.positions + places[which])[..., None] * m
     y = np.stack([tokens[:, a] @ teachers[of[a]] for a in range(L)], axis=1)
     Y = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
     miss = softmax(w @ architecture.score @ w.swapaxes(1, 2)) - Y
     deviations = np.broadcast_to(sum(d.weight * np.array(d.eigenvalue) for d in task.directions), L) ** 0.5
     C = architecture.covariance(task) / task.sigma**2 * np.outer(deviations, deviations)
     losses = np.einsum("nab,bc,nac->n", miss, C, miss) / 2
-    averages = average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t)))
+    averages = average(setting, overlaps, gaussian_points(2**9, 8, dimensions=setting.dimensions))
     error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)
     assert abs(losses.mean() - averages.test_loss.mean()) < 4 * error < 0.04 * losses.mean()
-    with pytest.raises(AssertionError):
-        average(setting, overlaps, gaussian_points(2**9, 8, dimensions=L * (r + t) - 1))
+    with pytest.raises(BadInput, match="points = "):
+        average(setting, overlaps, gaussian_points(2**9, 8, dimensions=setting.dimensions - 1))
+
+
+# A fixed point
 
 
 @pytest.mark.parametrize(
@@ -225,59 +383,43 @@ def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
     assert not solution.converged and solution.reason
 
 
-# Clusters
+# Clusters that have no mirror image
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_clusters_in_one_place_are_no_clusters(branch):
-    plain, clusters = (solve(some, 2.0, branch, **FEW) for some in (TASK, replace(TASK, clusters=[(0.3,), (0.7,)])))
-    for name, (value, error) in clusters.named(0.25).items():
-        assert abs(value - getattr(plain.overlaps, name)) <= 4 * np.hypot(error, plain.stderr[name])
-    assert plain.train_loss == pytest.approx(clusters.train_loss, rel=0.02)
-
-
-@pytest.mark.parametrize("task", [ALONG_TEACHER, replace(TASK, spectrum=UNEVEN)])
-def test_the_free_energy_is_stationary_in_theta(task):
-    """The overlap that clusters along the teacher move too: within the error of the integration by parts."""
-    quadrature, setting = {"points": 2**10, "scrambles": 8}, Setting(task)
-    overlaps = Overlaps.of(*solve(task, 2.0, "semantic", **quadrature).overlaps)
-    points = gaussian_points(**quadrature, dimensions=setting.dimensions)
-    hats = conjugates(setting, 2.0, overlaps, average(setting, overlaps, points))
-    sides = [overlaps._replace(theta=(1 + side) * overlaps.theta) for side in (1e-3, -1e-3)]
-    above, below = (free_energy(setting, 2.0, at, hats, average(setting, at, points).moreau) for at in sides)
-    slopes = (above - below) / 2e-3
-    error, size = slopes.std(ddof=1) / 8**0.5, abs(hats.theta.mean() * overlaps.theta.item())
-    assert abs(slopes.mean()) < 5 * error + 1e-3 * size and error < 0.02 * size
-
-
-def test_fields_of_clusters_are_displaced():
-    """A test loss against drawn sentences of a student with both overlaps, of tokens displaced along both vectors."""
-    rng, count = np.random.default_rng(4), 200_000
-    choices = [(0.2, (0.5, -0.2), (0.3, 0.6)), (0.8, (-0.4, 0.1), (-0.5, 0.2))]
-    task, (q, m, theta) = replace(TASK, clusters=choices), (0.12, 0.2, 0.1)
-    which = (rng.random(count) > 0.2).astype(int)
-    encoding, teacher = (np.array([choice[k] for choice in choices])[which] for k in (1, 2))
-    x, z = rng.standard_normal((2, count, 2))
-    w = q**0.5 * x + m * (np.array([1, -1]) + encoding) + teacher * theta / 0.25
-    y = theta / q**0.5 * x + (0.25 - theta**2 / q) ** 0.5 * z + teacher
-    Y = (1 - task.omega) * attention(y) + task.omega * np.array(task.matrix)
-    losses = 0.25 / 2 * ((attention(w) - Y) ** 2).sum((1, 2))
-    averages = average(Setting(task), Overlaps.of(q, m, theta, 10.0), gaussian_points(2**10, 8, dimensions=5))
-    error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)
-    assert abs(losses.mean() - averages.test_loss.mean()) < 4 * error < 0.03 * losses.mean()
+def test_clusters_that_pull_what_a_branch_holds_at_zero_leave_no_solution(branch):
+    uneven = replace(TASK, clusters=[(0.2, (0, 0), (0.8, -0.2)), (0.8, (0, 0), (-0.3, 0.6))])
+    even = replace(TASK, clusters=[(0.5, (0, 0), (0.2 * side, -0.1 * side)) for side in (1, -1)])
+    assert solve(uneven, 2.0, branch, **FEW).reason == PULLED and solve(even, 2.0, branch, **FEW).converged
 
 
 # The linear model
 
+FAR = [(odds, places, tuple(np.array(along) / odds)) for odds, places, along in CHOICES]  # the rarer the farther
 
-@pytest.mark.parametrize("task", [replace(TASK, spectrum=UNEVEN), replace(TASK, spectrum=LAWS), TEACHERS])
-def test_the_linear_baseline(task):
-    rng, count, variances = np.random.default_rng(0), 200_000, np.zeros((2, len(task.teachers)))
+
+@pytest.mark.parametrize(
+    ("task", "architecture"),
+    [
+        (replace(TASK, spectrum=UNEVEN, teachers=(1.0, 0.5), matrix="alternative"), Architecture(correlation=0.3)),
+        (replace(TASK, spectrum=UNEVEN), Architecture(tokens=3, correlation=-0.2)),
+        (replace(TASK, spectrum=(((0.05, 0.35, 0.2), 0.5), ((0.1, 0.6, 0.2), 0.5, 2.0))), Architecture(tokens=3)),
+        (replace(TASK, sigma=0.6, clusters=FAR), Architecture(tokens=3)),
+        (TASK, Architecture(tokens=4, correlation=-0.2)),
+    ],
+)
+def test_the_linear_baseline(task, architecture):
+    """From drawn fields of the teacher, of any A: the best linear mixing of tokens knows it."""
+    rng, count, L, t = np.random.default_rng(0), 200_000, architecture.tokens, len(task.teachers)
+    rho, sizes = np.zeros((L, t)), np.zeros(L)
     for direction in task.directions:
-        of_tokens = np.broadcast_to(direction.eigenvalue, 2)[:, None]
-        variances += direction.weight * direction.teacher * of_tokens * task.teachers
-    y = np.sqrt(variances) * rng.standard_normal((count, *variances.shape))
+        of_tokens = direction.weight * np.broadcast_to(direction.eigenvalue, L)
+        rho, sizes = rho + direction.teacher * np.outer(of_tokens, task.teachers), sizes + of_tokens
+    c = (1 - architecture.correlation) * np.eye(L) + architecture.correlation
+    y = np.einsum("ab,nbs->nas", np.linalg.cholesky(c), rng.standard_normal((count, L, t))) * np.sqrt(rho)
+    if task.clusters:
+        odds, _, along = (np.array(part) for part in zip(*task.clusters))
+        y[:, :, 0] += along[rng.choice(len(odds), count, p=odds)]
     Y = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2))
-    C = np.diag([sum(d.weight * np.broadcast_to(d.eigenvalue, 2)[a] for d in task.directions) for a in range(2)])
-    miss = np.einsum("nab,bc,nac->n", Y - Y.mean(0), C, Y - Y.mean(0)) / 2
-    assert abs(miss.mean() - linear_baseline(task)) < 4 * miss.std() / count**0.5
+    miss = np.einsum("nab,bc,nac->n", Y - Y.mean(0), c * np.sqrt(np.outer(sizes, sizes)), Y - Y.mean(0)) / L
+    assert abs(miss.mean() - linear_baseline(task, architecture)) < 4 * miss.std() / count**0.5 < 0.02 * miss.mean()

@@ -13,7 +13,7 @@ NEEDED = {"numba", "numpy", "pandas", "scipy", "torch"}
 
 def imported(path):
     """Top-level packages that a module imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:

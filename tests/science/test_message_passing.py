@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 import torch
 from cells import stored
+from numpy.polynomial.polynomial import polypow
 from scipy.special import expit
 
 from attention_book.experiments import results
 from attention_book.experiments.convergence import contraction as measured_contraction
 from attention_phases import Task
+from attention_phases.attention import target_attention
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
-from attention_phases.theory.equations import Scalars
+from attention_phases.theory.equations import Overlaps, Scalars
+from attention_phases.theory.kernels import general
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.stability import contraction, gains, gains_of_columns, modes, settling_distance, trajectory
 from attention_phases.training import message_passing
@@ -122,9 +125,11 @@ def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
 # Perturbations
 
 
-def test_undamped_and_asymptotic_contraction():
+def test_damped_undamped_and_asymptotic_contraction():
     replicon, kappa = 0.36, 0.5
     assert contraction(replicon, 0.0, 3) == pytest.approx(0.6 ** np.arange(4))
+    shares = polypow([0.7, 0.3], 5)  # of what was, and of fresh perturbations, orthogonal to each other
+    assert contraction(replicon, 0.7, 5)[5] == pytest.approx((shares**2 @ replicon ** np.arange(6)) ** 0.5)
     sizes = contraction(replicon, kappa, 400)
     rate = kappa + (1 - kappa) * 0.6
     assert sizes[400] / sizes[399] == pytest.approx(rate * (399 / 400) ** 0.25, rel=1e-5)
@@ -167,15 +172,57 @@ def test_without_jumps_the_gain_tends_to_the_replicon():
     assert settling_distance(distances, gain) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize(("alpha", "branch"), [(2.0, "semantic"), (1.5, "positional")])
-def test_gains_of_one_column_are_those_of_the_standard_student(alpha, branch):
-    found = solve(TASK, alpha, branch, 2**10, 8)
-    distances, gain = gains(TASK, alpha, found.overlaps, 2**12, 8)
-    same, of_column = gains_of_columns(TASK, Architecture(), alpha, found.overlaps, 2**11, 8)
+def test_gains_of_one_column_are_those_of_the_standard_student():
+    found = solve(TASK, 1.5, "positional", 2**10, 8)
+    distances, gain = gains(TASK, 1.5, found.overlaps, 2**12, 8)
+    same, of_column = gains_of_columns(TASK, Architecture(), 1.5, found.overlaps, 2**11, 8)
     np.testing.assert_allclose(same, distances)
     far = slice(0, 4)  # closer copies need more points
     off = (gain.mean(0) - of_column.mean(0)) / np.hypot(standard_error(gain), standard_error(of_column))
     assert np.abs(off[far]).max() < 4 and standard_error(of_column)[1] < 0.1 * of_column.mean(0)[1]
+
+
+@pytest.mark.parametrize("architecture", [Architecture("rank2", 2, 0.3), Architecture("untied", 3, 0.2)])
+def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
+    """Weights of d = 5 with what they share along the first axis, the teacher's, and tokens drawn one by one."""
+    rng, count, d, alpha, L, r = np.random.default_rng(0), 8000, 5, 2.0, architecture.tokens, 2
+    mix, m, V = np.array([[0.25, 0.1], [0.0, 0.2]]), np.array([0.2, -0.1]), np.array([[3.0, 1.0], [1.0, 2.0]])
+    own, others = np.eye(d)[1:3].T @ mix, np.eye(d)[3:].T @ mix
+    shared = np.outer(np.eye(d)[0], [0.3, -0.2])
+    first, teacher = shared + own, TASK.sigma * np.eye(d)[:, :1]
+    C = architecture.covariance(TASK)
+    c = C / TASK.sigma**2
+    tokens = np.einsum("ab,nbi->nai", np.linalg.cholesky(c), rng.standard_normal((count, L, d)))
+    y = (tokens @ teacher)[:, :, 0]
+    targets = target_attention(y, TASK.omega, architecture.attention(TASK))
+    A, work = np.kron(np.linalg.inv(c), np.linalg.inv(V)), general.workspace(L, L * r)
+
+    def forces_on(weights):
+        fields = (tokens @ weights + np.outer(architecture.positions, m)).reshape(count, -1)
+        minima, values, space, reach = (
+            np.zeros((2, L * r)),
+            np.zeros(2),
+            np.zeros(L * r),
+            np.sqrt(np.kron(c, V).diagonal()),
+        )
+        forces = np.empty_like(fields)
+        for w, Y, force in zip(fields, targets, forces):
+            general.prox(w, Y, C, architecture.score, A, reach, minima, values, space, work)
+            force[:] = A @ (minima[0] - w)
+        return forces.reshape(count, L, r)
+
+    overlaps = Overlaps((first.T @ first)[None], m, (first.T @ teacher)[None], V[None])
+    distances, found = gains_of_columns(TASK, architecture, alpha, overlaps, 2**9, 8)
+    still = forces_on(first)
+    for k in (0, 1):
+        together = 1 - 4.0**-k
+        second = shared + together * own + np.sqrt(1 - together**2) * others
+        apart = first - second
+        assert distances[k] == pytest.approx(np.linalg.norm(apart) / np.linalg.norm(first))
+        moved = (forces_on(second) - still) @ V
+        gain = alpha * np.einsum("nak,ab,nbk->n", moved, c, moved) / (apart**2).sum()
+        error = np.hypot(standard_error(gain), standard_error(found)[k])
+        assert abs(gain.mean() - found[:, k].mean()) < 4 * error < 0.18 * gain.mean()
 
 
 def test_with_jumps_the_gain_grows_like_one_over_the_distance():
@@ -208,6 +255,6 @@ def test_the_objective_of_every_sentence_curves_down_somewhere(targets):
 
 
 def test_settling_distance_of_a_known_gain():
-    distances = 2.0 ** -np.arange(5)
-    gain = np.array([0.3 / distances] * 4)  # 1 at 0.3
-    assert settling_distance(distances, gain) == pytest.approx((0.3, 0.0))
+    distances, places = 2.0 ** -np.arange(5), np.array([0.2, 0.35, 0.3, 0.35])
+    gain = places[:, None] / distances  # 1 at these
+    assert settling_distance(distances, gain) == pytest.approx((0.3, standard_error(places)))

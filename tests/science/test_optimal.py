@@ -9,9 +9,18 @@ from scipy.optimize import minimize
 
 from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput, ResultError
+from attention_phases.model.architectures import Architecture
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import solve
-from attention_phases.theory.baseline import COMPARED, end, floors, linear_baseline
+from attention_phases.theory.baseline import (
+    COMPARED,
+    best_students,
+    curvature,
+    end,
+    floors,
+    lasting_end,
+    linear_baseline,
+)
 from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
 from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training.recovery import fields_from_labels, recover
@@ -55,20 +64,21 @@ def test_what_is_reached(alpha, reached):
     assert (learner.q.value == 0) == (reached == "nothing") and (learner.test_mse.value == 0) == (reached == "all")
 
 
-def test_without_an_estimate_the_prediction_is_the_linear_model():
-    for task in (TASK, Task(omega=0.8, sigma=1.0, matrix="alternative")):
-        blind = prediction_error(task, 0.0)
-        assert abs(blind.value - linear_baseline(task)) < 4 * blind.error < 0.01 * blind.value
-
-
-def test_the_test_error_is_that_of_the_posterior_mean():
+@pytest.mark.parametrize(
+    ("task", "tokens"), [(TASK, 2), (Task(omega=0.8, sigma=1.0, matrix="alternative"), 2), (TASK, 3), (TASK, 4)]
+)
+def test_the_test_error_is_that_of_the_posterior_mean_and_without_an_estimate_of_the_linear_model(task, tokens):
     """The prediction E[Y | w] by brute force: the mean label of fields around w."""
-    q, rng = 0.6, np.random.default_rng(2)
-    w = q**0.5 * rng.standard_normal((400, 1, 2))
-    y = TASK.sigma * (w + (1 - q) ** 0.5 * rng.standard_normal((400, 2000, 2)))
-    labels = target_attention(y, TASK.omega, np.array(TASK.matrix))
-    errors = TASK.sigma**2 / 2 * labels.var(axis=1, ddof=1).sum((1, 2))
-    assert abs(prediction_error(TASK, q).value - errors.mean()) < 4 * errors.std() / 20
+    blind = prediction_error(task, 0.0, tokens)
+    assert abs(blind.value - linear_baseline(task, Architecture(tokens=tokens))) < 4 * blind.error < 0.01 * blind.value
+    alpha, rng = np.mean(thresholds_of_learning(tokens)), np.random.default_rng(2)
+    learner = optimal(task, alpha, tokens)
+    q = learner.q.value
+    w = q**0.5 * rng.standard_normal((400, 1, tokens))
+    y = task.sigma * (w + (1 - q) ** 0.5 * rng.standard_normal((400, 800, tokens)))
+    labels = target_attention(y, task.omega, Architecture(tokens=tokens).attention(replace(task, matrix="standard")))
+    errors = task.sigma**2 / tokens * labels.var(axis=1, ddof=1).sum((1, 2))
+    assert 0.2 < q == overlap(alpha, tokens) and abs(learner.test_mse.value - errors.mean()) < 4 * errors.std() / 20
 
 
 @pytest.mark.parametrize(("tokens", "matrix"), [(2, "alternative"), (3, "standard")])
@@ -138,6 +148,48 @@ def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
     assert level["semantic"] == pytest.approx(level[COMPARED[kind]], rel=1e-8)
     below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
     assert below["semantic"] < below[COMPARED[kind]] and above["semantic"] > above[COMPARED[kind]]
+
+
+@pytest.mark.parametrize(("branch", "sign"), [("semantic", 1), ("positional", -1)])
+def test_a_student_is_a_minimum_of_the_sampled_population_loss_up_to_its_end(branch, sign):
+    """Second differences on 2^20 sentences drawn anew, of the loss by its definition."""
+    place, step = lasting_end(TASK, branch), 0.05
+    assert place.error < 1e-6
+    y, n = np.random.default_rng(5).normal(size=(2, 2**20, 2)) * TASK.sigma
+    bends = []
+    for omega in (place.value - sign * 0.08, place.value, place.value + sign * 0.08):
+        task = replace(TASK, omega=omega)
+        _, weight = best_students(task)[branch]
+        Y = target_attention(y, omega, np.array(task.matrix))
+        losses = []
+        for side in (-step, 0, step):
+            kappa, m = (weight, side) if branch == "semantic" else (side, weight)
+            S = attention(kappa * y + m * (n + np.array([1, -1])))
+            losses.append(task.sigma**2 / 2 * ((S - Y) ** 2).sum((1, 2)))
+        samples = (losses[0] - 2 * losses[1] + losses[2]) / step**2
+        bends.append((samples.mean(), samples.std() / len(y) ** 0.5))
+        bias = 2e-3 if branch == "semantic" else 2e-4  # of the fourth derivative, times step^2/12
+        assert curvature(task, branch) == pytest.approx(bends[-1][0], abs=4 * bends[-1][1] + bias)
+    (inside, error), _, (beyond, _) = bends
+    assert inside > 8 * error and beyond < -8 * error
+
+
+def test_the_gain_of_the_state_evolution_passes_one_at_the_end():
+    """At alpha = 3,000, on both sides of the positional end, farther from it than the quadrature is sure of."""
+    end_of = lasting_end(TASK, "positional").value
+    below, above = (solve(replace(TASK, omega=end_of + aside), 3000.0, "positional", 2**10) for aside in (-0.1, 0.1))
+    assert below.gain - 1 > 4 * below.stderr["gain"] and 1 - above.gain > 4 * above.stderr["gain"]
+
+
+def test_ends_of_minima_with_the_alternative_matrix():
+    """The best semantic weights vanish; the positional student, while there is one, is a saddle."""
+    task = Task(matrix="alternative")
+    place = lasting_end(task, "semantic").value
+    weights = [best_students(replace(task, omega=place + aside))["semantic"][1] for aside in (-1e-3, 1e-3)]
+    assert abs(weights[0]) > 0.02 and abs(weights[1]) < 1e-4
+    assert np.isnan(lasting_end(task, "positional").value)
+    assert curvature(replace(task, omega=0.1), "positional") < 0
+    assert np.isnan(curvature(replace(task, omega=0.3), "positional"))
 
 
 def test_where_nothing_is_positional_there_is_no_end():

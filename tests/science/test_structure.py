@@ -20,7 +20,7 @@ from attention_phases.training.optimizers import with_l1
 
 SPECTRUM = ((0.05, 0.5), (0.45, 0.5, 2.0, 0.5))
 OF_TOKENS = (((0.05, 0.3), 0.5, 1.0, 1.5), ((0.45, 0.1), 0.5, 2.0, 0.5))
-CLUSTERS = ((0.3, (1.0, 0.5), (0.2, -0.3)), (0.7, (-0.5, 0.0), (0.5, 0.5)))
+CLUSTERS = ((0.3, (1.0, 0.5), (0.2, -0.3)), (0.5, (-0.5, 0.0), (0.5, 0.5)), (0.2, (0.3, -0.6), (-0.4, 0.1)))
 TASKS = {
     "main text": Task(),
     "spectrum": Task(spectrum=SPECTRUM),
@@ -43,7 +43,7 @@ def test_tokens_and_teacher_have_the_moments_that_the_task_states():
     xi, y = sentences.draw_sentences(task, teacher, n, rng)
     p = np.sqrt(np.repeat([1.5, 0.5], 20) / d)
     unit = (teacher[0] / teacher[0].norm()).numpy()
-    shifts = np.array([0.3 * 1.0 - 0.7 * 0.5, 0.3 * 0.5]), np.array([0.3 * 0.2 + 0.7 * 0.5, -0.3 * 0.3 + 0.7 * 0.5])
+    shifts = [np.sum([odds * np.array(places[k]) for odds, *places in CLUSTERS], axis=0) for k in (0, 1)]
     means = shifts[0][:, None] * p + shifts[1][:, None] * unit
     assert np.abs(in_errors(np.moveaxis(xi.numpy(), 1, 0), means)).max() < 5
     for (first, second), half in zip(((0.05, 0.3), (0.45, 0.1)), (slice(20), slice(20, None))):
@@ -135,8 +135,8 @@ def test_a_spectrum_goes_with_every_architecture(architecture, monkeypatch):
 
 
 def test_overlaps_carry_the_covariance():
-    task, (columns, teachers) = Task(spectrum=SPECTRUM), np.random.default_rng(5).standard_normal((2, 3, 8))
-    s, p = np.repeat([0.05, 0.45], 4), np.sqrt(np.repeat([1.0, 0.5], 4) / 8)
+    task, (columns, teachers) = Task(spectrum=OF_TOKENS), np.random.default_rng(5).standard_normal((2, 3, 8))
+    s, p = np.repeat([0.175, 0.275], 4), np.sqrt(np.repeat([1.5, 0.5], 4) / 8)
     found = two_tokens.column_overlaps(task, columns, teachers)
     expected = {
         "q": columns @ np.diag(s) @ columns.T / 8,
@@ -227,12 +227,17 @@ def test_other_students_refuse_structure_that_they_do_not_read():
 
 @pytest.mark.parametrize("form", ["tied", "rank2"])
 def test_rows_have_an_overlap_for_each_column_of_the_teacher(form):
-    cell = StudentCell("toy", Task(teachers=(1.5, 0.5)), 2.0, 60, 1, "lbfgs", ("semantic", "positional"))
+    task = Task(teachers=(1.5, 0.5), spectrum=((0.15, 0.5, 0.5), (0.35, 0.5, 2.0)))
+    cell = StudentCell("toy", task, 2.0, 60, 1, "lbfgs", ("semantic", "positional"))
     if form == "rank2":
         cell = ArchitectureCell(**vars(cell), architecture=Architecture("rank2"))
     semantic, _ = train_students(cell)
     assert semantic["theta"] == pytest.approx(np.hypot(semantic["teacher_1"], semantic["teacher_2"]))
     assert semantic["teacher_1"] > 3 * semantic["teacher_2"] if form == "tied" else semantic["teacher_2"] > 0.02
-    assert semantic["length"] == pytest.approx(0, abs=0.5)
+    teacher = sentences.draw_teacher(task, 60, cell.rng()).double().numpy()
+    sizes = (np.repeat([0.15, 0.35], 30) * teacher**2).mean(1) / (
+        0.5 * (0.15 * 0.5 + 0.35 * 2.0) * np.array([1.5, 0.5])
+    )
+    assert semantic["length"] == pytest.approx(sizes.mean() - 1, abs=1e-6)
     (plain,) = train_students(replace(cell, task=Task(lam=0.02), starts=("semantic",)))
     assert "length" not in plain

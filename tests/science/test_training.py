@@ -8,7 +8,7 @@ from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import Task
 from attention_phases.model import two_tokens
-from attention_phases.model.sentences import draw, labels, positional_encoding
+from attention_phases.model.sentences import draw, draw_sentences, labels, positional_encoding
 from attention_phases.theory.prediction_error import test_error as error_of
 from attention_phases.training import optimizers
 from attention_phases.training.optimizers import STARTS, start_weights
@@ -136,9 +136,15 @@ def test_students_beside_given_positions_have_the_teachers_form(matrix):
     assert value.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
-def test_the_test_error_beside_given_positions_is_that_of_the_semantic_task():
-    """In the limit it is (1 - omega)^2 times that on a teacher without positions."""
-    overlaps = {"q": 0.05, "m": 0.1, "theta": 0.08, "rho": 0.25, "m_teacher": 0.0}
-    task = Task(omega=0.4)
-    semantic, _ = error_of(Task(omega=0.0), overlaps)
-    assert error_of(task, overlaps, given=0.4)[0] == pytest.approx(0.36 * semantic, rel=1e-12)
+def test_the_test_error_beside_given_positions_is_that_of_sampled_sentences():
+    task, d, count, rng = Task(omega=0.4, matrix="alternative"), 12, 200_000, np.random.default_rng(5)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32) + 0.5)
+    weights = 0.6 * teacher + 0.4
+    xi, y = draw_sentences(task, teacher, count, rng)
+    x = positional_encoding(task, xi)
+    h = (x @ weights / d**0.5).T
+    mixing = 0.7 * torch.softmax(h[:, :, None] * h[:, None], dim=2) + 0.3 * torch.tensor(task.matrix)
+    miss = labels(task, xi, y) - torch.einsum("nab,bnd->and", mixing, x)
+    losses = miss.square().sum((0, 2)).double().numpy() / (2 * d)
+    value, error = error_of(task, two_tokens.overlaps(task, weights, teacher), d, given=0.3)
+    assert abs(value - losses.mean()) < 4 * np.hypot(error, losses.std() / count**0.5) < 0.02 * value

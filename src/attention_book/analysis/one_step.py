@@ -81,7 +81,7 @@ def three_ways(theory, trained):
     theory, trained: from `with_one_step` and `student_crossings`.
     """
     rows = trained.join(theory, how="inner")
-    known = pd.Series({omega: number.text for omega, number in published.CRITICAL_ALPHA.items()})
+    known = pd.Series({omega: f"{number.value:.3f}" for omega, number in published.CRITICAL_ALPHA.items()})
     rows["published"] = known.reindex(rows.index, fill_value="")
     for name, part, start, end in (
         ("explained", "shift", "symmetric", "informed"),

@@ -98,30 +98,32 @@ FIRST_STEPS: Tolerances = {name: (1e-3, 3e-6) for name in ("q", "m", "theta")}
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
 _OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
 THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
-OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
+_TEACHERS = ("teacher_1", "teacher_2")
+OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, *_TEACHERS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
 COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
-RULE = THEORY | {"rule": (5e-3, 0), "exact": (5e-3, 0)}
+RULE = _with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)}
 
 # The maximum of Phi is flat: of y, and of what follows it, fewer digits are found again.
 _OF_ONE_STEP = ("alpha", "symmetric", "q0", "q1", "m", "theta", "V", "phi", "energy", "slope")
-_FLAT: Tolerances = {"y": (0.1, 0), "complexity": (0.1, 1e-4), "shift": (5e-2, 1e-7)}
+_FLAT: Tolerances = {"y": (0.1, 0), "complexity": (0.1, 3e-5), "shift": (5e-2, 1e-7)}
 ONE_STEP = _with_errors((*_OF_ONE_STEP, *_FLAT), (2e-3, 1e-9), (0.3, 1e-8)) | _FLAT
 
 # A perturbation contracts from 1e-5 while rounding is 1e-12. Copies that do not settle amplify rounding: their distance
 # belongs to one run, and their overlaps agree within what they fluctuate by.
-PASSING: Tolerances = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "V": (0.1, 0)}
+PASSING: Tolerances = {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)}
 # The same from its first step: no rounding has grown yet. L-BFGS ends where it does.
 TRACK: Tolerances = {name: (1e-3, 1e-6) for name in ("q", "m", "theta", "V")} | {"cosine": (0, 1e-5)}
-# Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as above.
-LOOPS: Tolerances = {"q": (0.1, 0), "m": (0, 0.05), "theta": (0, 0.02), "excess": (0.02, 0)}
+# Along a way the minima are many, and rounding decides in which of them a student goes on: tolerances as above. On
+# another processor m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
+LOOPS: Tolerances = {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)}
 
 # Where little is learnt the fixed point is approached slowly, and the change at which it ends is 1e-8.
 RECOVERY: Tolerances = {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)}
 
-# Of one epoch from the start, ten times what a start displaced by 2e-7 of its size changes: another machine sums in
-# another order. On the same machine and versions the bits are the same.
+# Of one epoch from the start (of two, what is told of letters), ten times what a start displaced by 2e-7 of its size
+# changes: another machine sums in another order. On the same machine and versions the bits are the same.
 COUNTING: Tolerances = {"train_loss": (5e-3, 0), "test_loss": (3e-2, 0), "accuracy": (0, 2e-3)}
-OF_LETTERS = COUNTING | {"there": (0, 0.1), "elsewhere": (0, 0.02)}
+OF_LETTERS = COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)}
 
 
 @dataclass(frozen=True)
@@ -327,10 +329,14 @@ class ArchitectureCopiesCell(ArchitectureLineCell):
     kind: ClassVar = Kind(".theory_lines:variant_copies", COPIES)
 
 
+@dataclass(frozen=True)
 class RuleCell(_OnNets):
-    """Both thresholds on the published kind of quadrature, see `theory_lines.rule_thresholds`."""
+    """The published rules: both thresholds, or branches over `alphas`, see `theory_lines.by_published_rule`."""
 
-    kind: ClassVar = Kind(".theory_lines:rule_thresholds", RULE)
+    kind: ClassVar = Kind(".theory_lines:by_published_rule", RULE)
+
+    alphas: tuple = ()
+    branches: tuple = ()
 
 
 class OneStepThresholdsCell(_OnNets):
@@ -366,7 +372,7 @@ class ExchangedCell:
         OF_LETTERS,
         ("letter",),
         beginning=".counting:train_exchanged_beginning",
-        rows=EXCHANGED,
+        rows=2,
     )
 
     experiment: str

@@ -11,7 +11,7 @@ from ..store.provenance import seed_sequence
 from .cells import EXCHANGED
 from .grids import grid
 
-BEGINNING = 2  # rows, those of `train_beginning`
+BEGINNING = 2  # rows, those of `train_beginning` and `train_exchanged_beginning`
 TESTED_EVERY = 5  # epochs after the first ones
 
 
@@ -87,4 +87,4 @@ def train_exchanged(cell):
 
 def train_exchanged_beginning(cell):
     """The first rows of `train_exchanged`, before rounding has grown."""
-    return train_exchanged(replace(cell, epochs=min(cell.epochs, EXCHANGED)))
+    return train_exchanged(replace(cell, epochs=min(cell.epochs, BEGINNING)))

@@ -289,6 +289,16 @@ students(
     laptop={"seed": range(4), "alpha": LEARNT[1::2], "d": 300},
     smoke={"seed": range(2), "alpha": [0.5, 1.0], "d": 60},
 )
+LIGHT = [Task(lam=share * Task().lam) for share in (0.25, 0.05, 0.01, 1e-3)]
+students(
+    "penalty",
+    "Students to whom omega A is given, at small penalties, from the teacher and from random weights.",
+    {"starts": ("semantic", "random")},
+    PositionsGivenCell,
+    paper={"seed": range(4), "d": [500, 1000], "task": LIGHT, "alpha": [0.6, 0.8, 1.0, 2.0]},
+    laptop={"task": LIGHT[::2], "alpha": [0.8, 2.0], "seed": range(2), "d": 300},
+    smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
+)
 
 # Transformers that count
 

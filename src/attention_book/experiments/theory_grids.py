@@ -73,6 +73,18 @@ experiment(
     {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)},
     **LINE,
 )
+# Of these students: their penalty over the usual one, and the task without positions that has their minima.
+PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
+PENALISED = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
+GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
+experiment(
+    "penalty_theory",
+    "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
+    LineCell,
+    paper={"task": [*PENALISED.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
+    laptop={"task": [*PENALISED.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
+    smoke={"task": [*PENALISED.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
+)
 experiment(
     "fig09_theory",
     "Theory of Figure 9: the lines of the map.",
@@ -150,13 +162,29 @@ experiment(
 
 # Thresholds by other rules
 
+# The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
+TEN = np.linspace(2.0, 0.1, 10)
+CURVES = [
+    (Task(), np.concatenate([np.linspace(2.0, 1.25, 8), np.linspace(1.24, 0.01, 12)]), INFORMED),
+    (Task(), np.linspace(2.275, 0.1, 10), ("symmetric",)),
+    (Task(omega=0.5), np.linspace(2.275, 0.1, 15), INFORMED),
+    (Task(omega=0.15), TEN, INFORMED),
+    (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
+]
+CURVES = [(task, tuple(alphas.tolist()), branches) for task, alphas, branches in CURVES]
 experiment(
     "published_rule",
-    "Both thresholds on the 144 points, at the published omega.",
+    "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
     RuleCell,
-    paper={"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
+    paper=[
+        {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
+        {"task alphas branches": CURVES, "points": 2**11, "scrambles": 8},
+    ],
     laptop={"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},
-    smoke={"task": tasks([0.3]), "points": 2**8, "scrambles": 4},
+    smoke=[
+        {"task": tasks([0.3]), "points": 2**8, "scrambles": 4},
+        {"task": Task(), "alphas": (2.0,), "branches": INFORMED, "points": 2**8, "scrambles": 4},
+    ],
 )
 # From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
 experiment(

@@ -6,19 +6,21 @@ import numpy as np
 
 from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branches import MINIMA, as_row, as_table, follow, solve_from
+from attention_phases.theory.branches import MINIMA, OWN, as_row, as_table, follow, solve_from
 from attention_phases.theory.ends import border, branch_end, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.quadrature import usual_points
-from attention_phases.theory.solver import UNSETTLED
+from attention_phases.theory.solver import UNSETTLED, solve
 from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
 from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
 
-from .published_rule import coarse_threshold
+from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
 OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4
+_OF_RULE = ("q", "V", "train_loss", "test_mse")
+RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN.items()}
 # Where the minima of the standard student begin and end, as far as they do so at an alpha of their own.
 BORDERS = {"semantic": "start", "positional": "stop"}
 
@@ -190,13 +192,31 @@ def _closeness(distances, factors):
     return {"apart": apart.value, "apart_error": apart.error, "resolved": distances[-1]}
 
 
-def rule_thresholds(cell) -> list[dict]:
-    """Return the rows of a `cells.RuleCell`: both thresholds that exist, on many points and on the published 144.
+def by_published_rule(cell) -> list[dict]:
+    """Return the rows of a `cells.RuleCell`: what the published rules give, and what many points do.
 
-    `what` is "critical" or "linear"; `alpha` and `alpha_error` are those on many points, `rule` and `exact` as
-    `coarse_threshold` gives them, where there is a crossing.
+    Without alphas, both thresholds that exist, `what` being "critical" or "linear": `alpha` and `alpha_error` are those
+    on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
+    error of the linear model, "baseline".
+
+    With alphas, every `quantity` along the `branches`: `rule`, of the fixed point to which the solution on many points
+    leads, and of this one `many` and `many_error`.
     """
     task, rows = cell.task, []
+    for branch in cell.branches:
+        for alpha in cell.alphas:
+            many = solve(task, alpha, branch, cell.points, **_quadrature(cell))
+            coarse = solve_coarsely(task, alpha, many.overlaps)
+            values = coarse.overlaps._asdict() | {"train_loss": coarse.train_loss[0], "test_mse": coarse.test_mse[0]}
+            converged = many.overlaps._asdict() | {"train_loss": many.train_loss, "test_mse": many.test_mse}
+            for quantity in RULED[branch]:
+                row = {"what": branch, "alpha": alpha, "quantity": quantity, "rule": abs(values[quantity])}
+                row |= {"many": abs(converged[quantity]), "many_error": many.stderr[quantity]}
+                rows.append(_finite(row))
+    if cell.alphas:
+        return rows
+    by_rule, exact = rule_baseline(task), linear_baseline(task)
+    rows.append({"what": "baseline", "quantity": "test_mse", "rule": by_rule, "many": exact})
     for kind in THRESHOLDS:
         converged = threshold(task, kind, cell.points, **_quadrature(cell))
         if converged.exists:

@@ -14,12 +14,15 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
 import nbformat
+from filelock import FileLock
 from tqdm import tqdm
 
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 
 from .. import paths
 from ..experiments import PROFILES
+from ..programs import about, print_anything
+from ..store.executors import end_with_parent
 from ..store.provenance import environment
 from . import execution
 from .behind import FIGURES, write_figures
@@ -31,7 +34,10 @@ SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents n
 
 def main(arguments=None):
     """Execute all notebooks, or those named, and put them where the book takes them from."""
-    parser = argparse.ArgumentParser(prog="python -m attention_book.notebooks", description=__doc__.splitlines()[0])
+    print_anything()
+    parser = argparse.ArgumentParser(
+        prog="python -m attention_book.notebooks", description=about(sys.modules[__name__])
+    )
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
@@ -47,16 +53,21 @@ def main(arguments=None):
         kept = execution.KEPT / options.profile
         executed = [kept / f"{text.stem}.ipynb" for text in texts]
         values = {text: of_profile(text, options.profile) for text in texts}
-        execute_all(values, kept, options.force, options.jobs)
-        print("executed:", *(executed if options.names else [kept]))
-        if not options.keep:
-            show(kept, options.profile, SHOWN)
-            print("figures:", SHOWN / FIGURES)
+        execution.KEPT.mkdir(parents=True, exist_ok=True)
+        with FileLock(execution.KEPT / "lock"):  # of two at once in a checkout, one waits
+            execute_all(values, kept, options.force, options.jobs)
+            print("executed:", *(executed if options.names else [kept]))
+            if not options.keep:
+                show(kept, options.profile, SHOWN)
+                print("figures:", SHOWN / FIGURES)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
-    except NotebookError as error:
+    except (NotebookError, OSError) as error:  # also a full disk, a folder that may not be written
         print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped; what is executed is kept", file=sys.stderr)
         return 1
     return 0
 
@@ -66,7 +77,7 @@ def execute_all(values, kept, force, jobs):
 
     values: by text (a Path), the parameters that a profile sets.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
         waiting = {
             pool.submit(execute, text, kept, parameters, force=force): text.stem for text, parameters in values.items()
         }
@@ -92,8 +103,8 @@ def show(kept, profile, shown):
         notebook = nbformat.read(path, 4)
         write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
         title = paths.title(notebook.cells[0].source)
-        times[title] = float((kept / f"{path.stem}.seconds").read_text())
-    (shown / "times.md").write_text(times_page(times, profile))
+        times[title] = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
+    (shown / "times.md").write_text(times_page(times, profile), encoding="utf-8")
 
 
 def times_page(times, profile):

@@ -66,12 +66,12 @@ def write_figures(notebook, text, folder):
             about["files"] = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
             files[f"{about['figure']}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
             for name, content in files.items():
-                (folder / name).write_text(content)
+                (folder / name).write_text(content, encoding="utf-8")
                 written[name.rpartition(".")[2]].append(str(folder / name))
             for kind, mime, suffix in (("wide", WIDE, "svg"), ("readout", READOUT, "json")):
                 if mime in drawn:
                     path = folder / f"{about['figure']}-{kind}.{suffix}"
-                    path.write_text(drawn[mime])
+                    path.write_text(drawn[mime], encoding="utf-8")
                     written[kind].append(str(path))
     return written
 
@@ -146,10 +146,12 @@ def _data_sets(cells):
 
 def _signed(svg, about):
     """A picture that says in its metadata which page it is of, and by which code it was drawn."""
+    drawn = about["drawn with"]
+    code = [drawn["version"], *filter(None, [drawn["commit"]])]  # there is none outside of a checkout
     tags = {
         "dc:title": f"{about['figure']}: {about['page']}",
         "dc:source": about["commands"][0],
-        "dc:identifier": f"{about['figure']} {about['drawn with']['version']} {about['drawn with']['commit']}",
+        "dc:identifier": " ".join([about["figure"], *code]),
     }
     lines = "".join(f"    <{tag}>{escape(text)}</{tag}>\n" for tag, text in tags.items())
     return svg.replace("   <cc:Work>\n", f"   <cc:Work>\n{lines}", 1)

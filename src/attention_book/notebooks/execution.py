@@ -33,13 +33,16 @@ ALONE = ("offline", "figures")  # the book's extensions that such a page needs; 
 
 
 @contextmanager
-def ipc_kernels():
-    """Configuration of kernels that talk over sockets in a folder of their own, not over ports that others can reach.
+def kernels_apart():
+    """Options of papermill for kernels that nothing reaches: neither others nor a user's settings of IPython.
 
-    One port of the loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
+    They talk over sockets in a folder of their own, not over ports, and look there for start-up files. One port of the
+    loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
     """
     with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
-        yield Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
+        config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
+        quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error
+        yield {"config": config, "extra_arguments": [quiet, f"--IPKernelApp.ipython_dir={folder}"]}
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
@@ -73,18 +76,17 @@ def keep(notebook, done, inputs, seconds):
     done.parent.mkdir(parents=True, exist_ok=True)
     partial = done.with_suffix(".partial")
     nbformat.write(_without_run(notebook, inputs), partial)
-    done.with_suffix(".seconds").write_text(f"{seconds:.1f}")
+    done.with_suffix(".seconds").write_text(f"{seconds:.1f}", encoding="utf-8")
     partial.replace(done)
 
 
 def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, its kernel beside the text."""
-    quiet = ["--IPKernelApp.log_level=50"]  # the interrupt that ends a kernel is no error
     progress = bar and {"desc": text.stem, "disable": None}
-    options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress, "extra_arguments": quiet}
-    with ipc_kernels() as config:
+    options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
+    with kernels_apart() as apart:
         try:
-            return papermill.execute_notebook(str(path), str(path), values, config=config, **options)
+            return papermill.execute_notebook(str(path), str(path), values, **options, **apart)
         except PapermillExecutionError as error:
             message = " ".join(error.evalue.split())
             refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
@@ -170,11 +172,11 @@ def build_page(done, folder, pictures):
         (source.parent / FIGURES).mkdir()
         for path in pictures:
             shutil.copy(path, source.parent / FIGURES)
-        (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n")
-        (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()))
+        (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n", encoding="utf-8")
+        (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()), encoding="utf-8")
         program = "from jupyter_book.cli.main import main; main()"
         command = [sys.executable, "-c", program, "build", place, "--all", "--quiet"]
-        built = subprocess.run(command, capture_output=True, text=True)
+        built = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
         page = source.parent / "_build" / "html" / f"{done.stem}.html"
         if built.returncode or not page.exists():
             raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
@@ -184,7 +186,7 @@ def build_page(done, folder, pictures):
 
 def _configuration():
     """The book's, with its own files named from anywhere."""
-    whole = yaml.safe_load((paths.ROOT / "_config.yml").read_text())
+    whole = yaml.safe_load((paths.ROOT / "_config.yml").read_text(encoding="utf-8"))
     whole["bibtex_bibfiles"] = [str(paths.ROOT / path) for path in whole["bibtex_bibfiles"]]
     extra = whole["sphinx"]
     extensions = extra["local_extensions"].items()

@@ -71,7 +71,7 @@ def words(task, line, trained, close, accounts, solutions):
         "omega": f"{task.omega:g}",
         "alpha_c": thresholds["critical"].text,
         "alpha_l": thresholds["linear"].text,
-        "published_alpha_c": CRITICAL_ALPHA[task.omega].text,
+        "published_alpha_c": f"{CRITICAL_ALPHA[task.omega].value:.3f}",
         "begins": alpha_of(line, "semantic border").text,
         "theta_at_c": f"{solutions['semantic'].overlaps.theta / task.sigma**2:.2f}",
         "m_at_c": f"{solutions['positional'].overlaps.m / task.sigma**2:.2f}",

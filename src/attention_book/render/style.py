@@ -19,10 +19,12 @@ SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
 HIGHER, LOWER = "#333333", "#008080"  # than another value of the same, in errors of both
+OF_PROCESS = ("backend", "backend_fallback", "interactive")  # settings of Matplotlib that are not of a picture
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 
 # The book makes the figures of its dark theme from white ones; a fixed salt gives the same SVG for the same picture.
-STYLE = {
+# Below it are Matplotlib's defaults, so that nothing of a user's `matplotlibrc` shows.
+STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not in OF_PROCESS} | {
     "svg.hashsalt": "attention-phases",
     "figure.facecolor": "white",
     "savefig.facecolor": "white",

@@ -143,7 +143,7 @@ def _commit() -> str | None:
     source = ROOT / "src"
 
     def git(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["git", "-C", source, *words], capture_output=True, text=True, check=False)
+        return subprocess.run(["git", "-C", source, *words], capture_output=True, encoding="utf-8", check=False)
 
     try:
         # An installed copy may lie inside somebody else's checkout: that commit says nothing about it.
@@ -158,7 +158,7 @@ def _commit() -> str | None:
 def cpu_info() -> dict[str, str]:
     """Return what Linux says of the first processor, by name; nothing elsewhere."""
     try:
-        first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
+        first, _, _ = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")
     except OSError:
         return {}
     fields = (line.partition(":") for line in first.splitlines())

@@ -12,7 +12,8 @@ from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from ..compiled import njit
 
 NORM_EPSILON = 1e-5  # PyTorch's layer norm
 # No test for division by zero, which would keep loops off the vector units. And no fast math: sums in the order as

@@ -136,8 +136,8 @@ def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 
 def _by_parts(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
-    """What a function of the network gives for many sequences."""
-    weights, parts = as_tensors(flat), np.split(tokens, range(BATCH, len(tokens), BATCH))
+    """What a function of the network gives for many sequences; doubles have the same digits on every machine."""
+    weights, parts = as_tensors(flat, torch.float64), np.split(tokens, range(BATCH, len(tokens), BATCH))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
 
@@ -148,7 +148,7 @@ def variance_shares(flat: np.ndarray, tokens: np.ndarray) -> dict[str, float]:
     Positions explain that of the means at each place, tokens that of the means over each pair (token at i, token at
     j). On the diagonal the two are one: a position and its token are always equal to themselves.
     """
-    entries = matrices(flat, tokens).astype(float)  # (n, 10, 10)
+    entries = matrices(flat, tokens)  # (n, 10, 10)
     places = np.broadcast_to(np.arange(LENGTH**2).reshape(LENGTH, LENGTH), entries.shape)
     pairs = tokens[:, :, None] * TOKENS + tokens[:, None, :]
     off = ~np.eye(LENGTH, dtype=bool)

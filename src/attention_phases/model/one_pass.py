@@ -15,7 +15,9 @@ from math import exp
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
+
+from ..compiled import njit
 
 # Sums may be reordered, so that they are formed side by side. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}

@@ -3,31 +3,41 @@
 With infinitely many sentences each mechanism's student is at its best. Weights ``kappa Q* + m 1_d`` give a token the
 field ``kappa y + m (sigma n + p)``: the encoding ``p = +-1`` comes with Gaussian noise, as weights along 1_d read the
 entries of the token too. The linear model, which mixes by E[Y], has no such noise. Above an end omega* the semantic
-floor is the higher one, and no number of sentences makes the semantic minimum win. Beside these, the test error of a
-linear model fitted in finite d.
+floor is the higher one, and no number of sentences makes the semantic minimum win. Where weights of the other kind
+lower its error, a student is a saddle of the population loss. Beside these, the test error of a linear model fitted in
+finite d.
 """
 
 from dataclasses import replace
+from itertools import pairwise
+from math import isnan, nan
 
 import numpy as np
 from scipy.optimize import minimize_scalar, root_scalar
+from scipy.special import expit
 
 from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, ResultError
 from ..measured import UNKNOWN, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
+from .equations import loss_of
+from .kernels.two_tokens import all_targets, derivatives
 from .quadrature import tensor_rule
 from .setting import Setting
 
 # Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.
 # A rule for each of six tokens would have 2e8 nodes.
 NODES = {2: 80, 3: 40, 4: 24}
+STUDENTS = ("semantic", "positional")
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
 FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 TIE = 1e-12  # relative difference of two floors that rounding makes
 XTOL = 1e-12  # of an end
+SCAN = 20  # steps of omega between which a minimum is looked for to become a saddle
+ROUNDED = 1e-6  # an end below it, as of very small tokens, is a matter of rounding
+VANISHING = 1e-4  # weights so small, for tokens of size one, are none
 UNSURE_END = 0.2  # an omega* whose error is a larger share of it is not known
 
 
@@ -91,25 +101,79 @@ def encoding_error(attention: np.ndarray, d: float) -> float:
 
 def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
     """Return the floors "semantic", "positional" and "linear" of the test errors."""
+    levels = {branch: level for branch, (level, _) in best_students(task, nodes).items()}
+    return levels | {"linear": linear_baseline(task, nodes=nodes)}
+
+
+def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
+    """Return the floors "semantic" and "positional", each with the kappa or m that reaches it."""
     z, weights = tensor_rule(nodes, 2)
     target, mean = target_attention(task.sigma * z, task.omega, np.array(task.matrix)), mean_attention(task, nodes)
 
     def miss(fields, aim) -> float:
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
 
-    def lowest(miss_of) -> float:
+    def lowest(miss_of) -> tuple[float, float]:
         # large tokens may want weights that are as much smaller, and no student needs to be worse than weights of zero
         scales = {1.0, max(task.sigma, 1.0)}
         found = (minimize_scalar(miss_of, bracket=[weight / scale for weight in BRACKET]).x for scale in scales)
-        return min(map(miss_of, (*found, 0.0)))
+        return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))
 
-    linear = linear_baseline(task, nodes=nodes)
+    level, m = lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean))
     return {
         "semantic": lowest(lambda kappa: miss(kappa * task.sigma * z, target)),
-        # its attention is independent of Y
-        "positional": linear + lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean)),
-        "linear": linear,
+        "positional": (level + linear_baseline(task, nodes=nodes), m),  # its attention is independent of Y
     }
+
+
+def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
+    """Return the second derivative of the population loss at a branch's best student, by the other one's weights.
+
+    That is by m of the semantic student, by kappa of the positional one; below zero this student is a saddle, however
+    many sentences there are. NaN where the best weights vanish: there is no such student.
+    """
+    _, weight = best_students(task, nodes)[branch]
+    if abs(weight) * max(task.sigma, 1) < VANISHING:
+        return nan
+    z, of_z = tensor_rule(nodes, 2)
+    omega, variance, *leans = loss_of(task)
+    y = task.sigma * z.T
+    targets = all_targets(y, omega, *leans)
+    if branch == "semantic":
+        h11, h12, h22 = np.array(bends(weight * y, targets, variance)) @ of_z
+        return float((1 + variance) * (h11 + h22) - 2 * h12)  # m times the noise of a token, and its place
+    fields = weight * (y + np.array([[1], [-1]]))
+    unaimed, *aimed = (np.array(bends(fields, aims, variance)) @ of_z for aims in ((0, 0), (1, 0), (0, 1)))
+    squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])  # independent of the fields, of which H is linear in T
+    moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
+    return float((unaimed * (squares @ of_z) + moved).sum())
+
+
+def bends(h, targets, variance: float) -> tuple:
+    """Return the entries 11, 12, 22 of the Hessian of the loss at fields h (2, ...) and targets (2, ...)."""
+    h1, h2 = h
+    return derivatives.py_func(expit(h1 * (h1 - h2)), expit(h2 * (h2 - h1)), h1, h2, *targets, variance)[2:]
+
+
+def lasting_end(task: Task, branch: str) -> Measured:
+    """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
+
+    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no omega
+    or at all, or that is not known.
+    """
+
+    def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
+        value = curvature(replace(task, omega=omega), branch, nodes)
+        return -1.0 if isnan(value) else value
+
+    places = [(float(omega), bend(omega, FLOOR_NODES // 2) > 0) for omega in np.linspace(0, 1, SCAN + 1)]
+    ordered = pairwise(places if branch == "semantic" else places[::-1])
+    bracket = next(([inside, outside] for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
+    rules = FLOOR_NODES, FLOOR_NODES // 2
+    if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in rules):
+        return UNKNOWN
+    value, rough = (root_scalar(bend, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in rules)
+    return Measured(value, max(abs(value - rough), XTOL)) if value > ROUNDED else UNKNOWN
 
 
 def end(task: Task, kind: str) -> Measured:

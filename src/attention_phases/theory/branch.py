@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import check_choice
+from ..measured import standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
@@ -32,6 +33,7 @@ OVERLAPPING = {
 FARTHEST, FARTHEST_SHARE = 40.0, 15.0
 TINY = 1e-300  # against 0/0
 REACH = 0.05  # in any coordinate
+PULLED = 8  # standard errors: of few scrambles these are known to a quarter
 ROUNDS = 6
 
 
@@ -132,6 +134,18 @@ class BranchMap:
         of_theta, of_m = equations.gains(self.setting, self.alpha, self.unpack(x), averages)
         held = [gain for gain, free in ((of_theta, self.teacher[0]), (of_m, self.places)) if not len(free)]
         return np.maximum(held[0], held[-1])
+
+    def is_pulled(self, averages: Averages) -> bool:
+        """Return whether clusters along the teacher pull an overlap that the branch holds at zero: it is no solution.
+
+        They do where not each has a mirror image. averages: for each scramble, at a fixed point
+        """
+        if not self.setting.leans.any():
+            return False
+        rho = self.setting.rho.item()  # of tokens of one law and one teacher, see `Setting`
+        to_teacher = averages.teacher_noise[:, 0, :, 0] / np.sqrt(rho) + averages.teacher_pull / rho
+        held = [pull for pull, own in ((to_teacher, self.teacher[0]), (averages.pull, self.places)) if not len(own)]
+        return any((np.abs(pull.mean(axis=0)) > PULLED * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
         """Return test_mse, on the kernel of two tokens replicon, and gain.

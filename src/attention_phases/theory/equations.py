@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import BadInput
 from ..task import Task
 from .kernels import general, two_tokens
 from .quadrature import over_scrambles
@@ -85,7 +86,8 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     """
     if lowest is None:
         lowest = np.empty((*points.shape[:2], 2, setting.fields))
-    assert points.shape[2] == setting.dimensions, points.shape  # compiled code would read beyond them
+    if points.shape[2] != setting.dimensions:  # compiled code would read beyond them
+        raise BadInput("points", points.shape, f"an array (scrambles, N, {setting.dimensions})")
     return (_fast_average if setting.fast else _general_average)(setting, overlaps, points, lowest, anew)
 
 

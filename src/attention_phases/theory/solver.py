@@ -32,6 +32,7 @@ STEP = 1e-2
 UNSETTLED = "did not settle"
 ENDED = "branch has ended"
 SADDLE = "is a saddle"
+PULLED = "clusters pull an overlap that is held at zero"
 
 
 @dataclass(frozen=True)
@@ -215,6 +216,8 @@ def _describe(model, x, averages, net, before):
         reason = ENDED
     elif not (np.linalg.eigvals(jacobian).real < 1).all():
         reason = SADDLE
+    elif model.is_pulled(averages):
+        reason = PULLED
     return Solution(
         alpha=model.alpha,
         overlaps=overlaps,

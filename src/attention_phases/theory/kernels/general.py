@@ -10,7 +10,8 @@ from collections import namedtuple
 from math import exp, sqrt
 
 import numpy as np
-from numba import njit
+
+from ...compiled import njit
 
 MAX_STEPS = 100
 FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less curvature in some direction only

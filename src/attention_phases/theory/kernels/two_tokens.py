@@ -10,7 +10,8 @@ All compiled code is in this one file: Numba's cache notices a change only in th
 from math import exp, log, sqrt
 
 import numpy as np
-from numba import njit
+
+from ...compiled import njit
 
 NARROWEST = 0.5  # least (h_1 - h_2)^2 of a start: the scores of equal fields are zero
 MAX_STEPS = 100

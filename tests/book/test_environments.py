@@ -1,0 +1,212 @@
+"""What people have set on their machines: locales, styles and kernels of their own, optimised Python, no network."""
+
+import ast
+import errno
+import json
+import os
+import re
+import shutil
+import subprocess
+from inspect import isfunction
+
+import numba
+import pytest
+from numba.core import caching
+
+from attention_book import cli, commands
+from attention_book.paths import ROOT
+from attention_phases.compiled import njit
+
+FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
+TEXT = ("read_text", "write_text")
+
+
+def test_text_files_name_their_encoding():
+    """Also where ruff's rule does not see it: it asks only what is spelt out as a Path."""
+    calls = {}
+    for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+            if getattr(call.func, "attr", None) in TEXT or options.get("text") == "True":
+                calls[f"{path}:{call.lineno}"] = "encoding" in options
+    assert len(calls) > 100
+    assert [place for place, named in calls.items() if not named] == []
+
+
+# The installation
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A function that runs `make` in a folder with nothing but what the installation needs."""
+
+    def make(*arguments):
+        for name in ("Makefile", "constraints.txt", "pyproject.toml"):
+            shutil.copy(ROOT / name, tmp_path)
+        ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PIP_EXTRA_INDEX_URL"}  # of the `make` that runs this test
+        environment = {name: value for name, value in os.environ.items() if name not in ours}
+        options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8"}
+        return subprocess.run(["make", *arguments], **options)
+
+    return make
+
+
+def test_only_where_nothing_else_is_known_pytorch_for_cpus_is_asked_for(make):
+    """By uv, which knows where it is; the pinned version. What pip finds is asked for in any case."""
+    version = re.search("^torch==.*$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
+    for known in ("GPU=/proc/driver/nvidia", "PIP_EXTRA_INDEX_URL=https://example.org", "GPU="):
+        recipe = make("--dry-run", "install", known).stdout
+        assert ("uv pip install" in recipe) == (known == "GPU=")
+        assert f"pip install --quiet --no-compile -c constraints.txt {version}\n" in recipe
+    assert f"--torch-backend=cpu {version} " in recipe
+
+
+def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path):
+    """Debian's, without its package python3-venv, has no module ensurepip."""
+    (tmp_path / "python").write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1; esac\n', encoding="utf-8")
+    (tmp_path / "python").chmod(0o755)
+    done = make("install", "PYTHON=./python")
+    said, ended = done.stderr.splitlines()
+    assert said == "./python cannot make environments: install them, on Debian as python3-venv"
+    assert done.returncode and "Error 1" in ended and not (tmp_path / ".venv").exists()
+
+
+# Folders that may not be written
+
+
+def test_code_is_compiled_also_where_it_cannot_be_kept(monkeypatch):
+    """A read-only installation, and a user without a HOME: numba would say "no locator available"."""
+    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
+    with pytest.raises(RuntimeError, match="no locator available"):
+        numba.njit(cache=True)(lambda x: x)
+    assert njit(cache=True)(lambda x: x + 1)(1) == 2
+
+
+def test_a_folder_that_may_not_be_written_is_one_line(complaint, monkeypatch, tmp_path):
+    def refuse(*_):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(tmp_path))
+
+    monkeypatch.setattr(commands, "sweep", refuse)
+    monkeypatch.setattr(refuse, "__name__", "sweep")
+    monkeypatch.setattr(refuse, "__doc__", "Refused.")
+    assert complaint(1, "sweep", "fig02") == f"{tmp_path}: Permission denied\n"
+
+
+# Python's own settings
+
+
+def test_help_needs_no_docstrings(run, monkeypatch):
+    """PYTHONOPTIMIZE=2 leaves them out, and assertions."""
+    kept = run("--help")
+    for thing in (cli, *filter(isfunction, vars(commands).values())):
+        monkeypatch.setattr(thing, "__doc__", None)
+    assert run("--help") == kept
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src").rglob("*.py")]
+    assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
+
+
+# A page and the pictures made outside of notebooks, on a machine with settings of its own
+
+
+PAGE = """\
+(fig02)=
+# Figure 2: a page where α is ω
+
+```{code-cell} python
+:tags: [parameters]
+
+profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
+```
+
+```{code-cell} python
+import numpy as np
+import pandas as pd
+
+from attention_book import published
+from attention_book.published import Comparison, compare
+from attention_book.render.markup import Table
+from attention_book.render.style import panels, styled, use_book_output
+from attention_phases.measured import Measured
+
+use_book_output()
+known = published.CRITICAL_ALPHA[0.3]
+row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
+print("−1/3 =", np.array([-1 / 3]), pd.Series([1 / 3]))
+Table(compare([row]), "Published and ours")
+```
+
+```{code-cell} python
+---
+mystnb:
+  figure:
+    name: fig-02
+    caption: 'Both α and ω.'
+---
+@styled
+def draw():
+    figure, axes = panels(2, 2.0)
+    for panel in axes:
+        panel.plot([0.0, 1.0], [1e-3, 2e-3], label="ω")
+        panel.set(xlabel=r"$\\alpha$", title="α")
+        panel.legend()
+    return figure
+
+draw();
+```
+"""
+BUILD = """
+import sys
+from pathlib import Path
+import phases
+from attention_book import cli, paths
+from attention_book.notebooks import __main__ as command, execution
+
+cli.as_text = lambda result: chr(0x3c9)
+cli.main(["figures"])
+here = Path(sys.argv[1])
+paths.NOTEBOOKS, execution.KEPT, command.SHOWN = here / "notebooks", here / "kept", here / "shown"
+phases.write("dark", here)
+sys.exit(command.main(["--profile", "smoke"]))
+"""
+KERNEL = {"argv": ["false"], "display_name": "Of another environment", "language": "python"}
+SETTINGS = {
+    "home/.ipython/profile_default/startup/00.py": (
+        "import numpy, pandas\nprint('started')\nnumpy.set_printoptions(precision=2)\n"
+        "pandas.set_option('display.precision', 2)"
+    ),
+    "home/.ipython/profile_default/ipython_kernel_config.py": "get_config().InlineBackend.rc = {'axes.grid': True}",
+    "home/.local/share/jupyter/kernels/python3/kernel.json": json.dumps(KERNEL),
+    "matplotlibrc": "text.usetex: True\nfont.size: 30\naxes.grid: True\nsvg.fonttype: none\n",
+}
+
+
+@pytest.mark.slow
+def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(python, tmp_path, monkeypatch):
+    """Locale, Matplotlib's style, a kernel, start-up files and settings of IPython in HOME, dead proxies."""
+
+    def build(folder):
+        for name, content in {"notebooks/page.md": PAGE, "notebooks/profiles.toml": ""}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(content, encoding="utf-8")
+        done = python("-c", BUILD, folder)
+        assert done.returncode == 0, done.stderr
+        (folder / "shown/times.md").unlink()
+        files = [folder / "phases-dark.svg", *(folder / "shown").rglob("*")]
+        said = done.stdout.replace(str(folder), "")
+        return said, {str(path.relative_to(folder)): path.read_bytes() for path in files if path.is_file()}
+
+    printed, expected = build(tmp_path / "plain")
+    for name, content in SETTINGS.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://192.0.2.1:9")  # an address of documentation, which nothing answers
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MATPLOTLIBRC", str(tmp_path / "matplotlibrc"))
+    for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}.items():
+        monkeypatch.setenv(name, value)
+    said, built = build(tmp_path / "set")
+    assert said == printed.replace("ω", r"\u03c9")
+    assert {"phases-dark.svg", "shown/scorecard.svg", "shown/figures/fig-02.svg"} <= built.keys()
+    assert [name for name, content in expected.items() if content != built[name]] == []
