@@ -80,7 +80,7 @@ test-book: test-notebooks
 	$(call print,_build/smoke)
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
 
-metadata: $(READY)  ## write what describes the stored results to others: data package, crate; README's picture
+metadata: $(READY)  ## write what describes the stored results to others: Data Package; README's picture
 	$(BIN)/python -m attention_book.metadata
 	$(BIN)/python .github/phases.py
 

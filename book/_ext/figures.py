@@ -12,9 +12,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+from dark import corners, dark
 from docutils import nodes
-
-from attention_book.render.screens import corners, dark
 
 EXPLORER = "book/index"
 FOLDER = "figures"  # at the top of the built book

@@ -1,9 +1,8 @@
-"""Bring what describes the stored results to others up to date: data package, crate, the list of tables.
+"""Bring what describes the stored results to others up to date: the Data Package, the list of tables.
 
 python -m attention_book.metadata
 
-Titles, licences and persons are written into these files by hand; columns, sizes, hashes and dates come from the
-tables.
+Titles, licences and persons are written into these files by hand; columns, sizes and hashes come from the tables.
 """
 
 import inspect
@@ -16,7 +15,7 @@ import pyarrow.parquet as pq
 
 from attention_phases import __version__
 
-from .analysis import published_tables
+from . import authors_tables
 from .experiments import GRIDS, cells, grid
 from .paths import ROOT
 from .quantities import BRANCHES, OPTIMIZERS, QUANTITIES, RATIO, STARTS, THRESHOLDS, Quantity
@@ -32,23 +31,14 @@ TYPES = (  # of Arrow, and what Data Packages call them
 
 def texts():
     """Return the texts as they should be, by their path in the repository."""
-    tables = sorted((ROOT / "data").glob("*.parquet"))
-    resources = [resource(path) for path in tables]
+    resources = [resource(path) for path in sorted((ROOT / "data").glob("*.parquet"))]
     package = json.loads((ROOT / "data/datapackage.json").read_text(encoding="utf-8"))
     package |= {"version": __version__, "resources": resources}
-    crate = json.loads((ROOT / "ro-crate-metadata.json").read_text(encoding="utf-8"))
-    crate["@graph"] = graph(crate["@graph"], resources, finished=max(map(last_finished, tables)))
     readme = (ROOT / "data/README.md").read_text(encoding="utf-8")
     return {
         "data/README.md": ROWS.sub(lambda _: "".join(map(line, resources)), readme),
-        "data/datapackage.json": as_text(package),
-        "ro-crate-metadata.json": as_text(crate),
+        "data/datapackage.json": json.dumps(package, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
     }
-
-
-def as_text(value):
-    """The JSON of a file."""
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def line(table):
@@ -60,8 +50,8 @@ def line(table):
 def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
-    experiment = GRIDS.get(path.stem, published_tables)  # the one table that is computed from others
-    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else published_tables.PublishedTable
+    experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
+    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else authors_tables.PublishedTable
     return {
         "name": path.stem,
         "type": "table",
@@ -86,47 +76,6 @@ def field(column, cell_type):
     if about.names:
         entry["categories"] = [{"value": name, "label": label or name} for name, label in about.names.items()]
     return entry
-
-
-def graph(entities, resources, finished):
-    """The entities of the RO-Crate, with these tables in the place of those that it has."""
-    files = [
-        {
-            "@id": f"data/{table['path']}",
-            "@type": "File",
-            "name": table["name"],
-            "description": table["description"],
-            "encodingFormat": table["mediatype"],
-            "contentSize": str(table["bytes"]),
-            "sha256": table["hash"].removeprefix("sha256:"),
-            "license": {"@id": "https://creativecommons.org/licenses/by/4.0/"},
-            "isBasedOn": {"@id": "src/"},
-        }
-        for table in resources
-    ]
-    entities = replace_tables(entities, files)
-    for entity in entities:
-        if "version" in entity:
-            entity["version"] = __version__
-        if entity["@id"] == "./":
-            entity["datePublished"] = finished[:10]
-            entity["hasPart"] = replace_tables(entity["hasPart"], [{"@id": file["@id"]} for file in files])
-    return entities
-
-
-def replace_tables(entities, tables):
-    """Entities with `tables` where the first of their tables stands."""
-    is_table = [entity["@id"].endswith(".parquet") for entity in entities]
-    others = [entity for entity, table in zip(entities, is_table) if not table]
-    first = is_table.index(True)
-    return others[:first] + tables + others[first:]
-
-
-def last_finished(path):
-    """When the latest cell of a table was done, from the file's statistics."""
-    metadata = pq.ParquetFile(path).metadata
-    column = metadata.schema.names.index("finished")
-    return max(metadata.row_group(i).column(column).statistics.max for i in range(metadata.num_row_groups))
 
 
 # What a column means
@@ -207,7 +156,7 @@ OF_CELLS = {  # and of types that derive from them
         "what": _about(_OF_RUNS),
     },
     cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
-    published_tables.PublishedTable: {
+    authors_tables.PublishedTable: {
         "start": Quantity(
             "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
         ),

@@ -1,9 +1,7 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
-import json
 import re
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +14,6 @@ from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
-from attention_book.pages import variants
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -24,7 +21,6 @@ from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import end
 
-REFERENCES = Path(__file__).parents[1] / "reference"
 ENDS = {"semantic", "positional"}
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
 LEADING = variant_grids.power_law(1.5).directions[0]
@@ -99,12 +95,10 @@ def left_the_encoding(optimizer):
     return (rows["theta"].abs() > rows["m"].abs()).groupby(rows["omega"]).mean()
 
 
-def copies_of_rank_two():
-    """By alpha, whether two copies meet, as the page of architectures says at any size."""
-    cells = json.loads((REFERENCES / "architectures_compared.json").read_text(encoding="utf-8"))
-    (rows,) = (lines for cell in cells for lines in cell.values() if "branch" in lines and "student" in lines)
-    distances = {rows[place + 1]: rows[place + 3] for place, word in enumerate(rows) if word == "rank 2"}
-    return {alpha: "meet" if distance.startswith("below") else "apart" for alpha, distance in distances.items()}
+def copies_of_rank_two_stay_apart():
+    """By alpha, whether two copies of message passing stay apart, as the page of architectures says."""
+    rows = stored("architectures_compared", "settled").query("student == 'rank 2'")
+    return rows.set_index("alpha")["distance"].notna().to_dict()
 
 
 def settled_near_the_transition():
@@ -209,8 +203,7 @@ def correlated_off():
 @cache
 def compared_off():
     """Students minus theory in errors, by architecture and quantity."""
-    rows = variants.compared(load("variants_size"), load("variants_theory"))
-    return rows.set_index(["architecture", "quantity"])["sigma_off"]
+    return stored("architectures_compared", "rows").set_index(["architecture", "quantity"])["sigma_off"]
 
 
 def rise_with_full_value():
@@ -439,7 +432,7 @@ CLAIMS = {
     },
     "fig11_rank2": {
         r"beyond it, at $\alpha=0.75$; at $\alpha=2$ there are none": lambda: (
-            copies_of_rank_two() == {"0.5": "apart", "0.75": "apart", "2": "meet"}
+            copies_of_rank_two_stay_apart() == {0.5: True, 0.75: True, 2.0: False}
         ),
         r"end in the same minimum, one data set excepted; before, on many data sets in two, whose losses differ by": (
             lambda: (

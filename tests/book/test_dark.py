@@ -9,8 +9,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from built import EXECUTED, HTML
+from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 
-from attention_book.render.screens import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 from attention_book.render.slices import TIED
 from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE, VALUES
 

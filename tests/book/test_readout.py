@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from built import DESK, EXECUTED, HTML, PHONE
+from dark import SVG
 from matplotlib import pyplot as plt
 
 from attention_book.render.drawn import as_json
-from attention_book.render.screens import SVG
 
 BY_NAME = {"#c8553d": "semantic"}
 STEP = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"

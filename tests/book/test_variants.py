@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cells import cell
+from cells import cell as cell_of_page
 from frames import students as students_on_a_line
 
 from attention_book.analysis.architectures import ONE, TWO, beside_students, beside_theory, extrapolate, threshold_moves
 from attention_book.experiments.cells import ArchitectureCell, work
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
-from attention_book.pages import variants
-from attention_book.pages.variants import excess_length
+from attention_book.store.provenance import canonical
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model import students
@@ -19,10 +18,18 @@ from attention_phases.theory import solve
 from attention_phases.theory.branches import as_row
 
 TASK = Task()
+PAGE = "architectures_compared"
 
 
 def variant_cell(architecture, alpha, d, seed):
     return ArchitectureCell("test", TASK, alpha, d, seed, "lbfgs", ("semantic",), architecture=architecture)
+
+
+def lengths_of(cells):
+    """By which share the teacher of each cell is longer than in the limit, as the page finds it."""
+    texts = [canonical(cell) for cell in cells]
+    lengths = cell_of_page(PAGE, "lengths", read=lambda *_: pd.DataFrame({"cell": texts}), profile="test")["lengths"]
+    return [lengths[text] for text in texts]
 
 
 @pytest.mark.slow
@@ -31,7 +38,7 @@ def test_theory_and_students_agree(name):
     """Students in three dimensions, extrapolated to infinite d as 1/d, and theory."""
     architecture, alpha = COMPARED[name], COMPARED_ALPHA[name]
     cells = [variant_cell(architecture, alpha, d, seed) for d in (60, 120, 240) for seed in range(12)]
-    rows = pd.DataFrame([{"d": cell.d, "length": excess_length(cell), **work(cell)[0]} for cell in cells])
+    rows = pd.DataFrame([{"d": cell.d, **work(cell)[0]} for cell in cells]).assign(length=lengths_of(cells))
     solution = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert solution.converged
     theory = as_row(TASK, solution)
@@ -58,7 +65,7 @@ def test_the_length_of_the_teacher_is_that_of_the_run(name, monkeypatch):
     sample = students.sample
     monkeypatch.setattr(students, "sample", lambda *given: seen.append(sample(*given)) or seen[0])
     work(cell)
-    assert excess_length(cell) == pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)
+    assert lengths_of([cell]) == [pytest.approx(seen[0].teacher.double().square().mean().item() - 1, rel=1e-12)]
 
 
 def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
@@ -82,7 +89,7 @@ def test_overlaps_with_the_positions_count_without_their_sign():
     assert row.limit == pytest.approx(0.3, abs=1e-9)
 
 
-def test_theory_against_students_of_every_architecture(monkeypatch):
+def test_theory_against_students_of_every_architecture():
     """Students at d and 2 d on the line 0.5 + 3/d, teachers of length 1 but for one: the limit is 0.5."""
     correlated = Architecture(correlation=0.3)
     sizes = pd.MultiIndex.from_product([(100, 200), (0.02, -0.02, 0.0)], names=["d", "away"]).to_frame(index=False)
@@ -90,10 +97,9 @@ def test_theory_against_students_of_every_architecture(monkeypatch):
     table = table.assign(**dict.fromkeys(ONE, 0.5 + 3 / sizes["d"] + sizes["away"]))
     theory = {name: 0.49 for name in ONE} | {f"{name}_error": 0.03 for name in ONE}
     theory |= {"m": -0.49, "q_error": 0.0, "what": "semantic", "alpha": 3.0}
-    monkeypatch.setattr(variants, "COMPARED", {"correlated": correlated})
-    monkeypatch.setattr(variants, "restore", lambda kind, text: text)
-    monkeypatch.setattr(variants, "excess_length", lambda text: 0.1 if text == "1000.0" else 0.0)
-    rows = variants.compared(table, pd.DataFrame([theory | vars(correlated)])).set_index("quantity")
+    given = {"table": table, "lines": pd.DataFrame([theory | vars(correlated)]), "COMPARED": {"correlated": correlated}}
+    lengths = {text: 0.1 if text == "1000.0" else 0.0 for text in table["cell"]}
+    rows = cell_of_page(PAGE, "rows", lengths=lengths, **given)["rows"].set_index("quantity")
     assert list(rows.index) == ["m", "theta", "train_loss", "test_mse"]  # q has no error: held by the branch
     assert set(rows["architecture"]) == {"correlated tokens"} and set(rows["alpha"]) == {3.0}
     assert rows.loc["m", "theory"] == 0.49  # a student and its mirror image are one
@@ -128,7 +134,7 @@ def test_maps_of_students_beside_theory():
     lines = lines.assign(alpha_error=0.03, form="untied", tokens=2, correlation=0.0)
     crossings = {0.1: (0.7, 9.0), 0.3: (1.3, 1.6), 0.5: (1.0, 1.0)}
     table = pd.concat([students_on_a_line(omega, *alphas) for omega, alphas in crossings.items()])
-    compared = cell("fig14_maps", "checked", maps={"untied": table}, lines=lines, SHOWN=(0.1,))["checked"]
+    compared = cell_of_page("fig14_maps", "checked", maps={"untied": table}, lines=lines, SHOWN=(0.1,))["checked"]
     assert list(zip(compared["student"], compared["threshold"], compared["omega"])) == [
         ("untied queries and keys", *where) for where in (("critical", 0.1), ("critical", 0.3), ("linear", 0.3))
     ]
@@ -141,5 +147,5 @@ def test_where_students_from_random_starts_cross():
     never = late.assign(omega=0.5, test_mse=9.0)
     other = late.assign(optimizer="lbfgs", test_mse=0.0)
     table = pd.concat([late, never, other])
-    crossed = cell("fig14_maps", "crossed", read=lambda *_: table, profile="")["crossed"]
+    crossed = cell_of_page("fig14_maps", "crossed", read=lambda *_: table, profile="")["crossed"]
     assert list(crossed.index) == [0.3] and crossed.loc[0.3].to_list() == pytest.approx([1.7, 0.0])

@@ -34,8 +34,8 @@ class Kind(NamedTuple):
     Attributes:
         worker: gives the rows of a cell.
         unrepeatable: columns that no two runs share.
-        beginning: gives the first rows of a cell, `rows` in number, where the whole takes too long to be computed
-            again, or rounding grows too much on the way.
+        beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
+            sensitive to rounding, to be repeated.
         ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 

@@ -39,7 +39,7 @@ STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not 
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
 }
-# Of a legend that no line crosses; see also `screens.dark`.
+# Of a legend that no line crosses; see also `book/_ext/dark.py`.
 OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 
 # labels of axes

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from .style import VALUES
+from attention_book.render.style import VALUES
 
 PAPER, INK = "#121212", "#e6e6e6"  # what white and black become; paper is the background of the book's dark theme
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
