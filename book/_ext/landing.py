@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from attention_book.explorer import PICTURE, SCRIPT, WORDS, pieces
+from explorer import PICTURE, SCRIPT, WORDS, pieces
 
 PAGE = "book/index"
 OWN = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js")

@@ -9,15 +9,7 @@ import pandas as pd
 import pytest
 import torch
 from built import DESK, HERE, HTML, PHONE, opening
-from numpy.polynomial.polynomial import polyval2d
-from scipy.special import expit
-from test_pages import WCAG, serious
-
-from attention_book.analysis.thresholds import borders_of
-from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.results import read
-from attention_book.experiments.simulation import train_students
-from attention_book.explorer import (
+from explorer import (
     EXPERIMENTS,
     VARIANTS,
     WORDS,
@@ -28,6 +20,14 @@ from attention_book.explorer import (
     polynomial,
     with_interpolation,
 )
+from numpy.polynomial.polynomial import polyval2d
+from scipy.special import expit
+from test_pages import WCAG, serious
+
+from attention_book.analysis.thresholds import borders_of
+from attention_book.experiments.cells import StudentCell
+from attention_book.experiments.results import read
+from attention_book.experiments.simulation import train_students
 from attention_book.pages.prices import account, claim_words, students_at
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample

@@ -2,6 +2,7 @@
 
 import json
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -10,15 +11,14 @@ import pandas as pd
 from filelock import FileLock
 from numpy.polynomial.hermite_e import hermegauss
 
+from attention_book.analysis.thresholds import alpha_of, borders_of
+from attention_book.experiments.results import read
+from attention_book.pages import prices
+from attention_book.paths import ROOT, stored_table
+from attention_book.render.style import styled
+from attention_book.store.provenance import source_digest
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA, OWN
-
-from .analysis.thresholds import alpha_of, borders_of
-from .experiments.results import read
-from .pages import prices
-from .paths import ROOT, stored_table
-from .render.style import styled
-from .store.provenance import source_digest
 
 KEPT = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
@@ -36,7 +36,7 @@ CUBIC, LINEAR = 4, 2  # nodes that a polynomial goes through: values, and their 
 
 def pieces():
     """Folder with `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`, made where code or data changed."""
-    digest = sha256(source_digest("attention_phases", "attention_book").encode())
+    digest = sha256(source_digest("attention_phases", "attention_book").encode() + Path(__file__).read_bytes())
     for name in (TRAINED, THEORY, CLOSE, VARIANTS, *EXPERIMENTS.values()):
         digest.update(stored_table(name).read_bytes())
     folder = KEPT / digest.hexdigest()[:12]
