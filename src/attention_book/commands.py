@@ -218,14 +218,15 @@ def verify(options):
 
 def published(options):
     """The authors' published tables beside the stored results of the same cells."""
-    from .analysis import published_tables
+    from . import authors_tables
+    from .analysis.published_tables import summary
 
-    compared, lacking = published_tables.compare_tables(options.folder)
+    compared, lacking = authors_tables.compare_tables(options.folder)
     if options.out:
-        published_tables.write_comparison(compared, options.out)
+        authors_tables.write_comparison(compared, options.out)
     means = compared[(compared["optimizer"] == "gd") & compared["instances"].notna()]
     scores = means["z"].abs()
-    by = published_tables.summary(means).drop(columns="p").round(4)
+    by = summary(means).drop(columns="p").round(4)
     by = by.rename(columns={"numbers": "n", "median": "median_abs_z", "percentile_95": "p95_abs_z"})
     return {
         "numbers": len(means),

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from attention_phases import __version__
 
-from .analysis import published_tables
+from . import authors_tables
 from .experiments import GRIDS, cells, grid
 from .paths import ROOT
 from .quantities import BRANCHES, OPTIMIZERS, QUANTITIES, RATIO, STARTS, THRESHOLDS, Quantity
@@ -50,8 +50,8 @@ def line(table):
 def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
-    experiment = GRIDS.get(path.stem, published_tables)  # the one table that is computed from others
-    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else published_tables.PublishedTable
+    experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
+    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else authors_tables.PublishedTable
     return {
         "name": path.stem,
         "type": "table",
@@ -156,7 +156,7 @@ OF_CELLS = {  # and of types that derive from them
         "what": _about(_OF_RUNS),
     },
     cells.ExchangedCell: {"epoch": Quantity("of Adam, from 1")},
-    published_tables.PublishedTable: {
+    authors_tables.PublishedTable: {
         "start": Quantity(
             "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
         ),

@@ -285,7 +285,7 @@ register(
     "Theory of clustered tokens over alpha.",
     ArchitectureLineCell,
     {"architecture": STANDARD} | CLUSTERED,
-    paper={"alphas": (0.5, 1.0, 2.0), "points": 2**10, "scrambles": 16},
+    paper={"alphas": (0.5, 1.0, 2.0), "points": 2**6, "scrambles": 8},
     laptop={"alphas": (1.0, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": CLUSTERS["along the encoding"], "alphas": (2.0,), "points": 2**5, "scrambles": 4},
 )
