@@ -212,7 +212,6 @@ QUANTITIES = {
         scale="%",
         form="+.1f",
     ),
-    "median_away": _shown("median", ".1f", scale="%"),
     "p": _shown(form=".2g"),
     # theory and students
     "usual": _shown("standard student, theory"),
@@ -294,11 +293,34 @@ QUANTITIES = {
     "gained": _shown("loss raised by", scale="%", missing="not found"),
     "explained": _shown("one step explains", scale="%"),
     # the published quadrature
-    "rule": _ratio("the quantity, or the threshold, by the published rules; empty where the losses do not cross"),
+    "rule": _ratio(
+        "the quantity, or the threshold, by the published rules; empty where the losses do not cross",
+        heading="by their rules",
+        form=".4f",
+        missing="no crossing",
+    ),
     "many": _ratio("the quantity on many points"),
-    "rule_away": _ratio("by the published rules minus published, over published; of curves of theory"),
-    "step_away": _ratio("the same of one step of the rules from the published overlaps, and of losses at these"),
-    "exact": _ratio("threshold from the overlaps of the 144 points, their losses integrated on many"),
+    "within": _shown("rules within 0.1 %", ".0f", scale="%"),
+    "rule_away": _ratio(
+        "by the published rules minus published, over published; of curves of theory",
+        heading="rules off by",
+        form=".2f",
+        scale="%",
+    ),
+    "step_away": _ratio(
+        "the same of one step of the rules from the published overlaps, and of losses at these",
+        heading="one step",
+        form=".2f",
+        scale="%",
+        missing="–",
+    ),
+    "many_away": _shown("converged off by", ".1f", scale="%"),
+    "exact": _ratio(
+        "threshold from the overlaps of the 144 points, their losses integrated on many",
+        heading="exact losses",
+        form=".4f",
+        missing="no crossing",
+    ),
     # the counting task
     "sequences": Quantity("sequences drawn, of which duplicates are dropped"),
     "adam_epochs": Quantity("epochs of Adam, with the frozen zeros"),
