@@ -5,7 +5,7 @@ A column `x_error` is the standard error of `x`.
 
 from dataclasses import dataclass, field
 
-from attention_book.analysis import published_tables
+from attention_book import authors_tables
 from attention_book.experiments import cells
 from attention_phases.model.architectures import FORMS
 
@@ -301,7 +301,7 @@ OF_CELLS = {  # and of types that derive from them
         "what": _about(_OF_RUNS),
     },
     cells.ExchangedCell: {"epoch": Column("of Adam, from 1")},
-    published_tables.PublishedTable: {
+    authors_tables.PublishedTable: {
         "start": Column(
             "initial weights, or branch of theory", names=STARTS | BRANCHES | {"symmetric": "no overlap at all"}
         ),

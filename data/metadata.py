@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from columns import described
 
-from attention_book.analysis import published_tables
+from attention_book import authors_tables
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
 from attention_phases import __version__
@@ -49,8 +49,8 @@ def line(table):
 def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
-    experiment = GRIDS.get(path.stem, published_tables)  # the one table that is computed from others
-    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else published_tables.PublishedTable
+    experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
+    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else authors_tables.PublishedTable
     return {
         "name": path.stem,
         "type": "table",

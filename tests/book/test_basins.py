@@ -11,10 +11,9 @@ from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classif
 from attention_book.analysis.instances import memory, wilson
 from attention_book.experiments.cells import FirstStepsCell
 from attention_book.experiments.simulation import take_first_steps
-from attention_book.pages import starts as basins
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
-from attention_phases.theory.small_weights import growing_cosines
+from attention_phases.theory.small_weights import growing_cosines, growth_rates
 from attention_phases.training.optimizers import GD_RATE
 
 SIGMA, SPREAD = 0.5, 0.02
@@ -93,13 +92,15 @@ def test_cosines_are_those_of_the_weights():
 def test_growth_on_data_and_the_first_steps_of_descent():
     """Against the linear theory in a small dimension, within the errors of both sides and 3/d."""
     task, d = Task(), 150
-    rates, theory = basins.growth_on_data(task, (3.0,), d, 6).loc[3.0], basins.growth(task, (3.0,)).loc[3.0]
-    for name in ("semantic", "positional"):
-        assert abs(rates[name] / theory[name] - 1) < 4 * rates[f"{name}_error"] / theory[name] + 3 / d, name
     cells = [FirstStepsCell("first_steps", task, 3.0, d, seed, count=16, steps=(0, 20)) for seed in range(6)]
-    rows = [{"seed": cell.seed, **row} for cell in cells for row in take_first_steps(cell)]
-    course = basins.by_step(pd.DataFrame(rows), task.sigma)
-    linear = growing_cosines(task, 3.0, d, GD_RATE, np.array([0, 20]))
+    steps = pd.DataFrame([{"seed": cell.seed, **row} for cell in cells for row in take_first_steps(cell)])
+    given = {"task": task, "d": d, "data_sets": 6, "profile": "test", "read": lambda *_: steps}
+    page = cell("fig15_random", "course", **given)
+    rates, theory = page["on_data"].loc[3.0], growth_rates(task, 3.0)
+    for name in ("semantic", "positional"):
+        limit = theory[name].value
+        assert abs(rates[name] / limit - 1) < 4 * rates[f"{name}_error"] / limit + 3 / d, name
+    course, linear = page["course"], growing_cosines(task, 3.0, d, GD_RATE, np.array([0, 20]))
     for name in ("semantic", "positional"):
         off = (course[f"{name}_rms"] - linear[name]) / course[f"{name}_rms_error"]
         assert off.abs().max() < 4 and (course[f"{name}_rms_error"] < 0.3 * linear[name]).all(), name

@@ -9,6 +9,7 @@ import pytest
 from cells import cell, stored
 from scipy.stats import kstest, norm, t
 
+from attention_book import authors_tables as authors
 from attention_book.analysis import published_curves as curves
 from attention_book.analysis import published_tables as tables
 from attention_book.cli import main
@@ -27,19 +28,19 @@ CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 
 def checkout(tmp_path, monkeypatch):
     """Small made-up files in the place of the known ones."""
     (tmp_path / "empirics").mkdir()
-    for name in tables.FILES:
+    for name in authors.TABLE_FILES:
         (tmp_path / "empirics" / name).write_text(f"made up,{name}\n", encoding="utf-8")
-    digests = {name: sha256((tmp_path / "empirics" / name).read_bytes()).hexdigest() for name in tables.FILES}
-    monkeypatch.setattr(tables, "FILES", digests)
+    digests = {name: sha256((tmp_path / "empirics" / name).read_bytes()).hexdigest() for name in authors.TABLE_FILES}
+    monkeypatch.setattr(authors, "TABLE_FILES", digests)
     return tmp_path
 
 
 def test_known_files_are_found_and_others_refused_in_a_line(checkout, capsys):
-    assert {path.name for path in tables.find(checkout, tables.FILES).values()} == tables.FILES.keys()
+    assert {path.name for path in authors.find(checkout, authors.TABLE_FILES).values()} == authors.TABLE_FILES.keys()
     scaling = checkout / "empirics" / "results_scaling.csv"
     scaling.write_text("another\n", encoding="utf-8")
     with pytest.raises(BadInput, match=r"results_scaling\.csv: must be as at commit 0b867fa"):
-        tables.find(checkout, tables.FILES)
+        authors.find(checkout, authors.TABLE_FILES)
     scaling.unlink()
     assert main(["published", str(checkout)]) == 2
     complaint = capsys.readouterr().err
@@ -50,7 +51,7 @@ def test_units_are_ours():
     means = {"linear_gen_error_mean": 1.0, "attention_gen_error_mean": 2.0, "attention_train_error_mean": 300.0}
     overlaps = {"attention_mag_mean": 0.5, "attention_theta_mean": 0.8}
     frame = pd.DataFrame([CELL | means | overlaps])
-    rows = tables._in_our_units(tables.TABLES[0], frame, frame).set_index("quantity")["published"]
+    rows = authors._in_our_units(authors.TABLES[0], frame, frame).set_index("quantity")["published"]
     assert rows.to_dict() == {"linear_mse": 1, "test_mse": 2, "train_loss": 3, "m": 0.5, "theta": pytest.approx(0.2)}
 
 
@@ -64,7 +65,7 @@ def test_squares_of_two_columns_do_not_depend_on_their_rotation():
         columns |= dict.fromkeys([f"{column}_mean" for column in tables.LOSSES.values()], 0.0)
         values = pd.DataFrame(columns)
         means, spreads = (pd.DataFrame([CELL | dict(row)]) for row in (values.mean(), values.std()))
-        rows = tables._in_our_units(tables.TABLES[3], means, spreads).set_index("quantity")["published"]
+        rows = authors._in_our_units(authors.TABLES[3], means, spreads).set_index("quantity")["published"]
         squares.append(rows[["m^2", "theta^2"]].to_numpy())
     expected = (runs**2).sum(1).mean() * np.array([1, 0.5**4])
     np.testing.assert_allclose(squares, [expected, expected])
@@ -82,13 +83,13 @@ def test_halves_are_scored_against_each_other_as_theirs_are():
 
 def test_curves_of_theory_are_compared_in_our_units():
     """Made-up curves that are the rule's, but for a test error of both tokens, signs and a V too large by a tenth."""
-    curve, alphas = curves.CURVES["0.3"], [1.25, 2.0]
+    curve, alphas = authors.CURVES["0.3"], [1.25, 2.0]
     stored = load(stored_table("published_rule")).query("what == 'semantic' and omega == 0.3")
     stored = stored[stored["alpha"].isin(alphas)]
     theirs = stored.pivot(index="alpha", columns="quantity", values="rule").reset_index()
     theirs = theirs.assign(V=1.1 * theirs["V"], theta=-theirs["theta"], Phi=-theirs["train_loss"], m=1e-9)
     theirs["mse"] = 2 * theirs["test_mse"]
-    rows = curves._beside_ours(curve, theirs, stored)
+    rows = authors._curve_beside_ours(curve, theirs, stored)
     assert len(rows) == 10 and set(rows["quantity"]) == {"q", "V", "theta", "train_loss", "test_mse"}
     wrong = rows["quantity"] == "V"
     assert rows.loc[~wrong, "rule_away"].abs().max() < 1e-9
@@ -148,7 +149,7 @@ def test_the_figures_of_cells():
     cell = {"form": "tied", "matrix": "[[0.6,0.4],[0.4,0.6]]", "d": 1000, "sigma": 0.5, "lam": 0.01, "omega": 0.3}
     changes = [{}, {"omega": 0.2}, {"omega": 0.7}, {"lam": 0.1}, {"matrix": "[[0.3,0.7],[0.8,0.2]]"}]
     changes += [{"d": 87}, {"form": "rank2"}]
-    assert list(tables.figure_of(pd.DataFrame([cell | change for change in changes]))) == [
+    assert list(authors.figure_of(pd.DataFrame([cell | change for change in changes]))) == [
         "2",
         "3",
         "8",
@@ -172,7 +173,7 @@ def test_the_stored_comparison():
 
 
 def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, capsys):
-    monkeypatch.setattr(tables, "compare_tables", lambda folder: (STORED, {"rank2": 7}))
+    monkeypatch.setattr(authors, "compare_tables", lambda folder: (STORED, {"rank2": 7}))
     assert main(["published", "anywhere", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     scores = MEANS["z"].abs()

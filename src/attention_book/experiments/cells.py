@@ -16,7 +16,7 @@ from attention_phases.errors import check_count
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
-from ..store.provenance import flattened, seed_sequence
+from ..store.provenance import fields_of, seed_sequence
 
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
@@ -34,8 +34,8 @@ class Kind(NamedTuple):
     Attributes:
         worker: gives the rows of a cell.
         unrepeatable: columns that no two runs share.
-        beginning: gives the first rows of a cell, `rows` in number, where the whole takes too long to be computed
-            again, or rounding grows too much on the way.
+        beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
+            sensitive to rounding, to be repeated.
         ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
@@ -138,7 +138,7 @@ class _OnData:
 
     def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
-        return {"task": flattened(self.task), "alpha": self.alpha, "d": self.d, "seed": self.seed}
+        return {"task": fields_of(self.task), "alpha": self.alpha, "d": self.d, "seed": self.seed}
 
     def rng(self) -> np.random.Generator:
         """The generator that draws the teacher, the sentences and then the starts."""

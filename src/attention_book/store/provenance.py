@@ -30,17 +30,17 @@ MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_bo
 def canonical(record: Any) -> str:
     """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
 
-    record: a dataclass, read as `flattened`, or a mapping. Values are strings, booleans, integers, finite floats,
+    record: a dataclass, taken as its `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
         None, and nested tuples or lists.
     """
-    values = flattened(record) if is_dataclass(record) else record
+    values = fields_of(record) if is_dataclass(record) else record
     try:
         return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError) as error:
         raise BadInput("cell", values, f"made of finite JSON values ({error})") from None
 
 
-def flattened(record: Any) -> dict[str, Any]:
+def fields_of(record: Any) -> dict[str, Any]:
     """Return the fields of a dataclass by name, those of a dataclass in it in its place.
 
     A field that is marked so is left out where it has its default.
@@ -51,7 +51,7 @@ def flattened(record: Any) -> dict[str, Any]:
         if field.metadata.get("omitted at default") and value == field.default:
             continue
         if is_dataclass(value):
-            values |= flattened(value)
+            values |= fields_of(value)
         elif field.type in (float, "float") and isinstance(value, int):
             values[field.name] = float(value)  # 2 and 2.0 make equal cells, which must have one name
         else:
