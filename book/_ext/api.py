@@ -1,4 +1,4 @@
-"""The interface of the science, and of what several pages share, a page a module: a new module appears in the book by itself."""
+"""The interface of the science, and of what several pages share: a new module appears in the book by itself."""
 
 from importlib import import_module
 from pathlib import Path
