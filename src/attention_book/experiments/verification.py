@@ -13,12 +13,13 @@ import pandas as pd
 from scipy.stats import t
 
 from attention_phases.errors import StoreError, check_count
+from attention_phases.records import fields_of
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA
 from ..store import provenance
-from ..store.parquet import flat, load
-from ..store.provenance import check_rows, flattened, restore
+from ..store.parquet import as_column_value, load
+from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 from .cells import function, work
@@ -131,7 +132,7 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
     mismatches = []
     if len(recomputed) != len(stored):
         mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed)))
-    fields = {name: flat(value) for name, value in flattened(cell).items()}
+    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
     left_out = {"cell", *provenance.COLUMNS, *ignore}
     for row, (old, new) in enumerate(zip(stored, recomputed)):
         old = {name: value for name, value in old.items() if not pd.isna(value)}
