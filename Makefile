@@ -12,8 +12,8 @@ LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
 
 define LINT
-$(BIN)/ruff check src tests benchmarks book .github
-$(BIN)/ruff format --check src tests benchmarks book .github
+$(BIN)/ruff check src tests benchmarks book data .github
+$(BIN)/ruff format --check src tests benchmarks book data .github
 endef
 
 help:  ## this list
@@ -81,7 +81,7 @@ test-book: test-notebooks
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
 
 metadata: $(READY)  ## write what describes the stored results to others: Data Package; README's picture
-	$(BIN)/python -m attention_book.metadata
+	$(BIN)/python data/metadata.py
 	$(BIN)/python .github/phases.py
 
 validate: PROFILE := smoke

@@ -43,11 +43,19 @@ def cell(page, name, after=(), **given):
     return names
 
 
-@cache
-def stored(page, name):
-    """A name as it stands when the cell that binds it has run at the paper's size, after all cells before."""
-    names = {}
-    for source in sources(page)[: binding(page, name) + 1]:
+RUNS = {}  # by page and parameters: the names so far, and how many cells have run
+
+
+def stored(page, name, **parameters):
+    """A name of a page at the paper's size, but for some of its parameters, when the cell that binds it has run.
+
+    All cells before run too, once for all names that are asked for.
+    """
+    names, done = RUNS.setdefault((page, *parameters.items()), ({}, []))
+    for source in sources(page)[len(done) : binding(page, name) + 1]:
         exec(source, names)
+        done.append(source)
+        if len(done) == 2:  # after the imports the parameters
+            names |= parameters
     plt.close("all")
     return names[name]

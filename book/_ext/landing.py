@@ -1,14 +1,16 @@
-"""The landing page: its numbers, its picture and the explorer's data are made by the library before pages are read."""
+"""The landing page: its numbers are those that `notebooks/landing.md` glues; the explorer's data come beside them."""
 
-import json
+import ast
 import shutil
 from pathlib import Path
 
-from attention_book.explorer import PICTURE, SCRIPT, WORDS, pieces
+import nbformat
+from explorer import SCRIPT, write_script
 
 PAGE = "book/index"
 OWN = ("training.js", "explorer-theory.js", "explorer.js", "explorer-students.js")
 SCRIPTS = (SCRIPT, "d3-explorer.js", *OWN)  # in this order
+GLUED = "application/papermill.record/text/plain"
 EXECUTED = Path(__file__).resolve().parents[1] / "_executed"  # what the notebooks have made
 
 
@@ -20,13 +22,15 @@ def setup(app):
 
 
 def bring_words(app, config):
-    """Numbers as substitutions, so that the page's text says {{ alpha_c }}; the picture where the page finds it."""
-    config.myst_substitutions = {
-        **config.myst_substitutions,
-        **json.loads((pieces() / WORDS).read_text(encoding="utf-8")),
-    }
-    EXECUTED.mkdir(exist_ok=True)
-    shutil.copy(pieces() / PICTURE, EXECUTED)
+    """Numbers as substitutions, so that the page's text says {{ alpha_c }}."""
+    config.myst_substitutions = {**config.myst_substitutions, **glued(EXECUTED / "landing.ipynb")}
+
+
+def glued(path):
+    """Texts that an executed notebook has glued, by name."""
+    outputs = [output for cell in nbformat.read(path, 4).cells for output in cell.get("outputs", ())]
+    named = {output.metadata["scrapbook"]["name"]: output.data for output in outputs if "scrapbook" in output.metadata}
+    return {name: ast.literal_eval(data[GLUED]) for name, data in named.items()}
 
 
 def load_explorer(app, page, template, context, doctree):
@@ -42,6 +46,6 @@ def load_explorer(app, page, template, context, doctree):
 def bring_data(app, error):
     """The explorer's data, and those of the scorecard, whose page links to them."""
     if error is None and app.builder.format == "html":
-        shutil.copy(pieces() / SCRIPT, Path(app.outdir, "_static"))
+        write_script(Path(app.outdir, "_static"))
         for path in (EXECUTED / "scorecard.json", EXECUTED.parent / "scorecard.schema.json"):
             shutil.copy(path, Path(app.outdir, "book"))

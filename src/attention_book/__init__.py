@@ -1,9 +1,8 @@
 """The book beside the science; a notebook imports from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
-them what several pages need, `pages` what one page shows, and draws it; `render` gives numbers and pictures their form.
-`notebooks` executes the texts, `commands` does the work of the command line, `explorer` makes what the landing page
-needs, `metadata` what describes the data to others.
+them what several pages need, `render` gives numbers and pictures their form. `notebooks` executes the texts, `commands`
+does the work of the command line.
 """
 
 from importlib import import_module
@@ -19,8 +18,8 @@ NAMES = {
     "analysis.basins": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines fractions",
     "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
     "analysis.instances": "GAPS above_theory absolute_means advantage as_columns as_frame at_infinite_d by_data_set"
-    " difference_in_errors displaced gap_map in_errors instance_means limit memory root root_mean_squares searched"
-    " test_gap training_gap wilson with_errors",
+    " by_dimension difference_in_errors displaced gap_map in_errors instance_means limit memory root root_mean_squares"
+    " searched test_gap training_gap wilson with_errors",
     "analysis.lines": "losses_of theory_gap theory_lines",
     "analysis.one_step": "breaking_shift ground_states student_crossings three_ways with_one_step",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve is_minimum last_fall"

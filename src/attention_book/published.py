@@ -151,7 +151,7 @@ COLUMNS += ["verdict", "reason"]
 class Comparison:
     """A published number, and ours for the same quantity.
 
-    quantity: a name of `quantities`.
+    quantity: a name of `render.headings`.
     parameters: where it is measured, such as {"omega": 0.3, "branch": "semantic"}.
     ours: its error (> 0) is of the quadrature for theory, of the mean over instances for students.
     evidence: one of `EVIDENCE`, what ours comes from.

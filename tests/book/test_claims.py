@@ -72,6 +72,16 @@ def from_random_starts():
     return pd.DataFrame({"random": last, **theory}).dropna(subset="random")
 
 
+def by_rules_of_curves():
+    return stored("published_tables", "by_curve")
+
+
+def printed_over_rules():
+    """Printed alpha_c over those of the published rules, by omega."""
+    rows = stored("published_tables", "of_kind")["critical"]
+    return rows["known"] / rows["rule"]
+
+
 def per_cent(share, error, digits=0):
     """What a page writes as 7(1) %: a share and its error in per cent."""
     return round(100 * share, digits), round(100 * error, digits)
@@ -339,6 +349,17 @@ CLAIMS = {
         r"in $\alpha$ at $d = 1000$, sentences added": lambda: set(load("hysteresis")["d"]) == {1000},
         r"not at all from $\omega = 0.2$ on": lambda: (
             load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
+        ),
+    },
+    "published_tables": {
+        r"smaller up to $\omega=0.25$ than by the rules, from 0.35 on within 1 % of them": lambda: (
+            printed_over_rules().loc[:0.25].max() < 0.97 and abs(printed_over_rules().loc[0.35:] - 1).max() < 0.01
+        ),
+        r"at $\omega=0.14$, where converged theory has no positional solution": lambda: (
+            line("fig09_theory", "positional start").index.max() < 0.1
+        ),
+        r"Two files named after the alternative $A$, at $\omega=0.15$, are close to the standard one": lambda: (
+            by_rules_of_curves().query("what.str.contains('0.15')")["rule_away"].between(0.01, 0.05).all()
         ),
     },
     "minima": {

@@ -9,6 +9,16 @@ import pandas as pd
 import pytest
 import torch
 from built import DESK, HERE, HTML, PHONE, opening
+from cells import cell, stored
+from explorer import (
+    EXPERIMENTS,
+    Nodes,
+    branch_nodes,
+    interpolate,
+    polynomial,
+    with_interpolation,
+)
+from landing import EXECUTED, glued
 from numpy.polynomial.polynomial import polyval2d
 from scipy.special import expit
 from test_pages import WCAG, serious
@@ -17,18 +27,6 @@ from attention_book.analysis.thresholds import borders_of
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.results import read
 from attention_book.experiments.simulation import train_students
-from attention_book.explorer import (
-    EXPERIMENTS,
-    VARIANTS,
-    WORDS,
-    Nodes,
-    branch_nodes,
-    interpolate,
-    pieces,
-    polynomial,
-    with_interpolation,
-)
-from attention_book.pages.prices import account, claim_words, students_at
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
@@ -503,16 +501,18 @@ def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(ope
 
 
 @pytest.fixture(scope="module")
-def students():
-    return students_at(Task(), 1.25, 2**9)
+def accounts():
+    """Of both students at alpha_c, put at 1.25."""
+    line = pd.DataFrame([{"what": "critical", "alpha": 1.25, "alpha_error": 0.0}])
+    return cell("landing", "accounts", read=lambda *_: line, profile="", points=2**9)["accounts"].loc[1.25]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("branch", OWN)
-def test_misfits_and_bending_are_those_of_sentences(students, branch):
+def test_misfits_and_bending_are_those_of_sentences(accounts, branch):
     """Sentences drawn: of each the misfit at the proximal point, the way there, and the misfit of the fields before."""
     task, rng = Task(), np.random.default_rng(5)
-    q, m, theta, V = students[branch][0].overlaps
+    q, m, theta, V = solve(task, 1.25, branch, 2**9).overlaps
     y = task.sigma * rng.standard_normal((6000, 2))
     noise = np.sqrt(max(q - theta**2 / task.sigma**2, 0)) * rng.standard_normal(y.shape)
     before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
@@ -522,27 +522,26 @@ def test_misfits_and_bending_are_those_of_sentences(students, branch):
     def miss(h):
         return ((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2
 
-    paid = account(task, students[branch])
+    paid = accounts.loc[branch]
     drawn = {"misfit": miss(after), "bending": ((after - before) ** 2).sum(1) / (2 * V), "unseen": miss(before)}
     for name, values in drawn.items():
-        assert abs(values.mean() - getattr(paid, name).value) < 4 * values.std() / len(values) ** 0.5, name
-    assert paid.loss.value == pytest.approx(paid.ridge.value + 1.25 * paid.misfit.value)
+        assert abs(values.mean() - paid[name]) < 4 * values.std() / len(values) ** 0.5, name
+    assert paid["loss"] == pytest.approx(paid["ridge"] + 1.25 * paid["misfit"])
     slope = (solve(task, 1.3, branch, 2**9).train_loss - solve(task, 1.2, branch, 2**9).train_loss) / 0.1
-    assert paid.misfit.value + paid.bending.value == pytest.approx(slope, rel=0.01)
+    assert paid["misfit"] + paid["bending"] == pytest.approx(slope, rel=0.01)
 
 
 @pytest.mark.slow
-def test_what_the_landing_page_says_of_both_accounts_holds(students):
-    semantic, positional = (account(Task(), students[branch]) for branch in ("semantic", "positional"))
-    assert semantic.ridge.value > max(positional.ridge.value, 1.25 * semantic.misfit.value)
-    assert semantic.misfit.value < positional.misfit.value and semantic.bending.value < positional.bending.value
-    memorised = [paid.unseen.value - paid.misfit.value for paid in (semantic, positional)]
-    assert memorised[0] < memorised[1]
+def test_what_the_landing_page_says_of_both_accounts_holds(accounts):
+    semantic, positional = accounts.loc["semantic"], accounts.loc["positional"]
+    assert semantic["ridge"] > max(positional["ridge"], 1.25 * semantic["misfit"])
+    assert semantic["misfit"] < positional["misfit"] and semantic["bending"] < positional["bending"]
+    assert semantic["unseen"] - semantic["misfit"] < positional["unseen"] - positional["misfit"]
 
 
 def test_what_the_claims_say_of_the_thresholds_holds():
     """Of theory: alpha_l comes after alpha_c of the standard student and of untied weights wherever both are known."""
-    standard, alternative, variants = (read(name, "paper") for name in (*EXPERIMENTS.values(), VARIANTS))
+    standard, alternative, variants = (read(name, "paper") for name in (*EXPERIMENTS.values(), "fig14_theory"))
     for lines in (standard, alternative, variants[variants["form"] == "untied"]):
         both = (
             lines[lines["what"].isin(("critical", "linear"))]
@@ -551,13 +550,13 @@ def test_what_the_claims_say_of_the_thresholds_holds():
         )
         assert (both["critical"] < both["linear"]).all()
     assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
-    words = claim_words(standard, alternative, variants)
-    assert words == {"linear_first_to": "0.38", "crosses_to": "0.63", "alternative_crosses_to": "0.06"}
+    claims = stored("landing", "claims")
+    assert claims == {"crosses_to": 0.63, "alternative_crosses_to": 0.06, "linear_first_to": 0.38}
 
 
 @pytest.mark.slow  # of the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library_and_used():
-    words = json.loads((pieces() / WORDS).read_text(encoding="utf-8"))
+    words = glued(EXECUTED / "landing.ipynb")
     used = {
         name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8")))
         for name in ("index", "model", "scorecard")

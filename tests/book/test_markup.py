@@ -9,8 +9,8 @@ import pytest
 
 from attention_book import published as paper
 from attention_book.published import Comparison, compare
-from attention_book.quantities import QUANTITIES, SCALES
 from attention_book.render import markup
+from attention_book.render.headings import HEADINGS, SCALES
 from attention_phases.measured import Measured
 
 
@@ -136,7 +136,7 @@ def test_a_spread_that_is_rounding_is_not_shown():
 
 
 def test_scales_of_columns_are_known():
-    assert {quantity.scale for quantity in QUANTITIES.values()} == set(SCALES)
+    assert {heading.scale for heading in HEADINGS.values()} == set(SCALES)
 
 
 def rows():

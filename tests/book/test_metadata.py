@@ -11,14 +11,14 @@ import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from columns import COLUMNS, OF_CELLS, described
+from metadata import texts
 
 from attention_book.analysis import instances
 from attention_book.analysis.one_step import student_crossings, three_ways, with_one_step
 from attention_book.analysis.thresholds import alpha_of
 from attention_book.analysis.thresholds import crossing as crossing_of
-from attention_book.metadata import OF_CELLS, described, texts
 from attention_book.paths import DATA, ROOT
-from attention_book.quantities import QUANTITIES
 from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task
@@ -110,12 +110,11 @@ def test_the_commits_that_rows_name_are_in_the_history():
 
 def test_every_meaning_and_every_name_is_used():
     described = [field for resource in PACKAGE["resources"] for field in resource["schema"]["fields"]]
-    stored = {name: quantity for name, quantity in QUANTITIES.items() if quantity.meaning}
-    assert set(stored) <= {field["name"] for field in described}
-    assert set(provenance.COLUMNS) <= set(stored)
+    assert set(COLUMNS) <= {field["name"] for field in described}
+    assert set(provenance.COLUMNS) <= set(COLUMNS)
     meanings = {(field["name"], field["description"]) for field in described}
-    for known in (stored, *OF_CELLS.values()):
-        assert {(name, quantity.meaning) for name, quantity in known.items()} <= meanings
+    for known in (COLUMNS, *OF_CELLS.values()):
+        assert {(name, column.meaning) for name, column in known.items()} <= meanings
 
 
 def test_a_column_that_nobody_has_described_is_refused():

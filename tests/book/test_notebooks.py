@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import scorecard
 from filelock import FileLock
 
 from attention_book import paths
@@ -202,6 +203,7 @@ def test_the_scorecard_gathers_what_the_pages_compare(checkout):
     (checkout / "notebooks/profiles.toml").write_text("", encoding="utf-8")
     assert command.main(["--profile", "smoke"]) == 0
     shown = checkout / "shown"
+    scorecard.write(shown)
     document = json.loads((shown / "scorecard.json").read_text(encoding="utf-8"))
     (row,) = document["rows"]
     assert (row["id"], row["figure"]) == ("fig02-critical-omega-0.3-theory", "fig02")

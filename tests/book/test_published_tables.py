@@ -104,21 +104,21 @@ def test_curves_of_theory_are_compared_in_our_units():
 def test_most_of_the_published_theory_follows_from_its_rules():
     """What the page says of it, and what is left: alpha_c, and a factor of some files that is near one."""
     rows = curves.by_rules(STORED, load(stored_table("published_rule"))).set_index(["what", "quantity"])
-    assert rows["count"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
+    assert rows["numbers"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
     assert (
         rows.loc[("linear model", "test_mse"), "rule_away"]
         < 1e-7
         < CLOSE
         < rows.loc[("linear model", "test_mse"), "many_away"]
     )
-    linear, critical = (rows.loc[("thresholds", kind)] for kind in ("linear", "critical"))
+    linear, critical = (rows.loc[(kind, "alpha")] for kind in ("linear", "critical"))
     assert linear["rule_away"] < 5e-3 < 0.03 < linear["many_away"]
     assert critical["rule_away"] > 0.03 and critical["within"] == 0
     losses = STORED[STORED["quantity"].isin(["train_loss", "test_mse"]) & STORED["step_away"].notna()]
     usual = losses["omega"].isin([0.3, 0.5]) & (losses["start"] != "symmetric")
     assert (losses.loc[usual, "step_away"].abs() < CLOSE).mean() > 0.98
     assert losses["step_away"].abs().quantile(0.95) < 5e-3
-    nearer = rows.query("what.str.contains('omega = ') and not what.str.contains('0.15')")
+    nearer = rows.query("what.str.contains('ω = ') and not what.str.contains('0.15')")
     assert (nearer["rule_away"] < nearer["many_away"]).mean() > 0.85
 
 

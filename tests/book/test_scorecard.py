@@ -5,9 +5,9 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import scorecard
 
 from attention_book import published as paper
-from attention_book.pages import scorecard
 from attention_book.published import LIMIT, REASONS, Comparison, compare
 from attention_book.render import markup
 from attention_phases.measured import Measured

@@ -23,9 +23,10 @@ from attention_book.experiments import GRIDS, cells, results
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance
 from attention_book.store.parquet import export, items, load
-from attention_book.store.provenance import canonical, flattened, key, restore, seed_sequence
+from attention_book.store.provenance import key, restore
 from attention_book.store.sweep import Store, run
 from attention_phases.errors import BadInput, StoreError, SweepError
+from attention_phases.records import canonical, fields_of, seed_sequence
 from attention_phases.task import Task
 
 ORIGIN = {**provenance.environment(), "cell_seconds": 0.1, "finished": "2000-01-01T00:00:00+00:00"}
@@ -98,7 +99,7 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
 def test_equal_cells_have_one_key_and_different_cells_different_ones():
     """Whatever the order of their fields."""
     reordered = make_dataclass("Reordered", reversed([*Cell.__dataclass_fields__]), frozen=True)
-    assert canonical(reordered(**flattened(Cell(2.0, seed=3)))) == canonical(Cell(2.0, seed=3))
+    assert canonical(reordered(**fields_of(Cell(2.0, seed=3)))) == canonical(Cell(2.0, seed=3))
     assert canonical(Cell(2)) == canonical(Cell(2.0)) == canonical(Cell(np.float64(2)))
     cells = [*grid(), replace(grid()[0], starts=("semantic",)), replace(grid()[0], alpha=np.nextafter(0.1, 1))]
     assert len({key(canonical(cell)) for cell in cells}) == len(cells)
@@ -106,7 +107,7 @@ def test_equal_cells_have_one_key_and_different_cells_different_ones():
 
 def test_seed_depends_on_the_record_alone():
     state = seed_sequence(Cell(1.5, seed=1)).generate_state(4).tolist()
-    assert state == seed_sequence(flattened(Cell(1.5, seed=1))).generate_state(4).tolist()
+    assert state == seed_sequence(fields_of(Cell(1.5, seed=1))).generate_state(4).tolist()
     assert state != seed_sequence(Cell(1.5, seed=2)).generate_state(4).tolist()
     # As it must stay: another rule would silently change every stored result.
     digest = sha256(b'{"alpha":1.5,"seed":1}').hexdigest()
@@ -130,8 +131,8 @@ def test_cell_without_json_form_is_refused(alpha):
         ([{"q": [1.0]}], "q"),
         ([{"q": None}], "q"),
         ([{"steps": 2**63}], "steps"),
-        ([{"alpha": 1.0}], "column = alpha"),
-        ([{"commit": "abc"}], "column = commit"),
+        ([{"alpha": 1.0}], "column = 'alpha"),
+        ([{"commit": "abc"}], "column = 'commit"),
         ([], "rows"),
     ],
 )

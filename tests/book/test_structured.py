@@ -9,10 +9,10 @@ from cells import cell
 
 from attention_book.experiments.cells import LineCell, StructuredCell
 from attention_book.experiments.variant_grids import TWO_TEACHERS, VALUE, power_law
-from attention_book.store.parquet import flat
-from attention_book.store.provenance import flattened
+from attention_book.store.parquet import as_column_value
 from attention_phases import Architecture, Task
 from attention_phases.model.architectures import STANDARD
+from attention_phases.records import fields_of
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
 
@@ -28,7 +28,7 @@ def rows_of(task, cell_type, **more):
     if cell_type is StructuredCell:
         fields = {"alpha": 1.0, "d": 100, "seed": 0, "optimizer": "lbfgs", "architecture": Architecture()}
     cell = cell_type("toy", task, **fields)
-    return {name: flat(value) for name, value in flattened(cell).items()} | more
+    return {name: as_column_value(value) for name, value in fields_of(cell).items()} | more
 
 
 def students(task, critical, linear, lean=0.0):

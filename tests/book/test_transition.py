@@ -9,10 +9,10 @@ from attention_book.experiments import grid
 from attention_book.experiments.cells import CONTROLS
 from attention_book.experiments.controls import controls, train_controlled
 from attention_book.experiments.simulation import train_students
-from attention_book.store.provenance import canonical, flattened
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.two_tokens import sample
+from attention_phases.records import canonical, fields_of
 
 
 @pytest.mark.slow
@@ -30,7 +30,7 @@ def test_controlled_students_are_those_of_a_plain_cell():
     cell = grid("crossing", "smoke")[0]
     for ours, plain in zip(train_controlled(cell), train_students(cell), strict=True):
         assert all(ours[name] == plain[name] for name in plain if name != "seconds")
-    table = pd.DataFrame([{**flattened(cell), "cell": canonical(cell), **row} for row in train_controlled(cell)])
+    table = pd.DataFrame([{**fields_of(cell), "cell": canonical(cell), **row} for row in train_controlled(cell)])
     (length,) = gaps(table)["length"]
     teacher = sample(cell.task, cell.alpha, cell.d, cell.rng()).teacher.double()
     assert length == pytest.approx(float(teacher @ teacher) / cell.d - 1, abs=1e-6)

@@ -108,9 +108,9 @@ def test_message_passing_reaches_the_overlap_of_the_theory():
 # Infinite data
 
 
-def floor_of(task, kappa, m):
+def floor_of(task, kappa, m, nodes=10):
     """Test error with infinite data of a student with the weights ``kappa Q* + m 1_d``."""
-    z, weights = tensor_rule(10, 4)
+    z, weights = tensor_rule(nodes, 4)
     y, n = task.sigma * z[:, :2], z[:, 2:]
     fields = kappa * y + m * (task.sigma * n + [1, -1])
     miss = target_attention(y, task.omega, np.array(task.matrix)) - attention(fields)
@@ -152,26 +152,44 @@ def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
 
 @pytest.mark.parametrize(("branch", "sign"), [("semantic", 1), ("positional", -1)])
 def test_a_student_is_a_minimum_of_the_sampled_population_loss_up_to_its_end(branch, sign):
-    """Second differences on 2^20 sentences drawn anew, of the loss by its definition."""
-    place, step = lasting_end(TASK, branch), 0.05
+    """Second differences on 2^20 sentences drawn anew, of the loss by its definition, extrapolated to no step."""
+    place, step = lasting_end(TASK, branch), 0.1
     assert place.error < 1e-6
-    y, n = np.random.default_rng(5).normal(size=(2, 2**20, 2)) * TASK.sigma
+    y, n = np.random.default_rng(5).normal(size=(2, 2**18, 2)) * TASK.sigma
     bends = []
-    for omega in (place.value - sign * 0.08, place.value, place.value + sign * 0.08):
+    for omega in (place.value - sign * 0.08, place.value + sign * 0.08):
         task = replace(TASK, omega=omega)
         _, weight = best_students(task)[branch]
         Y = target_attention(y, omega, np.array(task.matrix))
-        losses = []
-        for side in (-step, 0, step):
+
+        def losses(side, weight=weight, Y=Y):
             kappa, m = (weight, side) if branch == "semantic" else (side, weight)
             S = attention(kappa * y + m * (n + np.array([1, -1])))
-            losses.append(task.sigma**2 / 2 * ((S - Y) ** 2).sum((1, 2)))
-        samples = (losses[0] - 2 * losses[1] + losses[2]) / step**2
+            return TASK.sigma**2 / 2 * ((S - Y) ** 2).sum((1, 2))
+
+        wide, narrow = ((losses(-h) - 2 * losses(0.0) + losses(h)) / h**2 for h in (step, step / 2))
+        samples = (4 * narrow - wide) / 3
         bends.append((samples.mean(), samples.std() / len(y) ** 0.5))
-        bias = 2e-3 if branch == "semantic" else 2e-4  # of the fourth derivative, times step^2/12
-        assert curvature(task, branch) == pytest.approx(bends[-1][0], abs=4 * bends[-1][1] + bias)
-    (inside, error), _, (beyond, _) = bends
+        assert curvature(task, branch) == pytest.approx(bends[-1][0], abs=4 * bends[-1][1] + 2e-5)
+        assert bends[-1][1] < 4e-4
+    (inside, error), (beyond, _) = bends
     assert inside > 8 * error and beyond < -8 * error
+
+
+@pytest.mark.parametrize("branch", ["semantic", "positional"])
+def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
+    """By quadrature over teacher and noise, of which the curvature knows nothing."""
+    place, step = lasting_end(TASK, branch).value, 0.06
+    for omega in (place, 0.8):
+        task = replace(TASK, omega=omega)
+        _, weight = best_students(task)[branch]
+
+        def loss(side, task=task, weight=weight):
+            return floor_of(task, *((weight, side) if branch == "semantic" else (side, weight)), nodes=14)
+
+        wide, narrow = ((2 * loss(h) - 2 * loss(0.0)) / h**2 for h in (step, step / 2))  # the loss is even
+        assert curvature(task, branch) == pytest.approx((4 * narrow - wide) / 3, abs=1e-5)
+    assert abs(curvature(replace(TASK, omega=place), branch)) < 1e-8
 
 
 def test_the_gain_of_the_state_evolution_passes_one_at_the_end():

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.errors import ResultError
+from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
@@ -11,8 +12,7 @@ from ..experiments.cells import LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..store.parquet import flat
-from ..store.provenance import flattened
+from ..store.parquet import as_column_value
 
 
 def theory_lines(profile, omegas):
@@ -36,7 +36,7 @@ def _line(stored, omega, size):
         if rows["what"].isin(MINIMA).any():
             return rows
     cell = LineCell("fig03_theory", Task(omega=omega), **size)
-    fields = {name: flat(value) for name, value in flattened(cell).items()}
+    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
     return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 
 

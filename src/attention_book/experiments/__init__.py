@@ -1,6 +1,6 @@
 """Every experiment by its name."""
 
-# These enter their experiments.
+# These register their experiments.
 from . import student_grids, theory_grids, variant_grids  # noqa: F401
 from .grids import GRIDS, PROFILES, grid
 

@@ -25,8 +25,8 @@ def grid(name, profile, **changes):
     return GRIDS[name](profile, **changes)
 
 
-def experiment(name, about, cell_type, fixed=None, **sizes):
-    """Enter an experiment by its name, with what it is about in a line.
+def register(name, about, cell_type, fixed=None, **sizes):
+    """Register an experiment by its name, with what it is about in a line.
 
     In a table, a list or a range is an axis: cells take each of its values, those of the last axis fastest. An axis
     "task alpha" has pairs of values. Everything else is the value of a field.
@@ -37,14 +37,14 @@ def experiment(name, about, cell_type, fixed=None, **sizes):
 
     def cells_at(profile, **changes):
         tables = sizes[profile] if isinstance(sizes[profile], list) else [sizes[profile]]
-        return [cell for table in tables for cell in cells(name, cell_type, completed(table, fixed), **changes)]
+        return [cell for table in tables for cell in cells_of(name, cell_type, completed(table, fixed), **changes)]
 
     cells_at.__doc__ = about
     GRIDS[name] = cells_at
 
 
-def cells(name, cell_type, table, **changes):
-    """The cells of a table, see `experiment`; `changes` are of its values, or of parameters of the task they share."""
+def cells_of(name, cell_type, table, **changes):
+    """The cells of a table, see `register`; `changes` are of its values, or of parameters of the task they share."""
     task = {name: value for name, value in changes.items() if name not in table}
     table = table | {name: value for name, value in changes.items() if name in table}
     axes = {fields: values for fields, values in table.items() if isinstance(values, (list, range))}

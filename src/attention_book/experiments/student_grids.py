@@ -26,7 +26,7 @@ from .cells import (
     TrackingCell,
     ValleyCell,
 )
-from .grids import ALPHAS, GRIDS, OMEGAS, at, cells, completed, experiment, tasks
+from .grids import ALPHAS, GRIDS, OMEGAS, at, cells_of, completed, register, tasks
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
 RANDOM = ("random",)
@@ -35,7 +35,7 @@ RANDOM = ("random",)
 def students(name, about, fixed=None, cell_type=StudentCell, **sizes):
     """Enter an experiment on students: of the standard task and by L-BFGS, unless a table says otherwise."""
     fixed = completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"})
-    experiment(name, about, cell_type, fixed, **sizes)
+    register(name, about, cell_type, fixed, **sizes)
 
 
 def both(seeds, repeated):
@@ -181,7 +181,7 @@ students(
 UP_AND_DOWN = (*(round(0.05 * k, 2) for k in range(4, 20)), *(round(1 + 0.1 * k, 1) for k in range(21)))
 FEWER = tuple(round(0.2 * k, 1) for k in range(1, 16))
 FEWEST = (0.4, 1.0, 1.6, 2.2)
-experiment(
+register(
     "hysteresis",
     "Students followed up and down in alpha, each start from the last minimum.",
     LoopCell,
@@ -194,7 +194,7 @@ CLOSE = {
     "task alpha": at((0.1, 0.75), (0.2, 0.95), (0.3, 1.25)),
     "valley noise": [("semantic", 1.0), ("positional", 0.1)],
 }
-experiment(
+register(
     "lowest",
     "Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?",
     ValleyCell,
@@ -204,7 +204,7 @@ experiment(
 )
 # The worst fitted 5 % of the sentences are tried: in eight searches that tried all, those that led lower were among the
 # worst 4 %.
-experiment(
+register(
     "searched",
     "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",
     SearchCell,
@@ -222,7 +222,7 @@ VALLEYS = {
         (0.1, 0.75, "semantic", 1.0),
     )
 }
-experiment(
+register(
     "landscape",
     "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
     ValleyCell,
@@ -234,7 +234,7 @@ experiment(
 SEMANTIC = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
 PASSED = [(omega, alpha, "semantic") for omega, alphas in SEMANTIC.items() for alpha in alphas]
 PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
-experiment(
+register(
     "stability",
     "Message passing on several data sets at several alpha and omega: how it converges, and whether.",
     MessagePassingCell,
@@ -242,7 +242,7 @@ experiment(
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
 )
-experiment(
+register(
     "tracking",
     "Message passing from its first step, undamped and damped, and where it settles.",
     TrackingCell,
@@ -251,7 +251,7 @@ experiment(
     laptop={"seed": range(4), "d": 1000},
     smoke={"seed": range(2), "d": 200},
 )
-experiment(
+register(
     "plane",
     "The training loss on the plane through both minima and the origin.",
     PlaneCell,
@@ -260,7 +260,7 @@ experiment(
     laptop={"d": 1000, "across": 61},
     smoke={"d": 100, "across": 15},
 )
-experiment(
+register(
     "first_steps",
     "The first steps of gradient descent from random weights.",
     FirstStepsCell,
@@ -271,7 +271,7 @@ experiment(
 )
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
 LEARNT = [round(0.1 * k, 2) for k in range(1, 11)]
-experiment(
+register(
     "recovery",
     "Message passing of the optimal learner, from random weights.",
     RecoveryCell,
@@ -312,11 +312,11 @@ COUNTED = {
 def histogram(profile, runs=None, variants=VARIANTS):
     """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
     table = COUNTED[profile] if runs is None else COUNTED[profile] | {"seed": range(check_count("runs", runs))}
-    return cells("histogram", CountingCell, {**table, "variant": [*variants]})
+    return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
 
 
 GRIDS["histogram"] = histogram
-experiment(
+register(
     "counting_control",
     'First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a minimum.',
     CountingCell,
@@ -326,7 +326,7 @@ experiment(
 )
 # Starts and data sets are those of runs of the experiment "histogram", exchanged between them: every start sees some
 # data sets for a few epochs, each in its own order, and many starts see one data set for as long as the paper trains.
-experiment(
+register(
     "lost_letters",
     "How many semantic runs lose a letter, and does the start or do the data decide it?",
     ExchangedCell,

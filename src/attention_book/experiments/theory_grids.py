@@ -17,7 +17,7 @@ from .cells import (
     OneStepThresholdsCell,
     RuleCell,
 )
-from .grids import ALPHAS, GRIDS, OMEGAS, cells, experiment, tasks
+from .grids import ALPHAS, GRIDS, OMEGAS, cells_of, register, tasks
 from .student_grids import ALTERNATIVE, CHANGED_TASKS
 from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
 
@@ -32,7 +32,7 @@ LINE = {
 # The standard student
 
 FORTY = tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 40).tolist())
-experiment(
+register(
     "fig02_theory",
     "Theory of Figure 2.",
     LineCell,
@@ -43,7 +43,7 @@ experiment(
 )
 FURTHER_OMEGAS = [0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63]  # with thresholds beyond the map, up to alpha = 12.8
 ALONE = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS])
-experiment(
+register(
     "fig03_theory",
     "Theory of Figure 3: the lines of the map, and the thresholds at other omega.",
     LineCell,
@@ -54,10 +54,10 @@ experiment(
     ],
     smoke=LINE["smoke"] | {"task": tasks(OMEGAS[::8])},
 )
-experiment("fig08_theory", "Theory of Figure 8.", LineCell, {"task": CHANGED_TASKS}, **LINE)
+register("fig08_theory", "Theory of Figure 8.", LineCell, {"task": CHANGED_TASKS}, **LINE)
 RIDGES = [Task(lam=lam) for lam in (1e-4, 3e-4, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)]
 FEW_ALPHAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0)
-experiment(
+register(
     "ridge",
     "Theory over the ridge penalty.",
     LineCell,
@@ -66,7 +66,7 @@ experiment(
     smoke={"task": RIDGES[4:7:2], "alphas": FEW_ALPHAS[2:8:2], "points": 2**5, "scrambles": 8},
 )
 # At omega = 0.3; the penalty over (1 - omega)^2 is that of the task without positions.
-experiment(
+register(
     "positions_given_theory",
     "Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task without positions.",
     LineCell,
@@ -77,7 +77,7 @@ experiment(
 PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
 PENALISED = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
-experiment(
+register(
     "penalty_theory",
     "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
     LineCell,
@@ -85,7 +85,7 @@ experiment(
     laptop={"task": [*PENALISED.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
     smoke={"task": [*PENALISED.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
 )
-experiment(
+register(
     "fig09_theory",
     "Theory of Figure 9: the lines of the map.",
     LineCell,
@@ -94,7 +94,7 @@ experiment(
     smoke=LINE["smoke"] | {"task": ALTERNATIVE[::8]},
 )
 COPIED = tuple(ALPHAS[6::2])
-experiment(
+register(
     "copies",
     "How close two copies of message passing come, over alpha and omega.",
     CopiesCell,
@@ -115,13 +115,13 @@ FIG10 = {
 def fig10_theory(profile, names=tuple(MAPPED)):
     """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
     table = {"task": Task(), "architecture": [MAPPED[name] for name in names], **FIG10[profile]}
-    return cells("fig10_theory", ArchitectureLineCell, table)
+    return cells_of("fig10_theory", ArchitectureLineCell, table)
 
 
 GRIDS["fig10_theory"] = fig10_theory
 ALONE = {"rank2": ("semantic",)}  # has no alpha_c to search for
 BRANCHES = [(architecture, ALONE.get(name, INFORMED)) for name, architecture in MAPPED.items()]
-experiment(
+register(
     "fig14_theory",
     "Theory of Figure 14: the thresholds of its maps.",
     ArchitectureLineCell,
@@ -130,7 +130,7 @@ experiment(
     laptop={"task": tasks(OMEGAS[::24]), "architecture branches": BRANCHES, "points": 2**6, "scrambles": 8},
     smoke={"task": tasks(OMEGAS[12:13]), "architecture branches": BRANCHES, "points": 2**4, "scrambles": 4},
 )
-experiment(
+register(
     "variants_theory",
     "Theory of every architecture that theory covers: the semantic branch.",
     ArchitectureLineCell,
@@ -150,7 +150,7 @@ SETTLED = [  # near alpha_c; of rank 2, which has none, before its onset, soon a
     (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
     (MAPPED["rank2"], (0.5,), ("positional",)),
 ]
-experiment(
+register(
     "variants_copies",
     "How close two copies of message passing come, for other architectures.",
     ArchitectureCopiesCell,
@@ -172,7 +172,7 @@ CURVES = [
     (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
 ]
 CURVES = [(task, tuple(alphas.tolist()), branches) for task, alphas, branches in CURVES]
-experiment(
+register(
     "published_rule",
     "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
     RuleCell,
@@ -187,7 +187,7 @@ experiment(
     ],
 )
 # From omega = 0.2 Phi gains so little that its maximum is not seen with the usual number of points.
-experiment(
+register(
     "one_step",
     "Both thresholds with one step of breaking over omega.",
     OneStepThresholdsCell,
@@ -199,7 +199,7 @@ experiment(
     smoke={"task": tasks([0.1]), "points": 2**9, "scrambles": 4},
 )
 SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
-experiment(
+register(
     "one_step_alternative",
     "Both thresholds with one step of breaking at small omega, alternative A.",
     OneStepThresholdsCell,

@@ -11,7 +11,7 @@ from attention_phases.model.architectures import CORRELATION, STANDARD, Architec
 from attention_phases.task import Task
 
 from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell, LineCell, StructuredCell
-from .grids import ALPHAS, OMEGAS, experiment, tasks
+from .grids import ALPHAS, OMEGAS, register, tasks
 from .student_grids import RANDOM, students
 
 # Other architectures
@@ -185,7 +185,7 @@ structured(
 
 LAWS = [*((exponent, 0.0) for exponent in (0.0, 0.5, 0.75, 1.0, 1.5)), (1.0, -1.0), (1.0, 1.0)]
 ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
-experiment(
+register(
     "spectra_theory",
     "Theory of power-law spectra over alpha.",
     LineCell,
@@ -213,7 +213,7 @@ structured(
     smoke=[{"seed": range(2), "alpha": [0.75, 3.0], **READERS, "d": 40}, {"d": [20, 40], "seed": range(4), **LEARNT}],
 )
 
-experiment(
+register(
     "two_teachers_theory",
     "Theory of both students of a teacher of rank 2, where they are compared.",
     ArchitectureLineCell,
@@ -245,7 +245,7 @@ structured(
     ],
 )
 
-experiment(
+register(
     "sparse_theory",
     "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
     LineCell,
@@ -280,12 +280,12 @@ structured(
     ],
 )
 
-experiment(
+register(
     "clusters_theory",
     "Theory of clustered tokens over alpha.",
     ArchitectureLineCell,
     {"architecture": STANDARD} | CLUSTERED,
-    paper={"alphas": (0.5, 1.0, 2.0), "points": 2**10, "scrambles": 16},
+    paper={"alphas": (0.5, 1.0, 2.0), "points": 2**6, "scrambles": 8},
     laptop={"alphas": (1.0, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": CLUSTERS["along the encoding"], "alphas": (2.0,), "points": 2**5, "scrambles": 4},
 )

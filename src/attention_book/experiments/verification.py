@@ -13,13 +13,13 @@ import pandas as pd
 from scipy.stats import t
 
 from attention_phases.errors import StoreError, check_count
-from attention_phases.model.architectures import FORMS
+from attention_phases.records import fields_of
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA
 from ..store import provenance
-from ..store.parquet import flat, load
-from ..store.provenance import check_rows, flattened, restore
+from ..store.parquet import as_column_value, load
+from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 from .cells import function, work
@@ -28,12 +28,8 @@ from .landscape import descend, search
 # Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
 # to 2e-4, find the ends that lie side by side where one rounding seldom does.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
-MISSED = 1e-3  # probability that one more end lies outside, were the ends Gaussian; and of so many other minima
+FALSE_ALARM = 1e-3  # probability that one more end lies outside, were the ends Gaussian
 SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
-
-# Students not found again, and students recomputed, by what was trained: random cells of the stored tables. Those with
-# a value matrix on another processor; the others with sums in another order, most of them on another processor too.
-MEASURED = {"lbfgs": (4, 1843), "gd": (0, 80), "adam": (0, 29), "value": (34, 60), "full_value": (0, 8)}
 
 
 class Mismatch(NamedTuple):
@@ -60,31 +56,23 @@ class OtherMinimum(NamedTuple):
     recomputed: float
 
 
-class Expected(NamedTuple):
-    """Cells in which another minimum is expected: mean, standard deviation, and the chance of as many as were found."""
-
-    cells: float
-    error: float
-    chance: float
-
-
 class Checked(NamedTuple):
     """What `check` found."""
 
     cells: int  # recomputed
+    students: int  # of these cells, that may end in another minimum
     mismatches: list[Mismatch]
     other_minima: list[OtherMinimum]
-    expected: Expected
+
+    @property
+    def elsewhere(self):
+        """How many students ended in another minimum, in words."""
+        return f"{len(self.other_minima)} of {self.students} students in another minimum"
 
     @property
     def problem(self):
         """What is wrong, in one line; None if nothing is."""
-        if self.mismatches:
-            return f"{len(self.mismatches)} stored values differ"
-        if self.expected.chance < MISSED:
-            cells = len({student.cell for student in self.other_minima})
-            return f"other minima in {cells} cells: {self.expected.cells:.1f} were expected"
-        return None
+        return f"{len(self.mismatches)} stored values differ; {self.elsewhere}" if self.mismatches else None
 
 
 def check(sample, seed=0, name=None, quiet=True):
@@ -98,7 +86,7 @@ def check(sample, seed=0, name=None, quiet=True):
     texts = pd.concat([table["cell"].drop_duplicates().astype(str) for table in tables])
     texts = texts.sort_values().reset_index(drop=True)
     chosen = set(texts.sample(min(sample, len(texts)), random_state=seed))
-    mismatches, others, students = [], [], []
+    mismatches, others, students = [], [], 0
     with progress(len(chosen), "cell", quiet) as bar:
         for path, table in zip(files, tables):
             cell_type = type(grid(path.stem, "smoke")[0])
@@ -107,10 +95,9 @@ def check(sample, seed=0, name=None, quiet=True):
                 mismatches += differing
                 others += elsewhere
                 if cell_type.kind.ends:
-                    students.append((trained(rows), cell_type.kind.rows or len(rows)))
+                    students += cell_type.kind.rows or len(rows)
                 bar.update()
-    expected = expected_cells(students, len({student.cell for student in others}))
-    return Checked(len(chosen), mismatches, others, expected)
+    return Checked(len(chosen), students, mismatches, others)
 
 
 def check_cell(cell_type, rows):
@@ -145,7 +132,7 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
     mismatches = []
     if len(recomputed) != len(stored):
         mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed)))
-    fields = {name: flat(value) for name, value in flattened(cell).items()}
+    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
     left_out = {"cell", *provenance.COLUMNS, *ignore}
     for row, (old, new) in enumerate(zip(stored, recomputed)):
         old = {name: value for name, value in old.items() if not pd.isna(value)}
@@ -214,7 +201,7 @@ def is_another(stored, ends, tolerances):
         usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
         if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
             return False
-    interval = t.ppf(1 - MISSED / 2, len(ends) - 1) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
+    interval = t.ppf(1 - FALSE_ALARM / 2, len(ends) - 1) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
     for name in tolerances.keys() & recomputed.keys():
         values = np.array([end[name] for end in ends])
         relative, absolute = tolerances[name]
@@ -222,25 +209,3 @@ def is_another(stored, ends, tolerances):
         if abs(stored[name] - values.mean()) > allowed:
             return False
     return True
-
-
-def expected_cells(students, found):
-    """In how many of some cells a student is in another minimum, by the shares in `MEASURED`.
-
-    students: what was trained in each cell, a key of `MEASURED`, and how many students.
-    found: cells with another minimum.
-    """
-    shares = {trained: (count + 0.5) / (of + 1) for trained, (count, of) in MEASURED.items()}
-    in_cells = np.array([1 - (1 - shares[trained]) ** count for trained, count in students])
-    probabilities = np.ones(1)  # of no cell, of one, of two, ...
-    for share in in_cells:
-        probabilities = np.convolve(probabilities, (1 - share, share))
-    error = np.sqrt((in_cells * (1 - in_cells)).sum())
-    return Expected(float(in_cells.sum()), float(error), float(probabilities[found:].sum()))
-
-
-def trained(rows):
-    """What the students of one cell are: a key of `MEASURED`."""
-    first = rows.iloc[0]
-    form = first.get("form", "tied")
-    return form if FORMS[form].value != "none" else first.get("optimizer", "lbfgs")

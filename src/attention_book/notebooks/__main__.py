@@ -7,10 +7,7 @@ stored results or the pinned versions have changed.
 """
 
 import argparse
-import hashlib
-import json
 import os
-import re
 import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -24,11 +21,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice, check
 
 from .. import paths
 from ..experiments import PROFILES
-from ..pages import scorecard
 from ..programs import about, print_anything
-from ..render.drawn import as_json
-from ..render.markup import COMPARISON
-from ..render.style import styled
 from ..store.executors import end_with_parent
 from ..store.provenance import environment
 from . import execution
@@ -99,10 +92,10 @@ def execute_all(values, kept, force, jobs):
 
 
 def show(kept, profile, shown):
-    """Copy executed notebooks to the book, with what is behind their figures, the page of times and the scorecard."""
+    """Copy executed notebooks to the book, with what is behind their figures and the page of times."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
-    times, pages = {}, []
+    times = {}
     for path in sorted(kept.glob("*.ipynb")):
         if path.stem.endswith(".failed"):
             continue
@@ -111,9 +104,7 @@ def show(kept, profile, shown):
         write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
         title = paths.title(notebook.cells[0].source)
         times[title] = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
-        pages.append(_page(path.stem, title, notebook))
     (shown / "times.md").write_text(times_page(times, profile), encoding="utf-8")
-    write_scorecard(pages, profile, shown)
 
 
 def times_page(times, profile):
@@ -131,35 +122,6 @@ def times_page(times, profile):
         f"| **sum** | {sum(times.values()):.1f} |",
     ]
     return "\n".join(page) + "\n"
-
-
-def _page(name, title, notebook):
-    """What the scorecard takes from an executed notebook: its comparisons, and where they stand."""
-    label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    return {
-        "figure": label[1] if label else name,
-        "title": title,
-        "page": f"_executed/{name}.html",
-        "inputs": notebook.metadata["inputs"],
-        "tables": [output.metadata[COMPARISON] for output in outputs if COMPARISON in output.get("metadata", {})],
-    }
-
-
-def write_scorecard(pages, profile, shown):
-    """Put the scorecard where its page takes it from: as data, the picture of all differences, tables, sentences."""
-    frame = scorecard.gathered(pages)
-    data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
-    document = scorecard.document(frame, {"commit": environment()["commit"], "profile": profile, "data": data})
-    (shown / "scorecard.json").write_text(
-        json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8"
-    )
-    picture = scorecard.draw_scorecard(frame)
-    styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
-    (shown / FIGURES).mkdir(exist_ok=True)
-    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
-    for name, text in scorecard.texts(frame).items():
-        (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

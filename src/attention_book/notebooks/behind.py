@@ -14,6 +14,8 @@ from hashlib import sha256
 from html import escape
 from importlib.metadata import version
 
+from attention_phases.records import canonical
+
 from .. import paths
 from ..experiments import grid
 from ..experiments.results import folder_of, stored_in
@@ -21,7 +23,7 @@ from ..render.drawn import READOUT
 from ..render.style import BEHIND, SVG
 from ..render.wide import WIDE
 from ..store.parquet import load
-from ..store.provenance import canonical, environment
+from ..store.provenance import environment
 from .parameters import as_typed, assignments, declared, of_profile
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources

@@ -1,7 +1,7 @@
 """Frames of numbers as tables of HTML: the one place where numbers of the pages are rounded and become text.
 
 A column `x` may come with `x_error` (its standard error), `x_std` (the standard deviation of what it is a mean of), or
-`x_low` and `x_high` (the ends of a range). They are shown in one cell. `quantities` has headings and units.
+`x_low` and `x_high` (the ends of a range). They are shown in one cell. `headings` says what each is called.
 """
 
 import re
@@ -14,7 +14,7 @@ import pandas as pd
 
 from attention_phases.measured import Measured, with_error
 
-from ..quantities import QUANTITIES, SCALES, SYMBOLS, Quantity
+from .headings import HEADINGS, SCALES, SYMBOLS, Heading
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
 PARTS = ("_error", "_std", "_low", "_high")
@@ -28,7 +28,7 @@ NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 class Table:
     """A frame as a page shows it; a frame from `published.compare` takes its numbers along, for the scorecard.
 
-    frame: columns are named as in `quantities`, or it is from `published.compare`.
+    frame: columns are named as in `headings`, or it is from `published.compare`.
     caption: HTML, what the numbers are, in which units.
     folded: hidden until its caption is clicked.
     """
@@ -141,7 +141,7 @@ def _texts(parameters):
 
 def quantity(name):
     """Return what is known of a column of a page; a plain word needs no entry."""
-    return QUANTITIES.get(name, Quantity())
+    return HEADINGS.get(name, Heading())
 
 
 def symbol(name):
@@ -158,7 +158,7 @@ def mathtext(name):
 def heading(name):
     """Return the heading of a column of a page, as HTML."""
     known = quantity(name)
-    text = known.heading or SYMBOLS.get(name) or name.replace("_", " ")
+    text = known.text or SYMBOLS.get(name) or name.replace("_", " ")
     return f"{text}, {known.scale}" if known.scale else text
 
 

@@ -1,15 +1,25 @@
-"""The scorecard: all comparisons with the paper as data, as a picture, and as the pieces of its page."""
+"""The scorecard: all comparisons with the paper as data, as a picture, and as the pieces of its page.
 
+They are gathered from the executed notebooks before pages are read.
+"""
+
+import hashlib
+import json
 import re
+from pathlib import Path
 
 import matplotlib as mpl
+import nbformat
 import pandas as pd
 
+from attention_book import paths
+from attention_book.notebooks.behind import FIGURES, parameters
+from attention_book.published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
+from attention_book.render.drawn import as_json
+from attention_book.render.markup import COMPARISON, Table, compared, mathtext
+from attention_book.render.style import COLOURS, NEUTRAL, list_panel, styled
+from attention_book.store.provenance import environment
 from attention_phases.measured import Measured
-
-from ..published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
-from ..render.markup import Table, compared, mathtext
-from ..render.style import COLOURS, NEUTRAL, list_panel, styled
 
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 FIELDS = {  # of a row of the document, by the columns of `published.compare`
@@ -26,6 +36,43 @@ FIELDS = {  # of a row of the document, by the columns of `published.compare`
 }
 MISSING = ("published_error", "published_n")  # None in a notebook where they are not known
 MARKS = {"theory": "D", "students": "o", "transformers": "s"}
+
+
+def setup(app):
+    app.connect("config-inited", lambda app, config: write(Path(app.srcdir, "book/_executed")))
+    return {"parallel_read_safe": True}
+
+
+def write(shown):
+    """Put the scorecard beside the executed notebooks of a folder: data, picture of all differences, tables, texts."""
+    notebooks = {path.stem: nbformat.read(path, 4) for path in sorted(shown.glob("*.ipynb"))}
+    frame = gathered([_page(name, notebook) for name, notebook in notebooks.items()])
+    profiles = {
+        parameters(notebook, paths.NOTEBOOKS / f"{name}.md")[0]["profile"] for name, notebook in notebooks.items()
+    }
+    data = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(paths.DATA.glob("*.parquet")))).hexdigest()
+    provenance = {"commit": environment()["commit"], "profile": " and ".join(sorted(profiles)), "data": data}
+    rows = json.dumps(document(frame, provenance), indent=1, ensure_ascii=False, allow_nan=False)
+    picture = draw_scorecard(frame)
+    (shown / FIGURES).mkdir(parents=True, exist_ok=True)
+    (shown / "scorecard.json").write_text(rows + "\n", encoding="utf-8")
+    styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
+    for name, text in texts(frame).items():
+        (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")
+
+
+def _page(name, notebook):
+    """What `gathered` takes from an executed notebook: its comparisons, and where they stand."""
+    label = re.match(r"\(([\w-]+)\)=", notebook.cells[0].source)
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return {
+        "figure": label[1] if label else name,
+        "title": paths.title(notebook.cells[0].source),
+        "page": f"_executed/{name}.html",
+        "inputs": notebook.metadata["inputs"],
+        "tables": [output.metadata[COMPARISON] for output in outputs if COMPARISON in output.get("metadata", {})],
+    }
 
 
 def gathered(pages):

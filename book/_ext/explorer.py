@@ -1,71 +1,46 @@
-"""What the landing page takes from the library: the explorer's script, a picture, and the numbers in its text."""
+"""What the explorer of the landing page shows: theory of both branches and its errors, as a script."""
 
 import json
+import shutil
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from filelock import FileLock
 from numpy.polynomial.hermite_e import hermegauss
 
+from attention_book.analysis.thresholds import borders_of
+from attention_book.experiments.results import read
+from attention_book.paths import ROOT, stored_table
+from attention_book.store.provenance import source_digest
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory.branches import MINIMA, OWN
 
-from .analysis.thresholds import alpha_of, borders_of
-from .experiments.results import read
-from .pages import prices
-from .paths import ROOT, stored_table
-from .render.style import styled
-from .store.provenance import source_digest
-
 KEPT = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
-TRAINED, THEORY = "fig02", "fig02_theory"  # at the standard omega
-CLOSE = "crossing"  # students close to where their losses cross
-VARIANTS = "fig14_theory"  # thresholds of other architectures
-POINTS = 2**11  # quadrature points a scramble, in each of several quadratures
 NOISE_NODES = 9  # Gauss-Hermite, for the student's own noise in a field: 15 agree to 1e-5 of an attention
-SCRIPT, WORDS, PICTURE = "explorer-data.js", "landing.json", "why.svg"
+SCRIPT = "explorer-data.js"
 SMOOTH = ("train_loss", "test_mse", "q")
 # The square of the own overlap vanishes linearly at an end, the overlap itself like a root.
 QUANTITIES = (*SMOOTH, "own2")
 CUBIC, LINEAR = 4, 2  # nodes that a polynomial goes through: values, and their errors
 
 
-def pieces():
-    """Folder with `SCRIPT`, `WORDS` (a JSON object of texts by name) and `PICTURE`, made where code or data changed."""
-    digest = sha256(source_digest("attention_phases", "attention_book").encode())
-    for name in (TRAINED, THEORY, CLOSE, VARIANTS, *EXPERIMENTS.values()):
+def write_script(folder):
+    """Write `SCRIPT` into a folder; where neither code nor data have changed, a copy of the one that is kept."""
+    digest = sha256(source_digest("attention_phases", "attention_book").encode() + Path(__file__).read_bytes())
+    for name in EXPERIMENTS.values():
         digest.update(stored_table(name).read_bytes())
-    folder = KEPT / digest.hexdigest()[:12]
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "lock"):  # of two builds, one makes them
-        if not (folder / WORDS).exists():  # the last one to be written
-            (folder / SCRIPT).write_text(data_script(), encoding="utf-8")
-            (folder / WORDS).write_text(json.dumps(_words(folder), indent=1), encoding="utf-8")
-    return folder
-
-
-def _words(folder):
-    """Draw the picture; texts about the transition at the standard omega, about limits, and about claims."""
-    task, names = Task(), (THEORY, TRAINED, CLOSE, *EXPERIMENTS.values(), VARIANTS)
-    line, trained, close, *compared = (read(name, "paper") for name in names)
-    trained, close = trained[trained["optimizer"] == "lbfgs"], close[close["omega"] == task.omega]
-    alpha_c = alpha_of(line, "critical").value
-    solutions = {alpha: prices.students_at(task, alpha, POINTS) for alpha in (1.0, alpha_c, 2.0)}
-    accounts = {
-        alpha: {branch: prices.account(task, some) for branch, some in students.items()}
-        for alpha, students in solutions.items()
-    }
-    names = [r"$\alpha$ = 1", rf"$\alpha_c$ = {alpha_c:.2f}", r"$\alpha$ = 2"]
-    figure = prices.draw_accounts(list(accounts.values()), names)
-    styled(figure.savefig)(folder / PICTURE, metadata={"Date": None})
-    plt.close(figure)
-    at_c = {branch: some[0] for branch, some in solutions[alpha_c].items()}
-    words = prices.words(task, line, trained, close, accounts[alpha_c], at_c)
-    return words | prices.claim_words(*compared)
+    kept = KEPT / f"{digest.hexdigest()[:12]}.js"
+    KEPT.mkdir(parents=True, exist_ok=True)
+    with FileLock(KEPT / "lock"):  # of two builds, one makes it
+        if not kept.exists():
+            new = kept.with_suffix(".new")
+            new.write_text(data_script(), encoding="utf-8")
+            new.rename(kept)
+    shutil.copy(kept, Path(folder, SCRIPT))
 
 
 def data_script():

@@ -1,0 +1,82 @@
+"""Bring what describes the stored results to others up to date: the Data Package, the list of tables.
+
+python data/metadata.py          (make metadata)
+
+Titles, licences and persons are written into these files by hand; columns, sizes and hashes come from the tables.
+"""
+
+import inspect
+import json
+import re
+from hashlib import sha256
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from columns import described
+
+from attention_book import authors_tables
+from attention_book.experiments import GRIDS, grid
+from attention_book.paths import ROOT
+from attention_phases import __version__
+
+ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
+TYPES = (  # of Arrow, and what Data Packages call them
+    (pa.types.is_boolean, "boolean"),
+    (pa.types.is_integer, "integer"),
+    (pa.types.is_floating, "number"),
+    (lambda kind: pa.types.is_dictionary(kind) or pa.types.is_string(kind), "string"),
+)
+
+
+def texts():
+    """Return the texts as they should be, by their path in the repository."""
+    resources = [resource(path) for path in sorted((ROOT / "data").glob("*.parquet"))]
+    package = json.loads((ROOT / "data/datapackage.json").read_text(encoding="utf-8"))
+    package |= {"version": __version__, "resources": resources}
+    readme = (ROOT / "data/README.md").read_text(encoding="utf-8")
+    return {
+        "data/README.md": ROWS.sub(lambda _: "".join(map(line, resources)), readme),
+        "data/datapackage.json": json.dumps(package, indent=1, ensure_ascii=False, allow_nan=False) + "\n",
+    }
+
+
+def line(table):
+    """Row of the list of tables: file, rows, size, what it holds."""
+    about = table["description"].rstrip(".")
+    return f"| `{table['path']}` | {table['rows']:,} | {table['bytes'] / 1000:,.0f} | {about} |\n"
+
+
+def resource(path):
+    """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
+    content, parquet = path.read_bytes(), pq.ParquetFile(path)
+    experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
+    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else authors_tables.PublishedTable
+    return {
+        "name": path.stem,
+        "type": "table",
+        "path": path.name,
+        "description": inspect.getdoc(experiment).splitlines()[0],
+        "format": "parquet",
+        "mediatype": "application/vnd.apache.parquet",
+        "bytes": len(content),
+        "hash": f"sha256:{sha256(content).hexdigest()}",
+        "rows": parquet.metadata.num_rows,
+        "schema": {"fields": [field(column, cell_type) for column in parquet.schema_arrow]},
+    }
+
+
+def field(column, cell_type):
+    """A column as Data Package 2.0 has it."""
+    about = described(column.name, cell_type)
+    kind = next(name for matches, name in TYPES if matches(column.type))
+    entry = {"name": column.name, "type": kind, "description": about.meaning}
+    if about.unit:
+        entry["unit"] = about.unit
+    if about.names:
+        entry["categories"] = [{"value": name, "label": label or name} for name, label in about.names.items()]
+    return entry
+
+
+if __name__ == "__main__":
+    for name, text in texts().items():
+        (ROOT / name).write_text(text, encoding="utf-8")
