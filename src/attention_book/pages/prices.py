@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_phases.measured import Measured
 from attention_phases.theory import solve
-from attention_phases.theory.baseline import end, floors
+from attention_phases.theory.baseline import STUDENTS, end, floors, lasting_end
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.optimal import thresholds_of_learning
 
@@ -81,6 +81,7 @@ def words(task, line, trained, close, accounts, solutions):
         "last_alpha": f"{line['alpha'][line['what'] == 'positional'].max():g}",
         "limit_alpha_c": Measured(*limits.iloc[0]).text,
         **{f"end_{kind}": f"{end(task, kind).value:.3f}" for kind in thresholds},
+        **{f"lasts_{name}": f"{lasting_end(task, name).value:.3f}" for name in STUDENTS},
         **{f"floor_{name}": f"{1e3 * floor:.2f}" for name, floor in floors(task).items()},
         "learns_from": f"1/{1 / weak:g}",
         "knows_from": f"1/{1 / exact:g}",
