@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 
 from attention_book.store import executors
-from attention_book.store.provenance import canonical, key, seed_sequence
+from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, run
+from attention_phases.records import canonical, seed_sequence
 
 
 @dataclass(frozen=True)

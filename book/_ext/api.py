@@ -1,10 +1,10 @@
-"""The interface of the science and of the pages, a page a module: a new module appears in the book by itself."""
+"""The interface of the science, and of what several pages share: a new module appears in the book by itself."""
 
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
-PACKAGES = ("attention_phases", "attention_book.pages")
+PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
 PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
 PAGE = """{name}
 {line}

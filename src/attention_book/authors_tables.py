@@ -16,6 +16,7 @@ import pandas as pd
 
 from attention_phases.errors import BadInput
 from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.records import canonical
 from attention_phases.task import Task
 from attention_phases.theory.branches import OWN
 from attention_phases.theory.equations import Scalars
@@ -36,7 +37,7 @@ from .experiments.cells import StudentCell
 from .experiments.published_rule import rule_step
 from .paths import DATA, stored_table
 from .store import parquet
-from .store.provenance import canonical, environment, restore
+from .store.provenance import environment, restore
 
 TABLE_FILES = {  # SHA-256 of each
     "results_mean_standardA.csv": "0f33d867a71cbb6f74ecc86e1c1d1e5a778d9ade7812cdf14902e4e4f7a8dd6c",

@@ -234,11 +234,12 @@ def _parser():
     starts = ("semantic", "positional", "mixed", "random")
     option("--init", choices=starts, default="semantic", help="mixed: one column each, for rank2 and untied")
     option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs", help="how the student is trained")
-    option("--workers", type=int, default=1, help="processes")
+    option("--workers", type=int, help="processes (default: one a core where the work takes longer than starting them)")
 
     option = add(commands.gamp, alpha, task, covariance, dimension)
     option("--init", choices=("semantic", "positional", "random"), default="semantic", help="weights of the start")
-    option("--damping", type=float, default=0.7, help="share of the old state that is kept, in [0, 1)")
+    damping = "share of the old state that is kept, in [0, 1) (default: so that theory's collective modes shrink)"
+    option("--damping", type=float, help=damping)
     option("--steps", type=int, default=1000, help="iterations at most")
     option("--seed", type=int, default=0, help="of the data set")
 

@@ -4,14 +4,12 @@ What a command needs is imported when it runs, so that --help and bad options an
 ``problem`` is one line on what failed; everything else is shown.
 """
 
-from contextlib import nullcontext
-from dataclasses import replace
 from math import isnan
 from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import BadInput, ResultError, check_choice, check_count
+from attention_phases.errors import BadInput, check_choice, check_count
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
@@ -80,11 +78,12 @@ def threshold(options):
     search = 8 * min(quadrature[0], ROUGH_POINTS) + 3 * min(quadrature[0], MIDDLE_POINTS)  # about: points evaluated
     with progress(search + 2 * quadrature[0], "point", options.quiet) as bar:
         place = threshold(task, options.kind, *quadrature, architecture=architecture, report=bar.update)
+    (alpha, error), problem = place.alpha, None
     if not place.exists:
-        raise ResultError(
-            f"no {options.kind} threshold found at omega = {task.omega} between alpha = {SMALLEST} and {LARGEST}"
-        )
-    return {"alpha": place.alpha.value, "stderr": place.alpha.error, "kind": options.kind, "omega": task.omega}
+        alpha = error = None
+        where = f"at omega = {task.omega} between alpha = {SMALLEST} and {LARGEST}"
+        problem = f"no {options.kind} threshold found {where}: {place.reason}"
+    return {"alpha": alpha, "stderr": error, "kind": options.kind, "omega": task.omega, "problem": problem}
 
 
 def baseline(options):
@@ -136,25 +135,14 @@ def end(options):
 def simulate(options):
     """Train one student on each of several data sets."""
     from attention_phases.training.optimizers import starts_of
-
-    from .experiments.cells import ArchitectureCell, StudentCell, work
-    from .store.executors import process_pool
+    from attention_phases.training.trials import train
 
     seeds, first = check_count("seeds", options.seeds), check_count("seed", options.seed, at_least=0)
-    workers = check_count("workers", options.workers)
     check_choice("init", options.init, starts_of(options.architecture))
     task, architecture = _task(options), _architecture(options)
-    cell = StudentCell("simulate", task, options.alpha, options.d, first, options.optimizer, (options.init,))
-    if architecture != STANDARD:
-        cell = ArchitectureCell(**vars(cell), architecture=architecture)
-    cells = [replace(cell, seed=seed) for seed in range(first, first + seeds)]
-    runs = []
-    pool = process_pool(workers) if workers > 1 else nullcontext()
-    with pool as executor, progress(seeds, "data set", options.quiet) as bar:
-        for cell, (row,) in zip(cells, executor.map(work, cells) if executor else map(work, cells)):
-            del row["start"]  # the only one
-            runs.append({"seed": cell.seed, **row})
-            bar.update()
+    size = task, options.alpha, options.d, range(first, first + seeds), options.init, options.optimizer, architecture
+    with progress(seeds, "data set", options.quiet) as bar:
+        runs = train(*size, options.workers, bar.update).drop(columns=["start", "converged"]).to_dict("records")
     columns = {name: [run[name] for run in runs] for name in runs[0] if name != "seed"}
     return {
         "runs": runs,
@@ -165,15 +153,9 @@ def simulate(options):
 
 def gamp(options):
     """Message passing (Algorithm 1) on one data set."""
-    from attention_phases.model.two_tokens import sample
-    from attention_phases.training.message_passing import TOLERANCE, iterate, limiting, start_state
-    from attention_phases.training.optimizers import start_weights
+    from attention_phases.training.message_passing import TOLERANCE, message_passing
 
-    task = _task(options)
-    rng = np.random.default_rng(check_count("seed", options.seed, at_least=0))
-    drawn = sample(task, options.alpha, options.d, rng)
-    data = limiting(task, drawn)
-    start = start_state(task, data, start_weights(options.init, drawn.teacher, rng))
+    size = _task(options), options.alpha, options.d, options.seed
     with progress(options.steps, "iteration", options.quiet) as bar:
 
         def report(done, change):
@@ -181,13 +163,10 @@ def gamp(options):
             bar.total = min(options.steps, max(done, round(done / share)))
             bar.update()
 
-        run = iterate(task, data, start, options.damping, options.steps, report=report)
-    change = run.history["change"].tolist()[1:]
-    problem = None
-    if not run.converged:
-        problem = f"not settled after {len(change)} iterations: relative change {change[-1]:.1e}"
-    overlaps = run.history[["q", "m", "theta", "V"]].iloc[-1].to_dict()
-    return {**overlaps, "change": change, "converged": run.converged, "problem": problem}
+        passed = message_passing(*size, options.init, options.damping, options.steps, report)
+    losses = {name: getattr(passed, name) for name in ("V", "train_loss", "test_mse", "damping")}
+    outcome = {"change": passed.run.history["change"].tolist()[1:], "converged": passed.converged}
+    return {**passed.overlaps.named, **losses, **outcome, "problem": passed.reason or None}
 
 
 def sweep(options):

@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
+LONGEST = 300  # characters of a value that a complaint shows
 
 
 class BadInput(ValueError):
@@ -17,7 +18,9 @@ class BadInput(ValueError):
         super().__init__(name, value, allowed)  # as they are, for an error that comes from another process
 
     def __str__(self) -> str:
-        return "{} = {}: must be {}".format(*self.args)
+        name, value, allowed = self.args
+        shown = " ".join(repr(value).split())  # in one line, also of an array
+        return f"{name} = {shown if len(shown) <= LONGEST else shown[:LONGEST] + '...'}: must be {allowed}"
 
 
 class ResultError(RuntimeError):
@@ -62,5 +65,5 @@ def check_count(name: str, value: object, at_least: int = 1) -> int:
 def check_choice(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """Return `value` if it is one of `choices`, else raise `BadInput`."""
     if value not in choices:
-        raise BadInput(name, value, "one of " + ", ".join(map(str, choices)))
+        raise BadInput(name, value, "one of " + ", ".join(map(str, choices)) if choices else "left out")
     return value

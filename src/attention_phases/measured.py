@@ -11,7 +11,12 @@ from .errors import check_positive, check_real
 
 
 class Measured(NamedTuple):
-    """A value and its standard error; both NaN where there is none."""
+    """A value and its standard error; both NaN where there is none. It prints with the error of the last digits.
+
+    >>> from attention_phases import Measured
+    >>> print(Measured(1.2514, 0.0056))
+    1.2514(56)
+    """
 
     value: float
     error: float
@@ -25,7 +30,12 @@ class Measured(NamedTuple):
     @property
     def text(self) -> str:
         """As a page shows it: "1.2514(56)", with a true minus, or "none"."""
-        return "none" if isnan(self.value) else with_error(self.value, self.error).replace("-", "−")
+        return str(self).replace("-", "−")
+
+    def __str__(self) -> str:
+        if isnan(self.value):
+            return "none"
+        return with_error(self.value, self.error) if self.error > 0 else f"{self.value:.6g}"
 
 
 UNKNOWN = Measured(nan, nan)

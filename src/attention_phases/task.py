@@ -66,6 +66,11 @@ def _later(default: Any) -> Any:
 class Task:
     """What is to be learnt, and with which penalty.
 
+    >>> from attention_phases import Task
+    >>> task = Task(omega=0.3, encoding=2.0)
+    >>> task.sigma, task.matrix
+    (0.5, ((0.6, 0.4), (0.4, 0.6)))
+
     Args:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.
         sigma: standard deviation of a token's entries; it follows from a spectrum where there is one.
@@ -76,6 +81,7 @@ class Task:
         teachers: mean square of the entries of each column of Q*; several make the rank of softmax(y y^T).
         density: share of the entries of Q* that are not zero, in (0, 1]; these are N(0, 1/density).
         l1: further penalty, so many times the size of each weight, at least 0.
+        encoding: strength of the positional encoding, by which its entries are multiplied.
     """
 
     omega: float = 0.3
@@ -87,6 +93,7 @@ class Task:
     teachers: tuple[float, ...] = _later((1.0,))
     density: float = _later(1.0)
     l1: float = _later(0.0)
+    encoding: float = _later(1.0)
 
     def __post_init__(self) -> None:
         spectrum = _spectrum(self.spectrum)
@@ -100,6 +107,7 @@ class Task:
             "teachers": _teachers(self.teachers),
             "density": check_real("density", self.density, "in (0, 1]", lambda v: 0 < v <= 1),
             "l1": check_real("l1", self.l1, "a finite number >= 0", lambda v: v >= 0),
+            "encoding": check_positive("encoding", self.encoding),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -107,12 +115,14 @@ class Task:
     @property
     def structured(self) -> bool:
         """Whether anything goes beyond the main text, which knows omega, sigma, lam and A."""
-        return (self.spectrum, self.clusters, self.teachers, self.density, self.l1) != ((), (), (1.0,), 1.0, 0.0)
+        own = self.spectrum, self.clusters, self.teachers, self.density, self.l1, self.encoding
+        return own != ((), (), (1.0,), 1.0, 0.0, 1.0)
 
     @property
     def directions(self) -> tuple[Direction, ...]:
-        """The spectrum, of a single direction where there is none."""
-        return self.spectrum or (Direction(self.sigma**2, 1.0),)
+        """The spectrum, of a single direction where there is none, with the encoding at its strength."""
+        spectrum, square = self.spectrum or (Direction(self.sigma**2, 1.0),), self.encoding**2
+        return tuple(direction._replace(encoding=square * direction.encoding) for direction in spectrum)
 
 
 def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
@@ -167,7 +177,7 @@ def teacher_profile(task: Task, d: int) -> np.ndarray:
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
-    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or 1_d without a spectrum."""
+    """The positional encoding of a token of mark 1, times sqrt(d): (d,), or `Task.encoding` 1_d without a spectrum."""
     return _over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
 
 

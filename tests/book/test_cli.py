@@ -281,7 +281,7 @@ WITHOUT_RESULT = [
         "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8",
     ),
     (("threshold", "--kind", "linear", *FEWER, "--omega", "1"), "no linear threshold found"),
-    ((*UNSETTLED, "--json"), r"not settled after \d+ iterations: relative change nan"),
+    ((*UNSETTLED, "--json"), r"did not settle in \d+ iterations: relative change nan"),
 ]
 
 
@@ -377,15 +377,15 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
         (f"{SOLVE} --tokens 1", "tokens = 1: must be a whole number >= 2"),
         (f"{SOLVE} --tokens 1000000", "tokens = 1000000: must be at most 10600"),
         (f"{SOLVE} --tokens 3 --token-correlation -.6", "token-correlation = -0.6: must be in (-0.5, 1)"),
-        (f"{SOLVE} --architecture value", "architecture = value: must be one of tied, rank2, untied"),
-        (f"{MIXED} --architecture tied", "init = mixed: must be one of semantic, positional, random\n"),
-        (f"{MIXED} --architecture value", "init = mixed: must be one of semantic, positional, random\n"),
+        (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied, rank2, untied"),
+        (f"{MIXED} --architecture tied", "init = 'mixed': must be one of semantic, positional, random\n"),
+        (f"{MIXED} --architecture value", "init = 'mixed': must be one of semantic, positional, random\n"),
         (f"{SOLVE} --y 3", "y = 3.0: must be left out without --breaking 1"),
         (f"{SOLVE} --breaking 2", "--breaking"),
         (f"{SOLVE} --breaking 1 --y -1", "y = -1.0: must be a finite number >= 0"),
         (f"{SOLVE} --breaking 1 --y nan", "y = nan: must be"),
         (f"{SOLVE} --breaking 1 --y x", "--y"),
-        (f"{SOLVE} --breaking 1 --branch symmetric", "branch = symmetric: must be one of semantic, positional"),
+        (f"{SOLVE} --breaking 1 --branch symmetric", "branch = 'symmetric': must be one of semantic, positional"),
         (f"{SOLVE} --breaking 1 --architecture rank2", "breaking = 1: must be 0"),
         (
             f"{SOLVE} --breaking 1 --covariance 0.05,0.5;0.45,0.5",
@@ -393,7 +393,7 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
         ),
         (
             f"{SPECTRUM} --architecture untied",
-            "architecture = untied: must be tied or rank2, of two independent tokens",
+            "architecture = 'untied': must be tied or rank2, of two independent tokens",
         ),
         ("optimal --omega 1 --d 50", "omega = 1.0: must be below 1"),
         ("optimal --tokens 65", "tokens = 65: must be at most 64 for the optimal learner"),
@@ -481,9 +481,9 @@ def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, mon
 @pytest.mark.parametrize(
     ("address", "code", "words"),
     [
-        ("nowhere", 2, "scheduler = nowhere: must be an address such as tcp://host:8786"),
-        ("foo://host:1", 2, "scheduler = foo://host:1: must be"),
-        ("tcp://", 2, "scheduler = tcp://: must be an address such as tcp://host:8786"),
+        ("nowhere", 2, "scheduler = 'nowhere': must be an address such as tcp://host:8786"),
+        ("foo://host:1", 2, "scheduler = 'foo://host:1': must be"),
+        ("tcp://", 2, "scheduler = 'tcp://': must be an address such as tcp://host:8786"),
         ("tcp://127.0.0.1:1", 1, "scheduler tcp://127.0.0.1:1: no Dask scheduler answers"),
     ],
 )

@@ -13,10 +13,10 @@ from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.experiments.variant_grids import power_law
 from attention_book.paths import ROOT
 from attention_book.store.parquet import load
-from attention_book.store.provenance import canonical
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
+from attention_phases.records import canonical
 from attention_phases.theory import as_table, ends, linear_baseline, loss_gap, solve, stability_limit, threshold
 from attention_phases.theory.branches import as_row, follow
 from attention_phases.theory.ends import border, branch_end

@@ -7,8 +7,9 @@ import pytest
 from attention_book.experiments import cells, grid, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.store.parquet import export
-from attention_book.store.provenance import COLUMNS, canonical
+from attention_book.store.provenance import COLUMNS
 from attention_book.store.sweep import Store
+from attention_phases.records import canonical
 from attention_phases.task import Task
 
 # Starts displaced by 0.4 and more end in a minimum with a loss 4 % above that of the others. Students whose ends one

@@ -12,7 +12,7 @@ from playwright.sync_api import TimeoutError
 
 pytestmark = pytest.mark.slow
 
-SOURCES = [HERE / "src" / name for name in ("attention_phases", "attention_book/pages")]
+SOURCES = [HERE / "src" / name for name in ("attention_phases", "attention_book/analysis", "attention_book/render")]
 MODULES = [
     ".".join(path.relative_to(HERE / "src").with_suffix("").parts)
     for source in SOURCES

@@ -104,21 +104,21 @@ def test_curves_of_theory_are_compared_in_our_units():
 def test_most_of_the_published_theory_follows_from_its_rules():
     """What the page says of it, and what is left: alpha_c, and a factor of some files that is near one."""
     rows = curves.by_rules(STORED, load(stored_table("published_rule"))).set_index(["what", "quantity"])
-    assert rows["count"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
+    assert rows["numbers"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
     assert (
         rows.loc[("linear model", "test_mse"), "rule_away"]
         < 1e-7
         < CLOSE
         < rows.loc[("linear model", "test_mse"), "many_away"]
     )
-    linear, critical = (rows.loc[("thresholds", kind)] for kind in ("linear", "critical"))
+    linear, critical = (rows.loc[(kind, "alpha")] for kind in ("linear", "critical"))
     assert linear["rule_away"] < 5e-3 < 0.03 < linear["many_away"]
     assert critical["rule_away"] > 0.03 and critical["within"] == 0
     losses = STORED[STORED["quantity"].isin(["train_loss", "test_mse"]) & STORED["step_away"].notna()]
     usual = losses["omega"].isin([0.3, 0.5]) & (losses["start"] != "symmetric")
     assert (losses.loc[usual, "step_away"].abs() < CLOSE).mean() > 0.98
     assert losses["step_away"].abs().quantile(0.95) < 5e-3
-    nearer = rows.query("what.str.contains('omega = ') and not what.str.contains('0.15')")
+    nearer = rows.query("what.str.contains('ω = ') and not what.str.contains('0.15')")
     assert (nearer["rule_away"] < nearer["many_away"]).mean() > 0.85
 
 
@@ -187,7 +187,7 @@ def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, cap
 
 
 def test_what_slips_do_by_hand():
-    """A cell of theta and one of the linear model, with 24 data sets on both sides."""
+    """A cell of theta and one of the linear model, 24 data sets on both sides; the errors are 1/2 and 2e-5."""
     where = {
         "figure": "3",
         "optimizer": "gd",
@@ -197,7 +197,7 @@ def test_what_slips_do_by_hand():
         "d": 1000,
         "form": "tied",
     }
-    where |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**0.5, "instances": 24, "z": 0.5}
+    where |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**1.5, "instances": 24, "z": 0.5}
     where |= {"alpha": 1.5}
     rows = pd.DataFrame(
         [where | {"quantity": "theta"}, where | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
@@ -206,8 +206,8 @@ def test_what_slips_do_by_hand():
     given = {"means": {"gd": rows, "lbfgs": rows[:0]}, "slipped": lambda: pd.DataFrame([slip])}
     names = cell(PAGE, "slips", **given)
     shown = names["slips"].set_index("slip")["mean_z"]
-    assert shown[names["SLIPS"]["steps"]] == pytest.approx(0.5 - 3) and shown["none, in part of the map"] == 0.5
-    assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3)
+    assert shown[names["SLIPS"]["steps"]] == pytest.approx(0.5 - 3 / 0.5) and shown["none, in part of the map"] == 0.5
+    assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3 / 0.5)
     # at omega = 1 the target is A: A (1, -1) = 0.2 (1, -1), and 0.08/2000 is two errors
     assert shown["it reads positions too"] == pytest.approx(0.5 + 2)
     assert names["measured_slope"] == (pytest.approx(1.25), pytest.approx(0.5))

@@ -12,8 +12,8 @@ from attention_book.experiments import GRIDS, grid, results
 from attention_book.notebooks import execution
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import load
-from attention_book.store.provenance import canonical
 from attention_phases.errors import ResultError
+from attention_phases.records import canonical
 
 TEXT = PAGE.replace("print(size)", 'print("found", size / 3)\nsize')
 

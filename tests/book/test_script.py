@@ -1,52 +1,49 @@
-"""The code of a figure: a script that has what it needs, and nothing else."""
+"""A page as a script: with the values that the page had, and the same figures."""
 
+import json
+import re
 import subprocess
 import sys
 
-import jupytext
 import pytest
+import reference
+from nbformat.v4 import new_output
 
-from attention_book.notebooks.behind import script
+from attention_book.experiments.results import STORED
+from attention_book.notebooks.behind import parameters, script
+from attention_book.notebooks.parameters import of_profile
 from attention_book.paths import NOTEBOOKS
 
-CELLS = [
-    "import numpy as np\nfrom attention_book import style\nfrom math import pi, sqrt\n"
-    "style.use_book_output()\nglue('x', 1)",
-    "rng = np.random.default_rng(0)\nsize = 2\nsize = 3",
-    "spent = rng.normal()\nrows = {k: rng.normal(size=size) for k in 'ab'}\nfor k in rows: glue(k, 0)",
-    "figure = draw(spent)",
-    "rows['c'] = pi\nprint(rows)\nmore = []\nmore.append(1)\nlog = []\nlog.append(2)",
-    "figure = draw(rows.query('a < @size'), more)\nfigure.axes[0].legend()\nstyle.show(figure)",
-]
+
+def executed(text):
+    """The notebook of a text at smoke size, with its reference in the place of its outputs."""
+    return reference.prepared(text, of_profile(text, "smoke"), reference.FOLDER / f"{text.stem}.json")
 
 
-def test_a_script_has_what_the_figure_needs_and_what_moves_a_random_number_before_it():
-    assert script(CELLS, "fig").splitlines() == [
-        "import numpy as np",
-        "from attention_book import style",
-        "from math import pi",
-        "style.use_book_output()",
-        "rng = np.random.default_rng(0)",
-        "size = 3",
-        "spent = rng.normal()",
-        "rows = {k: rng.normal(size=size) for k in 'ab'}",
-        "rows['c'] = pi",
-        "more = []",
-        "more.append(1)",
-        "figure = draw(rows.query('a < @size'), more)",
-        "figure.axes[0].legend()",
-        "style.show(figure)",
-        'figure.savefig("fig.svg")',
-    ]
+def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tmp_path):
+    for text in NOTEBOOKS.glob("*.md"):
+        notebook = executed(text)
+        code = script(notebook, text)
+        for name, value in parameters(notebook, text)[0].items():
+            assert len(re.findall(rf"^{name} = {re.escape(json.dumps(value))}  # ", code, re.MULTILINE)) == 1
+        figures = [cell.metadata["mystnb"]["figure"]["name"] for cell in notebook.cells if "mystnb" in cell.metadata]
+        assert re.findall(r"^style\.show\((.*)\)$", code, re.MULTILINE) == [f'figure, "{name}"' for name in figures]
+        assert "myst_nb" not in code and code.startswith("# To install")
+        (tmp_path / f"{text.stem}.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", str(tmp_path)]
+    checked = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert checked.returncode == 0, checked.stdout
 
 
-@pytest.mark.parametrize("text", sorted(NOTEBOOKS.glob("*.md")), ids=lambda path: path.stem)
-def test_scripts_of_all_figures_define_what_they_use(text):
-    cells = [cell for cell in jupytext.read(text).cells if cell.cell_type == "code"]
-    sources = [cell.source for cell in cells]
-    for number, cell in enumerate(cells):
-        if name := cell.metadata.get("mystnb", {}).get("figure", {}).get("name"):
-            code = script(sources[: number + 1], name)
-            command = [sys.executable, "-m", "ruff", "check", "--isolated", "--quiet", "--select", "F", "-"]
-            checked = subprocess.run(command, input=code, capture_output=True, encoding="utf-8")
-            assert checked.returncode == 0, checked.stdout
+@pytest.mark.slow
+def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, monkeypatch):
+    text = NOTEBOOKS / "fig02_slice.md"
+    notebook = executed(text)
+    (expected,) = [cell.outputs[0].data for cell in notebook.cells if "mystnb" in cell.metadata]
+    monkeypatch.setenv(STORED, str(reference.RESULTS))
+    ended = python("-c", script(notebook, text), cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fig-02.csv", "fig-02.svg"]
+    drawn = new_output("display_data", {"text/csv": (tmp_path / "fig-02.csv").read_text(encoding="utf-8")})
+    kept = {"data": {"0 text/csv": expected["0 text/csv"]}}
+    assert reference.differences([kept], [drawn]) == []

@@ -23,9 +23,10 @@ from attention_book.experiments import GRIDS, cells, results
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance
 from attention_book.store.parquet import export, items, load
-from attention_book.store.provenance import canonical, fields_of, key, restore, seed_sequence
+from attention_book.store.provenance import key, restore
 from attention_book.store.sweep import Store, run
 from attention_phases.errors import BadInput, StoreError, SweepError
+from attention_phases.records import canonical, fields_of, seed_sequence
 from attention_phases.task import Task
 
 ORIGIN = {**provenance.environment(), "cell_seconds": 0.1, "finished": "2000-01-01T00:00:00+00:00"}
@@ -130,8 +131,8 @@ def test_cell_without_json_form_is_refused(alpha):
         ([{"q": [1.0]}], "q"),
         ([{"q": None}], "q"),
         ([{"steps": 2**63}], "steps"),
-        ([{"alpha": 1.0}], "column = alpha"),
-        ([{"commit": "abc"}], "column = commit"),
+        ([{"alpha": 1.0}], "column = 'alpha"),
+        ([{"commit": "abc"}], "column = 'commit"),
         ([], "rows"),
     ],
 )

@@ -10,9 +10,9 @@ from cells import cell
 from attention_book.experiments.cells import LineCell, StructuredCell
 from attention_book.experiments.variant_grids import TWO_TEACHERS, VALUE, power_law
 from attention_book.store.parquet import as_column_value
-from attention_book.store.provenance import fields_of
 from attention_phases import Architecture, Task
 from attention_phases.model.architectures import STANDARD
+from attention_phases.records import fields_of
 
 ALPHAS = (0.5, 1.0, 1.5, 2.0)
 

@@ -23,9 +23,10 @@ from attention_book.experiments.cells import work as train
 from attention_book.store import executors
 from attention_book.store import sweep as store_sweep
 from attention_book.store.parquet import export, load
-from attention_book.store.provenance import canonical, key
+from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, run
 from attention_phases.errors import SweepError
+from attention_phases.records import canonical
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,10 @@ from attention_book.experiments import grid
 from attention_book.experiments.cells import CONTROLS
 from attention_book.experiments.controls import controls, train_controlled
 from attention_book.experiments.simulation import train_students
-from attention_book.store.provenance import canonical, fields_of
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.two_tokens import sample
+from attention_phases.records import canonical, fields_of
 
 
 @pytest.mark.slow

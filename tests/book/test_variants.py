@@ -9,11 +9,11 @@ from frames import students as students_on_a_line
 from attention_book.analysis.architectures import ONE, TWO, beside_students, beside_theory, extrapolate, threshold_moves
 from attention_book.experiments.cells import ArchitectureCell, work
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
-from attention_book.store.provenance import canonical
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model import students
 from attention_phases.model.architectures import Architecture
+from attention_phases.records import canonical
 from attention_phases.theory import solve
 from attention_phases.theory.branches import as_row
 

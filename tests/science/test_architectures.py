@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments import simulation
-from attention_book.experiments.cells import ArchitectureCell
 from attention_phases import Task
 from attention_phases.errors import BadInput
 from attention_phases.model import students
@@ -16,7 +14,7 @@ from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels import general as prox
 from attention_phases.theory.prediction_error import general_test_error
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.training import fit, optimizers
+from attention_phases.training import fit, optimizers, trials
 from attention_phases.training.optimizers import start_weights
 
 pytestmark = pytest.mark.slow
@@ -162,11 +160,11 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
 
 def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first():
     _, data, weights = data_and_weights("rank2", 2, 0.0)
-    cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=Architecture("rank2"))
+    architecture = Architecture("rank2")
     columns, teacher = weights[0].numpy().reshape(2, 12), data.teacher.numpy()
-    measured, errors = simulation._measure(cell, weights[0], data.teacher, np.eye(2))
+    measured, errors = trials.measure(TASK, weights[0], data.teacher, np.eye(2), architecture)
     along, m = columns @ teacher / 12, columns.mean(axis=1)
-    assert errors[0] == pytest.approx(general_test_error(TASK, cell.architecture, columns, teacher[None])[0], rel=1e-2)
+    assert errors[0] == pytest.approx(general_test_error(TASK, architecture, columns, teacher[None])[0], rel=1e-2)
     assert measured["theta_1"] == pytest.approx(np.hypot(*along)) and abs(measured["theta_2"]) < 1e-12
     assert measured["m_1"] == pytest.approx(m @ along / np.hypot(*along)) and measured["m_2"] >= 0
     assert measured["m"] == pytest.approx(np.hypot(*m))
@@ -180,8 +178,7 @@ def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
     columns, rest, teacher = weights[0, :12].numpy()[None], weights[0, 12:].numpy(), data.teacher.numpy()[None]
     linear = np.array([[0.6, 0.3], [0.3, 0.7]])
-    cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=architecture)
-    overlaps, (test_mse, linear_mse) = simulation._measure(cell, weights[0], data.teacher, linear)
+    overlaps, (test_mse, linear_mse) = trials.measure(TASK, weights[0], data.teacher, linear, architecture)
     V = value_matrix(form, rest, 12)
     assert test_mse == pytest.approx(general_test_error(TASK, architecture, columns, teacher, V)[0], rel=1e-12)
     fixed = general_test_error(TASK, Architecture(), columns, teacher, attention=linear)[0]
@@ -193,9 +190,9 @@ def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
 def test_a_test_error_whose_value_matrix_is_not_known_is_refused(monkeypatch):
     _, data, weights = data_and_weights("value", 2, 0.0)
     monkeypatch.setitem(FORMS, "value", FORMS["value"]._replace(value="diagonal"))
-    cell = ArchitectureCell("any", TASK, 1.0, 12, 0, "lbfgs", architecture=Architecture("value"))
-    with pytest.raises(BadInput, match="diagonal: must be one of none, pair, full"):
-        simulation._measure(cell, weights[0], data.teacher, np.eye(2))
+    architecture = Architecture("value")
+    with pytest.raises(BadInput, match="'diagonal': must be one of none, pair, full"):
+        trials.measure(TASK, weights[0], data.teacher, np.eye(2), architecture)
 
 
 @pytest.mark.parametrize(("form", "rotates"), [("tied", False), ("rank2", True), ("untied", False)])

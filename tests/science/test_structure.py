@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments import simulation
 from attention_book.experiments.cells import ArchitectureCell, StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_phases import Architecture, BadInput, Task
@@ -14,7 +13,7 @@ from attention_phases.model import sentences, students, two_tokens
 from attention_phases.task import variances
 from attention_phases.theory.prediction_error import general_test_error
 from attention_phases.theory.prediction_error import test_error as standard_error_of
-from attention_phases.training import fit, start_weights
+from attention_phases.training import fit, start_weights, trials
 from attention_phases.training.message_passing import iterate, limiting, start_state
 from attention_phases.training.optimizers import with_l1
 
@@ -124,13 +123,11 @@ def test_a_spectrum_goes_with_every_architecture(architecture, monkeypatch):
     monkeypatch.setattr(sentences, "draw_teacher", lambda *_: teacher)
     fresh = [students.sample(task, architecture, 400.0, d, rng) for _ in range(8)]
     seen = [2 * students.risk(data, weights[None], 0.0)[0].item() / (6400 * architecture.tokens) for data in fresh]
-    cell = ArchitectureCell("any", task, 1.0, d, 0, "lbfgs", architecture=architecture)
     linear = fresh[0].linear()
-    _, (test_mse, _) = simulation._measure(cell, weights, teacher, linear)
+    _, (test_mse, _) = trials.measure(task, weights, teacher, linear, architecture)
     assert abs(test_mse - np.mean(seen)) < 5 * np.std(seen) / 7**0.5 < 0.03 * test_mse
-    plain = replace(cell, task=Task(), architecture=replace(architecture, form="tied"))
-    split = replace(plain, task=Task(spectrum=((0.25, 0.5), (0.25, 0.5))))  # the same law
-    of_plain, of_split = (simulation._measure(one, weights[:d], teacher, linear)[1] for one in (plain, split))
+    tied, same_law = replace(architecture, form="tied"), Task(spectrum=((0.25, 0.5), (0.25, 0.5)))
+    of_plain, of_split = (trials.measure(one, weights[:d], teacher, linear, tied)[1] for one in (Task(), same_law))
     assert of_split == pytest.approx(of_plain, rel=1e-2)
 
 
@@ -147,7 +144,7 @@ def test_overlaps_carry_the_covariance():
     }
     assert all(np.allclose(found[name], value) for name, value in expected.items())
     one = two_tokens.overlaps(task, *map(torch.from_numpy, (columns[1], teachers[2])))
-    assert one == pytest.approx(
+    assert one._asdict() == pytest.approx(
         {"q": found["q"][1, 1], "m": found["m"][1], "theta": found["theta"][1, 2], "rho": found["rho"][2, 2]}
         | {"m_teacher": found["m_teacher"][2]}
     )
@@ -168,7 +165,7 @@ def test_l1_ends_where_proximal_descent_does():
     penalty = task.l1 * found.weights.abs().sum()
     assert value.item() == pytest.approx((two_tokens.risk(data, found.weights[None], task.lam)[0] + penalty).item())
     assert found.train_loss == pytest.approx(value.item() / 100) and subgradient.norm() <= 1e-4
-    with pytest.raises(BadInput, match="optimizer = gd: must be one of lbfgs"):
+    with pytest.raises(BadInput, match="optimizer = 'gd': must be one of lbfgs"):
         fit(data, task.lam, start, "gd", l1=task.l1)
 
 

@@ -266,7 +266,7 @@ def trained(d, seed):
     measured = {}
     for branch, fit in zip(MINIMA, training.fit(data, TASK.lam, starts, "lbfgs")):
         point = two_tokens.overlaps(TASK, fit.weights, data.teacher)
-        measured[branch] = {**point, "train_loss": fit.train_loss, "test_mse": exact(TASK, point, d)[0]}
+        measured[branch] = {**point.named, "train_loss": fit.train_loss, "test_mse": exact(TASK, point, d)[0]}
     return measured
 
 

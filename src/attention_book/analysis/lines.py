@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from attention_phases.errors import ResultError
+from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
@@ -12,7 +13,6 @@ from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
 from ..store.parquet import as_column_value
-from ..store.provenance import fields_of
 
 
 def theory_lines(profile, omegas):

@@ -1,6 +1,6 @@
 """What fixes the outcome of one piece of an experiment, a training or a line of theory, and how it is computed.
 
-The values of a cell name its results (`provenance.canonical`) and seed its random draws. Its `Kind` has the worker, and
+The values of a cell name its results (`records.canonical`) and seed its random draws. Its `Kind` has the worker, and
 how far a result may differ when it is computed again. Tolerances are (relative, absolute) by column, as
 `verification.agree` takes them.
 """
@@ -12,11 +12,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from attention_phases.errors import check_count
 from attention_phases.model.architectures import Architecture
+from attention_phases.records import data_set, seed_sequence
 from attention_phases.task import Task
-
-from ..store.provenance import fields_of, seed_sequence
 
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
@@ -138,11 +136,10 @@ class _OnData:
 
     def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
-        return {"task": fields_of(self.task), "alpha": self.alpha, "d": self.d, "seed": self.seed}
+        return data_set(self.task, self.alpha, self.d, self.seed)
 
     def rng(self) -> np.random.Generator:
         """The generator that draws the teacher, the sentences and then the starts."""
-        check_count("seed", self.seed, at_least=0)
         return np.random.default_rng(seed_sequence(self.sentences()))
 
 
@@ -221,9 +218,7 @@ class ArchitectureCell(StudentCell):
     architecture: Architecture = field(kw_only=True)
 
     def sentences(self) -> dict:
-        tokens, correlation = self.architecture.tokens, self.architecture.correlation
-        usual = (tokens, correlation) == (2, 0.0)
-        return super().sentences() | ({} if usual else {"tokens": tokens, "correlation": correlation})
+        return data_set(self.task, self.alpha, self.d, self.seed, self.architecture)
 
 
 class StructuredCell(ArchitectureCell):

@@ -106,7 +106,7 @@ def copies(task, data, starts, damping, width, before, over):
             point = overlaps(task, torch.from_numpy(first), data.teacher)
             gap = min(np.sum((first - second) ** 2), np.sum((first + second) ** 2))  # Q and -Q are one student
             moved = np.sum((first - last[0].weights) ** 2)
-            values = [point[name] for name in ("q", "m", "theta")] + [pair[0].V]
+            values = [*point.named.values(), pair[0].V]
             measured.append([gap / np.sum(first**2), moved / np.sum(first**2), *values])
     means = np.mean(measured, axis=0)
     return dict(zip(("apart", "change", "q", "m", "theta", "V"), [*np.sqrt(means[:2]), *means[2:]]))

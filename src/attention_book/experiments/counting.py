@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from attention_phases.histogram import LETTERS, draw, training, transformer
+from attention_phases.records import seed_sequence
 
 from ..store.parquet import encode
-from ..store.provenance import seed_sequence
 from .cells import EXCHANGED
 from .grids import grid
 

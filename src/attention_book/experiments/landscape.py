@@ -15,8 +15,7 @@ SHARES = (-0.35, 1.35)  # of each minimum, at the borders of the plane through b
 
 def order_parameters(task, weights, teacher):
     """q, m and theta of a student."""
-    point = overlaps(task, weights, teacher)
-    return {name: point[name] for name in ("q", "m", "theta")}
+    return overlaps(task, weights, teacher).named
 
 
 def follow(cell):

@@ -8,12 +8,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from attention_phases.errors import ResultError, SweepError
+from attention_phases.records import canonical
 
 from ..paths import BUILT, DATA
 from ..store import provenance
 from ..store.executors import cluster, process_pool
 from ..store.parquet import export, load
-from ..store.provenance import canonical
 from ..store.sweep import Store, run
 from . import grid
 from .cells import work

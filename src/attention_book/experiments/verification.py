@@ -13,12 +13,13 @@ import pandas as pd
 from scipy.stats import t
 
 from attention_phases.errors import StoreError, check_count
+from attention_phases.records import fields_of
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA
 from ..store import provenance
 from ..store.parquet import as_column_value, load
-from ..store.provenance import check_rows, fields_of, restore
+from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 from .cells import function, work

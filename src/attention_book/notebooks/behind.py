@@ -3,8 +3,6 @@
 Everything is read off the executed notebook and the stored results, so that the notebooks say none of it themselves.
 """
 
-import ast
-import dis
 import json
 import re
 from collections import Counter
@@ -14,6 +12,11 @@ from hashlib import sha256
 from html import escape
 from importlib.metadata import version
 
+import jupytext
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from attention_phases.records import canonical
+
 from .. import paths
 from ..experiments import grid
 from ..experiments.results import folder_of, stored_in
@@ -21,7 +24,7 @@ from ..render.drawn import READOUT
 from ..render.style import BEHIND, SVG
 from ..render.wide import WIDE
 from ..store.parquet import load
-from ..store.provenance import canonical, environment
+from ..store.provenance import environment
 from .parameters import as_typed, assignments, declared, of_profile
 
 FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
@@ -39,16 +42,13 @@ COLUMNS = {  # of the CSV
 }
 CSV = "text/csv"
 UNITS = "pure numbers, unless an axis names another unit"
-SPENT = {"rng"}  # each use of it changes what the next one gives
-STYLED = "use_book_output()"
-CHANGING = {"append", "extend", "update"}  # methods
 
 
 def write_figures(notebook, text, folder):
     """Write what is taken away of each figure of a notebook executed from a text (a Path).
 
-    Returns lists of paths by kind: `svg`; `csv` and `readout`, unless it is not drawn to scale; `py`; `json`; and
-    `wide`, for figures of several rows.
+    Returns lists of paths by kind: `svg`; `csv` and `readout`, unless it is not drawn to scale; `py`, the page's
+    script; `json`; and `wide`, for figures of several rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = {kind: [] for kind in ("svg", "csv", "py", "json", "wide", "readout")}
@@ -61,8 +61,7 @@ def write_figures(notebook, text, folder):
             files = {f"{about['figure']}.svg": _signed(drawn[SVG], about)}
             if CSV in drawn:
                 files[f"{about['figure']}.csv"] = drawn[CSV]
-            code = [before.source for before in notebook.cells[: number + 1] if before.cell_type == "code"]
-            files[f"{about['figure']}.py"] = script(code, about["figure"])
+            files[f"{text.stem}.py"] = script(notebook, text)
             about["files"] = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
             files[f"{about['figure']}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
             for name, content in files.items():
@@ -157,48 +156,35 @@ def _signed(svg, about):
     return svg.replace("   <cc:Work>\n", f"   <cc:Work>\n{lines}", 1)
 
 
-# The code of one figure: the statements of its page that it needs
+# A page as a script
+
+INSTALL = "# To install what this imports, in a checkout of the book: make install, or pip install -e '.[book]'\n\n"
+GLUE_IMPORT = "from myst_nb import glue\n"  # which needs a notebook
+GLUE = """
 
 
-def script(cells, figure):
-    """Python that draws the `figure` of the last of code cells, and saves it: all of that cell, and what it needs.
+def glue(name, value, display=False):
+    print(f"{name} = {value}")  # which the text of the page quotes"""
 
-    cells: sources, in the order of the page.
-    figure: its name, which becomes that of the file.
+
+def script(notebook, text):
+    """A notebook executed from a text (a Path) as Python: its headings, and its code with the values that it had.
+
+    It saves each figure as FIGURE.svg, with its data as FIGURE.csv.
     """
-    kept, needed = [], {"figure"}
-    statements = [(source, statement) for source in cells for statement in ast.parse(source).body]
-    for source, statement in reversed(statements):
-        used, bound, changed = _names(statement)
-        is_needed = (bound | changed | used & SPENT) & needed or ast.unparse(statement).endswith(STYLED)
-        if source is not cells[-1] and not is_needed:
-            continue
-        if isinstance(statement, (ast.Import, ast.ImportFrom)):
-            statement.names = [alias for alias in statement.names if (alias.asname or alias.name) in needed]
-            kept.append(ast.unparse(statement))
-        else:
-            kept.append(ast.get_source_segment(source, statement))
-        if isinstance(statement, (ast.Assign, ast.Import, ast.ImportFrom, ast.FunctionDef)):
-            needed -= bound
-        needed |= used
-    return "\n".join([*reversed(kept), f'figure.savefig("{figure}.svg")', ""])
-
-
-def _names(statement):
-    """Global names that a statement uses, those that it binds, and those of objects that it changes."""
-    parts = list(ast.walk(statement))
-    code = compile(ast.Module([statement], []), "cell", "exec")
-    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    used = _operands(code, "LOAD_NAME", "LOAD_GLOBAL")
-    used |= {name for text in texts for name in re.findall(r"@(\w+)", text)}  # as pandas names them in a query
-    targets = [target for part in parts if isinstance(part, ast.Assign) for target in part.targets]
-    items = [target.value for target in targets if isinstance(target, (ast.Subscript, ast.Attribute))]
-    items += [part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in CHANGING]
-    return used, _operands(code, "STORE_NAME"), {item.id for item in items if isinstance(item, ast.Name)}
-
-
-def _operands(code, *operations):
-    """What operations of compiled code, and of the functions within it, act on."""
-    names = {step.argval for step in dis.get_instructions(code) if step.opname in operations}
-    within = [constant for constant in code.co_consts if hasattr(constant, "co_code")]
-    return names.union(*(_operands(part, *operations) for part in within))
+    values, cells = parameters(notebook, text)[0], []
+    given = {name: json.dumps(value) for name, value in values.items()}
+    for cell in notebook.cells:
+        source, tags = cell.source, cell.metadata.get("tags", ())
+        if cell.cell_type == "markdown":
+            cells += map(new_markdown_cell, re.findall(r"^#+ .*$", source, re.MULTILINE))
+        elif "injected-parameters" not in tags:
+            if "parameters" in tags:
+                source = re.sub(r"(?m)^(\w+) = .+?(?=  #)", lambda line: f"{line[1]} = {given[line[1]]}", source)
+            elif GLUE_IMPORT in source:
+                source = source.replace(GLUE_IMPORT, "").lstrip() + GLUE
+            elif figure := cell.metadata.get("mystnb", {}).get("figure"):
+                source = source.replace("style.show(figure)", f'style.show(figure, "{figure["name"]}")')
+            cells.append(new_code_cell(source))
+    filters = {"notebook_metadata_filter": "-all", "cell_metadata_filter": "-all"}
+    return INSTALL + jupytext.writes(new_notebook(cells=cells, metadata={"jupytext": filters}), "py:percent")

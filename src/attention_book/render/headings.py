@@ -82,7 +82,6 @@ HEADINGS = {
     "beyond_3": Heading("|z| above 3", ".2f", scale="%"),
     "mean_z": Heading(form="+.2f"),
     "away": Heading("largest difference", "+.1f", scale="%"),
-    "median_away": Heading("median", ".1f", scale="%"),
     "p": Heading(form=".2g"),
     # theory and students
     "usual": Heading("standard student, theory"),
@@ -102,6 +101,12 @@ HEADINGS = {
     "alike": Heading("cells within 1 %", ".0f", scale="%"),
     "left": Heading("students over 5 % higher", "d"),
     "gone": Heading("of these, gone on by L-BFGS", ".0f", scale="%"),
+    "rule": Heading("by their rules", ".4f", missing="no crossing"),
+    "exact": Heading("exact losses", ".4f", missing="no crossing"),
+    "within": Heading("rules within 0.1 %", ".0f", "%"),
+    "rule_away": Heading("rules off by", ".2f", "%"),
+    "step_away": Heading("one step", ".2f", "%", "–"),
+    "many_away": Heading("converged off by", ".1f", "%"),
     "over_teacher": Heading("ε<sub>t</sub> over the teacher's", ".3f"),
     "other_over_teacher": Heading("that of other minima", ".3f", missing="none known"),
     # many starts

@@ -4,6 +4,7 @@ Lines have error bands, points error bars, maps the colours of two sides, thresh
 """
 
 from math import isfinite
+from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -88,11 +89,18 @@ def _show_in(shell):
         formatters.setdefault(kind, new).for_type(Figure, write)
 
 
-def show(figure):
-    """Show a finished figure, once: the last line of its cell, which would else show what that line returns."""
+def show(figure, name=None):
+    """Show a finished figure, once: the last line of its cell, which would else show what that line returns.
+
+    name: that of the files name.svg and name.csv in which a script also saves the figure and its data.
+    """
     from IPython.display import display
 
     figure.canvas.draw()  # the layout settles in two passes
+    if name:
+        figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as a notebook shows it
+        if data := as_csv(figure, NAMED):
+            Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
     plt.close(figure)
 

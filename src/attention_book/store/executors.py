@@ -6,63 +6,18 @@ Every worker uses one thread: the cells are the parallelism, and thread counts c
 import asyncio
 import logging
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from multiprocessing import connection, get_context, parent_process
 
-from attention_phases.errors import BadInput, SweepError, check_count
+from attention_phases.errors import BadInput, SweepError
+from attention_phases.processes import ONE_THREAD, end_with_parent, process_pool
 
 from .provenance import environment
 
-ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
+__all__ = ["ONE_THREAD", "cluster", "end_with_parent", "process_pool"]
 TIMEOUT = 5  # seconds in which a scheduler must answer
-
-
-@contextmanager
-def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Context of a pool of processes, as many as there are cores by default.
-
-    Workers are spawned, not forked: torch and numba threads do not survive a fork. Leaving the context
-    by an exception (Ctrl-C) ends the workers at once; a killed parent takes its workers along.
-    """
-    workers = check_count("workers", os.cpu_count() if workers is None else workers)
-    # Workers read these when NumPy and torch load, and are spawned as cells come: set for the whole context.
-    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
-    os.environ.update(ONE_THREAD)
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_guard)
-    try:
-        yield pool
-    except BaseException:
-        # What Executor.terminate_workers does from Python 3.14 on.
-        for process in list((pool._processes or {}).values()):
-            process.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-        for name in ONE_THREAD:
-            del os.environ[name]
-        os.environ.update(before)
-
-
-def _guard() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-
-
-def end_with_parent() -> None:
-    """End this worker when its parent does, also if that is killed."""
-
-    def follow(parent: int) -> None:
-        connection.wait([parent])
-        os._exit(1)
-
-    if parent := parent_process():
-        threading.Thread(target=follow, args=(parent.sentinel,), daemon=True).start()
 
 
 @contextmanager

@@ -27,38 +27,6 @@ COLUMNS = (*MACHINE, "cell_seconds", "finished")
 MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # folders of `src`
 
 
-def canonical(record: Any) -> str:
-    """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
-
-    record: a dataclass, taken as its `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
-        None, and nested tuples or lists.
-    """
-    values = fields_of(record) if is_dataclass(record) else record
-    try:
-        return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise BadInput("cell", values, f"made of finite JSON values ({error})") from None
-
-
-def fields_of(record: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass by name, those of a dataclass in it in its place.
-
-    A field that is marked so is left out where it has its default.
-    """
-    values = {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if field.metadata.get("omitted at default") and value == field.default:
-            continue
-        if is_dataclass(value):
-            values |= fields_of(value)
-        elif field.type in (float, "float") and isinstance(value, int):
-            values[field.name] = float(value)  # 2 and 2.0 make equal cells, which must have one name
-        else:
-            values[field.name] = value
-    return values
-
-
 def restore(cell_type: type[CellType], text: str) -> CellType:
     """Return the `cell_type` whose canonical JSON is `text`; every JSON list becomes a tuple."""
     values = {name: _tuples(value) for name, value in json.loads(text).items()}
@@ -76,15 +44,6 @@ def _tuples(value: Any) -> Any:
 def key(text: str) -> str:
     """Return 32 hexadecimal digits that name the cell with canonical JSON `text`."""
     return sha256(text.encode()).hexdigest()[:32]
-
-
-def seed_sequence(record: Any) -> np.random.SeedSequence:
-    """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
-
-    The order of a run, the worker and the machine play no part, so one worker and forty draw the same
-    numbers. Cells that must share their random draws pass the fields that they have in common.
-    """
-    return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
 
 
 def check_rows(rows: Iterable[Row], taken: Collection[str] = ()) -> list[Row]:

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from attention_phases.errors import StoreError, SweepError
+from attention_phases.records import canonical
 
 from . import provenance
-from .provenance import Row, canonical, check_rows, key
+from .provenance import Row, check_rows, key
 
 SCHEMA = 1
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers

@@ -31,6 +31,11 @@ CORRELATION = 0.3  # between tokens in Figure 10; the paper does not print its v
 class Architecture:
     """A form of the student, and the sentences it reads.
 
+    >>> from attention_phases import Architecture, Task, solve
+    >>> longer = Architecture(tokens=3)
+    >>> solve(Task(), 1.0, "positional", points=64, scrambles=4, architecture=longer).converged
+    True
+
     Args:
         form: a name in `FORMS`.
         tokens: length L of a sentence, at least 2.

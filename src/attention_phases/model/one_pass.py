@@ -10,19 +10,15 @@ student two short loops are faster.
 All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
-import threading
 from math import exp
 
 import numpy as np
-import torch
-from numba import prange
 
 from ..compiled import njit
 
 # Sums may be reordered, so that they are formed side by side. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
-HALVES = 2  # always summed apart: how many threads there are changes no digit
-_one_caller = threading.Lock()  # not every threading layer of Numba can be entered by two threads at once
+HALVES = 2  # summed apart, as stored results are
 
 
 def penalised_misfit(
@@ -38,31 +34,18 @@ def penalised_misfit(
     k, r, d = weights.shape
     columns = weights.reshape(-1, d)
     risks, gradient = np.empty(k * r), np.empty_like(columns)
-    # torch's number of threads holds for the whole of a training.
-    pass_over = _on_two_threads if torch.get_num_threads() > 1 else _on_one_thread
     for first in range(0, k * r, 2):
         some = slice(first, first + 2)  # two columns, or the last one
-        with _one_caller:
-            pass_over(inputs, stiffness, targets, columns[some], lam, r == 2, risks[some], gradient[some])
+        _pass_over(inputs, stiffness, targets, columns[some], lam, r == 2, risks[some], gradient[some])
     return risks.reshape(k, r).sum(1), gradient.reshape(weights.shape)
 
 
 @njit(cache=True, nogil=True)
-def _on_one_thread(inputs, stiffness, targets, weights, lam, together, risk, gradient):
+def _pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
     """Risk (c,) and gradient (c, d) of one or two columns; where they are one student, the parts of the risk."""
     c, d = weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
     for half in range(HALVES):
-        _some(inputs, stiffness, targets, weights, together, half, risks[half], gradients[half])
-    _collect(weights, lam, risks, gradients, risk, gradient)
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def _on_two_threads(inputs, stiffness, targets, weights, lam, together, risk, gradient):
-    """The same digits as `_on_one_thread`, in about half the time."""
-    c, d = weights.shape
-    risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
-    for half in prange(HALVES):
         _some(inputs, stiffness, targets, weights, together, half, risks[half], gradients[half])
     _collect(weights, lam, risks, gradients, risk, gradient)
 

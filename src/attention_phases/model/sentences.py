@@ -85,7 +85,7 @@ def positional_encoding(task: Task, xi: Tensor) -> Tensor:
     """Tokens xi (L, n, d) as the student reads them, x = xi + u 1_d^T/sqrt(d)."""
     positions = torch.tensor(Architecture(tokens=len(xi)).positions, dtype=xi.dtype)
     read = positions[:, None, None] / xi.shape[2] ** 0.5
-    return xi + (read * torch.tensor(encoding(task, xi.shape[2])).to(xi) if task.spectrum else read)
+    return xi + read * torch.tensor(encoding(task, xi.shape[2])).to(xi)
 
 
 def teacher_attention(task: Task, y: Tensor) -> Tensor:

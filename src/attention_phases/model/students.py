@@ -50,6 +50,12 @@ class Sentences:
         """Embedding dimension."""
         return self.inputs.shape[1]
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of weights that a student of these sentences has."""
+        beyond = {"none": 0, "pair": 2, "full": self.d}.get(self.value)  # the columns
+        return () if beyond is None else ((len(self.score) + beyond) * self.d,)
+
     def double(self) -> "Sentences":
         """The same training set in float64."""
         tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
@@ -65,7 +71,7 @@ def sample(
     task: Task, architecture: Architecture, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu"
 ) -> Sentences:
     """Draw a teacher and a training set; with two independent tokens the same ones as `two_tokens.sample`."""
-    if any(direction.encoding != 1 for direction in task.spectrum) or len(task.teachers) > 1:
+    if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
         raise BadInput("architecture", architecture.form, "tied or rank2, of two independent tokens, for this task")
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]

@@ -6,6 +6,7 @@ and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -42,6 +43,11 @@ class Dataset:
     def d(self) -> int:
         """Embedding dimension."""
         return self.inputs.shape[2]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of weights that a student of these sentences may have: of one column, or of two."""
+        return self.d, 2 * self.d
 
     def double(self) -> "Dataset":
         """The same training set in float64."""
@@ -133,24 +139,39 @@ def misfits(data: Dataset, weights: Tensor) -> Tensor:
     return 0.5 * data.stiffness * (s - data.targets).square().sum(1)
 
 
-def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> dict[str, float]:
-    """Order parameters of given weights (d,) (Eq. 6), and of the teacher (d,).
+class StudentOverlaps(NamedTuple):
+    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher.
 
     They are ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``, ``theta = sigma^2 Q.Q*/d``, and of the teacher
     ``rho = sigma^2 |Q*|^2/d`` and ``m_teacher = Q*.1/d`` (both only differ from sigma^2 and 0 at finite d).
     """
+
+    q: float
+    m: float
+    theta: float
+    rho: float
+    m_teacher: float
+
+    @property
+    def named(self) -> dict[str, float]:
+        """q, m and theta by name."""
+        return {"q": self.q, "m": self.m, "theta": self.theta}
+
+
+def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
+    """Order parameters of given weights (d,), and of the teacher (d,)."""
     weights, teacher = weights.double(), teacher.double()
     d, variance = len(weights), task.sigma**2
-    if task.spectrum:
+    if task.structured:
         of_columns = column_overlaps(task, weights[None].numpy(), teacher[None].numpy())
-        return {name: value.item() for name, value in of_columns.items()}
-    return {
-        "q": variance * (weights @ weights).item() / d,
-        "m": weights.mean().item(),
-        "theta": variance * (weights @ teacher).item() / d,
-        "rho": variance * (teacher @ teacher).item() / d,
-        "m_teacher": teacher.mean().item(),
-    }
+        return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
+    return StudentOverlaps(
+        q=variance * (weights @ weights).item() / d,
+        m=weights.mean().item(),
+        theta=variance * (weights @ teacher).item() / d,
+        rho=variance * (teacher @ teacher).item() / d,
+        m_teacher=teacher.mean().item(),
+    )
 
 
 def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 from .baseline import encoding_error, linear_baseline, mean_attention
 from .branches import as_table, follow
 from .ends import stability_limit
+from .prediction_error import test_error
 from .solver import Solution, solve
 from .thresholds import Threshold, loss_gap, threshold
 
@@ -17,5 +18,6 @@ __all__ = [
     "mean_attention",
     "solve",
     "stability_limit",
+    "test_error",
     "threshold",
 ]

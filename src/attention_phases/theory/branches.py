@@ -1,6 +1,6 @@
 """A branch of solutions along alpha, by continuation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..model.architectures import STANDARD, Architecture
@@ -18,11 +18,25 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1
 
 
 class Branch(dict[float, Solution]):
-    """Converged solutions by ascending alpha; `stopped`: where the branch was given up, and the `reason` there."""
+    """Converged solutions of a task by ascending alpha.
 
-    def __init__(self, solutions: Mapping[float, Solution], stopped: Mapping[float, str]):
+    stopped: by alpha, where the branch was given up, and the `reason` there.
+    """
+
+    def __init__(self, task: Task, solutions: Mapping[float, Solution], stopped: Mapping[float, str]):
         super().__init__(sorted(solutions.items()))
-        self.stopped = dict(stopped)
+        self.task, self.stopped = task, dict(stopped)
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The solutions as in `as_table`, and `saddle`: whether small overlaps that the branch holds at zero grow.
+
+        A student near a saddle leaves it for another branch. Where a solution has no `gain` this is not known (NA).
+        """
+        import pandas as pd  # slow to import
+
+        gains = pd.Series([solution.gain for solution in self.values()], dtype="Float64")
+        return as_table(self.task, self).assign(saddle=gains.replace(float("nan"), pd.NA) > 1)
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
@@ -45,16 +59,24 @@ def follow(
     scrambles: int = SCRAMBLES,
     seed: int = 0,
     architecture: Architecture = STANDARD,
+    report: Callable[[int], object] | None = None,
 ) -> Branch:
     """Return the solutions of one branch at several alpha, each started from its neighbour; see `solve`.
+
+    >>> from attention_phases import Task, follow
+    >>> branch = follow(Task(omega=0.3), "positional", [0.5, 1.0], points=256)
+    >>> branch.table[["alpha", "theta", "saddle"]]
+       alpha  theta  saddle
+    0    0.5    0.0   False
+    1    1.0    0.0   False
 
     The branch is entered at the largest alpha and followed from there; the positional one at the lower quartile, or
     else at the largest or at a small alpha. A branch that exists at none of these is not found.
     """
     alphas = sorted(alphas)
     if not alphas:
-        return Branch({}, {})
-    options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture}
+        return Branch(task, {}, {})
+    options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture, "report": report}
     stopped = {}
     for share in ENTRIES[branch]:
         entry = round(share * (len(alphas) - 1))
@@ -71,8 +93,8 @@ def follow(
                     stopped[alpha] = last.reason
                     break
                 solutions[alpha] = last
-        return Branch(solutions, stopped)
-    return Branch({}, stopped)
+        return Branch(task, solutions, stopped)
+    return Branch(task, {}, stopped)
 
 
 def as_table(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":

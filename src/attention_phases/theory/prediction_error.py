@@ -6,26 +6,47 @@ these components: a quadrature of a smooth function.
 """
 
 from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..measured import standard_error
+from ..errors import BadInput, check_real
+from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
 from .quadrature import TEST_ERROR_NET, gaussian_points
+from .setting import Setting
 
 
-def test_error(task: Task, overlaps: dict, d: float = inf, attention=None, given: float = 0.0) -> tuple[float, float]:
+def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given: float = 0.0) -> Measured:
     """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of a student with given overlaps, and its standard error.
 
+    >>> from attention_phases import Task, solve, test_error
+    >>> task = Task(omega=0.3)
+    >>> solution = solve(task, 2.0, "semantic", points=256)
+    >>> value, error = test_error(task, solution.overlaps)
+    >>> abs(value - solution.test_mse) < 0.02 * value
+    True
+
     Args:
-        overlaps: q, m, theta, rho and m_teacher by name
+        overlaps: q, m and theta by name, such as those of a `Solution`, of `two_tokens.overlaps`, or a row of `train`;
+            also rho and m_teacher, of the teacher, or else their limits
         d: embedding dimension; infinite for the high-dimensional limit
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
         given: weight of A that the student adds itself to its attention
     """
-    q, m, theta, rho, m_teacher = (overlaps[name] for name in ("q", "m", "theta", "rho", "m_teacher"))
+    of = overlaps.get if hasattr(overlaps, "get") else lambda name, default=None: getattr(overlaps, name, default)
+    q, m, theta = (of(name) for name in ("q", "m", "theta"))
+    if any(value is None or np.ndim(value) for value in (q, m, theta)):
+        raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")
+    limit = Setting(task).rho
+    if limit.size > 1 or task.clusters:
+        raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
+    if task.structured and d < inf:
+        raise BadInput("d", d, "left out for a task with structure, see general_test_error")
+    rho, m_teacher = of("rho", limit.item()), of("m_teacher", 0.0)
+    check_real("q", q, "a finite number >= 0", lambda v: v >= 0)
     variance = task.sigma**2
     root = sqrt(q)
     rest = sqrt(max(rho - theta**2 / q, 0.0))  # zero when the student is parallel to the teacher
@@ -51,7 +72,7 @@ def test_error(task: Task, overlaps: dict, d: float = inf, attention=None, given
     passed = student[:, 0] - student[:, 1]
     by_encoding = (passed**2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
     per_scramble = (bulk + (variance * plane - 2 * bulk + by_encoding) / d).mean(1) / 2
-    return float(per_scramble.mean()), standard_error(per_scramble)
+    return Measured(float(per_scramble.mean()), standard_error(per_scramble))
 
 
 def general_test_error(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import check_positive
+from ..errors import BadInput, check_positive
 from ..measured import standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
@@ -93,11 +93,19 @@ def solve(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
-    start: Scalars | Overlaps | None = None,
+    start: "Solution | Scalars | Overlaps | None" = None,
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Solution:
     """Return the fixed point of the state evolution on one branch (Eqs. 7 and 8).
+
+    >>> from attention_phases import Task, solve
+    >>> solution = solve(Task(omega=0.3), alpha=2.0, branch="semantic", points=256)
+    >>> solution.converged, solution.overlaps.m
+    (True, 0.0)
+    >>> near = solve(Task(omega=0.3), 1.9, "semantic", points=256, start=solution)
+    >>> near.overlaps.theta < solution.overlaps.theta
+    True
 
     The `reason` of the solution says why it did not converge, if it did not. `BadInput` names a parameter outside its
     range; FloatingPointError or LinAlgError mean parameters so extreme that nothing can be computed.
@@ -108,7 +116,7 @@ def solve(
             which the other two branch off). Where the scores of two columns add up (rank 2), the first column of the
             semantic branch follows the teacher and the second the positions, and there is no symmetric branch.
         points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
-        start: of a solution nearby on the same branch; the damped iteration is then left out
+        start: a solution nearby on the same branch, or its overlaps; the damped iteration is then left out
         architecture: a student other than the standard one, of a form that the theory covers
         report: called with 1 after each average over all points, of which there are about 40
     """
@@ -117,8 +125,31 @@ def solve(
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
     model = BranchMap(task, alpha, branch, architecture)
     points = usual_points("solution", model.setting.fast) if points is None else points
-    start = Overlaps.of(*start) if isinstance(start, Scalars) else start
-    return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), start, report)
+    start = near = start.overlaps if isinstance(start, Solution) else start
+    if isinstance(near, Scalars):
+        near = Overlaps.of(*_upright(near))
+    if start is not None and not _lies_on(model, near):
+        raise BadInput("start", start, f"a solution of the {branch} branch, or its overlaps")
+    net = gaussian_points(points, scrambles, seed, model.dimensions)
+    solution = solve_model(model, net, near, report)
+    if isinstance(solution.overlaps, Scalars) and _upright(solution.overlaps) != solution.overlaps:
+        return solve_model(model, net, Overlaps.of(*_upright(solution.overlaps)), report)
+    return solution
+
+
+def _upright(overlaps: Scalars) -> Scalars:
+    """Overlaps of Q or of its mirror image -Q, which is the same student: those that are not negative."""
+    return overlaps._replace(m=abs(overlaps.m), theta=abs(overlaps.theta))
+
+
+def _lies_on(model: BranchMap, start: Any) -> bool:
+    """Whether overlaps are those of a branch: as many as its, finite, those that it is named after not zero."""
+    shapes = [np.shape(value) for value in start] if isinstance(start, Overlaps) else []
+    if shapes != [np.shape(value) for value in model.start()]:
+        return False
+    with np.errstate(all="ignore"):
+        x = model.pack(start)
+    return bool(np.isfinite(x).all() and (np.abs(x[model.own]) > 0).all())
 
 
 def solve_model(

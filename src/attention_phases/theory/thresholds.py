@@ -1,6 +1,6 @@
 """The two thresholds in sample complexity: alpha_c(omega) and alpha_l(omega) (paper, Section 5)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,12 +34,13 @@ NEWTON_STEPS = 6
 class Threshold:
     """A threshold in alpha, or a guess of one, whose error is NaN.
 
-    `alpha` is `UNKNOWN` where there is no root in the range searched, or a branch does not reach it. The solutions, by
-    branch, are within one Newton step of the root.
+    `alpha` is `UNKNOWN` where there is no root in the range searched, or a branch does not reach it; the `reason` says
+    which. The solutions, by branch, are within one Newton step of the root.
     """
 
     alpha: Measured
     solutions: Mapping[str, Solution] = field(repr=False)
+    reason: str = ""  # why there is none
 
     @property
     def exists(self) -> bool:
@@ -95,6 +96,13 @@ def threshold(
 ) -> Threshold:
     """Return the sample complexity of a transition.
 
+    >>> from attention_phases import Task, threshold
+    >>> place = threshold(Task(omega=0.3), "critical", points=256)
+    >>> place.exists, 1.1 < place.alpha.value < 1.4
+    (True, True)
+    >>> threshold(Task(omega=1.0), "critical", points=256).reason
+    'no semantic branch anywhere: did not settle'
+
     Args:
         kind: "critical", alpha_c, where the training losses of the semantic and the positional branch cross; or
             "linear", alpha_l, where the semantic test error meets that of the linear baseline
@@ -121,7 +129,7 @@ def threshold(
         if crossing.exists:
             return crossing
     rough = _search(gap_at, min(points, ROUGH_POINTS))
-    return _refine(gap_at, rough, points) if rough.exists else NONE
+    return _refine(gap_at, rough, points) if rough.exists else rough
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
@@ -137,22 +145,33 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             if settled or not gap.exists:
                 break
     if not (settled and gap.exists):
-        return NONE
+        why = [_lacking(branch, [solution]) for branch, solution in solutions.items() if not solution.converged]
+        return Threshold(UNKNOWN, {}, "; ".join(why) or f"Newton's method did not settle near alpha = {alpha:.4g}")
     return Threshold(Measured(float(alpha), float(gap.stderr / abs(gap.slope))), solutions)
 
 
 def _search(gap_at: GapAt, points: int) -> Threshold:
-    """A guess, to `ROUGH`, of where the gap falls through zero; `NONE` if it does not fall.
+    """A guess, to `ROUGH`, of where the gap falls through zero; none, and the reason, if it does not fall.
 
     The sign change is looked for between neighbours of a doubling grid, whose steps are too long to follow a branch.
     """
-    left = gap_at(SMALLEST, points, {})
-    while left.alpha < LARGEST:
-        right = gap_at(2 * left.alpha, points, {})
+    tried = [gap_at(SMALLEST, points, {})]
+    while tried[-1].alpha < LARGEST:
+        tried.append(gap_at(2 * tried[-1].alpha, points, {}))
+        left, right = tried[-2:]
         if left.value > 0 >= right.value:
             return _bisect(gap_at, points, left, right)
-        left = right
-    return NONE
+    for branch in tried[0].solutions:
+        found = [gap.solutions[branch] for gap in tried]
+        if not any(solution.converged for solution in found):
+            return Threshold(UNKNOWN, {}, _lacking(branch, found))
+    return Threshold(UNKNOWN, {}, "what it compares does not change its order")
+
+
+def _lacking(branch: str, solutions: Sequence[Solution]) -> str:
+    """A line on a branch that has not been found at any of the alphas of its solutions."""
+    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else "anywhere"
+    return f"no {branch} branch {where}: {solutions[-1].reason}"
 
 
 def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:

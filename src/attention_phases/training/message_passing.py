@@ -11,7 +11,8 @@ leaves weights at zero on which the pull is too small.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +21,21 @@ import torch
 
 from ..errors import BadInput, check_count, check_real
 from ..model.sentences import positional_encoding
-from ..model.two_tokens import Dataset, overlaps
+from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
+from ..records import data_set, seed_sequence
 from ..task import Task, variances
+from ..theory.branches import MINIMA
 from ..theory.equations import unfitted
 from ..theory.kernels.two_tokens import forces
-from ..theory.stability import teacher_fit
+from ..theory.solver import solve
+from ..theory.stability import modes, teacher_fit
+from .optimizers import start_weights
+from .trials import measure
 
 STEPS, TOLERANCE = 1000, 1e-12
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
+SPARE = 0.25  # of the way from the least damping to 1
+POINTS = 2**10  # a scramble, for the modes
 
 
 class State(NamedTuple):
@@ -51,6 +59,103 @@ class Run:
     state: State
     history: pd.DataFrame
     converged: bool
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Where message passing ends on one data set, with the names that students and theory have.
+
+    Args:
+        overlaps: q, m and theta of the last weights, and rho and m_teacher of the teacher.
+        train_loss: R/d of the sentences in their limiting form, see `limiting`.
+        test_mse: test error of a student with these weights, exact at this d.
+        damping: share of the old state that was kept.
+        reason: why it has not converged, and what may help; empty if it has.
+        run: its last state, and its history.
+    """
+
+    overlaps: StudentOverlaps
+    V: float
+    train_loss: float
+    test_mse: float
+    damping: float
+    reason: str
+    run: Run = field(repr=False)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the weights stand still: there is no `reason` against it."""
+        return not self.reason
+
+
+def message_passing(
+    task: Task,
+    alpha: float,
+    d: int,
+    seed: int = 0,
+    start: str = "semantic",
+    damping: float | None = None,
+    steps: int = STEPS,
+    report: Callable[[int, float], object] | None = None,
+) -> Passed:
+    """Run message passing (Algorithm 1) on one data set, the one that `train` has for this seed.
+
+    >>> from attention_phases import Task, message_passing
+    >>> passed = message_passing(Task(omega=0.3), alpha=2.0, d=200, seed=1)
+    >>> passed.converged, passed.overlaps.theta > 0.1
+    (True, True)
+    >>> undamped = message_passing(Task(omega=0.3), alpha=2.0, d=200, seed=1, damping=0.0, steps=100)
+    >>> undamped.reason.split(":")[0]
+    'did not settle in 100 iterations'
+
+    Args:
+        start: name of the first weights, see `optimizers.start_weights`.
+        damping: share of the old state that is kept, in [0, 1); by default `enough_damping`.
+        steps: at most so many iterations.
+        report: as for `iterate`.
+    """
+    rng = np.random.default_rng(seed_sequence(data_set(task, alpha, d, seed)))
+    whole = sample(task, alpha, d, rng)
+    data, weights = limiting(task, whole), start_weights(start, whole.teacher, rng)
+    kept = enough_damping(task, alpha, start) if damping is None else damping
+    with np.errstate(all="ignore"):  # where nothing is finite any more, the reason says so
+        run = iterate(task, data, start_state(task, data, weights), kept, steps, report=report)
+    reached = torch.from_numpy(run.state.weights)
+    if not reached.isfinite().all():
+        point, loss, test_mse = StudentOverlaps(*[nan] * 5), nan, nan
+    else:
+        point, loss = overlaps(task, reached, data.teacher), risk(data, reached[None], task.lam)[0].item() / d
+        test_mse = measure(task, reached, data.teacher, whole.linear())[1][0]
+    reason = ""
+    if not run.converged:
+        enough = kept if damping is None else enough_damping(task, alpha, start)
+        more = enough if kept < enough else (1 + kept) / 2
+        done, last = len(run.history) - 1, run.history["change"].iloc[-1]
+        reason = f"did not settle in {done} iterations: relative change {last:.1e}"
+        reason += f"; with the damping {kept:.3f}, theory asks for {enough:.3f}: try {more:.3f}, or more steps"
+    return Passed(point, run.state.V, loss, test_mse, kept, reason, run)
+
+
+def enough_damping(task: Task, alpha: float, start: str) -> float:
+    """Return a damping with which the collective modes of the branch that a start is named after shrink, or of both.
+
+    Damping turns an eigenvalue mu of the state-evolution map into kappa + (1 - kappa) mu, of modulus 1 at
+    ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is (|mu| - 1)/(|mu| + 1) for a negative one. The gain of the overlap that
+    the branch holds at zero counts where it is negative: above 1 the branch is a saddle, which no damping mends. What
+    is returned lies a quarter of the way from there to 1, as the modes of a data set are not those of the limit.
+    """
+    named = [branch for branch in MINIMA if start.endswith(branch)] or MINIMA
+    least = 0.0
+    for branch in named:
+        try:
+            solution = solve(task, alpha, branch, POINTS)
+        except (ArithmeticError, np.linalg.LinAlgError):  # parameters so extreme that theory is silent
+            continue
+        if solution.converged:
+            values, _ = modes(task, alpha, branch, solution.overlaps, POINTS)
+            values = np.append(values, min(solution.gain, 0.0))
+            least = max(least, *((np.abs(values) ** 2 - 1) / np.abs(1 - values) ** 2))
+    return float(least + SPARE * (1 - least))
 
 
 def limiting(task: Task, data: Dataset) -> Dataset:
@@ -131,7 +236,7 @@ def iterate(
     """Iterate until the weights stand still.
 
     Args:
-        data: from `limiting`.
+        data: a training set, taken as `limiting` makes it.
         state: from `start_state`, or of an earlier run.
         damping: share of the old state that is kept, in [0, 1).
         steps: at most so many iterations.
@@ -140,11 +245,12 @@ def iterate(
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
+    data = limiting(task, data)  # which it may be already
     teacher = data.teacher
 
     def measured(state: State, change: float) -> dict[str, float]:
         point = overlaps(task, torch.from_numpy(state.weights), teacher)
-        return {name: point[name] for name in ("q", "m", "theta")} | {"V": state.V, "change": change}
+        return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]
     while len(history) <= steps and history[-1]["change"] > tolerance:

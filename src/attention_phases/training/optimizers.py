@@ -15,9 +15,10 @@ import scipy.optimize
 import torch
 from torch import Tensor
 
-from ..errors import check_choice, check_count
-from ..model import two_tokens
+from ..errors import BadInput, check_choice, check_count, check_positive, check_real
+from ..model import students, two_tokens
 from ..model.architectures import FORMS
+from ..processes import one_thread
 
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
 # Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
@@ -93,47 +94,87 @@ def displace(starts: Tensor, size: float, rng: np.random.Generator) -> Tensor:
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained student."""
+    """A trained student.
+
+    converged: the norm of the gradient is at most the tolerance of L-BFGS. Gradient descent and Adam take the published
+    number of steps, wherever these end.
+    """
 
     weights: Tensor  # (p,)
     train_loss: float  # R/d
     grad_norm: float  # Euclidean norm of the gradient of R
     steps: int  # gradient evaluations
     seconds: float  # wall time; students trained together share it equally
+    converged: bool
 
 
+@one_thread()
 def fit(
     data: Any,
     lam: float,
     starts: Tensor,
     optimizer: str = "lbfgs",
-    risk: Risk = two_tokens.risk,
+    risk: Risk | None = None,
     l1: float = 0.0,
     **settings: float,
 ) -> list[Fit]:
     """Train one student from each start on the same data.
 
+    >>> import numpy as np
+    >>> from attention_phases import Task, fit
+    >>> from attention_phases.model.two_tokens import sample
+    >>> task = Task(omega=0.3)
+    >>> data = sample(task, 2.0, 50, np.random.default_rng(0))
+    >>> (student,) = fit(data, task.lam, data.teacher[None])
+    >>> student.converged, student.weights.shape
+    (True, torch.Size([50]))
+
     Args:
-        data: the training set, of the model whose `risk` is minimised.
-        lam: ridge penalty.
+        data: a training set, as `two_tokens.sample` or `students.sample` draws it, or of the model whose `risk` is
+            given.
+        lam: ridge penalty, at least 0.
         starts: initial weights, (k, p).
         optimizer: "lbfgs", L-BFGS to ``|grad R| <= 1e-4``; "gd" or "adam", with the published rates and steps.
-        risk: `two_tokens.risk`, or that of other students, such as `students.risk`.
+        risk: by default that of the data.
         l1: further penalty ``l1 |w|`` on each weight w, by L-BFGS alone.
-        settings: of the optimizer, in the place of its own.
+        settings: of the optimizer, in the place of its own: `tolerance` of "lbfgs", `rate` and `steps` of "gd".
     """
     began = time.perf_counter()
+    lam = check_real("lam", lam, "a finite number >= 0", lambda v: v >= 0)
+    l1 = check_real("l1", l1, "a finite number >= 0", lambda v: v >= 0)
     minimise = OPTIMIZERS[check_choice("optimizer", optimizer, ("lbfgs",) if l1 else tuple(OPTIMIZERS))]
+    for name, value in settings.items():
+        check_choice(f"setting of {optimizer}", name, SETTINGS[optimizer])
+        (check_count if name == "steps" else check_positive)(name, value)
+    starts = _checked(data, starts)
+    risk = (students.risk if isinstance(data, students.Sentences) else two_tokens.risk) if risk is None else risk
     if l1:
         settings["l1"] = l1
     ends, steps = minimise(data, lam, starts, risk, **settings)
+    if "rate" in settings and not ends.isfinite().all():
+        raise BadInput("rate", settings["rate"], "smaller: gradient descent diverges")
     seconds = (time.perf_counter() - began) / len(ends)
-    risk = with_l1(risk, l1)
-    fits = []
+    risk, tolerance, fits = with_l1(risk, l1), settings.get("tolerance", LBFGS_TOLERANCE), []
     for weights, count in zip(ends, steps):
         value, gradient = risk(data, weights[None], lam)  # alone: who is beside it changes no digit
-        fits.append(Fit(weights, value.item() / data.d, torch.linalg.vector_norm(gradient).item(), count, seconds))
+        size = torch.linalg.vector_norm(gradient).item()
+        fits.append(Fit(weights, value.item() / data.d, size, count, seconds, size <= tolerance))
     return fits
+
+
+def _checked(data: Any, starts: Any) -> Tensor:
+    """Initial weights that are finite and, where the data say what a student has, as many as one."""
+    try:
+        starts = torch.as_tensor(starts)
+    except (TypeError, ValueError, RuntimeError):
+        raise BadInput("starts", starts, "an array of weights (k, p)") from None
+    sizes = getattr(data, "sizes", None)
+    if starts.ndim != 2 or not len(starts) or (sizes and starts.shape[1] not in sizes):
+        of_each = " or ".join(map(str, sizes)) if sizes else "p"
+        raise BadInput("shape of starts", tuple(starts.shape), f"(k, {of_each}), a row of weights for each student")
+    if not starts.isfinite().all():
+        raise BadInput("starts", starts, "finite")
+    return starts.to(data.inputs) if sizes else starts
 
 
 def gradient_descent(
@@ -230,6 +271,7 @@ def with_l1(risk: Risk, l1: float) -> Risk:
 
 
 OPTIMIZERS = {"lbfgs": lbfgs, "gd": gradient_descent, "adam": adam}
+SETTINGS = {"lbfgs": ("tolerance",), "gd": ("rate", "steps"), "adam": ()}
 
 
 def hop(data: two_tokens.Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:

@@ -1,6 +1,6 @@
 """How one step of replica symmetry breaking moves the two thresholds in alpha."""
 
-from math import hypot
+from math import hypot, nan
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from ...measured import UNKNOWN, Measured, standard_error
 from ...task import Task
 from ..branches import MINIMA
+from ..equations import Scalars
 from ..prediction_error import test_error
 from ..thresholds import Threshold, threshold
 from .solution import OneStep, one_step
@@ -90,7 +91,7 @@ def _test_error(task: Task, solution: OneStep) -> Measured:
     q1 = solution.valley.q0 + solution.valley.gap
 
     def at(q, theta):
-        return test_error(task, {"q": q, "m": m, "theta": theta, "rho": task.sigma**2, "m_teacher": 0.0})[0]
+        return test_error(task, Scalars(q, m, theta, nan)).value
 
     value, up, over = at(q1, theta), solution.stderr["q1"], solution.stderr["theta"]
     return Measured(value, abs(at(q1 + up, theta) - value) + abs(at(q1, theta + over) - value))

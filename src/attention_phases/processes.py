@@ -1,0 +1,130 @@
+"""Work in processes of one thread each.
+
+Data sets are the parallelism. Threads within a training wait for each other by spinning, thousands of times, and each
+time for whatever else the machine does; and their number changes how sums are rounded.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import connection, context, parent_process
+from types import ModuleType
+from typing import Any
+
+from .errors import check_count
+
+ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
+STARTING = 4.0  # seconds that processes take to load what a training needs: less work is done in this one
+
+
+class _Process(context.SpawnProcess):
+    """A process that does not run the caller's script again, which need not ask whether it is the main one."""
+
+    @staticmethod
+    def _Popen(process):  # noqa: N802
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return context.SpawnProcess._Popen(process)
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Spawn(context.SpawnContext):
+    Process = _Process
+
+
+@contextmanager
+def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """Context of a pool of processes, as many as there are cores by default.
+
+    Workers are spawned, not forked: torch and numba threads do not survive a fork. What they call is a function of a
+    module, not of a script. Leaving the context by an exception (Ctrl-C) ends the workers at once; a killed parent
+    takes its workers along.
+    """
+    workers = check_count("workers", os.cpu_count() if workers is None else workers)
+    # Workers read these when NumPy and torch load, and are spawned as work comes: set for the whole context.
+    before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
+    os.environ.update(ONE_THREAD)
+    pool = ProcessPoolExecutor(workers, mp_context=_Spawn(), initializer=_guard)
+    try:
+        yield pool
+    except BaseException:
+        # What Executor.terminate_workers does from Python 3.14 on.
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        for name in ONE_THREAD:
+            del os.environ[name]
+        os.environ.update(before)
+
+
+def _guard() -> None:
+    """Leave Ctrl-C to the parent, and end when the parent does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """End this worker when its parent does, also if that is killed."""
+
+    def follow(parent: int) -> None:
+        connection.wait([parent])
+        os._exit(1)
+
+    if parent := parent_process():
+        threading.Thread(target=follow, args=(parent.sentinel,), daemon=True).start()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Context in which torch uses one thread."""
+    import torch  # slow to load
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def spread(
+    work: Callable, jobs: Sequence, workers: int | None = None, report: Callable[[], object] | None = None
+) -> list[Any]:
+    """Return what ``work(job)`` returns for each job, in their order, from several processes where that is faster.
+
+    Args:
+        work: of a module, with results and jobs that can be pickled.
+        workers: processes, 1 for this one alone; by default one a core, if what is left after the first jobs takes
+            longer than starting them.
+        report: called without arguments after each job.
+    """
+    cores = check_count("workers", os.cpu_count() if workers is None else workers)
+    results, began = [], time.perf_counter()
+
+    def add(result: Any) -> None:
+        results.append(result)
+        if report:
+            report()
+
+    def takes_long() -> bool:
+        if workers is None and not results:
+            return False
+        left = len(jobs) - len(results)
+        return left > 1 and (workers is not None or (time.perf_counter() - began) / len(results) * left > STARTING)
+
+    while len(results) < len(jobs) and not (cores > 1 and takes_long()):
+        add(work(jobs[len(results)]))
+    if left := jobs[len(results) :]:
+        with process_pool(min(cores, len(left))) as pool:
+            for result in pool.map(work, left):
+                add(result)
+    return results

@@ -1,0 +1,65 @@
+"""Random draws that belong to values: one JSON text of a record, and the seed that follows from it."""
+
+import json
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from .errors import BadInput, check_count, check_positive
+from .model.architectures import STANDARD, Architecture
+from .task import Task
+
+
+def canonical(record: Any) -> str:
+    """Return the one JSON text of a record: keys sorted, no spaces, floats by `repr`, which read back bit for bit.
+
+    record: a dataclass, read as `fields_of`, or a mapping. Values are strings, booleans, integers, finite floats,
+        None, and nested tuples or lists.
+    """
+    values = fields_of(record) if is_dataclass(record) else record
+    try:
+        return json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadInput("cell", values, f"made of finite JSON values ({error})") from None
+
+
+def fields_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, those of a dataclass in it in its place.
+
+    A field that is marked so is left out where it has its default.
+    """
+    values = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.metadata.get("omitted at default") and value == field.default:
+            continue
+        if is_dataclass(value):
+            values |= fields_of(value)
+        elif field.type in (float, "float") and isinstance(value, int):
+            values[field.name] = float(value)  # 2 and 2.0 make equal cells, which must have one name
+        else:
+            values[field.name] = value
+    return values
+
+
+def seed_sequence(record: Any) -> np.random.SeedSequence:
+    """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
+
+    The order of a run, the worker and the machine play no part, so one worker and forty draw the same
+    numbers. Cells that must share their random draws pass the fields that they have in common.
+    """
+    return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
+
+
+def data_set(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
+    """Return the record of a data set, whose `seed_sequence` draws the teacher, the sentences and then the starts.
+
+    A seed numbers the data sets of a task at one size, whoever asks: training, message passing or a stored table. The
+    form of the student does not enter: all forms meet on the same sentences.
+    """
+    size = {"alpha": check_positive("alpha", alpha), "d": check_count("d", d, at_least=2)}
+    record = {"task": fields_of(task), **size, "seed": check_count("seed", seed, at_least=0)}
+    usual = (architecture.tokens, architecture.correlation) == (2, 0.0)
+    return record if usual else record | {"tokens": architecture.tokens, "correlation": architecture.correlation}

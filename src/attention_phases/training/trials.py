@@ -1,0 +1,191 @@
+"""Students trained on data sets, and what is measured of them (paper, Section 5 and Appendix E.3)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import nan
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..errors import BadInput, check_choice
+from ..model import students, two_tokens
+from ..model.architectures import STANDARD, Architecture
+from ..model.two_tokens import column_overlaps
+from ..processes import one_thread, spread
+from ..records import data_set, seed_sequence
+from ..task import Task
+from ..theory.equations import flat_overlaps
+from ..theory.prediction_error import general_test_error, test_error
+from .optimizers import displace, fit, start_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def train(
+    task: Task,
+    alpha: float,
+    d: int,
+    seeds: Iterable[int] | int = range(4),
+    starts: Sequence[str] | str = ("semantic", "positional"),
+    optimizer: str = "lbfgs",
+    architecture: Architecture = STANDARD,
+    workers: int | None = None,
+    report: Callable[[], object] | None = None,
+    **settings: float,
+) -> "pd.DataFrame":
+    """Train students on sampled sentences, and return a row for each data set and start.
+
+    The columns are those of the stored tables: seed, start, the overlaps q, m and theta, train_loss, test_mse,
+    linear_mse (of the linear model on the same sentences), grad_norm, steps, seconds, and converged. Test errors are
+    exact expectations at this d, up to 1e-3 of their value. With several columns of weights q is ``sigma^2 tr(q)``, m
+    and theta are norms over the columns, and the overlaps themselves follow without sigma^2, as q_11, q_12, m_1 and so
+    on.
+
+    >>> from attention_phases import Task, train
+    >>> students = train(Task(omega=0.3), alpha=2.0, d=50, seeds=range(2))
+    >>> students[["seed", "start", "converged"]]
+       seed       start  converged
+    0     0    semantic       True
+    1     0  positional       True
+    2     1    semantic       True
+    3     1  positional       True
+    >>> means = students.groupby("start")[["train_loss", "test_mse", "linear_mse"]].mean()
+
+    Args:
+        alpha: sample complexity n/d.
+        d: embedding dimension.
+        seeds: numbers of the data sets, or the one number; a seed means the same sentences whatever is trained on
+            them, in the stored tables and in `message_passing`.
+        starts: names, see `optimizers.start_weights`.
+        optimizer, settings: as for `optimizers.fit`.
+        architecture: a form of the student, and its sentences.
+        workers: processes, by default one a core where the work takes longer than starting them. Each training has one
+            thread; numbers do not depend on where it runs.
+        report: called without arguments after each data set.
+    """
+    import pandas as pd  # slow to load
+
+    seeds = [seeds] if isinstance(seeds, Integral) else [*seeds]
+    starts = (starts,) if isinstance(starts, str) else tuple(starts)
+    for name, given in (("seeds", seeds), ("starts", starts)):
+        if not given:
+            raise BadInput(name, given, "at least one")
+    size = task, alpha, d, architecture
+    jobs = [(data_set(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
+    tables = spread(_trial, jobs, workers, report)
+    return pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
+
+
+@one_thread()
+def _trial(job: tuple) -> list[dict[str, Any]]:
+    """The rows of one data set."""
+    record, (task, alpha, d, architecture), starts, optimizer, settings = job
+    rng, own = np.random.default_rng(seed_sequence(record)), None if architecture == STANDARD else architecture
+    return train_on(task, sample(task, alpha, d, rng, own), starts, rng, optimizer, own, **settings)
+
+
+def sample(
+    task: Task,
+    alpha: float,
+    d: int,
+    rng: np.random.Generator,
+    architecture: Architecture | None = None,
+    device: str = "cpu",
+) -> two_tokens.Dataset | students.Sentences:
+    """Draw a teacher and a training set, in the form that serves the architecture best."""
+    if architecture is None or architecture.reducible:
+        return two_tokens.sample(task, alpha, d, rng, device)  # the same sentences, and a gradient in half the time
+    return students.sample(task, architecture, alpha, d, rng, device)
+
+
+def train_on(
+    task: Task,
+    data: two_tokens.Dataset | students.Sentences,
+    starts: Sequence[str],
+    rng: np.random.Generator,
+    optimizer: str,
+    architecture: Architecture | None = None,
+    given: float = 0.0,
+    displaced: float = 0.0,
+    **settings: float,
+) -> list[dict[str, Any]]:
+    """Train from every start on a training set that `rng` has drawn, and return the rows of `train` without the seed.
+
+    Args:
+        architecture: nothing for the standard one, whose test error then comes from its overlaps.
+        given: weight of A that the student adds itself to its attention, see `two_tokens.beside_positions`.
+        displaced: relative displacement of every weight of the starts; the data stay the same.
+    """
+    form = architecture.form if architecture else STANDARD.form
+    weights = torch.stack([start_weights(start, data.teacher, rng, form) for start in starts])
+    fits = fit(data, task.lam, displace(weights, displaced, rng), optimizer, l1=task.l1, **settings)
+    return [{"start": start, **_row(task, data, student, architecture, given)} for start, student in zip(starts, fits)]
+
+
+def _row(task, data, student, architecture, given):
+    if student.weights.isfinite().all():
+        overlaps, errors = measure(task, student.weights, data.teacher, data.linear(), architecture, given)
+    else:  # a training that has diverged, which has not converged
+        overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
+    test_errors = dict(zip(("test_mse", "linear_mse"), errors))
+    trained = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
+    return {**overlaps, "train_loss": student.train_loss, **test_errors, **trained}
+
+
+def measure(
+    task: Task,
+    weights: Tensor,
+    teacher: Tensor,
+    linear: np.ndarray,
+    architecture: Architecture | None = None,
+    given: float = 0.0,
+) -> tuple[dict[str, float], list[float]]:
+    """Overlaps of a student by name, its test error and that of the linear model (2, 2)."""
+    d = teacher.shape[-1]
+    if not (task.structured or architecture):  # the same errors in a tenth of the time
+        point = two_tokens.overlaps(task, weights, teacher)
+        errors = [test_error(task, point, d, fixed, given)[0] for fixed in (None, linear)]
+        return point.named, errors
+    architecture = architecture or STANDARD
+    weights, teachers = (part.double().cpu().numpy().reshape(-1, d) for part in (weights, teacher))
+    columns, rest = np.split(weights, [architecture.rank])
+    if architecture.rotates and not task.structured:
+        columns = _gauge(columns, teachers[0])
+    kind = check_choice("value matrix of the test error", architecture.value, ("none", "pair", "full"))
+    value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / d
+    models = ((value, None), (None, linear))
+    errors = [general_test_error(task, architecture, columns, teachers, *model)[0] for model in models]
+    if task.structured:
+        return _structured_overlaps(task, columns, teachers), errors
+    q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teachers[0] / d
+    overlaps = flat_overlaps(task.sigma**2, q, m, theta)
+    return {name: float(value) for name, value in overlaps.items()}, errors
+
+
+def _structured_overlaps(task, columns, teachers):
+    """Overlaps with the covariance of a task with structure.
+
+    With several columns, of the teacher or the student, q is a trace and m and theta are norms; teacher_1, teacher_2
+    are then those of the overlaps with each column of the teacher. `length` is Q*^T Sigma Q*/d over its limit, minus 1,
+    the mean over columns: a control variate.
+    """
+    point = column_overlaps(task, columns, teachers)
+    variance = sum(direction.weight * direction.variance * direction.teacher for direction in task.directions)
+    length = {"length": float(np.mean(np.diag(point["rho"]) / (variance * np.array(task.teachers)))) - 1}
+    if point["theta"].size == 1:
+        return {name: point[name].item() for name in ("q", "m", "theta")} | length
+    of_teachers = np.linalg.norm(point["theta"], axis=0)
+    sizes = {"q": np.trace(point["q"]), "m": np.linalg.norm(point["m"]), "theta": np.linalg.norm(of_teachers)}
+    sizes |= {f"teacher_{k + 1}": size for k, size in enumerate(of_teachers)}
+    return {name: float(size) for name, size in sizes.items()} | length
+
+
+def _gauge(columns, teacher):
+    """Two columns whose scores add up, rotated so that the second has no overlap with the teacher, and m_2 >= 0."""
+    along = columns @ teacher
+    cos, sin = along / np.linalg.norm(along)
+    rotated = np.array([[cos, sin], [-sin, cos]]) @ columns
+    return rotated * np.array([[1.0], [1.0 if rotated[1].mean() >= 0 else -1.0]])

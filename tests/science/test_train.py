@@ -1,0 +1,148 @@
+"""Training from Python: rows of data sets, whose digits depend on nothing but the data; what `fit` refuses and says."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from attention_book.experiments.cells import StudentCell, work
+from attention_phases import Architecture, BadInput, Task
+from attention_phases.model import students, two_tokens
+from attention_phases.processes import ONE_THREAD, one_thread, spread
+from attention_phases.training import fit, train
+from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
+
+TASK = Task(omega=0.3)
+
+
+@pytest.fixture
+def data():
+    return two_tokens.sample(TASK, 1.5, 30, np.random.default_rng(0))
+
+
+def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
+    rows = train(TASK, 2.0, 30, seeds=[5, np.int64(3)], starts=("positional", "random"))
+    assert rows["seed"].tolist() == [5, 5, 3, 3] and rows["start"].tolist() == ["positional", "random"] * 2
+    cells = [StudentCell("any", TASK, 2.0, 30, seed, "lbfgs", ("positional", "random")) for seed in (5, 3)]
+    stored = pd.DataFrame([{"seed": cell.seed, **row} for cell in cells for row in work(cell)])
+    pd.testing.assert_frame_equal(rows.drop(columns=["seconds", "converged"]), stored.drop(columns="seconds"))
+    assert rows["converged"].tolist() == (rows["grad_norm"] <= LBFGS_TOLERANCE).tolist() == [True] * 4
+
+
+def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
+    (row,) = train(TASK, 2.0, 30, 7, "semantic", "gd", rate=0.1, steps=3).to_dict("records")
+    assert (row["seed"], row["start"], row["steps"], row["converged"]) == (7, "semantic", 3, False)
+
+
+def test_students_of_another_architecture_have_their_own_columns():
+    rows = train(TASK, 1.0, 20, 0, ["mixed"], architecture=Architecture("rank2", tokens=3))
+    assert {"q_12", "theta_2", "converged"} <= set(rows)
+
+
+SCRIPT = """
+import torch
+from attention_phases import Architecture, Task
+from attention_phases.training import train
+torch.set_num_threads({threads})
+size = Task(omega=0.3), 1.5, 150, range(2)
+tables = (
+    train(*size, ("semantic", "random"), workers={workers}),
+    train(*size, "positional", "gd", workers={workers}, steps=300),
+    train(*size, "mixed", "adam", Architecture("untied", tokens=3), workers={workers}),
+)
+for table in tables:
+    print(table.drop(columns="seconds").to_json(double_precision=15))
+"""
+
+
+@pytest.mark.slow
+def test_neither_threads_nor_processes_change_a_digit(tmp_path):
+    """From scripts that do not ask whether they are the main one."""
+    script, answers = tmp_path / "script.py", set()
+    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    for workers, threads in ((1, 1), (1, 2), (2, 2)):
+        script.write_text(SCRIPT.format(workers=workers, threads=threads), encoding="utf-8")
+        command = [sys.executable, script]
+        done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
+        assert done.returncode == 0, done.stderr
+        answers.add(done.stdout)
+    assert len(answers) == 1
+
+
+def test_a_training_has_one_thread(data):
+    seen = []
+
+    def risk(data, weights, lam):
+        seen.append(torch.get_num_threads())
+        return two_tokens.risk(data, weights, lam)
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        fit(data, 0.01, data.teacher[None], risk=risk)
+        with one_thread():
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2 and set(seen) == {1}
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
+    counted = []
+    assert spread(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
+    monkeypatch.setattr("attention_phases.processes.STARTING", 0.0)
+    monkeypatch.setattr("attention_phases.processes.process_pool", lambda workers: pytest.fail(f"{workers} processes"))
+    with pytest.raises(pytest.fail.Exception, match="2 processes"):
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        spread(abs, [-1, -2, -3])
+    assert spread(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
+
+
+# What is refused, and what is said
+
+
+def test_the_risk_is_that_of_the_data(data):
+    general = students.sample(TASK, Architecture("untied", tokens=3), 1.5, 20, np.random.default_rng(0))
+    weights = torch.ones(1, 40)
+    own, named = (fit(general, 0.1, weights, risk=risk)[0] for risk in (None, students.risk))
+    assert torch.equal(own.weights, named.weights) and own.converged
+
+
+BAD_FITS = {
+    "lam = -0.1: must be a finite number >= 0": {"lam": -0.1},
+    "lam = nan": {"lam": np.nan},
+    "l1 = -1": {"l1": -1},
+    "shape of starts = (1, 29): must be (k, 30 or 60)": {"starts": torch.ones(1, 29)},
+    "shape of starts = (30,)": {"starts": torch.ones(30)},
+    "shape of starts = (0, 30)": {"starts": torch.ones(0, 30)},
+    "starts = tensor": {"starts": torch.full((1, 30), torch.nan)},
+    "starts = 'semantic': must be an array": {"starts": "semantic"},
+    "rate = 300.0: must be smaller: gradient descent diverges": {"optimizer": "gd", "rate": 300.0},
+    "rate = -1: must be": {"optimizer": "gd", "rate": -1},
+    "steps = 0: must be": {"optimizer": "gd", "steps": 0},
+    "setting of lbfgs = 'rate': must be one of tolerance": {"rate": 0.1},
+    "setting of adam = 'rate': must be left out": {"optimizer": "adam", "rate": 0.1},
+    "optimizer = 'sgd': must be one of": {"optimizer": "sgd"},
+}
+
+
+@pytest.mark.parametrize("said", BAD_FITS)
+def test_fit_refuses_in_one_line_that_names_the_argument(data, said):
+    arguments = {"lam": 0.01, "starts": data.teacher[None], **BAD_FITS[said]}
+    with pytest.raises(BadInput) as caught:
+        fit(data, **arguments)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_arrays_of_numpy_are_starts_too(data):
+    (given,) = fit(data, 0.01, data.teacher[None].double().numpy())
+    assert torch.equal(given.weights, fit(data, 0.01, data.teacher[None])[0].weights)
+
+
+@pytest.mark.parametrize("name", ["lbfgs", "gd"])
+def test_every_optimizer_takes_the_settings_it_names(data, name):
+    assert fit(data, 0.01, data.teacher[None], name, **dict.fromkeys(SETTINGS[name], 1))
