@@ -22,13 +22,16 @@ def setup(app):
 
 
 def bring_words(app, config):
-    """Numbers as substitutions, so that the page's text says {{ alpha_c }}."""
-    config.myst_substitutions = {**config.myst_substitutions, **glued(EXECUTED / "landing.ipynb")}
+    """Numbers as substitutions, so that a page's text says {{ alpha_c }}; {{ reduced }} says at which size they are."""
+    notebook = nbformat.read(EXECUTED / "landing.ipynb", 4)
+    banners = [cell.source for cell in notebook.cells if cell.source.startswith('<div class="admonition')]
+    words = {"reduced": "\n".join(banners), **glued(notebook)}
+    config.myst_substitutions = {**config.myst_substitutions, **words}
 
 
-def glued(path):
+def glued(notebook):
     """Texts that an executed notebook has glued, by name."""
-    outputs = [output for cell in nbformat.read(path, 4).cells for output in cell.get("outputs", ())]
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     named = {output.metadata["scrapbook"]["name"]: output.data for output in outputs if "scrapbook" in output.metadata}
     return {name: ast.literal_eval(data[GLUED]) for name, data in named.items()}
 
