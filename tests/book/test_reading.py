@@ -3,8 +3,10 @@
 import json
 import re
 from hashlib import sha256
+from html import unescape
 from io import StringIO
 
+import nbformat
 import pandas as pd
 import pytest
 import yaml
@@ -72,6 +74,18 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
     assert "attention-phases figure fig02" in line.locator(".highlight-bash").inner_text()
     code = line.get_by_role("link", name="this page as a notebook").get_attribute("href")
     assert "cells" in json.loads((EXECUTED / code).resolve().read_text(encoding="utf-8"))
+
+
+def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
+    for page in EXECUTED.glob("*.html"):
+        path = HTML / "_sources" / "book" / "_executed" / f"{page.stem}.ipynb"
+        if not path.exists():  # the page of times is none
+            continue
+        cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+        text = "\n\n".join(cells)
+        assert re.findall(r"\{[\w:]+\}`|^:::|^```\{|^\(.*\)=$", text, re.MULTILINE) == []
+        shown = re.findall(r'<span class="pasted-text">(.*?)</span>', page.read_text(encoding="utf-8"))
+        assert [number for number in shown if unescape(number).replace("\xa0", " ") not in text] == []
 
 
 def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page):

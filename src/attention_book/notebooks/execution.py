@@ -29,7 +29,7 @@ from .parameters import assigned, checked, marked, of_profile
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 PAGE = "page"  # folder of the page of one notebook alone, and of what it needs
-ALONE = ("offline", "figures")  # the book's extensions that such a page needs; others read the book
+ALONE = ("offline", "figures", "download")  # the book's extensions that such a page needs; others read the book
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def run_figure(name, profile, settings, folder, quiet):
     """Execute the notebook of a figure, a table or another page, by its name or its file's, and write what it shows.
 
     settings: parameters, "name=value", that differ from those of the profile.
-    folder: where the notebook NAME.ipynb, the page page/NAME.html, and FIGURE.svg, FIGURE.csv, FIGURE.py and
+    folder: where the notebook NAME.ipynb, its script NAME.py, the page page/NAME.html, and FIGURE.svg, FIGURE.csv and
         FIGURE.json of each picture go.
     quiet: no progress on stderr.
 

@@ -1,0 +1,71 @@
+"""The notebook that a page offers says in plain Jupyter, which knows no MyST, what the page says.
+
+Numbers stand in its text, references are their words, and a caption is the text below its figure.
+"""
+
+import re
+from pathlib import Path
+
+import nbformat
+from myst_nb.core.variables import format_plain_text
+from myst_nb.ext.glue import extract_glue_data_cell
+from nbformat.v4 import new_markdown_cell
+
+ROLE = re.compile(r"\{(glue:text|ref|eq|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
+BLOCKS = {  # of MyST, and what they are in Markdown
+    r"^\([\w-]+\)=\n+": "",
+    r"^:::\{dropdown\} (.*?)\n(.*?)\n:::$": r"<details>\n<summary>\1</summary>\n\n\2\n\n</details>",
+    r"^```\{math\}\n(?::label: .*?\n)?(.*?)\n```$": r"$$\n\1\n$$",
+}
+
+
+def setup(app):
+    app.connect("build-finished", write)
+    return {"parallel_read_safe": True}
+
+
+def write(app, error):
+    """Write the notebook of each page where the page's links lead to."""
+    if error is None and app.builder.name == "html":
+        for page in app.env.found_docs:
+            source = Path(app.env.doc2path(page))
+            if source.suffix == ".ipynb":
+                nbformat.write(plain(nbformat.read(source, 4), app.env), Path(app.outdir, "_sources", f"{page}.ipynb"))
+
+
+def plain(notebook, env):
+    """An executed notebook, changed in place, without what only the book reads; `env` knows what references lead to."""
+    glued = [item for cell in notebook.cells if "outputs" in cell for item in extract_glue_data_cell(cell)]
+    numbers = {name: output["data"]["text/plain"] for name, output in glued}
+    for place, cell in reversed([*enumerate(notebook.cells, 1)]):
+        if cell.cell_type == "markdown":
+            cell.source = in_markdown(cell.source, numbers, env)
+        elif figure := cell.metadata.get("mystnb", {}).get("figure"):
+            caption = in_markdown(figure["caption"], numbers, env)
+            notebook.cells.insert(place, new_markdown_cell(caption, id=f"{cell.id}-caption"))
+    return notebook
+
+
+def in_markdown(text, numbers, env):
+    """MyST as Markdown; numbers: what a page has glued, by name."""
+    for block, markdown in BLOCKS.items():
+        text = re.sub(block, markdown, text, flags=re.MULTILINE | re.DOTALL)
+    return ROLE.sub(lambda role: words(role, numbers, env), text)
+
+
+def words(role, numbers, env):
+    """What the book shows in the place of a role; the name of what it does not have, as on a page alone."""
+    kind, name = role.groups()
+    if kind == "glue:text":
+        name, _, form = name.partition(":")
+        return format_plain_text(numbers[name], form)
+    if kind == "ref":
+        *_, title = env.get_domain("std").labels.get(name, [name])
+        return name if "<" in role[0] else title
+    if kind == "eq":
+        return f"({env.get_domain('math').equations.get(name, [name])[-1]})"
+    entries = {citation.key: citation.entry for citation in env.get_domain("cite").citations}
+    if name in entries:
+        authors = [" ".join(map(str, person.rich_last_names)) for person in entries[name].persons["author"]]
+        name = f"{', '.join(authors)} {entries[name].fields['year']}"
+    return name if kind == "cite:t" else f"({name})"
