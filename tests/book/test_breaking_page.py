@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from attention_book.analysis.one_step import three_ways, with_one_step
+from attention_book.experiments import broken_thresholds as threshold
 from attention_book.experiments.cells import OneStepThresholdsCell
 from attention_book.experiments.theory_lines import broken_thresholds
 from attention_book.pages import breaking
 from attention_book.render.style import COLOURS
 from attention_phases import Task
 from attention_phases.measured import Measured
-from attention_phases.theory.one_step import threshold
 from attention_phases.theory.one_step.equations import Valley
 from attention_phases.theory.one_step.solution import NO_MAXIMUM
 from attention_phases.theory.prediction_error import test_error as prediction_error

@@ -9,6 +9,7 @@ import pytest
 from attention_book import experiments
 from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
+from attention_book.experiments.branch_ends import border, branch_end, stability_limit
 from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.experiments.variant_grids import power_law
 from attention_book.paths import ROOT
@@ -17,9 +18,8 @@ from attention_book.store.provenance import canonical
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, stability_limit, threshold
+from attention_phases.theory import as_table, linear_baseline, loss_gap, solve, threshold
 from attention_phases.theory.branches import follow
-from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, UNSETTLED

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from attention_book.experiments import results
 from attention_book.experiments.convergence import contraction as measured_contraction
+from attention_book.experiments.theory_lines import gains_of_columns
 from attention_phases import Task
 from attention_phases.attention import target_attention
 from attention_phases.measured import standard_error
@@ -20,7 +21,7 @@ from attention_phases.theory import solve
 from attention_phases.theory.equations import Overlaps, Scalars
 from attention_phases.theory.kernels import general
 from attention_phases.theory.kernels.two_tokens import forces
-from attention_phases.theory.stability import contraction, gains, gains_of_columns, modes, settling_distance, trajectory
+from attention_phases.theory.stability import contraction, gains, modes, settling_distance, trajectory
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
 from attention_phases.training.optimizers import fit

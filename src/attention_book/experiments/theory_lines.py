@@ -1,20 +1,24 @@
 """What theory says of one cell: along a line of alpha, at the thresholds of a task, or with replica symmetry broken."""
 
-from math import hypot, isfinite
+from math import hypot, isfinite, sqrt
 
 import numpy as np
 
 from attention_phases.measured import Measured
+from attention_phases.model.architectures import Architecture
+from attention_phases.task import Task
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branches import MINIMA, as_row, as_table, follow, solve_from
-from attention_phases.theory.ends import border, branch_end, gain_crossing
+from attention_phases.theory.equations import Overlaps, Scalars, average
 from attention_phases.theory.one_step.solution import OneStep
-from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
-from attention_phases.theory.quadrature import usual_points
+from attention_phases.theory.quadrature import gaussian_points, usual_points
+from attention_phases.theory.setting import Setting
 from attention_phases.theory.solver import UNSETTLED
-from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
+from attention_phases.theory.stability import HALVINGS, gains, settling_distance
 from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
 
+from .branch_ends import border, branch_end, gain_crossing
+from .broken_thresholds import broken_critical, broken_linear
 from .published_rule import coarse_threshold
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
@@ -34,7 +38,7 @@ def standard_line(cell) -> list[dict]:
     - "semantic at critical" and "positional at critical": rows as of a branch;
     - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
       `reason` of the solution beyond it, or `UNSETTLED` where the end is known to a step alone;
-    - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
+    - "semantic border" and "positional border", with `alpha_error`: see `branch_ends.border`.
     """
     task, alphas, quadrature = cell.task, sorted(cell.alphas), _quadrature(cell)
     branches = {branch: follow(task, branch, alphas, cell.points, **quadrature) for branch in MINIMA}
@@ -210,7 +214,7 @@ def broken_thresholds(cell) -> list[dict]:
     """Return the rows of a `cells.OneStepThresholdsCell`: both thresholds with one step of breaking.
 
     "critical" and "linear" have the `alpha` of the threshold with `alpha_error`, `symmetric` and `symmetric_error` of
-    the replica-symmetric one, `shift` and `shift_error` between the two (`one_step.threshold`). "semantic" and
+    the replica-symmetric one, `shift` and `shift_error` between the two (`broken_thresholds`). "semantic" and
     "positional", the ground states at the replica-symmetric alpha_c, and "semantic at linear" have alpha and all of
     `one_step_row`. Each has a `reason`, empty where the search for the ground state converged. Where there is no
     threshold the row has nothing but its reason, and no row has what is not a finite number.
@@ -250,3 +254,52 @@ def one_step_row(solution: OneStep) -> dict:
 def _finite(row):
     """A row without the numbers that are not finite."""
     return {name: value for name, value in row.items() if isinstance(value, str) or isfinite(value)}
+
+
+def gains_of_columns(
+    task: Task,
+    architecture: Architecture,
+    alpha: float,
+    overlaps: Scalars | Overlaps,
+    points: int,
+    scrambles: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what `gains` does, of another architecture: distances over all columns of weights.
+
+    The copies differ as what they do not share with the teacher is distributed, by ``D`` in proportion to
+    ``q - theta theta^T/rho``, and the gain is of its trace. Tokens of one law.
+    """
+    setting, r = Setting(task, architecture, fast=False), architecture.rank
+    overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
+    (q,), m, (theta,), (V,) = overlaps
+    c = architecture.covariance(task) / task.sigma**2
+    mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(q)
+    aligned = np.linalg.solve(root, theta[:, 0]) / task.sigma
+    rest = sqrt(1 - aligned @ aligned)
+    nets = gaussian_points(points, scrambles, dimensions=2 * len(c) * (r + 1))
+
+    def split(normal):  # the teacher's fields over sigma (scrambles, points, L), and own parts (..., L, r)
+        columns, remainder = np.split(normal, [len(c) * r], axis=2)
+        columns = columns.reshape(*columns.shape[:2], len(c), r)
+        teacher = columns @ aligned + rest * remainder
+        return teacher, columns - teacher[..., None] * aligned
+
+    def forces_of(teacher, own):
+        columns = teacher[..., None] * aligned + own
+        remainder = (teacher - columns @ aligned) / rest
+        normal = np.concatenate([columns.reshape(*columns.shape[:2], -1), remainder], axis=2)
+        lowest = np.empty((*normal.shape[:2], 2, len(c) * r))
+        average(setting, overlaps, normal, lowest)
+        fields = np.outer(architecture.positions, m) + mixing @ columns @ root.T
+        return np.linalg.solve(c, lowest[:, :, 0].reshape(fields.shape) - fields) @ np.linalg.inv(V)
+
+    (teacher, own), (_, other) = (split(half) for half in np.split(nets, 2, axis=2))
+    still, size = forces_of(teacher, own), np.trace(q - theta @ theta.T / task.sigma**2)
+    shares, by_share = 2.0 ** -np.arange(HALVINGS + 1), []
+    for share in shares:
+        together = 1 - share**2
+        moved = forces_of(teacher, together * own + sqrt(1 - together**2) * other) - still
+        power = np.einsum("snak,ab,snbj->skj", moved, c, moved) / points
+        after = np.trace(alpha * V @ power @ V, axis1=1, axis2=2)
+        by_share.append(after / (2 * size * share**2))
+    return sqrt(2 * size / np.trace(q)) * shares, np.array(by_share).T

@@ -2,7 +2,6 @@
 
 from .baseline import encoding_error, linear_baseline, mean_attention
 from .branches import as_table, follow
-from .ends import stability_limit
 from .prediction_error import test_error
 from .solver import Solution, solve
 from .thresholds import Threshold, loss_gap, threshold
@@ -17,7 +16,6 @@ __all__ = [
     "loss_gap",
     "mean_attention",
     "solve",
-    "stability_limit",
     "test_error",
     "threshold",
 ]

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from ..measured import Measured, standard_error
-from ..model.architectures import Architecture
 from ..task import Task
 from .branch import BranchMap, Net
 from .equations import Overlaps, Scalars, Setting, average, conjugates, loss_of, update
@@ -108,55 +107,6 @@ def gains(
             row.append(alpha * V**2 * np.mean(np.sum(moved**2, axis=0)) / (2 * own**2 * share**2))
         by_scramble.append(row)
     return sqrt(2 / q) * own * shares, np.array(by_scramble)
-
-
-def gains_of_columns(
-    task: Task,
-    architecture: Architecture,
-    alpha: float,
-    overlaps: Scalars | Overlaps,
-    points: int,
-    scrambles: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `gains` does, of another architecture: distances over all columns of weights.
-
-    The copies differ as what they do not share with the teacher is distributed, by ``D`` in proportion to
-    ``q - theta theta^T/rho``, and the gain is of its trace. Tokens of one law.
-    """
-    setting, r = Setting(task, architecture, fast=False), architecture.rank
-    overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
-    (q,), m, (theta,), (V,) = overlaps
-    c = architecture.covariance(task) / task.sigma**2
-    mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(q)
-    aligned = np.linalg.solve(root, theta[:, 0]) / task.sigma
-    rest = sqrt(1 - aligned @ aligned)
-    nets = gaussian_points(points, scrambles, dimensions=2 * len(c) * (r + 1))
-
-    def split(normal):  # the teacher's fields over sigma (scrambles, points, L), and own parts (..., L, r)
-        columns, remainder = np.split(normal, [len(c) * r], axis=2)
-        columns = columns.reshape(*columns.shape[:2], len(c), r)
-        teacher = columns @ aligned + rest * remainder
-        return teacher, columns - teacher[..., None] * aligned
-
-    def forces_of(teacher, own):
-        columns = teacher[..., None] * aligned + own
-        remainder = (teacher - columns @ aligned) / rest
-        normal = np.concatenate([columns.reshape(*columns.shape[:2], -1), remainder], axis=2)
-        lowest = np.empty((*normal.shape[:2], 2, len(c) * r))
-        average(setting, overlaps, normal, lowest)
-        fields = np.outer(architecture.positions, m) + mixing @ columns @ root.T
-        return np.linalg.solve(c, lowest[:, :, 0].reshape(fields.shape) - fields) @ np.linalg.inv(V)
-
-    (teacher, own), (_, other) = (split(half) for half in np.split(nets, 2, axis=2))
-    still, size = forces_of(teacher, own), np.trace(q - theta @ theta.T / task.sigma**2)
-    shares, by_share = 2.0 ** -np.arange(HALVINGS + 1), []
-    for share in shares:
-        together = 1 - share**2
-        moved = forces_of(teacher, together * own + sqrt(1 - together**2) * other) - still
-        power = np.einsum("snak,ab,snbj->skj", moved, c, moved) / points
-        after = np.trace(alpha * V @ power @ V, axis1=1, axis2=2)
-        by_share.append(after / (2 * size * share**2))
-    return sqrt(2 * size / np.trace(q)) * shares, np.array(by_share).T
 
 
 def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:

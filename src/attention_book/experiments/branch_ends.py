@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..measured import UNKNOWN, Measured
-from ..task import Task
-from .branch import BranchMap, Net, polish
-from .equations import Overlaps, Scalars, average
-from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .solver import STEP, Solution, derivatives, solve
+from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.task import Task
+from attention_phases.theory.branch import BranchMap, Net, polish
+from attention_phases.theory.equations import Overlaps, Scalars, average
+from attention_phases.theory.quadrature import SCRAMBLES, gaussian_points, pool, usual_points
+from attention_phases.theory.solver import STEP, Solution, derivatives, solve
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...measured import UNKNOWN, Measured, standard_error
-from ...task import Task
-from ..branches import MINIMA
-from ..equations import Scalars
-from ..prediction_error import test_error
-from ..thresholds import Threshold, threshold
-from .solution import OneStep, one_step
+from attention_phases.measured import UNKNOWN, Measured, standard_error
+from attention_phases.task import Task
+from attention_phases.theory.branches import MINIMA
+from attention_phases.theory.equations import Scalars
+from attention_phases.theory.one_step.solution import OneStep, one_step
+from attention_phases.theory.prediction_error import test_error
+from attention_phases.theory.thresholds import Threshold, threshold
 
 NO_THRESHOLD = "no replica-symmetric threshold"
 
