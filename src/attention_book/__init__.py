@@ -10,6 +10,7 @@ from importlib import import_module
 # What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
     "experiments": "grid",
+    "experiments.own": "sweep",
     "experiments.results": "read",
     "published": "Comparison compare",
     "render.markup": "Table mathtext number symbol",

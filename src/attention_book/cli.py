@@ -14,6 +14,7 @@ from threading import Timer
 
 import numpy as np
 
+from attention_phases import __version__
 from attention_phases.errors import BadInput, NotebookError, ResultError, StoreError, SweepError
 from attention_phases.measured import with_error
 from attention_phases.model.architectures import FORMS
@@ -26,6 +27,8 @@ from .programs import about, print_anything
 TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
 SILENCE = 3.0  # seconds after which a command without a terminal says that it is at work
 LONGEST = 12  # numbers that are shown of a list
+# Arguments of the library whose options have other names.
+OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation", "start": "init"}
 
 
 def main(arguments=None):
@@ -38,7 +41,8 @@ def main(arguments=None):
         problem = result.pop("problem", None)
         text = _json(result, problem)
     except BadInput as error:
-        return _complain(error, 2)
+        name, *rest = error.args
+        return _complain(BadInput(OPTIONS.get(name, name), *rest), 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
         return _complain(error)
     except OSError as error:  # a full disk, a folder that may not be written
@@ -52,7 +56,7 @@ def main(arguments=None):
             raise
         return _complain(f"no result at these parameters: {error}")
     except KeyboardInterrupt:
-        return _complain("stopped; a sweep goes on from its store")
+        return _complain("stopped" + ("; it goes on from its store" if options.command is commands.sweep else ""))
     try:
         print(text if options.json else as_text(result), flush=True)
     except OSError as error:
@@ -173,6 +177,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser():
     parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__]))
+    parser.add_argument("--version", action="version", version=f"{parser.prog} {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
     def group(*parents):
@@ -192,6 +197,8 @@ def _parser():
     option = matrix.add_argument
     option("--sigma", type=float, default=Task.sigma, help="standard deviation of the tokens")
     option("--matrix", default="standard", help='A of the teacher: standard, alternative or "a,b;c,d"')
+    encoding = "strength of the positional encoding"
+    covariance.add_argument("--encoding", type=float, default=Task.encoding, help=encoding)
     directions = '"eigenvalue,weight[,teacher[,encoding]];..." of the tokens, in the place of --sigma'
     covariance.add_argument("--covariance", metavar="DIRECTIONS", default=[], help=directions)
     length.add_argument("--tokens", type=int, default=2, help="length L of a sentence, at least 2")
@@ -232,7 +239,8 @@ def _parser():
 
     option = add(commands.simulate, alpha, task, covariance, architecture, dimension, data_sets)
     starts = ("semantic", "positional", "mixed", "random")
-    option("--init", choices=starts, default="semantic", help="mixed: one column each, for rank2 and untied")
+    init = "mixed: one column each, for rank2 and untied; random: means are of |m| and |theta|"
+    option("--init", choices=starts, default="semantic", help=init)
     option("--optimizer", choices=("lbfgs", "gd", "adam"), default="lbfgs", help="how the student is trained")
     option("--workers", type=int, help="processes (default: one a core where the work takes longer than starting them)")
 
@@ -248,7 +256,8 @@ def _parser():
     option("--workers", type=int, help="processes (default: one a core)")
     option("--scheduler", help="address of a Dask cluster to run on, such as tcp://host:8786")
     option = add(commands.sweep, place)
-    option("name", choices=tuple(GRIDS), metavar="name", help="an experiment, such as fig02")
+    option("name", choices=tuple(GRIDS), metavar="name", nargs="?", help="an experiment, such as fig02")
+    option("--grid", type=Path, metavar="FILE", help="TOML file with sizes of your own, in the place of an experiment")
     option("--profile", choices=PROFILES, default="paper", help="at which size")
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")

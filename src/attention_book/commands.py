@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import BadInput, check_choice, check_count
+from attention_phases.errors import BadInput, ResultError, check_choice, check_count
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
@@ -83,6 +83,8 @@ def threshold(options):
         alpha = error = None
         where = f"at omega = {task.omega} between alpha = {SMALLEST} and {LARGEST}"
         problem = f"no {options.kind} threshold found {where}: {place.reason}"
+        if not options.json:
+            raise ResultError(problem)
     return {"alpha": alpha, "stderr": error, "kind": options.kind, "omega": task.omega, "problem": problem}
 
 
@@ -144,6 +146,9 @@ def simulate(options):
     with progress(seeds, "data set", options.quiet) as bar:
         runs = train(*size, options.workers, bar.update).drop(columns=["start", "converged"]).to_dict("records")
     columns = {name: [run[name] for run in runs] for name in runs[0] if name != "seed"}
+    if options.init == "random":  # a student and its negative are the same, and chance decides which is found
+        signed = [name for name in columns if name.startswith(("m", "theta"))]
+        columns |= {name: [abs(value) for value in columns[name]] for name in signed}
     return {
         "runs": runs,
         "mean": {name: sum(values) / seeds for name, values in columns.items()},
@@ -170,13 +175,18 @@ def gamp(options):
 
 
 def sweep(options):
-    """Compute the cells of an experiment that are not there yet."""
-    from .experiments import results
+    """Compute the cells of an experiment, or of a grid of one's own, that are not there yet."""
+    from .experiments import own, results
 
-    cells = grid(options.name, options.profile)
-    kept = results.folder_of(options.profile)
-    folder = options.data or (results.DATA if options.profile == "paper" else kept)
-    path = options.store or kept / f"{options.name}.sqlite"
+    if (options.name is None) == (options.grid is None):
+        raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
+    if options.grid:
+        path = options.store or options.grid.with_suffix(".sqlite")
+        cells, folder = own.cells_of(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
+    else:
+        cells, kept = grid(options.name, options.profile), results.folder_of(options.profile)
+        folder = options.data or (results.DATA if options.profile == "paper" else kept)
+        path = options.store or kept / f"{options.name}.sqlite"
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
@@ -243,7 +253,8 @@ def figures(options):
 
 def _task(options):
     parameters = {"omega": options.omega, "sigma": options.sigma, "lam": options.lam, "matrix": options.matrix}
-    return Task(**parameters, spectrum=getattr(options, "covariance", []))
+    structure = {"spectrum": getattr(options, "covariance", []), "encoding": getattr(options, "encoding", 1.0)}
+    return Task(**parameters, **structure)
 
 
 def _architecture(options):

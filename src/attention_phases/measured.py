@@ -11,12 +11,7 @@ from .errors import check_positive, check_real
 
 
 class Measured(NamedTuple):
-    """A value and its standard error; both NaN where there is none. It prints with the error of the last digits.
-
-    >>> from attention_phases import Measured
-    >>> print(Measured(1.2514, 0.0056))
-    1.2514(56)
-    """
+    """A value and its standard error, both NaN where there is none; printed as 1.2514(56)."""
 
     value: float
     error: float

@@ -23,7 +23,7 @@ STARTING = 4.0  # seconds that processes take to load what a training needs: les
 
 
 class _Process(context.SpawnProcess):
-    """A process that does not run the caller's script again, which need not ask whether it is the main one."""
+    """A process that does not run the caller's script again: that need not ask whether it is the main one."""
 
     @staticmethod
     def _Popen(process):  # noqa: N802
@@ -99,32 +99,23 @@ def one_thread() -> Iterator[None]:
 def spread(
     work: Callable, jobs: Sequence, workers: int | None = None, report: Callable[[], object] | None = None
 ) -> list[Any]:
-    """Return what ``work(job)`` returns for each job, in their order, from several processes where that is faster.
+    """Return what ``work(job)`` returns for each job, in their order; `report` is called after each.
 
-    Args:
-        work: of a module, with results and jobs that can be pickled.
-        workers: processes, 1 for this one alone; by default one a core, if what is left after the first jobs takes
-            longer than starting them.
-        report: called without arguments after each job.
+    workers: processes, 1 for this one alone; by default one a core, if what is left takes longer than starting them
     """
     cores = check_count("workers", os.cpu_count() if workers is None else workers)
     results, began = [], time.perf_counter()
-
-    def add(result: Any) -> None:
-        results.append(result)
-        if report:
-            report()
-
-    def takes_long() -> bool:
-        if workers is None and not results:
-            return False
-        left = len(jobs) - len(results)
-        return left > 1 and (workers is not None or (time.perf_counter() - began) / len(results) * left > STARTING)
-
-    while len(results) < len(jobs) and not (cores > 1 and takes_long()):
-        add(work(jobs[len(results)]))
-    if left := jobs[len(results) :]:
-        with process_pool(min(cores, len(left))) as pool:
-            for result in pool.map(work, left):
-                add(result)
+    for done, job in enumerate(jobs):
+        left = len(jobs) - done
+        long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
+        if cores > 1 and left > 1 and long and (done or workers):
+            with process_pool(min(cores, left)) as pool:
+                return results + [_told(result, report) for result in pool.map(work, jobs[done:])]
+        results.append(_told(work(job), report))
     return results
+
+
+def _told(result: Any, report: Callable[[], object] | None) -> Any:
+    if report:
+        report()
+    return result

@@ -191,16 +191,16 @@ def _spectrum(value: Any) -> tuple[Direction, ...]:
     try:
         directions = tuple(Direction(_floats(eigenvalue), *map(float, rest)) for eigenvalue, *rest in rows)
     except (TypeError, ValueError):
-        raise BadInput("covariance", value, allowed) from None
+        raise BadInput("spectrum", value, allowed) from None
     numbers = np.concatenate([np.empty(0), *(np.ravel(part) for direction in directions for part in direction)])
     if not (np.isfinite(numbers) & (numbers >= 0)).all():
-        raise BadInput("covariance", value, allowed)
+        raise BadInput("spectrum", value, allowed)
     if len({np.shape(direction.eigenvalue) for direction in directions}) > 1:
-        raise BadInput("covariance", value, "one eigenvalue in all directions, or one for each token in all of them")
-    _check_weights("covariance", value, [direction.weight for direction in directions])
+        raise BadInput("spectrum", value, "one eigenvalue in all directions, or one for each token in all of them")
+    _check_weights("spectrum", value, [direction.weight for direction in directions])
     for name in ("variance", "teacher", "encoding") if directions else ():
         if not any(getattr(direction, name) for direction in directions):
-            raise BadInput("covariance", value, f"of some direction with a positive {name}")
+            raise BadInput("spectrum", value, f"of some direction with a positive {name}")
     return directions
 
 

@@ -20,6 +20,7 @@ from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
+from attention_phases import __version__
 from attention_phases.errors import SweepError
 from attention_phases.measured import with_error
 from attention_phases.task import MATRICES, Task
@@ -114,6 +115,43 @@ def test_simulate_takes_every_start_and_optimizer(answer, init, optimizer):
     (only,) = answer(*SIMULATE, "--init", init, "--optimizer", optimizer, "--d", 10, "--seeds", 1)["runs"]
     (row,) = cells.work(cells.StudentCell("any", Task(), 2.0, 10, 0, optimizer, (init,)))
     assert only["theta"] == row["theta"] and only["steps"] == row["steps"]
+
+
+def test_means_over_random_starts_are_of_sizes(answer):
+    result = answer(*SIMULATE, "--init", "random", "--seeds", 4)
+    runs = pd.DataFrame(result["runs"])
+    assert runs["m"].min() < 0 and result["mean"]["m"] == pytest.approx(runs["m"].abs().mean())
+    assert result["stderr"]["theta"] == pytest.approx(runs["theta"].abs().sem())
+
+
+def test_the_strength_of_the_encoding_reaches_the_computation(answer):
+    expected = solve(Task(encoding=2.0), 2.0, "semantic", 256, 4)
+    assert answer(*THEORY, "--encoding", 2)["q"] == expected.overlaps.q
+
+
+def test_a_missing_threshold_is_an_object_too(run):
+    code, out, err = run("threshold", "--omega", 1, *FEW, "--json")
+    assert code == 1 and only_object(out) == {"alpha": None, "stderr": None, "kind": "critical", "omega": 1.0}
+    assert "between alpha = 0.2 and 12.8: no semantic branch anywhere" in err
+
+
+def test_the_program_says_its_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["--version"])
+    assert ended.value.code == 0 and capsys.readouterr().out == f"attention-phases {__version__}\n"
+
+
+GOES_ON = "stopped; it goes on from its store\n"
+
+
+@pytest.mark.parametrize(("command", "said"), [("baseline", "stopped\n"), ("sweep", GOES_ON)])
+def test_a_command_that_is_stopped_is_one_line(run, monkeypatch, command, said):
+    def stopped(options):
+        raise KeyboardInterrupt
+
+    stopped.__name__, stopped.__doc__ = command, "Stopped."
+    monkeypatch.setattr(commands, command, stopped)
+    assert run(command, *(["fig02"] if command == "sweep" else []), "--quiet") == (1, "", said)
 
 
 FEWER = ("--points", "16", "--scrambles", "4")

@@ -60,7 +60,7 @@ def test_structure_is_whole_or_refused(spectrum, clusters, teachers, density, l1
     try:
         task = Task(spectrum=spectrum, clusters=clusters, teachers=teachers, density=density, l1=l1)
     except BadInput as error:
-        one_line(error, "covariance", "clusters", "teachers", "density", "l1")
+        one_line(error, "spectrum", "clusters", "teachers", "density", "l1")
         return
     assert sum(direction.weight for direction in task.directions) == pytest.approx(1)
     variance = sum(direction.weight * direction.variance for direction in task.directions)
@@ -77,7 +77,7 @@ def test_an_architecture_is_whole_or_refused(form, tokens, correlation):
     try:
         architecture = Architecture(form, tokens, correlation)
     except BadInput as error:
-        one_line(error, "architecture", "tokens", "token-correlation")
+        one_line(error, "form", "tokens", "correlation")
         return
     assert (
         architecture.form in FORMS

@@ -8,7 +8,7 @@ import pytest
 
 import attention_phases
 
-VERBS = sorted(set(attention_phases.__all__) - {"BadInput", "Cluster", "Direction", "linear_baseline"})
+VERBS = sorted(set(attention_phases.__all__) - {"BadInput", "Cluster", "Direction", "Measured", "linear_baseline"})
 
 
 @pytest.mark.slow

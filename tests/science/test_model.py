@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.simulation import linear_baselines, train_students
+from attention_book.experiments.simulation import fit_both_linear, linear_baselines, train_students
 from attention_phases import Task
 from attention_phases.model import sentences, students, two_tokens
 from attention_phases.model.architectures import Architecture
@@ -129,7 +129,7 @@ def test_reading_the_positions_costs_what_is_passed_on():
 
 def test_both_linear_fits_are_those_of_the_data_set():
     size = Task(), 2.0, 100
-    teacher, fits = sentences.fit_both_linear(*size, np.random.default_rng(8))
+    teacher, fits = fit_both_linear(*size, np.random.default_rng(8))
     data = two_tokens.sample(*size, np.random.default_rng(8))
     assert torch.equal(teacher, data.teacher)
     assert fits["tokens and positions"] == pytest.approx(data.linear(), abs=1e-6)

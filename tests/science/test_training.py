@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.simulation import train_students
+from attention_book.experiments.simulation import beside_positions, train_students
 from attention_phases import Task
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw, draw_sentences, labels, positional_encoding
@@ -124,7 +124,7 @@ def test_students_beside_given_positions_have_the_teachers_form(matrix):
     task, d = Task(omega=0.4, matrix=matrix), 300
     data = two_tokens.sample(task, 0.5, d, np.random.default_rng(1))
     teacher, xi, y = draw(task, 0.5, d, np.random.default_rng(1))
-    given = two_tokens.beside_positions(task, data)
+    given = beside_positions(task, data)
     weights = 0.5 * teacher + 0.1
     x = positional_encoding(task, xi)
     h = torch.einsum("and,d->an", x, weights) / d**0.5

@@ -174,7 +174,7 @@ class ControlledCell(StudentCell):
 
 
 class PositionsGivenCell(StudentCell):
-    """The same students, which add omega A themselves to their attention, see `two_tokens.beside_positions`."""
+    """The same students, which add omega A themselves to their attention, see `simulation.beside_positions`."""
 
     kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_beside_positions")
 
@@ -249,7 +249,7 @@ class ValleyCell(_OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `optimizers.hop`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`."""
 
     kind: ClassVar = Kind(
         ".landscape:search",

@@ -7,7 +7,9 @@ import torch
 
 from attention_phases.model.sentences import sentence_count
 from attention_phases.model.two_tokens import overlaps, risk, sample
-from attention_phases.training.optimizers import anneal, fit, hop, start_weights
+from attention_phases.training.optimizers import fit, start_weights
+
+from .searches import anneal, hop
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
 SHARES = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both

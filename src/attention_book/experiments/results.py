@@ -38,7 +38,7 @@ def read(name, profile, workers=None, **changes):
     if (name, changes) not in READ:
         READ.append((name, changes))
     kept = stored_in(profile)
-    rows = _read(kept / f"{name}.parquet", cells) if kept else None
+    rows = of_cells(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
         return rows
     if kept and profile != "paper":
@@ -50,13 +50,13 @@ def read(name, profile, workers=None, **changes):
     with FileLock(folder / f"{name}.lock"):  # of several notebooks that need it, one computes and the others wait
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
-        if _read(table, cells) is None:
+        if of_cells(table, cells) is None:
             alone = profile == "smoke" and workers is None  # to start processes would take longer than the cells
             compute(cells, folder / f"{name}.sqlite", folder, workers, quiet=True, alone=alone)
-    return _read(table, cells)
+    return of_cells(table, cells)
 
 
-def _read(path, cells):
+def of_cells(path, cells):
     """The rows of some cells in a table, or None where it has not all of them."""
     if not path.exists():
         return None

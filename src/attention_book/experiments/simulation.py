@@ -1,9 +1,12 @@
 """Students of a cell: draw a training set, train from each start, measure (paper, Section 5 and Appendix E.3)."""
 
+from dataclasses import replace
+
+import numpy as np
 import torch
 
 from attention_phases.model import two_tokens
-from attention_phases.model.sentences import fit_both_linear
+from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
 from attention_phases.theory.baseline import linear_test_error
 from attention_phases.theory.optimal import prediction_error
 from attention_phases.training import trials
@@ -32,8 +35,18 @@ def train_students(cell, device="cpu", displaced=0.0):
 def train_beside_positions(cell, displaced=0.0):
     """The rows of `train_students`, for students that add omega A themselves to (1 - omega) S."""
     rng = cell.rng()
-    data = two_tokens.beside_positions(cell.task, _sample(cell, rng))
+    data = beside_positions(cell.task, _sample(cell, rng))
     return train_on(cell, data, rng, displaced)
+
+
+def beside_positions(task, data):
+    """Return the training set as a student sees it that adds omega A itself to (1 - omega) S.
+
+    Its misses ``(1 - omega) s + omega A_aa - target`` are those of S on the teacher's semantic part, times 1 - omega.
+    """
+    known = task.omega * torch.tensor(np.diag(task.matrix), dtype=data.targets.dtype)
+    share = 1 - task.omega
+    return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
 
 
 def train_with_slip(cell, displaced=0.0):
@@ -81,7 +94,7 @@ def look_for_teacher(cell):
 def linear_baselines(cell):
     """Test errors of the linear models fitted on a cell's data set, exact at its d, by what they read.
 
-    This is "tokens", and "tokens and positions" (see `sentences.fit_both_linear`).
+    This is "tokens", and "tokens and positions" (see `fit_both_linear`).
     """
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
     length = (teacher.double() @ teacher.double()).item() / cell.d
@@ -89,3 +102,15 @@ def linear_baselines(cell):
         name: linear_test_error(cell.task, attention, cell.d, length, positions=name != "tokens")
         for name, attention in fits.items()
     }
+
+
+def fit_both_linear(task, alpha, d, rng):
+    """The teacher, and linear models fitted on the data that `two_tokens.sample` draws, by what they read.
+
+    "tokens" is the ridge regression of the labels on xi, as in the published experiments; "tokens and positions" is
+    that on x, which the student reads.
+    """
+    teacher, xi, y = draw(task, alpha, d, rng)
+    goal = labels(task, xi, y)
+    read = {"tokens": xi, "tokens and positions": positional_encoding(task, xi)}
+    return teacher, {name: fit_linear(moments(x, x), moments(goal, x)) for name, x in read.items()}

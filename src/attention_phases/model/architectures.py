@@ -47,10 +47,10 @@ class Architecture:
     correlation: float = 0.0
 
     def __post_init__(self) -> None:
-        check_choice("architecture", self.form, tuple(FORMS))
+        check_choice("form", self.form, tuple(FORMS))
         tokens = check_count("tokens", self.tokens, at_least=2)
         least = -1 / (tokens - 1)
-        within = check_real("token-correlation", self.correlation, f"in ({least:g}, 1)", lambda c: least < c < 1)
+        within = check_real("correlation", self.correlation, f"in ({least:g}, 1)", lambda c: least < c < 1)
         object.__setattr__(self, "correlation", within)
 
     @property

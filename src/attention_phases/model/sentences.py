@@ -60,7 +60,7 @@ def draw_sentences(
     if task.spectrum:
         of_tokens = np.sqrt(variances(task, d))
         if of_tokens.ndim == 2 and (len(of_tokens) != architecture.tokens or architecture.correlation):
-            raise BadInput("covariance", task.spectrum, f"of {architecture.tokens} tokens, independent or of one law")
+            raise BadInput("spectrum", task.spectrum, f"of {architecture.tokens} tokens, independent or of one law")
         xi.mul_(torch.tensor(of_tokens, dtype=xi.dtype).reshape(-1, 1, d))
     else:
         xi.mul_(task.sigma)
@@ -113,15 +113,3 @@ def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
 def moments(left: Tensor, right: Tensor) -> np.ndarray:
     """Sum over sentences of a b^T/d, an (L, L) array, for tokens a and b (L, n, d)."""
     return torch.einsum("and,bnd->ab", left, right).double().numpy() / left.shape[2]
-
-
-def fit_both_linear(task: Task, alpha: float, d: int, rng: np.random.Generator) -> tuple[Tensor, dict[str, np.ndarray]]:
-    """The teacher, and linear models fitted on the data that `two_tokens.sample` draws, by what they read.
-
-    "tokens" is the ridge regression of the labels on xi, as in the published experiments; "tokens and positions" is
-    that on x, which the student reads.
-    """
-    teacher, xi, y = draw(task, alpha, d, rng)
-    goal = labels(task, xi, y)
-    read = {"tokens": xi, "tokens and positions": positional_encoding(task, xi)}
-    return teacher, {name: fit_linear(moments(x, x), moments(goal, x)) for name, x in read.items()}

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..attention import own_attention
 from ..task import Task, encoding, variances
 from .one_pass import penalised_misfit
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
@@ -86,16 +85,6 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
     )
 
 
-def beside_positions(task: Task, data: Dataset) -> Dataset:
-    """Return the training set as a student sees it that adds omega A itself to (1 - omega) S.
-
-    Its misses ``(1 - omega) s + omega A_aa - target`` are those of S on the teacher's semantic part, times 1 - omega.
-    """
-    known = task.omega * torch.tensor(np.diag(task.matrix), dtype=data.targets.dtype)
-    share = 1 - task.omega
-    return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
-
-
 def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
 
@@ -131,12 +120,6 @@ def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
     value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
     gradient = field.reshape(*columns.shape[:2], -1) @ rows + lam * columns
     return value + data.floor, gradient.reshape(weights.shape)
-
-
-def misfits(data: Dataset, weights: Tensor) -> Tensor:
-    """Loss of each sentence (n,) under a student (d,); their sum, the penalty and `floor` are R."""
-    s = own_attention((data.inputs @ weights).mT).mT  # (n, 2)
-    return 0.5 * data.stiffness * (s - data.targets).square().sum(1)
 
 
 class StudentOverlaps(NamedTuple):

@@ -53,7 +53,7 @@ class Setting:
         weights, eigenvalues, teacher, _ = self.spectrum
         (_, laws), columns = eigenvalues.shape, teacher.shape[1]
         if laws > 1 and (laws != tokens or self.architecture.correlation):
-            raise BadInput("covariance", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
+            raise BadInput("spectrum", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
             raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns")
         # What tokens may have together: odds (K,), marks of the encoding (K, L), and displacements of the teacher's

@@ -100,8 +100,6 @@ def threshold(
     >>> place = threshold(Task(omega=0.3), "critical", points=256)
     >>> place.exists, 1.1 < place.alpha.value < 1.4
     (True, True)
-    >>> threshold(Task(omega=1.0), "critical", points=256).reason
-    'no semantic branch anywhere: did not settle'
 
     Args:
         kind: "critical", alpha_c, where the training losses of the semantic and the positional branch cross; or

@@ -63,23 +63,14 @@ class Run:
 
 @dataclass(frozen=True)
 class Passed:
-    """Where message passing ends on one data set, with the names that students and theory have.
-
-    Args:
-        overlaps: q, m and theta of the last weights, and rho and m_teacher of the teacher.
-        train_loss: R/d of the sentences in their limiting form, see `limiting`.
-        test_mse: test error of a student with these weights, exact at this d.
-        damping: share of the old state that was kept.
-        reason: why it has not converged, and what may help; empty if it has.
-        run: its last state, and its history.
-    """
+    """Where message passing ends on one data set, with the names that students and theory have."""
 
     overlaps: StudentOverlaps
     V: float
-    train_loss: float
-    test_mse: float
+    train_loss: float  # R/d of the sentences in their limiting form, see `limiting`
+    test_mse: float  # of a student with these weights, exact at this d
     damping: float
-    reason: str
+    reason: str  # why it has not converged, and what may help; empty if it has
     run: Run = field(repr=False)
 
     @property

@@ -1,12 +1,8 @@
-"""Minimise the empirical risk from named starts (paper, Section 5 and Appendix E), and search for lower minima.
-
-Where a valley holds many minima, they differ in how they fit a few sentences. The search changes these one by one.
-Langevin descent, which disturbs all weights at once, is the control.
-"""
+"""Minimise the empirical risk from named starts (paper, Section 5 and Appendix E)."""
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,8 +27,6 @@ LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
 
 Risk = Callable[[Any, Tensor, float], tuple[Tensor, Tensor]]  # of a training set, weights (k, p) and the ridge penalty
-LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
-TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
 
 
 def starts_of(form: str) -> tuple[str, ...]:
@@ -57,7 +51,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         teacher: Q*, (d,), or (t, d) of t columns.
         rng: draws the noise, where there is any.
     """
-    check_choice("init", start, STARTS if form == "tied" else starts_of(form))
+    check_choice("start", start, STARTS if form == "tied" else starts_of(form))
     teachers = teacher.reshape(-1, teacher.shape[-1])
     d, score = teachers.shape[1], np.array(FORMS[form].score)
     if start == "second":
@@ -94,18 +88,14 @@ def displace(starts: Tensor, size: float, rng: np.random.Generator) -> Tensor:
 
 @dataclass(frozen=True)
 class Fit:
-    """A trained student.
-
-    converged: the norm of the gradient is at most the tolerance of L-BFGS. Gradient descent and Adam take the published
-    number of steps, wherever these end.
-    """
+    """A trained student."""
 
     weights: Tensor  # (p,)
     train_loss: float  # R/d
     grad_norm: float  # Euclidean norm of the gradient of R
     steps: int  # gradient evaluations
     seconds: float  # wall time; students trained together share it equally
-    converged: bool
+    converged: bool  # grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
 
 
 @one_thread()
@@ -130,8 +120,7 @@ def fit(
     (True, torch.Size([50]))
 
     Args:
-        data: a training set, as `two_tokens.sample` or `students.sample` draws it, or of the model whose `risk` is
-            given.
+        data: a training set, of `two_tokens.sample`, `students.sample` or the model whose `risk` is given.
         lam: ridge penalty, at least 0.
         starts: initial weights, (k, p).
         optimizer: "lbfgs", L-BFGS to ``|grad R| <= 1e-4``; "gd" or "adam", with the published rates and steps.
@@ -272,44 +261,3 @@ def with_l1(risk: Risk, l1: float) -> Risk:
 
 OPTIMIZERS = {"lbfgs": lbfgs, "gd": gradient_descent, "adam": adam}
 SETTINGS = {"lbfgs": ("tolerance",), "gd": ("rate", "steps"), "adam": ()}
-
-
-def hop(data: two_tokens.Dataset, lam: float, minimum: Fit, worst: float) -> tuple[Fit, int]:
-    """Leave a minimum for a lower one by way of single sentences, until none leads lower.
-
-    One sentence is left out, the student descends, the sentence comes back, the student descends again. Where that
-    ends lower, the search goes on from there. The worst fitted sentences come first: the share `worst` of all is tried
-    at each minimum. The last minimum is returned, and how often a lower one was found.
-    """
-    count, hops = max(1, round(worst * len(data.stiffness))), 0
-    while (lower := _first_lower(data, lam, minimum, count)) is not None:
-        minimum, hops = lower, hops + 1
-    return minimum, hops
-
-
-def _first_lower(data: two_tokens.Dataset, lam: float, minimum: Fit, count: int) -> Fit | None:
-    """The first lower minimum that leaving out one of the `count` worst fitted sentences leads to, if any does."""
-    for number in torch.argsort(two_tokens.misfits(data, minimum.weights), descending=True)[:count]:
-        stiffness = data.stiffness.clone()
-        stiffness[number] = 0
-        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], tolerance=TRIED)
-        weights, _ = lbfgs(data, lam, weights, tolerance=TRIED)
-        if two_tokens.risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOWER:
-            return fit(data, lam, weights)[0]
-    return None
-
-
-def anneal(
-    data: two_tokens.Dataset, lam: float, minimum: Fit, temperature: float, rng: np.random.Generator, steps: int = 3000
-) -> Fit:
-    """Langevin descent from a minimum, with a temperature that falls to zero, then L-BFGS.
-
-    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), at the rate of gradient descent. T, in units of R,
-    falls linearly from `temperature`.
-    """
-    weights = minimum.weights[None].clone()
-    for step in range(steps):
-        weights.sub_(two_tokens.risk(data, weights, lam)[1], alpha=GD_RATE)
-        noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
-        weights.add_(noise, alpha=(2 * GD_RATE * temperature * (1 - step / steps)) ** 0.5)
-    return fit(data, lam, weights)[0]

@@ -38,11 +38,10 @@ def train(
 ) -> "pd.DataFrame":
     """Train students on sampled sentences, and return a row for each data set and start.
 
-    The columns are those of the stored tables: seed, start, the overlaps q, m and theta, train_loss, test_mse,
-    linear_mse (of the linear model on the same sentences), grad_norm, steps, seconds, and converged. Test errors are
-    exact expectations at this d, up to 1e-3 of their value. With several columns of weights q is ``sigma^2 tr(q)``, m
-    and theta are norms over the columns, and the overlaps themselves follow without sigma^2, as q_11, q_12, m_1 and so
-    on.
+    The columns are those of the stored tables: seed, start, q, m, theta, train_loss, test_mse, linear_mse (of the
+    linear model on the same sentences), grad_norm, steps, seconds; and converged. Test errors are exact expectations at
+    this d, up to 1e-3 of their value. With several columns of weights q is ``sigma^2 tr(q)``, m and theta are norms,
+    and the overlaps themselves follow without sigma^2, as q_11, q_12, m_1 and so on.
 
     >>> from attention_phases import Task, train
     >>> students = train(Task(omega=0.3), alpha=2.0, d=50, seeds=range(2))
@@ -52,18 +51,17 @@ def train(
     1     0  positional       True
     2     1    semantic       True
     3     1  positional       True
-    >>> means = students.groupby("start")[["train_loss", "test_mse", "linear_mse"]].mean()
 
     Args:
         alpha: sample complexity n/d.
         d: embedding dimension.
-        seeds: numbers of the data sets, or the one number; a seed means the same sentences whatever is trained on
-            them, in the stored tables and in `message_passing`.
+        seeds: numbers of the data sets, or one number; the same sentences as in the stored tables and in
+            `message_passing`.
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
-        workers: processes, by default one a core where the work takes longer than starting them. Each training has one
-            thread; numbers do not depend on where it runs.
+        workers: processes, by default one a core where the work takes longer than starting them; no number depends
+            on it.
         report: called without arguments after each data set.
     """
     import pandas as pd  # slow to load
@@ -115,8 +113,8 @@ def train_on(
     """Train from every start on a training set that `rng` has drawn, and return the rows of `train` without the seed.
 
     Args:
-        architecture: nothing for the standard one, whose test error then comes from its overlaps.
-        given: weight of A that the student adds itself to its attention, see `two_tokens.beside_positions`.
+        architecture: none for the standard one, whose test error then comes from its overlaps.
+        given: weight of A that the student adds itself to its attention.
         displaced: relative displacement of every weight of the starts; the data stay the same.
     """
     form = architecture.form if architecture else STANDARD.form

@@ -1,0 +1,67 @@
+"""What the commands cost on a quiet machine and beside another process that uses one core.
+
+    python benchmarks/busy.py [COMMAND ...]
+
+By turns, the medians of `TURNS`. Prints seconds quiet and busy and their ratio, and seconds of processor time, which
+say what threads cost that wait for each other. The last line is `simulate` over two processes of one thread each, by
+which its own default is judged. It needs a machine on which nothing else runs.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import time
+from statistics import median
+
+from attention_phases.processes import ONE_THREAD
+
+TURNS = 3
+STUDENTS = "simulate --d 1000 --alpha 1.5 --seeds 8 --optimizer"
+COMMANDS = {
+    "lbfgs": f"{STUDENTS} lbfgs",
+    "one": "simulate --d 1000 --alpha 1.5 --seeds 1 --optimizer lbfgs",
+    "gd": f"{STUDENTS} gd",
+    "theory": "theory --alpha 2",
+    "threshold": "threshold",
+    "two processes": f"{STUDENTS} lbfgs --workers 2",
+}
+
+
+def seconds(words, environment):
+    """Wall time and processor time of a command."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    program = [sys.executable, "-m", "attention_book.cli", *words.split(), "--quiet"]
+    subprocess.run(program, env=environment, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - began, used
+
+
+def measured(words, environment):
+    """Quiet and busy: wall and processor time of each turn."""
+    turns = []
+    for _ in range(TURNS):
+        quiet = seconds(words, environment)
+        other = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        try:
+            turns.append((quiet, seconds(words, environment)))
+        finally:
+            other.kill()
+            other.wait()
+    return turns
+
+
+def main(names):
+    free = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    print("command        quiet/s  busy/s  ratio  processor quiet/s  busy/s")
+    for name in names:
+        turns = measured(COMMANDS[name], free | ONE_THREAD if name == "two processes" else free)
+        quiet, cpu_quiet, busy, cpu_busy = (median(turn[k][i] for turn in turns) for k in (0, 1) for i in (0, 1))
+        print(
+            f"{name:13}  {quiet:7.2f} {busy:7.2f}  {busy / quiet:5.2f}  {cpu_quiet:17.2f} {cpu_busy:7.2f}", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or COMMANDS)

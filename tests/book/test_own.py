@@ -1,0 +1,55 @@
+"""Grids of one's own: which cells a table of sizes means, and that they are computed once."""
+
+import pytest
+
+from attention_book import sweep
+from attention_book.experiments.cells import StudentCell
+from attention_book.experiments.own import cells_of, read_grid
+from attention_phases import Architecture, BadInput, Task
+
+SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
+
+
+def test_every_combination_is_a_cell():
+    cells = cells_of(SIZES | {"optimizer": ["lbfgs", "gd"], "starts": "random"}, "mine")
+    assert len(set(cells)) == 8 and {cell.task for cell in cells} == {Task(omega=0.2), Task(omega=0.3)}
+    assert {(cell.experiment, cell.starts, cell.seed) for cell in cells} == {("mine", ("random",), k) for k in (0, 1)}
+    (other,) = cells_of({"alpha": 1, "d": 20, "seeds": 1, "form": "rank2", "tokens": 3, "encoding": 2.0}, "mine")
+    assert other.architecture == Architecture("rank2", 3) and other.task.encoding == 2.0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"omga": 1}, "size = 'omga': must be one of alpha, d"),
+        ({"omega": [0.2, 2]}, r"omega = 2: must be in \[0, 1\]"),
+        ({"alpha": "x"}, "alpha = 'x': must be a finite number > 0"),
+        ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
+        ({"seeds": [0, 1]}, r"seeds = \[0, 1\]: must be a whole number >= 1"),
+        ({"d": []}, "sizes = .*: must be of one cell at least"),
+    ],
+)
+def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
+    with pytest.raises(BadInput, match=f"^{said}"):
+        sweep(SIZES | change, tmp_path / "mine.sqlite")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
+    table = sweep(SIZES, tmp_path / "mine.sqlite", workers=1, quiet=True)
+    assert len(table) == 8 and set(table["omega"]) == {0.2, 0.3} and set(table["start"]) == {"semantic", "positional"}
+    file = tmp_path / "mine.toml"
+    file.write_text("omega = [0.2, 0.3]\nalpha = 1.0\nd = 20\nseeds = 2\n", encoding="utf-8")
+    assert read_grid(file) == SIZES
+    assert answer("sweep", "--grid", file)["skipped"] == 4
+    again = sweep(cells_of(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
+    assert again["seconds"].tolist() == table["seconds"].tolist()
+    assert isinstance(cells_of(SIZES, "mine")[0], StudentCell)
+
+
+def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):
+    assert "name = None: must be an experiment" in complaint(2, "sweep")
+    assert "name = 'fig02'" in complaint(2, "sweep", "fig02", "--grid", tmp_path / "mine.toml")
+    assert "mine.toml: No such file" in complaint(1, "sweep", "--grid", tmp_path / "mine.toml")
+    (tmp_path / "text.toml").write_text("no grid", encoding="utf-8")
+    assert "must be a TOML file" in complaint(2, "sweep", "--grid", tmp_path / "text.toml")

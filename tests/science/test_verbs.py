@@ -1,0 +1,118 @@
+"""The verbs of the library compose: their solutions, overlaps and tables go into one another."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention_phases import Architecture, BadInput, Task, follow, message_passing, solve, test_error, threshold, train
+from attention_phases.model import two_tokens
+from attention_phases.model.sentences import positional_encoding
+from attention_phases.theory import thresholds
+from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
+
+test_error.__test__ = False  # no test of pytest's
+TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
+
+
+def test_the_strength_of_the_encoding_is_a_number_of_the_task():
+    strong, hidden = Task(encoding=3.0), Task(spectrum=((0.25, 1.0, 1.0, 9.0),))
+    xi = torch.zeros(2, 1, 4)
+    assert torch.equal(positional_encoding(strong, xi), 3 * positional_encoding(TASK, xi))
+    for branch in ("semantic", "positional"):
+        assert solve(strong, 2.0, branch, **FEW).overlaps == solve(hidden, 2.0, branch, **FEW).overlaps
+    assert two_tokens.overlaps(strong, torch.ones(20), torch.ones(20)).m == pytest.approx(3.0)
+    assert train(strong, 2.0, 20, 0)["converged"].all()
+    assert replace(hidden, encoding=2.0).directions[0].encoding == 36.0
+    with pytest.raises(BadInput, match=r"encoding = -1: must be a finite number > 0"):
+        Task(encoding=-1)
+    with pytest.raises(BadInput, match="architecture = 'untied'"):
+        train(strong, 1.0, 20, architecture=Architecture("untied"))
+
+
+def test_overlaps_of_theory_and_of_students_have_one_form():
+    solution = solve(TASK, 2.0, "semantic", 256)
+    value, error = test_error(TASK, solution.overlaps)
+    assert abs(value - solution.test_mse) < 4 * np.hypot(error, solution.stderr["test_mse"]) + 1e-2 * value
+    structured = Task(spectrum=((0.05, 0.5), (0.45, 0.5, 2.0, 0.5)), encoding=0.5)
+    solution = solve(structured, 2.0, "positional", 256)
+    value, error = test_error(structured, solution.overlaps)
+    assert abs(value - solution.test_mse) < 4 * np.hypot(error, solution.stderr["test_mse"]) + 1e-2 * value
+    row = train(TASK, 2.0, 200, 0, "semantic").iloc[0]
+    assert test_error(TASK, row, 200).value == pytest.approx(row["test_mse"], rel=0.2)  # of another length of Q*
+
+
+@pytest.mark.parametrize(
+    ("task", "overlaps", "d", "named"),
+    [
+        (TASK, 3.0, np.inf, "overlaps = 3.0"),
+        (TASK, {"q": 0.1, "m": 0.0}, np.inf, "overlaps = {"),
+        (TASK, {"q": -0.1, "m": 0.0, "theta": 0.0}, np.inf, "q = -0.1"),
+        (Task(teachers=(1.0, 1.0)), {"q": 0.1, "m": 0.0, "theta": 0.0}, np.inf, "task = Task"),
+        (Task(encoding=2.0), {"q": 0.1, "m": 0.0, "theta": 0.0}, 100, "d = 100"),
+    ],
+)
+def test_overlaps_that_are_none_are_refused(task, overlaps, d, named):
+    with pytest.raises(BadInput) as caught:
+        test_error(task, overlaps, d)
+    assert str(caught.value).startswith(named)
+
+
+def test_a_solution_is_a_start_on_its_own_branch_alone():
+    semantic, positional = (solve(TASK, 2.0, branch, **FEW) for branch in ("semantic", "positional"))
+    again = solve(TASK, 2.0, "semantic", start=semantic, **FEW)
+    assert again.converged and again.iterations < semantic.iterations
+    assert again.overlaps.theta == pytest.approx(semantic.overlaps.theta, rel=1e-5)
+    mirrored = solve(TASK, 2.0, "semantic", start=semantic.overlaps._replace(theta=-semantic.overlaps.theta), **FEW)
+    assert mirrored.overlaps.theta == pytest.approx(semantic.overlaps.theta, rel=1e-5)
+    for start in (positional, positional.overlaps, "semantic", semantic.overlaps._replace(q=np.nan)):
+        with pytest.raises(BadInput, match=r"^start = .*: must be a solution of the semantic branch, or its overlaps$"):
+            solve(TASK, 2.0, "semantic", start=start, **FEW)
+
+
+def test_a_branch_says_which_of_its_solutions_are_saddles():
+    counted = []
+    branch = follow(Task(omega=0.5), "semantic", [1.0, 3.0], report=counted.append, **FEW)
+    table = branch.table
+    assert table["alpha"].tolist() == list(branch) and len(counted) > 20
+    assert table["saddle"].tolist() == [solution.gain > 1 for solution in branch.values()]
+    unknown = follow(TASK, "semantic", [2.0], architecture=Architecture("rank2"), points=16, scrambles=4)
+    assert unknown.table["saddle"].isna().all()
+
+
+def test_a_threshold_that_is_none_says_why():
+    none = threshold(Task(omega=1.0), "critical", **FEW)
+    assert not none.exists and none.reason.startswith("no semantic branch anywhere: ")
+    assert threshold(TASK, "critical", **FEW).reason == ""
+    ordered = thresholds.Gap(1.0, 1.0, 0.1, {"semantic": solve(TASK, 12.8, "semantic", **FEW)})
+    assert thresholds._search(lambda *_: ordered, 64).reason == "what it compares does not change its order"
+
+
+# Message passing
+
+
+def test_message_passing_has_the_data_and_the_names_of_training():
+    (row,) = train(TASK, 2.0, 100, seeds=3, starts="semantic").to_dict("records")
+    passed = message_passing(TASK, 2.0, 100, seed=3)
+    assert passed.converged and passed.reason == ""
+    for name in ("q", "theta", "train_loss", "test_mse"):
+        found = getattr(passed.overlaps if name in ("q", "theta") else passed, name)
+        assert found == pytest.approx(row[name], rel=0.3), name  # its sentences have their limiting form
+    assert test_error(TASK, passed.overlaps, 100).value == pytest.approx(passed.test_mse, rel=1e-9)
+
+
+def test_it_says_which_damping_would_settle():
+    undamped = message_passing(TASK, 2.0, 100, seed=3, damping=0.0, steps=40)
+    enough = enough_damping(TASK, 2.0, "semantic")
+    assert not undamped.converged and f"try {enough:.3f}" in undamped.reason and 0.4 < enough < 0.8
+    short = message_passing(TASK, 2.0, 100, seed=3, steps=5)
+    assert short.reason.startswith("did not settle in 5 iterations") and "or more steps" in short.reason
+    assert enough_damping(TASK, 2.0, "random") >= enough_damping(TASK, 2.0, "positional") > enough
+
+
+def test_data_that_miss_the_limiting_form_are_completed():
+    data = two_tokens.sample(TASK, 2.0, 60, np.random.default_rng(0))
+    states = [iterate(TASK, some, start_state(TASK, some, data.teacher), steps=5).state for some in
+              (data, limiting(TASK, data))]  # fmt: skip
+    np.testing.assert_allclose(*(state.weights for state in states))
