@@ -374,7 +374,7 @@ def test_means_over_weights_are_those_of_drawn_weights(l1, density):
 def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
     with pytest.raises(BadInput, match=r"^l1 = 0\.02: must be 0 where "):
         solve(SPARSE, 2.0, "semantic", architecture=Architecture("untied"))
-    with pytest.raises(BadInput, match=r"^covariance = 2: must be one eigenvalue, or one for each of 3 "):
+    with pytest.raises(BadInput, match=r"^spectrum = 2: must be one eigenvalue, or one for each of 3 "):
         solve(replace(TASK, spectrum=LAWS), 2.0, "semantic", architecture=Architecture(tokens=3))
 
 
