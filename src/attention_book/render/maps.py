@@ -10,6 +10,7 @@ from ..experiments.grids import ALPHAS
 from .style import (
     ALPHA,
     BASELINE,
+    COLOURS,
     LOSS_GAP,
     NEUTRAL,
     OMEGA,
