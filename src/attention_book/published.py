@@ -46,8 +46,6 @@ def _numbers(source, names, texts, **more):
 # Thresholds, with the digits of the authors' public plotting notebook. At omega = 0.3 their public curves, joined by
 # straight lines, cross at 1.262; they meet the authors' own linear model at 1.451, the exact one at 1.465.
 
-STEP = 0.043  # about that of the first alpha_l; goes with the sentence of Figure 3 that quotes it
-
 # alpha_c by omega: the training losses of the two minima cross
 CRITICAL_ALPHA = _numbers(
     "Fig. 3 centre, theory",

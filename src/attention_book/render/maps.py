@@ -10,6 +10,7 @@ from ..experiments.grids import ALPHAS
 from .style import (
     ALPHA,
     BASELINE,
+    COLOURS,
     LOSS_GAP,
     NEUTRAL,
     OMEGA,
@@ -48,11 +49,12 @@ def theory_curves(lines, *names, style=None, whose=""):
 
 
 @styled
-def draw_ends(lines, ends, crossed=None):
+def draw_ends(lines, ends, crossed=None, lasting=None):
     """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
 
     ends: omega as `Measured` by threshold; NaN if there is none.
     crossed: alpha_l of trained students by omega.
+    lasting: from or up to which omega each student is a minimum with all data, as `Measured` by branch.
     """
     figure, (axes,) = panels(1, 4.4)
     for kind, end in ends.items():
@@ -60,6 +62,8 @@ def draw_ends(lines, ends, crossed=None):
         draw_line(axes, curve(lines, kind), "alpha", colour, label=f"{label}, theory")
         if np.isfinite(end.value):
             axes.axvline(end.value, color=colour, linestyle=":", label=rf"{label} $=\infty$")
+    for branch, place in (lasting or {}).items():
+        axes.axvline(place.value, color=COLOURS[branch], linestyle="-.", label=f"{branch} minimum, all data")
     if crossed is not None:
         look = {"markerfacecolor": "white", "label": r"$\alpha_l$, trained students"}
         draw_means(axes, crossed, "alpha", BASELINE, **look)
