@@ -1,9 +1,11 @@
 """The notebook that a page offers says in plain Jupyter, which knows no MyST, what the page says.
 
-Numbers stand in its text, references are their words, and a caption is the text below its figure.
+Numbers stand in its text, references are their words, and a caption is the text below its figure. Jupyter draws no SVG
+of a notebook that its reader has not run or trusted, but shows an image that is one.
 """
 
 import re
+from base64 import b64encode
 from pathlib import Path
 
 import nbformat
@@ -11,6 +13,9 @@ from myst_nb.core.variables import format_plain_text
 from myst_nb.ext.glue import extract_glue_data_cell
 from nbformat.v4 import new_markdown_cell
 
+from attention_book.render.style import SVG
+
+IMAGE = '<img src="data:image/svg+xml;base64,{}">'
 ROLE = re.compile(r"\{(glue:text|ref|eq|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
 BLOCKS = {  # of MyST, and what they are in Markdown
     r"^\([\w-]+\)=\n+": "",
@@ -43,6 +48,9 @@ def plain(notebook, env):
         elif figure := cell.metadata.get("mystnb", {}).get("figure"):
             caption = in_markdown(figure["caption"], numbers, env)
             notebook.cells.insert(place, new_markdown_cell(caption, id=f"{cell.id}-caption"))
+            for output in cell.outputs:
+                if picture := output.get("data", {}).pop(SVG, None):
+                    output["data"]["text/html"] = IMAGE.format(b64encode(picture.encode()).decode())
     return notebook
 
 
