@@ -62,6 +62,12 @@ def check_count(name: str, value: object, at_least: int = 1) -> int:
     return int(value)
 
 
+def check_kind(name: str, value: object, kind: type) -> None:
+    """Raise `BadInput` if `value` is of another kind."""
+    if not isinstance(value, kind):
+        raise BadInput(name, value, f"of the kind {kind.__name__}")
+
+
 def check_choice(name: str, value: Choice, choices: Collection[Choice]) -> Choice:
     """Return `value` if it is one of `choices`, else raise `BadInput`."""
     if value not in choices:

@@ -1,7 +1,7 @@
 """Work in processes of one thread each.
 
-Data sets are the parallelism. Threads within a training wait for each other by spinning, thousands of times, and each
-time for whatever else the machine does; and their number changes how sums are rounded.
+Data sets are the parallelism. Threads within a training wait for each other by spinning, thousands of times, and so
+for whatever else the machine does.
 """
 
 import os
@@ -43,9 +43,8 @@ class _Spawn(context.SpawnContext):
 def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
     """Context of a pool of processes, as many as there are cores by default.
 
-    Workers are spawned, not forked: torch and numba threads do not survive a fork. What they call is a function of a
-    module, not of a script. Leaving the context by an exception (Ctrl-C) ends the workers at once; a killed parent
-    takes its workers along.
+    Workers are spawned, not forked, which torch and numba threads do not survive; they call functions of a module, not
+    of a script. An exception (Ctrl-C) ends them at once; a killed parent takes its workers along.
     """
     workers = check_count("workers", os.cpu_count() if workers is None else workers)
     # Workers read these when NumPy and torch load, and are spawned as work comes: set for the whole context.

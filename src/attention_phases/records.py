@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import BadInput, check_count, check_positive
+from .errors import BadInput, check_count, check_kind, check_positive
 from .model.architectures import STANDARD, Architecture
 from .task import Task
 
@@ -47,8 +47,7 @@ def fields_of(record: Any) -> dict[str, Any]:
 def seed_sequence(record: Any) -> np.random.SeedSequence:
     """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
 
-    The order of a run, the worker and the machine play no part, so one worker and forty draw the same
-    numbers. Cells that must share their random draws pass the fields that they have in common.
+    One worker and forty draw the same numbers. Who must share random draws passes the fields that are common.
     """
     return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
 
@@ -56,9 +55,10 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
 def data_set(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
     """Return the record of a data set, whose `seed_sequence` draws the teacher, the sentences and then the starts.
 
-    A seed numbers the data sets of a task at one size, whoever asks: training, message passing or a stored table. The
-    form of the student does not enter: all forms meet on the same sentences.
+    A seed numbers the data sets of a task at one size, whoever asks; all forms of students meet on the same sentences.
     """
+    check_kind("task", task, Task)
+    check_kind("architecture", architecture, Architecture)
     size = {"alpha": check_positive("alpha", alpha), "d": check_count("d", d, at_least=2)}
     record = {"task": fields_of(task), **size, "seed": check_count("seed", seed, at_least=0)}
     usual = (architecture.tokens, architecture.correlation) == (2, 0.0)

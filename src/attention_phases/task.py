@@ -67,9 +67,8 @@ class Task:
     """What is to be learnt, and with which penalty.
 
     >>> from attention_phases import Task
-    >>> task = Task(omega=0.3, encoding=2.0)
-    >>> task.sigma, task.matrix
-    (0.5, ((0.6, 0.4), (0.4, 0.6)))
+    >>> Task(omega=0.3, encoding=2.0).matrix
+    ((0.6, 0.4), (0.4, 0.6))
 
     Args:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.

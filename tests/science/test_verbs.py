@@ -116,3 +116,28 @@ def test_data_that_miss_the_limiting_form_are_completed():
     states = [iterate(TASK, some, start_state(TASK, some, data.teacher), steps=5).state for some in
               (data, limiting(TASK, data))]  # fmt: skip
     np.testing.assert_allclose(*(state.weights for state in states))
+
+
+REFUSED = {
+    "task = 'task': must be of the kind Task": lambda: train("task", 1.0, 20),
+    "task = 3: must be of the kind Task": lambda: solve(3, 1.0, "semantic"),
+    "architecture = 'rank2': must be of the kind Architecture": lambda: train(TASK, 1.0, 20, architecture="rank2"),
+    "alpha = '1.5': must be a finite number > 0": lambda: solve(TASK, "1.5", "semantic"),
+    "alphas = -1.0: must be": lambda: follow(TASK, "semantic", [1.0, -1.0]),
+    "branch = 'both': must be one of semantic": lambda: follow(TASK, "both", [1.0]),
+    "seeds = []: must be at least one": lambda: train(TASK, 1.0, 20, seeds=[]),
+    "seed = 1.5: must be a whole number >= 0": lambda: train(TASK, 1.0, 20, seeds=1.5),
+    "start = 'teacher': must be one of": lambda: train(TASK, 1.0, 20, starts="teacher"),
+    "workers = 0: must be": lambda: train(TASK, 1.0, 20, workers=0),
+    "damping = 1: must be in [0, 1)": lambda: message_passing(TASK, 1.0, 20, damping=1),
+    "form = 'tide': must be one of": lambda: Architecture("tide"),
+    "correlation = 2: must be in (-1, 1)": lambda: Architecture(correlation=2),
+    "spectrum = [(1, 2)]: must be": lambda: Task(spectrum=[(1, 2)]),
+}
+
+
+@pytest.mark.parametrize("said", REFUSED)
+def test_bad_input_is_one_line_that_names_the_argument(said):
+    with pytest.raises(BadInput) as caught:
+        REFUSED[said]()
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)

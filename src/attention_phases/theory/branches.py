@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import check_positive
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .quadrature import SCRAMBLES
@@ -18,10 +19,7 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1
 
 
 class Branch(dict[float, Solution]):
-    """Converged solutions of a task by ascending alpha.
-
-    stopped: by alpha, where the branch was given up, and the `reason` there.
-    """
+    """Converged solutions of a task by ascending alpha; `stopped`: where it was given up, and the `reason` there."""
 
     def __init__(self, task: Task, solutions: Mapping[float, Solution], stopped: Mapping[float, str]):
         super().__init__(sorted(solutions.items()))
@@ -73,12 +71,12 @@ def follow(
     The branch is entered at the largest alpha and followed from there; the positional one at the lower quartile, or
     else at the largest or at a small alpha. A branch that exists at none of these is not found.
     """
-    alphas = sorted(alphas)
+    alphas = sorted(check_positive("alphas", alpha) for alpha in alphas)
     if not alphas:
         return Branch(task, {}, {})
     options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture, "report": report}
     stopped = {}
-    for share in ENTRIES[branch]:
+    for share in ENTRIES.get(branch, (1.0,)):
         entry = round(share * (len(alphas) - 1))
         first = solve(task, alphas[entry], branch, **options)
         if not first.converged:

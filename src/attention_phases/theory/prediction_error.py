@@ -36,7 +36,7 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
         given: weight of A that the student adds itself to its attention
     """
-    of = overlaps.get if hasattr(overlaps, "get") else lambda name, default=None: getattr(overlaps, name, default)
+    of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
         raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")

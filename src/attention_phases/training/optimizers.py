@@ -113,9 +113,8 @@ def fit(
     >>> import numpy as np
     >>> from attention_phases import Task, fit
     >>> from attention_phases.model.two_tokens import sample
-    >>> task = Task(omega=0.3)
-    >>> data = sample(task, 2.0, 50, np.random.default_rng(0))
-    >>> (student,) = fit(data, task.lam, data.teacher[None])
+    >>> data = sample(Task(), 2.0, 50, np.random.default_rng(0))
+    >>> (student,) = fit(data, 0.01, data.teacher[None])
     >>> student.converged, student.weights.shape
     (True, torch.Size([50]))
 

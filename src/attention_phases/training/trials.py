@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from math import nan
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def train(
     """
     import pandas as pd  # slow to load
 
-    seeds = [seeds] if isinstance(seeds, Integral) else [*seeds]
+    seeds = [*seeds] if isinstance(seeds, Iterable) else [seeds]
     starts = (starts,) if isinstance(starts, str) else tuple(starts)
     for name, given in (("seeds", seeds), ("starts", starts)):
         if not given:
