@@ -76,7 +76,7 @@ def standard_scores(compared):
 
 
 def summary(compared):
-    """Count, median and 95th percentile of |z|, share beyond 3 and mean z by figure and quantity, of one optimiser.
+    """Count, median and 95th percentile of ``|z|``, share beyond 3 and mean z by figure and quantity, of one optimiser.
 
     `p` is the smallest of the Kolmogorov-Smirnov probabilities of the starts against a standard normal number, times
     the number of starts: cells of one start are independent of each other.
