@@ -131,9 +131,9 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
     """Return a damping with which the collective modes of the branch that a start is named after shrink, or of both.
 
     Damping turns an eigenvalue mu of the state-evolution map into kappa + (1 - kappa) mu, of modulus 1 at
-    ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is ``(|mu| - 1)/(|mu| + 1)`` for a negative one. The gain of the overlap that
-    the branch holds at zero counts where it is negative: above 1 the branch is a saddle, which no damping mends. What
-    is returned lies a quarter of the way from there to 1: a data set is not the limit.
+    ``kappa = (|mu|^2 - 1)/|1 - mu|^2``, which is ``(|mu| - 1)/(|mu| + 1)`` for a negative one. The gain of the overlap
+    that the branch holds at zero counts where it is negative: above 1 the branch is a saddle, which no damping mends.
+    What is returned lies a quarter of the way from there to 1: a data set is not the limit.
     """
     named = [branch for branch in MINIMA if start.endswith(branch)] or MINIMA
     least = 0.0
