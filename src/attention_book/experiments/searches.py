@@ -12,9 +12,8 @@ from torch import Tensor
 
 from attention_phases.attention import own_attention
 from attention_phases.model import two_tokens
-from attention_phases.training.optimizers import GD_RATE, Fit, fit, lbfgs
+from attention_phases.training.optimizers import GD_RATE, LOWER, Fit, fit, lbfgs
 
-LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
 
 

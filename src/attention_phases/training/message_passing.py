@@ -34,8 +34,7 @@ from .trials import measure
 
 STEPS, TOLERANCE = 1000, 1e-12
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
-SPARE = 0.25  # of the way from the least damping to 1
-POINTS = 2**10  # a scramble, for the modes
+SPARE, POINTS = 0.25, 2**10  # of the way from the least damping to 1; a scramble, for the modes
 
 
 class State(NamedTuple):

@@ -25,6 +25,7 @@ GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
+LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 
 Risk = Callable[[Any, Tensor, float], tuple[Tensor, Tensor]]  # of a training set, weights (k, p) and the ridge penalty
 
