@@ -263,7 +263,7 @@ def searched(table):
     By omega, valley, d and seed: `hop`, training loss gained; `hop_share`, that over the loss; `grows`, by which share
     q is larger; `same`, share of the starts that lead to this minimum.
     """
-    from ..experiments.searches import LOWER  # with torch, slow to load
+    from attention_phases.training.optimizers import LOWER  # with torch, slow to load
 
     rows = table.astype({"search": str, "valley": str}).set_index(DATA_SET).sort_index()
     informed = rows[(rows["search"] == "descent") & (rows["number"] == 0)]
