@@ -15,8 +15,10 @@ from playwright.sync_api import sync_playwright
 
 SCALE = 0.75  # of the screen's sizes
 WIDTH = 900  # of the text in pixels at this scale: A4 less the margins
-# Folded text opens, but not what is behind the figures; what is wider than the page is made smaller.
+# Folded text opens, but not what is behind the figures; code, which is read on a screen, goes; what is wider than the
+# page is made smaller.
 PREPARE = """() => {
+    document.querySelectorAll("details.hide").forEach(node => node.remove());
     document.querySelectorAll("details").forEach(node => { node.open = true; });
     document.querySelectorAll(".explorer:not(.words), .attention-panel").forEach(node => {
         const note = document.createElement("p");

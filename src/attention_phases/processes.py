@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import connection, context, parent_process
+from multiprocessing import connection, context, get_context, parent_process
 from types import ModuleType
 from typing import Any
 
@@ -40,17 +40,17 @@ class _Spawn(context.SpawnContext):
 
 
 @contextmanager
-def process_pool(workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
+def process_pool(workers: int | None = None, spawn: context.BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
     """Context of a pool of processes, as many as there are cores by default.
 
-    Workers are spawned, not forked, which torch and numba threads do not survive; they call functions of a module, not
-    of a script. An exception (Ctrl-C) ends them at once; a killed parent takes its workers along.
+    Workers are spawned, not forked, which torch and numba threads do not survive. An exception (Ctrl-C) ends them at
+    once; a killed parent takes its workers along.
     """
     workers = check_count("workers", os.cpu_count() if workers is None else workers)
     # Workers read these when NumPy and torch load, and are spawned as work comes: set for the whole context.
     before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(ONE_THREAD)
-    pool = ProcessPoolExecutor(workers, mp_context=_Spawn(), initializer=_guard)
+    pool = ProcessPoolExecutor(workers, mp_context=spawn or get_context("spawn"), initializer=_guard)
     try:
         yield pool
     except BaseException:
@@ -100,6 +100,8 @@ def spread(
 ) -> list[Any]:
     """Return what ``work(job)`` returns for each job, in their order; `report` is called after each.
 
+    work: a function of a module, not of a script, which its processes do not run.
+
     workers: processes, 1 for this one alone; by default one a core, if what is left takes longer than starting them
     """
     cores = check_count("workers", os.cpu_count() if workers is None else workers)
@@ -108,7 +110,7 @@ def spread(
         left = len(jobs) - done
         long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
         if cores > 1 and left > 1 and long and (done or workers):
-            with process_pool(min(cores, left)) as pool:
+            with process_pool(min(cores, left), _Spawn()) as pool:
                 return results + [_told(result, report) for result in pool.map(work, jobs[done:])]
         results.append(_told(work(job), report))
     return results

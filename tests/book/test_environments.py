@@ -208,5 +208,5 @@ def test_a_page_and_its_pictures_are_the_same_whatever_is_set_on_a_machine(pytho
         monkeypatch.setenv(name, value)
     said, built = build(tmp_path / "set")
     assert said == printed.replace("ω", r"\u03c9")
-    assert {"phases-dark.svg", "shown/scorecard.svg", "shown/figures/fig-02.svg"} <= built.keys()
+    assert {"phases-dark.svg", "shown/figures/fig-02.svg"} <= built.keys()
     assert [name for name, content in expected.items() if content != built[name]] == []

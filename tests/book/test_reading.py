@@ -25,7 +25,7 @@ def test_every_figure_of_a_notebook_has_its_line_and_its_files():
         assert text.count('<details class="behind">') == len(figures)
         for name in figures:
             assert f'href="../../figures/{name}.json" download' in text
-    assert sorted(lines) == NAMES and len(NAMES) > 30
+    assert sorted([*lines, "fig-why"]) == NAMES and len(NAMES) > 30  # that one the landing page shows as a picture
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -95,7 +95,8 @@ def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
     counted = []
     assert spread(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
     monkeypatch.setattr("attention_phases.processes.STARTING", 0.0)
-    monkeypatch.setattr("attention_phases.processes.process_pool", lambda workers: pytest.fail(f"{workers} processes"))
+    begun = "attention_phases.processes.process_pool"
+    monkeypatch.setattr(begun, lambda workers, _: pytest.fail(f"{workers} processes"))
     with pytest.raises(pytest.fail.Exception, match="2 processes"):
         monkeypatch.setattr(os, "cpu_count", lambda: 2)
         spread(abs, [-1, -2, -3])

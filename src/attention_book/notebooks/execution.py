@@ -25,7 +25,7 @@ from .. import paths
 from ..experiments import PROFILES
 from ..experiments.results import stored_in
 from .behind import FIGURES, write_figures
-from .parameters import assigned, checked, marked, of_profile
+from .parameters import as_value, assigned, checked, marked, of_profile
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 PAGE = "page"  # folder of the page of one notebook alone, and of what it needs
@@ -91,7 +91,8 @@ def _run(path, text, values, bar):
             message = " ".join(error.evalue.split())
             refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
             if error.ename == BadInput.__name__ and refused:
-                raise BadInput(*refused.groups()) from error
+                name, value, allowed = refused.groups()
+                raise BadInput(name, as_value(value), allowed) from error
             raise NotebookError(
                 f"{text.name}, cell {error.exec_count}: {error.ename}: {message} (executed so far: {path})"
             ) from error

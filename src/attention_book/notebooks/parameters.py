@@ -71,11 +71,11 @@ def assigned(text, settings):
             raise BadInput(name, value, "set once")
         if name not in names:
             raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(names) or 'it has none'}")
-        values[name] = value if isinstance(published[name], str) else _typed(value)
+        values[name] = value if isinstance(published[name], str) else as_value(value)
     return checked(text, values)
 
 
-def _typed(text):
+def as_value(text):
     """The value of a text: a literal of Python, or a matrix "a,b;c,d"."""
     try:
         if ";" in text:

@@ -127,16 +127,12 @@ def solve(
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
     model = BranchMap(task, alpha, branch, architecture)
     points = usual_points("solution", model.setting.fast) if points is None else points
-    start = near = start.overlaps if isinstance(start, Solution) else start
+    near = start.overlaps if isinstance(start, Solution) else start
     if isinstance(near, Scalars):
         near = Overlaps.of(*_upright(near))
     if start is not None and not _lies_on(model, near):
         raise BadInput("start", start, f"a solution of the {branch} branch, or its overlaps")
-    net = gaussian_points(points, scrambles, seed, model.dimensions)
-    solution = solve_model(model, net, near, report)
-    if isinstance(solution.overlaps, Scalars) and _upright(solution.overlaps) != solution.overlaps:
-        return solve_model(model, net, Overlaps.of(*_upright(solution.overlaps)), report)
-    return solution
+    return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), near, report)
 
 
 def _upright(overlaps: Scalars) -> Scalars:
