@@ -11,9 +11,9 @@ from pathlib import Path
 import matplotlib as mpl
 import nbformat
 import pandas as pd
+from behind import FIGURES, parameters
 
 from attention_book import paths
-from attention_book.notebooks.behind import FIGURES, parameters
 from attention_book.published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 from attention_book.render.drawn import as_json
 from attention_book.render.markup import COMPARISON, Table, compared, mathtext

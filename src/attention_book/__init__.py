@@ -1,8 +1,8 @@
 """The book beside the science; a notebook imports from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
-them what several pages need, `render` gives numbers and pictures their form. `notebooks` executes the texts, `commands`
-does the work of the command line.
+them what several pages need, `render` gives numbers and pictures their form. `command_line`
+is the program `attention-phases`, which executes notebooks too.
 """
 
 from importlib import import_module

@@ -9,10 +9,10 @@ import pytest
 from cells import cell, stored
 from scipy.stats import kstest, norm, t
 
-from attention_book import authors_tables as authors
 from attention_book.analysis import published_curves as curves
 from attention_book.analysis import published_tables as tables
-from attention_book.cli import main
+from attention_book.command_line import authors_tables as authors
+from attention_book.command_line.main import main
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load
 from attention_phases.errors import BadInput

@@ -1,6 +1,6 @@
 """Scores of the means that the authors published against ours, and what slips of ours would do.
 
-`authors_tables` makes the comparison that is stored, from a checkout of their repository.
+`command_line.authors_tables` makes the comparison that is stored, from a checkout of their repository.
 """
 
 import json
