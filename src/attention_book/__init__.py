@@ -28,7 +28,7 @@ NAMES = {
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
     "render.maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps theory_curves",
     "render.slices": "TIED draw_theory draw_variant finish_slice",
-    "render.widgets": "MOVING attention_panel moving_surface",
+    "store.parquet": "encode",
 }
 MODULES = {name: module for module, names in NAMES.items() for name in names.split()}
 
