@@ -10,7 +10,6 @@ from cells import cell, stored
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
-from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
@@ -230,12 +229,12 @@ def rise_with_full_value():
 @cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
-    return classify(load("fig15_fractions"), Task().sigma)
+    return stored("fig15_random", "many")
 
 
 @cache
 def random_shares():
-    return fractions(random_runs())
+    return stored("fig15_random", "shares")
 
 
 def semantic_runs(optimizer, *dimensions, alpha=4):
