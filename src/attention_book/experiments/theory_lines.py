@@ -19,6 +19,7 @@ from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
 OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4
+OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
 _OF_RULE = ("q", "V", "train_loss", "test_mse")
 RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN.items()}
 # Where the minima of the standard student begin and end, as far as they do so at an alpha of their own.
@@ -46,8 +47,8 @@ def standard_line(cell) -> list[dict]:
     baseline = linear_baseline(task)
     rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
     for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
-    for kind, compared in THRESHOLDS.items():
-        if all(branches[branch] for branch in compared) or not alphas:
+    for kind in OF_STANDARD:
+        if all(branches[branch] for branch in THRESHOLDS[kind]) or not alphas:
             near = seen_between(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
             rows += _threshold_rows(kind, crossing)
@@ -217,7 +218,7 @@ def by_published_rule(cell) -> list[dict]:
         return rows
     by_rule, exact = rule_baseline(task), linear_baseline(task)
     rows.append({"what": "baseline", "quantity": "test_mse", "rule": by_rule, "many": exact})
-    for kind in THRESHOLDS:
+    for kind in OF_STANDARD:
         converged = threshold(task, kind, cell.points, **_quadrature(cell))
         if converged.exists:
             coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged)))

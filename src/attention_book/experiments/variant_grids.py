@@ -213,14 +213,16 @@ structured(
     smoke=[{"seed": range(2), "alpha": [0.75, 3.0], **READERS, "d": 40}, {"d": [20, 40], "seed": range(4), **LEARNT}],
 )
 
+ONE_COLUMN = {"architecture": STANDARD, "branches": INFORMED, "alphas": (3.0,)}
+TWO_COLUMNS = {"architecture": RANK2, "branches": ("semantic", "both"), "alphas": (3.0, 4.0, 5.0)}
 register(
     "two_teachers_theory",
-    "Theory of both students of a teacher of rank 2, where they are compared.",
+    "Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the second column.",
     ArchitectureLineCell,
-    {"task": TWO_TEACHERS, "architecture": [STANDARD, RANK2], "branches": INFORMED},
-    paper={"alphas": (3.0,), "points": 2**10, "scrambles": 16},
-    laptop={"alphas": (3.0,), "points": 2**5, "scrambles": 4},
-    smoke={"alphas": (3.0,), "points": 2**5, "scrambles": 4},
+    {"task": TWO_TEACHERS, "scrambles": 16},
+    paper=[{**ONE_COLUMN, "points": 2**10}, {**TWO_COLUMNS, "points": 2**9}],
+    laptop=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
+    smoke=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
 )
 
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
@@ -262,12 +264,14 @@ CLUSTERS = {
     "along the teacher": Task(clusters=[(0.25, (0, 0), (APART * a, APART * b)) for a, b in product(SIDES, SIDES)]),
 }
 CLUSTERED = {"task": [*CLUSTERS.values()]}
+*PLACED, PULLED = CLUSTERS.values()
 structured(
     "clusters",
     "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
     paper=[
         {"seed": range(6), **CLUSTERED, "alpha": [0.5, 0.75, 1.0, 1.25], "d": 1000},
-        {"seed": range(12), "task": CLUSTERED["task"][:2], "alpha": [1.4, 1.6], "starts": SEMANTIC, "d": 1000},
+        {"seed": range(24), "task": PULLED, "alpha": [0.3, 0.4], "d": 1000},
+        {"seed": range(12), "task": PLACED, "alpha": [1.4, 1.6], "starts": SEMANTIC, "d": 1000},
         {"d": [250, 500, 1000], "seed": range(8), **CLUSTERED, "alpha": GROWN_ALPHA},
     ],
     laptop=[
@@ -285,7 +289,10 @@ register(
     "Theory of clustered tokens over alpha.",
     ArchitectureLineCell,
     {"architecture": STANDARD} | CLUSTERED,
-    paper={"alphas": (0.5, 1.0, 2.0), "points": 2**6, "scrambles": 8},
+    paper=[
+        {"task": PLACED, "alphas": (1.0, 1.25, 2.0), "points": 2**9, "scrambles": 16},
+        {"task": PULLED, "alphas": (0.3, 0.5, 1.0, 2.0), "points": 2**9, "scrambles": 16},
+    ],
     laptop={"alphas": (1.0, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": CLUSTERS["along the encoding"], "alphas": (2.0,), "points": 2**5, "scrambles": 4},
 )

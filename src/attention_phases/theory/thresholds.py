@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.
-THRESHOLDS = {"critical": ("semantic", "positional"), "linear": ("semantic",)}
+THRESHOLDS = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
 # Points a scramble to find the crossing, and to come so near that one step on all points ends it.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
@@ -61,18 +61,18 @@ class Gap(NamedTuple):
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
         """Return the gap between the free energies of two solutions, or the test errors of one and the linear model."""
-        semantic, *others = solutions.values()
+        first, *others = solutions.values()
         if not others:
-            return cls(semantic.test_mse - baseline, semantic.test_slope, semantic.stderr["test_mse"], solutions)
-        (positional,) = others
+            return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
+        (second,) = others
         # The scrambles serve both branches, and most of the error cancels in the difference.
-        error = standard_error(semantic.energies - positional.energies)
-        value, slope = semantic.free_energy - positional.free_energy, semantic.train_slope - positional.train_slope
+        error = standard_error(first.energies - second.energies)
+        value, slope = first.free_energy - second.free_energy, first.train_slope - second.train_slope
         return cls(value, slope, error, solutions)
 
     @property
     def alpha(self) -> float:
-        return self.solutions["semantic"].alpha
+        return next(iter(self.solutions.values())).alpha
 
     @property
     def exists(self) -> bool:
@@ -103,7 +103,8 @@ def threshold(
 
     Args:
         kind: "critical", alpha_c, where the training losses of the semantic and the positional branch cross; or
-            "linear", alpha_l, where the semantic test error meets that of the linear baseline
+            "linear", alpha_l, where the semantic test error meets that of the linear baseline; or "second", of rank 2,
+            where the training loss of following two columns of the teacher falls below that of one and the positions
         points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "threshold"
         near: the same transition of a similar task, from which to start instead of a search
         architecture: as for `solve`
