@@ -370,7 +370,7 @@ CLAIMS = {
         r"starts find a single one at $\omega = 0.3$, $\alpha = 1.5$, and tens at $\omega = 0.1$": lambda: (
             semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
         ),
-        r"at the transition, $\alpha = 1.25$, one or two": lambda: semantic_at_the_transition() == (1, 2),
+        r"at the transition at $\omega = 0.3$, $\alpha = 1.25$, one or two": lambda: semantic_at_the_transition() == (1, 2),
         r"searches in $d = 250$ and 500 find lower ones": lambda: (gained_by_hops().loc[[250, 500]] > 0).all(),
     },
     "fig04_histogram": {r"70 % to train, 30 % to test": lambda: TRAIN_SHARE == 0.7},
@@ -473,10 +473,10 @@ CLAIMS = {
         ),
     },
     "fig14_maps": {
-        r"at nearly all values of $\omega$ they overtake the linear model later than rank 1 does": lambda: (
+        r"at nearly all values of $\omega$ later than rank 1 does": lambda: (
             (from_random_starts()["random"] > from_random_starts()["one"]).mean() > 0.8
         ),
-        r"later than one from informed starts does": lambda: (
+        r"later than those from informed starts do": lambda: (
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
