@@ -105,7 +105,7 @@ def test_the_published_page_has_no_marks(changes):
 
 def test_a_changed_page_says_so_and_hides_what_is_about_the_published_one():
     notebook = executed({"omega": 0.2})
-    assert notebook.cells[0].source == "(fig02)=\n# Figure 2: a slice of the phase diagram"
+    assert notebook.cells[0].source == "(fig02)=\n# Figure 2: more data, and a jump to meaning"
     banner = notebook.cells[1].source
     assert "<code>omega = 0.2</code> (published: 0.3)" in banner and "sigma" not in banner
     assert "a comparison" not in str(notebook)
