@@ -182,7 +182,7 @@ def test_one_step_of_breaking(answer):
 def test_figures_name_every_notebook_once_with_its_title(answer):
     listed = pd.DataFrame(answer("figures", "--list")["figures"]).set_index("figure")
     assert sorted(listed["notebook"]) == sorted(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md"))
-    assert listed.loc["fig15"].tolist() == ["notebooks/fig15_random.md", "Figure 15: the minimum that training finds"]
+    assert listed.loc["fig15"].tolist() == ["notebooks/fig15_random.md", "Figure 15: most random starts end positional"]
     assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"
 
 
