@@ -22,7 +22,7 @@ help:  ## this list
 install: $(READY)  ## make .venv with the pinned versions
 
 book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, laptop or smoke)
-	$(BIN)/python -m attention_book.notebooks --profile $(PROFILE)
+	$(BIN)/python book/execute.py --profile $(PROFILE)
 	$(BIN)/jupyter-book build . --all -n -W --keep-going
 	@echo "open _build/html/index.html"
 
@@ -75,7 +75,7 @@ test-all: test-types
 
 test-book: export ATTENTION_PHASES_STORED = $(CURDIR)/tests/reference/results
 test-book: test-notebooks
-	$(BIN)/python -m attention_book.notebooks --profile smoke && rm -rf _build/smoke
+	$(BIN)/python book/execute.py --profile smoke && rm -rf _build/smoke
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
 	$(call print,_build/smoke)
 	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
@@ -86,7 +86,7 @@ metadata: $(READY)  ## write what describes the stored results to others: Data P
 
 validate: PROFILE := smoke
 validate: $(READY)  ## execute one notebook, then run it again and compare (NAME=fig02_slice)
-	$(BIN)/python -m attention_book.notebooks $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
+	$(BIN)/python book/execute.py $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
 	$(BIN)/python -m pytest --nbval $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
 
 reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects; NAME=... for one of them

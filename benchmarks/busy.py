@@ -31,7 +31,7 @@ COMMANDS = {
 def seconds(words, environment):
     """Wall time and processor time of a command."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    program = [sys.executable, "-m", "attention_book.cli", *words.split(), "--quiet"]
+    program = [sys.executable, "-m", "attention_book.command_line.main", *words.split(), "--quiet"]
     subprocess.run(program, env=environment, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from columns import described
 
-from attention_book import authors_tables
+from attention_book.command_line import authors_tables
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
 from attention_phases import __version__

@@ -10,7 +10,7 @@ import pytest
 from built import READ, opening
 from playwright.sync_api import sync_playwright
 
-from attention_book import cli
+from attention_book.command_line import main as cli
 from attention_book.store.executors import ONE_THREAD
 
 GUARD = """

@@ -1,8 +1,10 @@
-"""The interface of the science, and of what several pages share: a new module appears in the book by itself."""
+"""The interface of the science, of what several pages share, and of the command line, as they are when it is built."""
 
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+
+import commands
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
 PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
@@ -17,10 +19,11 @@ PAGE = """{name}
 
 
 def setup(app):
-    """Write a page for each module and the list of all; a page that is there already is not read again."""
+    """Write a page for each module, the list of all, and the commands; what is there already is not read again."""
     modules = [module for package in PACKAGES for module in modules_of(import_module(package))]
     texts = {f"{module.__name__}.rst": PAGE.format(name=module.__name__, line="=" * 80) for module in modules}
     texts["modules.txt"] = "| module | what it is |\n|---|---|\n" + "".join(map(row, modules))
+    texts["commands.txt"] = commands.page()
     PAGES.mkdir(exist_ok=True)
     for path in {*PAGES.iterdir(), *(PAGES / name for name in texts)}:
         if path.name not in texts:

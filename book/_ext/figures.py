@@ -1,6 +1,6 @@
 """Figures in HTML: on light and on dark paper, some in a shape for wide screens too; below each a row of what to do.
 
-What the row says comes from FIGURE.json (`attention_book.notebooks.behind`), and what a figure says of the point under
+What the row says comes from FIGURE.json (`behind`), and what a figure says of the point under
 the pointer from FIGURE-readout.json (`attention_book.render.drawn`).
 """
 

@@ -9,7 +9,10 @@ from sphinx.util.docutils import SphinxDirective
 
 LANDING, MADE = "book/index", "book/_executed/"
 ROUTES = {
-    "A first look": ("What happens, and where a transformer does it.", ["fig02_slice", "fig04_histogram"]),
+    "A first look": (
+        "What happens, what training finds, and where a transformer does it.",
+        ["fig02_slice", "free_energy", "fig15_random", "fig04_histogram"],
+    ),
     "A course": (
         "The model, its theory, and what they say.",
         ["model", "theory", "fig01_landscape", "free_energy", "message_passing", "reproducing"],

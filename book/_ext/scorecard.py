@@ -11,9 +11,9 @@ from pathlib import Path
 import matplotlib as mpl
 import nbformat
 import pandas as pd
+from behind import FIGURES, parameters
 
 from attention_book import paths
-from attention_book.notebooks.behind import FIGURES, parameters
 from attention_book.published import COLUMNS, LIMIT, OF_THRESHOLD, REASONS, VERDICTS
 from attention_book.render.drawn import as_json
 from attention_book.render.markup import COMPARISON, Table, compared, mathtext
@@ -165,7 +165,7 @@ def _sections(frame):
     parts = []
     for (figure, title), rows in frame.groupby(["figure", "title"], sort=False):
         page = rows["page"].iloc[0].partition("#")[0]
-        table = Table(rows, f"{title}: the published numbers and ours", folded=True).html()
+        table = Table(rows, f"{title.partition(':')[0]}: the published numbers and ours", folded=True).html()
         parts.append(f'<section class="comparisons"><h3><a href="{page}#{figure}">{title}</a></h3>{table}</section>')
     return "\n".join(parts)
 

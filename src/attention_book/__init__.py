@@ -1,8 +1,8 @@
 """The book beside the science; a notebook imports from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
-them what several pages need, `render` gives numbers and pictures their form. `notebooks` executes the texts, `commands`
-does the work of the command line.
+them what several pages need, `render` gives numbers and pictures their form. `command_line`
+is the program `attention-phases`, which executes notebooks too.
 """
 
 from importlib import import_module
@@ -16,7 +16,6 @@ NAMES = {
     "render.markup": "Table mathtext number symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
     " standard_student_theory theory_thresholds threshold_moves",
-    "analysis.basins": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines fractions",
     "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
     "analysis.instances": "GAPS above_theory absolute_means advantage as_columns as_frame at_infinite_d by_data_set"
     " by_dimension difference_in_errors displaced gap_map in_errors instance_means limit memory root root_mean_squares"
@@ -28,7 +27,7 @@ NAMES = {
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
     "render.maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps theory_curves",
     "render.slices": "TIED draw_theory draw_variant finish_slice",
-    "render.widgets": "MOVING attention_panel moving_surface",
+    "store.parquet": "encode",
 }
 MODULES = {name: module for module, names in NAMES.items() for name in names.split()}
 

@@ -12,10 +12,19 @@ DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored re
 BUILT = ROOT / "_build" / "results"  # what profiles have computed
 
 
+def checkout():
+    """The folder of the checkout; `StoreError` where the package is installed without one."""
+    if not (ROOT / "src").is_dir():
+        installed = "install the package from one and in its place: make install, or pip install -e '.[book]'"
+        raise StoreError(f"this needs a checkout of the book, and {Path(__file__).parent} is not in one; {installed}")
+    return ROOT
+
+
 def stored_table(name):
     """The file of the stored results of an experiment; where it is missing, `StoreError` says how it is made."""
     path = DATA / f"{name}.parquet"
     if not path.exists():
+        checkout()
         raise StoreError(f"{path}: missing; attention-phases sweep {name} --profile paper computes it")
     return path
 
@@ -28,6 +37,7 @@ def notebook_name(text):
 
 def notebooks():
     """The texts of all notebooks by name, figures and tables of the paper first."""
+    checkout()
     texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
     return {notebook_name(text): text for text in texts}
 

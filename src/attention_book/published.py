@@ -124,9 +124,8 @@ EVIDENCE = ("theory", "students", "transformers")
 # order.
 REASONS = {
     "quadrature": """**Quadrature.** The published theory integrates on 144 points, its losses on 784, and gives no
-error estimate. These rules are public and, run here, give the published solutions and $\\alpha_l$ nearly as printed
-({ref}`published_tables`). Our errors are far smaller than what they can promise, so that a difference of many errors
-can be a small difference in the value: look at both columns.""",
+error estimate. These public rules, run here, give the published solutions and $\\alpha_l$ nearly as printed
+({ref}`tables <published_tables>`). A difference of many errors can be a small one in the value: look at both.""",
     "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Ours
 are other data sets.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
@@ -136,7 +135,7 @@ badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
     "cause unknown": """**Cause unknown.** The printed $\\alpha_c$ do not follow from the public rules of
-quadrature ({ref}`published_tables`). For other numbers we know of no reason.""",
+quadrature ({ref}`tables <published_tables>`). For other numbers we know of no reason.""",
 }
 
 OF_THRESHOLD = {"critical": "cause unknown", "linear": "quadrature"}  # why a published threshold differs

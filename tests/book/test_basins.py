@@ -7,7 +7,6 @@ import torch
 from cells import cell
 from scipy import stats
 
-from attention_book.analysis.basins import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, fractions
 from attention_book.analysis.instances import memory, wilson
 from attention_book.experiments.cells import FirstStepsCell
 from attention_book.experiments.simulation import take_first_steps
@@ -16,7 +15,15 @@ from attention_phases.task import Task
 from attention_phases.theory.small_weights import growing_cosines, growth_rates
 from attention_phases.training.optimizers import GD_RATE
 
+PAGE = "fig15_random"
+OF_PAGE = cell(PAGE, "classify")
+CLOSE_COSINE, SMALL_GRADIENT, classify = (OF_PAGE[name] for name in ("CLOSE_COSINE", "SMALL_GRADIENT", "classify"))
 SIGMA, SPREAD = 0.5, 0.02
+
+
+def shares_of(runs):
+    """The table of the page, of runs that have their basin."""
+    return cell(PAGE, "shares", after=["classify"], many=runs)["shares"].set_index("basin")
 
 
 def student(start, semantic, positional, **other):
@@ -86,7 +93,7 @@ def test_cosines_are_those_of_the_weights():
     weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
     row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
     known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
-    assert cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+    assert OF_PAGE["cosines"](row, task.sigma).iloc[0].to_list() == pytest.approx(known)
 
 
 def test_growth_on_data_and_the_first_steps_of_descent():
@@ -95,7 +102,7 @@ def test_growth_on_data_and_the_first_steps_of_descent():
     cells = [FirstStepsCell("first_steps", task, 3.0, d, seed, count=16, steps=(0, 20)) for seed in range(6)]
     steps = pd.DataFrame([{"seed": cell.seed, **row} for cell in cells for row in take_first_steps(cell)])
     given = {"task": task, "d": d, "data_sets": 6, "profile": "test", "read": lambda *_: steps}
-    page = cell("fig15_random", "course", **given)
+    page = cell(PAGE, "course", after=["classify"], **given)
     rates, theory = page["on_data"].loc[3.0], growth_rates(task, 3.0)
     for name in ("semantic", "positional"):
         limit = theory[name].value
@@ -122,7 +129,7 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
     widths = []
     for ends in (equal, free):
         runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": seeds, "basin": ends})
-        table = fractions(runs).set_index("basin")
+        table = shares_of(runs)
         share, low, high = table.loc["semantic", ["fraction", "low", "high"]]
         assert low < share < high
         widths.append(high - low)
@@ -135,7 +142,7 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
 
 def test_runs_on_a_single_data_set_count_as_one():
     runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
-    low, high = fractions(runs).set_index("basin").loc["semantic", ["low", "high"]]
+    low, high = shares_of(runs).loc["semantic", ["low", "high"]]
     assert (low, high) == pytest.approx(wilson(0.5, 1))
 
 

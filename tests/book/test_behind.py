@@ -3,12 +3,12 @@
 import json
 from hashlib import sha256
 
+import behind
 import jupytext
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from attention_book.notebooks import behind
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_book.store.provenance import environment
 
@@ -62,8 +62,8 @@ def executed(parameters):
 @pytest.mark.parametrize("commit", ["c" * 40, None], ids=["checkout", "archive"])
 def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
     monkeypatch.setattr(behind, "environment", lambda: environment() | {"commit": commit})
-    written = behind.write_figures(*executed({"profile": "paper"}), tmp_path)
-    assert [len(written[kind]) for kind in ("svg", "csv", "json")] == [3, 3, 3]
+    behind.write_figures(*executed({"profile": "paper"}), tmp_path)
+    assert [len([*tmp_path.glob(f"*.{kind}")]) for kind in ("svg", "csv", "json", "py")] == [3, 3, 3, 1]
     about = json.loads((tmp_path / "fig-15.json").read_text(encoding="utf-8"))
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
@@ -86,4 +86,4 @@ def test_what_is_changed_is_in_the_command():
     changed = {"profile": "paper", "omega": 0.2}
     notebook, text = executed(changed), next(NOTEBOOKS.glob("fig02_*.md"))
     values, command = behind.parameters(notebook[0], text)
-    assert command == "attention-phases figure fig02 --profile paper --set 'omega=0.2'" and values["omega"] == 0.2
+    assert command == "attention-phases figure fig02 --profile paper --set omega=0.2" and values["omega"] == 0.2

@@ -95,6 +95,13 @@ def test_thresholds_that_were_not_found_are_left_out():
     assert shifts.index.tolist() == [0.1, 0.2, 0.25] and shifts["resolved"].tolist() == [True, True, False]
     assert with_one_step(table[["what", "omega", "reason", "symmetric", "symmetric_error"]]).empty  # of none at all
 
+    # The shift added to a threshold that other pages give, where they do.
+    lines = pd.DataFrame([{"what": "critical", "omega": 0.1, "alpha": 0.71, "alpha_error": 2e-4}])
+    shared = with_one_step(table, lines=lines)
+    assert shared.loc[0.1, ["symmetric", "alpha"]].tolist() == pytest.approx([0.71, 0.704])
+    assert shared.loc[0.1, "alpha_error"] == pytest.approx(np.hypot(2e-4, 1e-4))
+    assert shared.loc[0.2, ["symmetric", "alpha"]].tolist() == pytest.approx([0.7, 0.696])
+
 
 def test_shares_and_differences_are_in_errors_of_both():
     """By hand: 0.007 and 0.03 of the 0.047 and 0.04 that students cross before theory."""

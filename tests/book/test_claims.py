@@ -10,7 +10,6 @@ from cells import cell, stored
 
 from attention_book import published
 from attention_book.analysis import instances, thresholds
-from attention_book.analysis.basins import classify, fractions
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.one_step import with_one_step
 from attention_book.experiments import variant_grids
@@ -110,6 +109,12 @@ def lbfgs_above_descent(start):
     rows = load("fig07", start=start).query("d >= 135").pivot(index=["d", "seed"], columns="optimizer")["test_mse"]
     share = rows["lbfgs"] / rows["gd"] - 1
     return per_cent(share.mean(), share.sem(), 1)
+
+
+def above_the_limit(start):
+    """How far the mean test error by gradient descent is from theory's, in share of it, by d."""
+    limit = solve(Task(), 1.5, start, 2**10, 8).test_mse
+    return (load("fig07", optimizer="gd", start=start).groupby("d")["test_mse"].mean() / limit - 1).abs()
 
 
 def overlap_with_the_positions():
@@ -244,12 +249,12 @@ def rise_with_full_value():
 @cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
-    return classify(load("fig15_fractions"), Task().sigma)
+    return stored("fig15_random", "many")
 
 
 @cache
 def random_shares():
-    return fractions(random_runs())
+    return stored("fig15_random", "shares")
 
 
 def semantic_runs(optimizer, *dimensions, alpha=4):
@@ -341,6 +346,21 @@ def distances_of_the_others():
     ]
 
 
+@cache
+def later_by(**variant):
+    """By which share alpha_l of a variant comes later than the standard one, in the mean over the map's omega."""
+    alphas = line("fig14_theory", "linear", **variant)
+    return (alphas / line("fig03_theory", "linear")).dropna().mean() - 1
+
+
+def both_last(omega):
+    """Whether the semantic minimum begins before the losses cross, and the positional one ends later, if at all."""
+    begins, crosses, ends = (
+        line("fig03_theory", what).get(omega) for what in ("semantic border", "critical", "positional border")
+    )
+    return begins < crosses and (ends is None or crosses < ends)
+
+
 # Page: for each quotation, whether it is true. A quotation ends where the sentence goes on about something else.
 CLAIMS = {
     "architectures_compared": {
@@ -370,6 +390,9 @@ CLAIMS = {
         ),
     },
     "published_tables": {
+        r"Converged integrals move the thresholds to more data": lambda: all(
+            (rows["alpha"] > rows["known"]).all() for rows in stored("published_tables", "of_kind").values()
+        ),
         r"smaller up to $\omega=0.25$ than by the rules, from 0.35 on within 1 % of them": lambda: (
             printed_over_rules().loc[:0.25].max() < 0.97 and abs(printed_over_rules().loc[0.35:] - 1).max() < 0.01
         ),
@@ -384,11 +407,16 @@ CLAIMS = {
         r"starts find a single one at $\omega = 0.3$, $\alpha = 1.5$, and tens at $\omega = 0.1$": lambda: (
             semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
         ),
-        r"at the transition, $\alpha = 1.25$, one or two": lambda: semantic_at_the_transition() == (1, 2),
+        r"at the transition at $\omega = 0.3$, $\alpha = 1.25$, one or two": lambda: semantic_at_the_transition() == (1, 2),
         r"searches in $d = 250$ and 500 find lower ones": lambda: (gained_by_hops().loc[[250, 500]] > 0).all(),
     },
     "fig04_histogram": {r"70 % to train, 30 % to test": lambda: TRAIN_SHARE == 0.7},
     "fig10_correlated": {
+        r"correlated tokens swap the thresholds": lambda: (
+            line("fig10_theory", "linear", correlation=0.3).item()
+            < line("fig10_theory", "critical", correlation=0.3).item()
+            and line("fig02_theory", "critical").item() < line("fig02_theory", "linear").item()
+        ),
         r"have correlation 0.3, and nothing else changes": lambda: CORRELATION == 0.3,
         r"within five per cent of them, mostly above": lambda: (
             abs(correlated_off()).max() < 0.05 and (correlated_off() > 0).mean() > 0.7
@@ -400,11 +428,15 @@ CLAIMS = {
         ),
     },
     "free_energy": {
+        r"Two free energies cross, both minima last": lambda: all(map(both_last, (0.1, 0.3, 0.5))),
         r"at $\omega=0.3$ near $\alpha=20$": lambda: (
             positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points
         ),
     },
     "fig03_phase_diagram": {
+        r"the more positional the teacher, the more data it takes": lambda: all(
+            line("fig03_theory", what).is_monotonic_increasing for what in ("critical", "linear")
+        ),
         r"From $d = 135$ on a student that starts at one mechanism stays with it": lambda: (
             changed("gd").loc[135:].max() == 0
         ),
@@ -416,6 +448,9 @@ CLAIMS = {
         ),
     },
     "fig07_dimension": {
+        r"students approach theory as d grows": lambda: all(
+            apart[500] < apart[87] < apart[10] for apart in map(above_the_limit, ENDS)
+        ),
         r"by 1.1(1) % from the teacher and by 0.4(1) % from the encoding": lambda: (
             lbfgs_above_descent("semantic") == (1.1, 0.1)
             and lbfgs_above_descent("positional")[0] == 0.4
@@ -423,7 +458,10 @@ CLAIMS = {
         ),
     },
     "fig08_parameters": {
-        r"at $\sigma = 0.7$ by 7(1) % at $\alpha = 2$; at the standard parameters by 3(1) %": lambda: (
+        r"the penalty moves both thresholds": lambda: all(
+            line("ridge", what, "lam").max() > 5 * line("ridge", what, "lam").min() for what in ("critical", "linear")
+        ),
+        r"At $\alpha = 2$ they are above it, at $\sigma = 0.7$ by 7(1) %, at the standard parameters by 3(1) %": lambda: (
             [per_cent_above(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})] == [(7, 1), (3, 1)]
         ),
         r"More data bring one, but never make it the lower one": more_data_at_a_positional_teacher,
@@ -455,6 +493,9 @@ CLAIMS = {
         ),
     },
     "fig09_alternative": {
+        r"with another A the jump ends early": lambda: (
+            line("fig09_theory", "critical").index.max() < 0.1 < 0.5 < line("fig03_theory", "critical").index.max()
+        ),
         r"at $\alpha = 2$ all of them at $\omega = 0.2$ and four of ten at $\omega = 0.02$": lambda: (
             largest_loss_apart("fig09", omega=0.2, alpha=2.0) < 1e-3
             and left_the_encoding("lbfgs").loc[[0.02, 0.2]].to_list() == [0.4, 1.0]
@@ -464,6 +505,10 @@ CLAIMS = {
         ),
     },
     "fig12_untied": {
+        r"untied weights need more data": lambda: all(
+            line("fig10_theory", what, form="untied").item() > line("fig02_theory", what).item()
+            for what in ("critical", "linear")
+        ),
         r"at $d=1000$ to about three per cent": lambda: 0.025 < untied_off() < 0.035,
         r"nearly all do at $\alpha=0.84$, about half at 1.25, one at 1.59": lambda: (
             left_the_teacher().groupby(lambda key: round(key[0], 2)).sum().loc[[0.84, 1.25, 1.59]].to_list()
@@ -475,6 +520,7 @@ CLAIMS = {
         r"1.8 times as many sentences": lambda: round(ratio_of_untied(), 1) == 1.8,
     },
     "fig11_rank2": {
+        r"rank 2 learns without a jump": lambda: line("fig10_theory", "critical", form="rank2").empty,
         r"beyond it, at $\alpha=0.75$; at $\alpha=2$ there are none": lambda: (
             copies_of_rank_two_stay_apart() == {0.5: True, 0.75: True, 2.0: False}
         ),
@@ -487,10 +533,13 @@ CLAIMS = {
         ),
     },
     "fig14_maps": {
-        r"at nearly all values of $\omega$ they overtake the linear model later than rank 1 does": lambda: (
+        r"only rank 2 widens where attention pays": lambda: (
+            later_by(form="rank2") < 0 < min(later_by(form="untied"), later_by(correlation=0.3))
+        ),
+        r"at nearly all values of $\omega$ later than rank 1 does": lambda: (
             (from_random_starts()["random"] > from_random_starts()["one"]).mean() > 0.8
         ),
-        r"later than one from informed starts does": lambda: (
+        r"later than those from informed starts do": lambda: (
             from_random_starts()["random"] > from_random_starts()["two"]
         ).all(),
         r"So nearly always their descent stopped too early; it had not come to another minimum": lambda: (
@@ -503,6 +552,7 @@ CLAIMS = {
         ),
     },
     "fig15_random": {
+        r"most random starts end positional": lambda: (random_runs()["basin"] == "positional").mean() > 0.7,
         r"at $\alpha=4$ a third of the runs or more find the semantic minimum for $d=50$ and 100": lambda: all(
             semantic_runs(optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
         ),
@@ -521,6 +571,10 @@ CLAIMS = {
         r"one to three of four near $\alpha_c$": lambda: set(settled_near_the_transition()) == {1, 2, 3},
     },
     "structured_tokens": {
+        r"By exponent 1 the jump is gone": lambda: (
+            stored("structured_tokens", "evenly")["critical"].notna().to_dict()
+            == {0.0: True, 0.5: True, 0.75: True, 1.0: False, 1.5: False}
+        ),
         r"where 45 % of the variance lies in 40 of 1000 directions": lambda: (
             round(100 * LEADING.variance * LEADING.weight / Task.sigma**2) == 45 and LEADING.weight * 1000 == 40
         ),

@@ -14,7 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import only_object
 
-from attention_book import cli, commands, experiments
+from attention_book import experiments
+from attention_book.command_line import commands, printing
+from attention_book.command_line import main as cli
 from attention_book.experiments import cells, results, simulation, verification
 from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
@@ -180,7 +182,7 @@ def test_one_step_of_breaking(answer):
 def test_figures_name_every_notebook_once_with_its_title(answer):
     listed = pd.DataFrame(answer("figures", "--list")["figures"]).set_index("figure")
     assert sorted(listed["notebook"]) == sorted(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md"))
-    assert listed.loc["fig15"].tolist() == ["notebooks/fig15_random.md", "Figure 15: the minimum that training finds"]
+    assert listed.loc["fig15"].tolist() == ["notebooks/fig15_random.md", "Figure 15: most random starts end positional"]
     assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"
 
 
@@ -214,20 +216,20 @@ def test_matrices_and_long_lists_stay_on_their_line():
         "stderr": {"q": [[0.1, 0.0], [0.1, 0.1]]},
         "change": [0.5**k for k in range(20)],
     }
-    assert cli.as_text({"seed": 1234567}) == "seed = 1234567"
-    assert cli.as_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
+    assert printing.as_text({"seed": 1234567}) == "seed = 1234567"
+    assert printing.as_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
 
 
 def test_a_mismatch_is_a_row_with_its_tolerance():
     row = verification.Mismatch("{}", "q", 0.1, 0.2, (1e-3, 1e-8), 0)._asdict()
-    assert cli.as_text({"mismatches": [row]}).endswith("\n{}    q          0.1         0.2  0.001, 1e-08    0")
+    assert printing.as_text({"mismatches": [row]}).endswith("\n{}    q          0.1         0.2  0.001, 1e-08    0")
 
 
 @pytest.mark.parametrize("command", ["theory", "threshold", "simulate", "gamp", "optimal", "baseline", "end"])
 def test_every_default_is_in_the_help(run, command):
     """A command runs without options; what it does then can be read."""
     code, out, _ = run(command, "--help")
-    defaults = vars(cli._parser().parse_args([command]))
+    defaults = vars(cli.parser().parse_args([command]))
     shown = " ".join(out.split())
     for name, value in defaults.items():
         if name != "command" and value not in (None, []) and value is not False:
@@ -257,20 +259,22 @@ NO_SUCH_BRANCH = ("theory", "--alpha", ".2", "--branch", "semantic", *FEW, "--js
 )
 def test_as_a_process(python, arguments, code):
     """The same seen from a shell: stdout and stderr apart, the exit code of the process."""
-    done = python("-W", "error", "-m", "attention_book.cli", *arguments)
+    done = python("-W", "error", "-m", "attention_book.command_line.main", *arguments)
     assert done.returncode == code and done.stderr.count("\n") == (code > 0)
     assert done.stdout == "" if code == 2 else only_object(done.stdout)
 
 
 def test_help_and_bad_options_answer_before_anything_large_is_loaded(python):
     large = "{'torch', 'numba', 'scipy', 'pandas', 'matplotlib', 'distributed'}"
-    assert python("-c", f"import sys, attention_book.cli; print(*{large} & set(sys.modules))").stdout == "\n"
+    assert (
+        python("-c", f"import sys, attention_book.command_line.main; print(*{large} & set(sys.modules))").stdout == "\n"
+    )
 
 
 def test_a_closed_pipe_ends_quietly(python):
     reader, writer = os.pipe()
     os.close(reader)
-    done = python("-m", "attention_book.cli", "figures", "--list", stdout=writer)
+    done = python("-m", "attention_book.command_line.main", "figures", "--list", stdout=writer)
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -278,7 +282,7 @@ def test_a_closed_pipe_ends_quietly(python):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 def test_a_result_that_cannot_be_written_is_a_failure_in_one_line(python):
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = python("-m", "attention_book.cli", "figures", "--list", stdout=full)
+        done = python("-m", "attention_book.command_line.main", "figures", "--list", stdout=full)
     assert (done.returncode, done.stderr) == (1, "the result could not be written: No space left on device\n")
 
 

@@ -13,7 +13,8 @@ import numba
 import pytest
 from numba.core import caching
 
-from attention_book import cli, commands
+from attention_book.command_line import commands
+from attention_book.command_line import main as cli
 from attention_book.paths import ROOT
 from attention_phases.compiled import njit
 
@@ -158,16 +159,20 @@ draw();
 BUILD = """
 import sys
 from pathlib import Path
+import behind
+import execute as command
 import phases
-from attention_book import cli, paths
-from attention_book.notebooks import __main__ as command, execution
+from attention_book import paths
+from attention_book.command_line import execution, main as cli
 
 cli.as_text = lambda result: chr(0x3c9)
 cli.main(["figures"])
 here = Path(sys.argv[1])
 paths.NOTEBOOKS, execution.KEPT, command.SHOWN = here / "notebooks", here / "kept", here / "shown"
 phases.write("dark", here)
-sys.exit(command.main(["--profile", "smoke"]))
+failed = command.main(["--profile", "smoke"])
+behind.write(here / "shown")
+sys.exit(failed)
 """
 KERNEL = {"argv": ["false"], "display_name": "Of another environment", "language": "python"}
 SETTINGS = {

@@ -1,7 +1,6 @@
 """One figure by one command: its parameters, its marks where they are not the published ones, its files."""
 
 import json
-import re
 from io import StringIO
 from pathlib import Path
 
@@ -13,8 +12,8 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from attention_book.notebooks.parameters import as_typed, assigned, marked, of_profile
-from attention_book.paths import NOTEBOOKS
+from attention_book.command_line.parameters import as_typed, assigned, declared, marked, of_profile
+from attention_book.paths import NOTEBOOKS, title
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON
 from attention_phases.errors import BadInput
@@ -88,11 +87,9 @@ def executed(changes, sizes=None):
     return marked(notebook, SLICE, sizes or {"profile": "paper"}, changes)
 
 
-def prose(notebook):
-    """Text of a notebook that is neither folded, nor a heading, nor hidden in the book."""
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "markdown" and "tags" not in cell.metadata]
-    shown = re.sub(r"<details>.*?</details>", "", "\n\n".join(cells), flags=re.DOTALL)
-    return [line for line in shown.splitlines() if line and not re.match(r"#|\(.*\)=$", line)]
+def texts(notebook):
+    """Text cells of a notebook that are not hidden in the book."""
+    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown" and "tags" not in cell.metadata]
 
 
 @pytest.mark.parametrize("changes", [{}, {"omega": 0.3}])
@@ -103,22 +100,35 @@ def test_the_published_page_has_no_marks(changes):
     assert "admonition" not in str(after) and "a comparison" in str(after)
 
 
-def test_a_changed_page_says_so_and_hides_what_is_about_the_published_one():
-    notebook = executed({"omega": 0.2})
-    assert notebook.cells[0].source == "(fig02)=\n# Figure 2: a slice of the phase diagram"
-    banner = notebook.cells[1].source
-    assert "<code>omega = 0.2</code> (published: 0.3)" in banner and "sigma" not in banner
-    assert "a comparison" not in str(notebook)
-    assert prose(notebook) == banner.splitlines()
-    figure = next(cell.metadata.mystnb for cell in notebook.cells if "mystnb" in cell.metadata)
-    assert figure.figure.caption.startswith("With omega = 0.2. First panel:")
-    assert figure.image.alt.startswith("With omega = 0.2; the published figure: Three panels")
+@pytest.mark.parametrize("text", sorted(NOTEBOOKS.glob("*.md")), ids=lambda text: text.stem)
+def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text):
+    parameters = {name: value for name, value in declared(text).items() if name != "profile"}
+    if not parameters:
+        return
+    name, value = next(iter(parameters.items()))
+    before = jupytext.read(text)
+    notebook = marked(jupytext.read(text), text, {"profile": "paper"}, {name: "other"})
+    heading, banner = texts(notebook)
+    assert heading.splitlines()[-1] == f"# {title(before.cells[0].source)}"
+    assert f"<code>{name} = other</code> (published: {value})" in banner and banner.count("<code>") == 1
+    assert [cell.source for cell in notebook.cells[2:]] == [
+        cell.source for cell in before.cells if cell.cell_type == "code" or cell.metadata
+    ]
+    for cell in notebook.cells:
+        if options := cell.metadata.get("mystnb"):
+            assert options["figure"]["caption"].startswith(f"With {name} = other. ")
+            assert options["image"]["alt"] == f"With {name} = other: what the caption says."
+
+
+def test_a_changed_page_compares_with_nothing_published():
+    assert "a comparison" not in str(executed({"omega": 0.2}))
 
 
 def test_a_smaller_page_says_so_and_keeps_its_text():
     notebook = executed({}, {"profile": "smoke", "points": 256})
     assert "<code>smoke</code> (<code>points = 256</code> (published: 16384))" in notebook.cells[1].source
-    assert len(prose(notebook)) == len(prose(executed({}))) + len(notebook.cells[1].source.splitlines())
+    whole = "\n\n".join(texts(executed({})))
+    assert "\n\n".join(texts(notebook)) == whole.replace("diagram\n\n", f"diagram\n\n{notebook.cells[1].source}\n\n", 1)
     assert "a comparison" in str(notebook)
 
 
@@ -188,7 +198,7 @@ def made(guarded, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fig02")
     (folder / "page").mkdir()
     (folder / "page" / "notes.txt").touch()
-    done = guarded("-m", "attention_book.cli", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json")
+    done = guarded("-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     return folder, json.loads(done.stdout)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attention_book import cli
+from attention_book.command_line import main as cli
 from attention_phases.errors import BadInput
 from attention_phases.model.architectures import FORMS, Architecture
 from attention_phases.task import Task

@@ -59,9 +59,10 @@ def test_numbers_have_units_and_nothing_else_has():
 def test_the_readme_says_the_stored_results():
     """Its three results, with every number from the tables."""
     omega, small = Task().omega, 0.1
-    tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "searched", "one_step", "fig02")}
+    tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "searched", "one_step", "fig02", "fig03_theory")}
     line = load(DATA / "fig02_theory.parquet")
-    crossings = three_ways(with_one_step(tables["one_step"]), student_crossings(tables["crossing"], tables["searched"]))
+    broken = with_one_step(tables["one_step"], lines=tables["fig03_theory"])
+    crossings = three_ways(broken, student_crossings(tables["crossing"], tables["searched"]))
 
     def crossing(at, name):
         return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])

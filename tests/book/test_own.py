@@ -18,6 +18,12 @@ def test_every_combination_is_a_cell():
     assert other.architecture == Architecture("rank2", 3) and other.task.encoding == 2.0
 
 
+@pytest.mark.parametrize(("name", "values"), [("encoding", [1.0, 2.0]), ("form", ["rank2", "tied"])])
+def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
+    table = sweep(SIZES | {"omega": 0.3, name: values}, tmp_path / "mine.sqlite", workers=1, quiet=True)
+    assert table.groupby(name).size().to_dict() == dict.fromkeys(values, 4)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -9,16 +9,15 @@ import pytest
 from cells import cell, stored
 from scipy.stats import kstest, norm, t
 
-from attention_book import authors_tables as authors
-from attention_book.analysis import published_curves as curves
 from attention_book.analysis import published_tables as tables
-from attention_book.cli import main
+from attention_book.command_line import authors_tables as authors
+from attention_book.command_line.main import main
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load
 from attention_phases.errors import BadInput
 
 PAGE = "published_tables"
-CLOSE = curves.CLOSE
+CLOSE = stored(PAGE, "CLOSE")
 STORED = tables.stored()
 MEANS = stored(PAGE, "means")["gd"]
 CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
@@ -72,10 +71,10 @@ def test_squares_of_two_columns_do_not_depend_on_their_rotation():
 
 
 def test_halves_are_scored_against_each_other_as_theirs_are():
-    cell = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "alpha": 1.0, "d": 1000}
+    place = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "alpha": 1.0, "d": 1000}
     runs = pd.DataFrame({"seed": range(6), "m": np.sqrt([1.0, 2, 3, 4, 5, 9]), "theta": 1.0, "start": "random"})
-    runs = runs.assign(**cell, optimizer="gd", **dict.fromkeys(tables.LOSSES, 1.0))
-    scores = tables.halves(runs)
+    runs = runs.assign(**place, optimizer="gd", **dict.fromkeys(tables.LOSSES, 1.0))
+    scores = cell(PAGE, "half_scores", read=lambda *_: runs)["half_scores"]
     ratios = [-4 / (1 / 3) ** 0.5, 4 / (7 / 3) ** 0.5]  # means 2 and 6, variances 1 and 7, twice over three
     expected = [np.sign(x) * norm.isf(t.sf(abs(x) / 2**0.5, 2)) for x in ratios]
     assert sorted(scores.dropna()) == pytest.approx(sorted(expected), abs=0.01)
@@ -103,7 +102,7 @@ def test_curves_of_theory_are_compared_in_our_units():
 
 def test_most_of_the_published_theory_follows_from_its_rules():
     """What the page says of it, and what is left: alpha_c, and a factor of some files that is near one."""
-    rows = curves.by_rules(STORED, load(stored_table("published_rule"))).set_index(["what", "quantity"])
+    rows = stored(PAGE, "by_quantity").set_index(["what", "quantity"])
     assert rows["numbers"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
     assert (
         rows.loc[("linear model", "test_mse"), "rule_away"]
@@ -203,7 +202,7 @@ def test_what_slips_do_by_hand():
         [where | {"quantity": "theta"}, where | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
     )
     slip = {"omega": 1.0, "alpha": 1.5, "start": "semantic", "quantity": "theta", "slip": "steps", "moved": -3.0}
-    given = {"means": {"gd": rows, "lbfgs": rows[:0]}, "slipped": lambda: pd.DataFrame([slip])}
+    given = {"means": {"gd": rows, "lbfgs": rows[:0]}, "slipped": pd.DataFrame([slip])}
     names = cell(PAGE, "slips", **given)
     shown = names["slips"].set_index("slip")["mean_z"]
     assert shown[names["SLIPS"]["steps"]] == pytest.approx(0.5 - 3 / 0.5) and shown["none, in part of the map"] == 0.5

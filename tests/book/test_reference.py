@@ -8,8 +8,8 @@ import reference
 from nbformat.v4 import new_output
 from test_notebooks import TEXT as PAGE
 
+from attention_book.command_line import execution
 from attention_book.experiments import GRIDS, grid, results
-from attention_book.notebooks import execution
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import load
 from attention_phases.errors import ResultError
@@ -100,7 +100,7 @@ SUITE = """
 import pathlib, pytest, sys
 import attention_book.paths
 import reference
-from attention_book.notebooks import execution
+from attention_book.command_line import execution
 
 folder = pathlib.Path({folder!r})
 attention_book.paths.NOTEBOOKS, execution.KEPT, reference.FOLDER = folder, folder / "kept", folder / "reference"

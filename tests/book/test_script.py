@@ -7,11 +7,11 @@ import sys
 
 import pytest
 import reference
+from behind import parameters, script
 from nbformat.v4 import new_output
 
+from attention_book.command_line.parameters import of_profile
 from attention_book.experiments.results import STORED
-from attention_book.notebooks.behind import parameters, script
-from attention_book.notebooks.parameters import of_profile
 from attention_book.paths import NOTEBOOKS
 
 

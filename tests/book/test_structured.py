@@ -66,7 +66,7 @@ def test_linear_thresholds_are_those_of_each_dimension():
     task = power_law(1.5)
     tables = [students(task, 0.0, linear).assign(d=d) for d, linear in ((100, 1.2), (200, 1.4), (400, 3.0))]
     theory = pd.DataFrame([rows_of(task, LineCell, what="critical", alpha=1.0, alpha_error=0.1)])
-    roots = of_page("by_dimension", tables={"spectra": pd.concat(tables)}, lines={"spectra": theory})
+    roots = of_page("by_dimension", tables={"spectra": pd.concat(tables)}, lines={"spectra": theory}, standard=theory)
     assert list(roots) == [100, 200] and [alpha.value for alpha in roots.values()] == pytest.approx([1.2, 1.4])
 
 

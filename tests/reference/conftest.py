@@ -11,8 +11,8 @@ from collections import defaultdict
 import reference
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+from attention_book.command_line.parameters import of_profile
 from attention_book.experiments.results import STORED
-from attention_book.notebooks.parameters import of_profile
 from attention_book.paths import NOTEBOOKS
 
 # For the kernels: stored results, and no settings of IPython that somebody has made.

@@ -12,6 +12,7 @@ import json
 import math
 import os
 import re
+import subprocess
 import sys
 from itertools import zip_longest
 from pathlib import Path
@@ -22,10 +23,10 @@ from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
 from attention_book import paths
+from attention_book.command_line import execution
+from attention_book.command_line.execution import with_ids
+from attention_book.command_line.parameters import marked
 from attention_book.experiments import GRIDS, grid, results
-from attention_book.notebooks import execution
-from attention_book.notebooks.execution import with_ids
-from attention_book.notebooks.parameters import marked
 from attention_book.render.drawn import READOUT
 from attention_book.render.wide import WIDE
 
@@ -96,7 +97,7 @@ def prepared(text, values, path):
 
 
 def keep_executed(notebook, text, values, seconds):
-    """Keep a prepared notebook, its outputs now those of its run, where `python -m attention_book.notebooks` would."""
+    """Keep a prepared notebook, its outputs now those of its run, where `book/execute.py` would."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if output["output_type"] == "execute_result":
@@ -154,11 +155,10 @@ def _last_digit(number):
 
 def main(names):
     """Compute what is missing in `RESULTS`, execute the notebooks, all or some, and keep what they say."""
-    from attention_book.notebooks.__main__ import main as execute_notebooks
-
     compute_missing()
     os.environ[results.STORED] = str(RESULTS)
-    failed = execute_notebooks([*names, "--profile", "smoke", "--keep"])
+    program = [sys.executable, paths.ROOT / "book" / "execute.py", *names, "--profile", "smoke", "--keep"]
+    failed = subprocess.run(program, check=False).returncode
     if not failed:
         texts = [path.stem for path in paths.NOTEBOOKS.glob("*.md")]
         write([execution.KEPT / "smoke" / f"{name}.ipynb" for name in names or texts])

@@ -13,20 +13,29 @@ from ..paths import DATA
 from ..store.parquet import load
 from . import instances
 from .instances import as_columns, difference_in_errors
+from .thresholds import curve
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
-def with_one_step(table, what="critical"):
+def with_one_step(table, what="critical", lines=None):
     """A threshold with one step of breaking by omega, from the experiment "one_step".
 
     `symmetric`, `shift` and `alpha`, each with its error by quadrature; `resolved`, whether the maximum of Phi was seen
     on both branches. Where it was not, Phi hardly changes: the shift is the one at the last y tried.
     Without the omega where a branch has no solution.
+
+    lines: theory of a map, if the thresholds that other pages give are to be those that the shift is added to.
     """
     rows = table[table["what"] == what].set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
-    return rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
+    rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
+    if lines is not None:
+        shared = curve(lines, what).set_axis(["symmetric", "symmetric_error"], axis=1)
+        rows.update(shared)
+        rows["alpha"] = rows["symmetric"] + rows["shift"]
+        rows["alpha_error"] = np.hypot(rows["symmetric_error"], rows["shift_error"])
+    return rows
 
 
 def breaking_shift(kind, omega):

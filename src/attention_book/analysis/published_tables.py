@@ -1,6 +1,6 @@
-"""Scores of the means that the authors published against ours, and what slips of ours would do.
+"""Scores of the means that the authors published against ours.
 
-`authors_tables` makes the comparison that is stored, from a checkout of their repository.
+`command_line.authors_tables` makes the comparison that is stored, from a checkout of their repository.
 """
 
 import json
@@ -12,7 +12,7 @@ from scipy.stats import kstest, norm, t
 from attention_phases.task import Task
 from attention_phases.theory import encoding_error, mean_attention
 
-from ..paths import DATA, stored_table
+from ..paths import DATA
 from ..store import parquet
 
 NAME = "published_tables"
@@ -48,18 +48,6 @@ def ours(rows):
     return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()
 
 
-def halves(rows):
-    """Scores of the first half of our own runs of two columns against the second, and of that against the first.
-
-    In the sums of squared overlaps, whose scatter is taken to be that of the scored runs, as in `compare_tables`.
-    """
-    parts = [some for _, some in rows.groupby(rows["seed"] < rows["seed"].max() / 2)]
-    one, other = (ours(part).query("quantity in @SQUARES").reset_index(drop=True) for part in parts)
-    pairs = [(one, other), (other, one)]
-    frames = [a.assign(published=b["ours"], spread=np.nan, runs=b["instances"]) for a, b in pairs]
-    return standard_scores(pd.concat(frames, ignore_index=True))
-
-
 def standard_scores(compared):
     """The differences of means as standard normal numbers, to two decimals.
 
@@ -93,21 +81,6 @@ def summary(compared):
 
 def _p(scores):
     return kstest(scores, "norm").pvalue
-
-
-def slipped():
-    """By how much slips in gradient descent move students: `slip`, omega, alpha, start, quantity and `moved`.
-
-    On the data sets that the map of Figure 3 has without them.
-    """
-    where = ["omega", "alpha", "start"]
-    slips, usual = (parquet.load(stored_table(name)) for name in ("slips", "fig03"))
-    usual = usual.query("optimizer == 'gd' and seed == 0")
-    columns = [*where, "test_mse", "train_loss", *OVERLAPS]
-    with_slip = slips[["slip", *columns]].astype({"start": str}).set_index([*where, "slip"]).abs()
-    without = usual[columns].astype({"start": str}).set_index(where).abs()
-    moved = (with_slip - without).dropna().rename_axis("quantity", axis=1).stack().rename("moved").reset_index()
-    return moved.assign(alpha=moved["alpha"].round(6))
 
 
 def stored():

@@ -3,7 +3,8 @@
 `student_grids`, `variant_grids` and `theory_grids` have the tables.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from inspect import signature
 from itertools import product
 
 import numpy as np
@@ -22,6 +23,10 @@ def grid(name, profile, **changes):
     """Cells of the experiment `name` at the size of `profile`, other than published where `changes` says so."""
     check_choice("name", name, tuple(GRIDS))
     check_choice("profile", profile, PROFILES)
+    takes = signature(GRIDS[name]).parameters
+    if "changes" not in takes:  # an experiment with parameters of its own
+        for parameter in changes:
+            check_choice("parameter", parameter, [*takes][1:])
     return GRIDS[name](profile, **changes)
 
 
@@ -45,6 +50,9 @@ def register(name, about, cell_type, fixed=None, **sizes):
 
 def cells_of(name, cell_type, table, **changes):
     """The cells of a table, see `register`; `changes` are of its values, or of parameters of the task they share."""
+    of_task = [field.name for field in fields(Task)] if isinstance(table.get("task"), Task) else []
+    for parameter in changes:
+        check_choice("parameter", parameter, (*table, *of_task))
     task = {name: value for name, value in changes.items() if name not in table}
     table = table | {name: value for name, value in changes.items() if name in table}
     axes = {fields: values for fields, values in table.items() if isinstance(values, (list, range))}
@@ -54,8 +62,8 @@ def cells_of(name, cell_type, table, **changes):
     cells = []
     for point in product(*axes.values()):
         values = dict(shared)
-        for fields, value in zip(axes, point):
-            values |= dict(zip(fields.split(), value)) if " " in fields else {fields: value}
+        for names, value in zip(axes, point):
+            values |= dict(zip(names.split(), value)) if " " in names else {names: value}
         cells.append(cell_type(name, **values))
     return cells
 

@@ -11,10 +11,12 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 from attention_phases.training.optimizers import OPTIMIZERS
 
+from ..store.parquet import as_column_value
 from .cells import INFORMED, ArchitectureCell, StudentCell
 from .results import compute, of_cells
 
 OF_TASK, OF_ARCHITECTURE = ([field.name for field in fields(kind)] for kind in (Task, Architecture))
+BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
 USUAL = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}
 SIZES = ("alpha", "d", *USUAL)
 WHOLE = ("starts", "matrix", "spectrum", "clusters", "teachers")  # whose values are lists themselves
@@ -30,7 +32,7 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     >>> table.groupby(["omega", "start"]).size().tolist()
     [2, 2, 2, 2]
 
-    Each row has the columns of `train`, those of its cell, and where it was computed.
+    Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
 
     sizes: `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, the number
         of data sets, by name; a list or a range is an axis, except of what is a list in itself. Or cells of any kind.
@@ -42,7 +44,13 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     if not cells:
         raise BadInput("sizes", sizes, "of one cell at least")
     compute(cells, store, store.parent, workers, quiet, scheduler, alone=workers == 1 and scheduler is None)
-    return of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
+    rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
+    return rows.assign(**{name: _completed(rows[name], usual) for name, usual in BY_DEFAULT.items() if name in rows})
+
+
+def _completed(column, usual):
+    """A column of a table with the usual value where the records of its cells leave it out."""
+    return column.astype(object).where(column.notna(), as_column_value(usual)).infer_objects()
 
 
 def cells_of(sizes, experiment):

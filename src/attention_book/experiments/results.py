@@ -10,7 +10,7 @@ from filelock import FileLock
 from attention_phases.errors import ResultError, SweepError
 from attention_phases.records import canonical
 
-from ..paths import BUILT, DATA
+from ..paths import BUILT, DATA, checkout
 from ..store import provenance
 from ..store.executors import cluster, process_pool
 from ..store.parquet import export, load
@@ -72,6 +72,7 @@ def stored_in(profile):
 
 def folder_of(profile):
     """Where results of a profile are kept that were computed for it, those of other code apart."""
+    checkout()
     return BUILT / profile / provenance.source_digest()
 
 

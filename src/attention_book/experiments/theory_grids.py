@@ -180,7 +180,10 @@ register(
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
         {"task alphas branches": CURVES, "points": 2**11, "scrambles": 8},
     ],
-    laptop={"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},
+    laptop=[
+        {"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},
+        {"task": Task(), "alphas": (2.0,), "branches": INFORMED, "points": 2**10, "scrambles": 8},
+    ],
     smoke=[
         {"task": tasks([0.3]), "points": 2**8, "scrambles": 4},
         {"task": Task(), "alphas": (2.0,), "branches": INFORMED, "points": 2**8, "scrambles": 4},

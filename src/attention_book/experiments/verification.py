@@ -16,7 +16,7 @@ from attention_phases.errors import StoreError, check_count
 from attention_phases.records import fields_of
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
-from ..paths import DATA
+from ..paths import DATA, checkout
 from ..store import provenance
 from ..store.parquet import as_column_value, load
 from ..store.provenance import check_rows, restore
@@ -81,6 +81,7 @@ def check(sample, seed=0, name=None, quiet=True):
     check_count("seed", seed, at_least=0)
     files = [path for path in sorted(DATA.glob(f"{name or '*'}.parquet")) if path.stem in GRIDS]  # computed by cells
     if not files:
+        checkout()
         raise StoreError(f"{DATA}: holds no results" + (f" of {name}" if name else ""))
     tables = [load(path) for path in files]
     texts = pd.concat([table["cell"].drop_duplicates().astype(str) for table in tables])

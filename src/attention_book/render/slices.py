@@ -61,7 +61,7 @@ def draw_theory(axes, curve, name, colour, label=None, unit=1.0):
     saddle = curve["gain"] > 1 if "gain" in curve else pd.Series(False, curve.index)
     dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the line
     draw_line(axes, curve[~saddle], name, colour, "-", label, unit)
-    draw_line(axes, curve[dotted], name, colour, ":", None, unit)
+    draw_line(axes, curve[dotted], name, colour, ":", label if saddle.all() else None, unit)
 
 
 def finish_slice(panels, titles, thresholds):

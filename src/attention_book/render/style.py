@@ -150,7 +150,12 @@ def logarithmic(axes):
 
 
 def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
-    """The column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column."""
+    """The column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column.
+
+    Without rows nothing is drawn, and nothing is in the legend.
+    """
+    if rows.empty:
+        return
     value, error = rows[name] / unit, rows[f"{name}_error"] / unit
     axes.plot(rows.index, value, style, color=colour, label=label)
     axes.fill_between(rows.index, value - error, value + error, color=colour, alpha=0.3, linewidth=0)
@@ -162,8 +167,9 @@ def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
 
 
 def draw_points(axes, x, y, error, colour, marker="o", **more):
-    """Points with bars of their standard error."""
-    axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
+    """Points with bars of their standard error; without any, nothing is in the legend."""
+    if len(x):
+        axes.errorbar(x, y, error, fmt=marker, color=colour, elinewidth=1, **more)
 
 
 def draw_cells(axes, maps, sides, largest=None):

@@ -1,7 +1,7 @@
 """The parameters of a notebook: published values in its parameters cell, and others that a profile or a shell sets.
 
 Names and types are checked before a notebook runs; whether a value can be used, by what uses it, such as `Task`. A page
-that is not computed with the published values says so: what is changed, and which text is not about it.
+with other values says which, and shows figures and tables alone: no sentence of the book is about them.
 """
 
 import ast
@@ -18,7 +18,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 from ..experiments import PROFILES
 from ..render.markup import COMPARISON
 
-HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^#+ .*$)", re.MULTILINE)  # with its label
+HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # of a page, with its label
 
 
 def declared(text):
@@ -61,18 +61,28 @@ def checked(text, values):
 
 def assigned(text, settings):
     """Values from a shell: settings "name=value"; `profile` is not among them."""
-    published, values = declared(text), {}
+    published = declared(text)
     names = [name for name in published if name != "profile"]
+    values = texts_of(settings)
+    for name, value in values.items():
+        if name not in names:
+            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(names) or 'it has none'}")
+    return checked(
+        text, {name: value if isinstance(published[name], str) else as_value(value) for name, value in values.items()}
+    )
+
+
+def texts_of(settings):
+    """Values, as texts, of settings "name=value" by name."""
+    values = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise BadInput("set", setting, "of the form name=value")
         if name in values:
             raise BadInput(name, value, "set once")
-        if name not in names:
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(names) or 'it has none'}")
-        values[name] = value if isinstance(published[name], str) else as_value(value)
-    return checked(text, values)
+        values[name] = value
+    return values
 
 
 def as_value(text):
@@ -117,8 +127,8 @@ def _as_type_of(like, value):
 def marked(notebook, text, sizes, changes):
     """An executed notebook with a banner below its title, if any parameter is not the published one.
 
-    Where somebody has changed a value, the text, which is about the published one, is folded away, captions say what
-    is changed, and tables that compare with published numbers are left out.
+    Where somebody has changed a value only figures and tables stay, but not those that compare with published numbers:
+    every text is about the published value. Captions, which say what is drawn, begin with what is changed.
 
     notebook: changed in place.
     text: Path of the text that it was read from.
@@ -128,62 +138,53 @@ def marked(notebook, text, sizes, changes):
     published = declared(text)
     changed = {name: value for name, value in changes.items() if value != published[name]}
     smaller = {name: value for name, value in sizes.items() if value != published[name] and name not in changes}
+    if not changed and not smaller:
+        return notebook
+    before, title, rest = HEADING.split(notebook.cells[0].source, maxsplit=1)
+    above = [before + title, _banner(changed, smaller, published), rest.strip()]
+    notebook.cells[:1] = [new_markdown_cell(source) for source in above if source]
     if changed:
-        notebook.cells = [cell for cell in notebook.cells if not _compares(cell)]
+        notebook.cells = notebook.cells[:2] + [cell for cell in notebook.cells[2:] if _says_nothing_published(cell)]
         for cell in notebook.cells:
-            if cell.cell_type == "markdown" and "remove-cell" not in cell.metadata.get("tags", ()):
-                cell.source = _folded(cell.source, _listed({name: published[name] for name in changed}))
-            elif cell.cell_type == "code":
-                _change_caption(cell.metadata.get("mystnb", {}), _listed(changed))
-    if changed or smaller:
-        head, title, rest = HEADING.split(notebook.cells[0].source, maxsplit=1)
-        above = [head + title, _banner(changed, smaller, published), rest.strip()]
-        notebook.cells[:1] = [new_markdown_cell(source) for source in above if source]
+            _change_caption(cell.metadata.get("mystnb", {}), ", ".join(_listed(changed)))
     return notebook
 
 
-def _compares(cell):
-    return any(COMPARISON in output.get("metadata", {}) for output in cell.get("outputs", ()))
+def _says_nothing_published(cell):
+    """Whether a cell is code that does not compare with published numbers, or text that only a notebook shows."""
+    if cell.cell_type == "markdown":
+        return "remove-cell" in cell.metadata.get("tags", ())
+    return not any(COMPARISON in output.get("metadata", {}) for output in cell.outputs)
 
 
 def _listed(values):
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
+    return [f"{name} = {value}" for name, value in values.items()]
 
 
 def _banner(changed, smaller, published):
     def beside_published(values):
-        return ", ".join(
-            f"<code>{escape(f'{name} = {value}')}</code> (published: {escape(str(published[name]))})"
-            for name, value in values.items()
-        )
+        usual = [escape(str(published[name])) for name in values]
+        both = zip(map(escape, _listed(values)), usual)
+        return ", ".join(f"<code>{given}</code> (published: {known})" for given, known in both)
 
     kind, title, lines = "note", "Reduced size", []
     if changed:
         kind, title = "warning", "Not the published parameters"
         lines.append(
-            f"Computed with {beside_published(changed)}. The text of this page is about the published values and is "
-            "folded away; tables that compare with published numbers are left out."
+            f"Computed with {beside_published(changed)}. The book's text and its comparisons with published numbers "
+            "are about the published values: they are left out here."
         )
     if smaller:
         sizes = beside_published({name: value for name, value in smaller.items() if name != "profile"})
         size = f"<code>{smaller.get('profile', 'paper')}</code>" + (f" ({sizes})" if sizes else "")
-        lines.append(f"Computed at the reduced size {size}: errors are larger than the text says.")
+        lines.append(f"Computed at the reduced size {size}: errors are larger than in the published book.")
     paragraphs = "\n".join(f"<p>{line}</p>" for line in lines)
     return f'<div class="admonition {kind}">\n<p class="admonition-title">{title}</p>\n{paragraphs}\n</div>'
 
 
-def _folded(source, usual):
-    """Markdown with its paragraphs folded away, but not its headings."""
-    summary = f"<summary>Text about the published {escape(usual)}</summary>"
-    parts = [part.strip() for part in HEADING.split(source)]
-    return "\n\n".join(
-        part if HEADING.fullmatch(part) else f"<details>\n{summary}\n\n{part}\n\n</details>" for part in parts if part
-    )
-
-
 def _change_caption(options, changed):
-    """The caption of a figure says what is changed, and its description that it is of another figure."""
+    """The caption of a figure says what is changed; its description, which is of the published one, goes."""
     if caption := options.get("figure", {}).get("caption"):
         options["figure"]["caption"] = f"With {changed}. {caption}"
-    if described := options.get("image", {}).get("alt"):
-        options["image"]["alt"] = f"With {changed}; the published figure: {described}"
+    if "alt" in options.get("image", {}):
+        options["image"]["alt"] = f"With {changed}: what the caption says."

@@ -21,8 +21,8 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import OWN
 from attention_phases.theory.equations import Scalars
 
-from .analysis.instances import GAPS, in_errors
-from .analysis.published_tables import (
+from ..analysis.instances import GAPS, in_errors
+from ..analysis.published_tables import (
     CELL,
     LOSSES,
     NAME,
@@ -32,12 +32,12 @@ from .analysis.published_tables import (
     ours,
     standard_scores,
 )
-from .analysis.thresholds import crossing, curve, last_fall
-from .experiments.cells import StudentCell
-from .experiments.published_rule import rule_step
-from .paths import DATA, stored_table
-from .store import parquet
-from .store.provenance import environment, restore
+from ..analysis.thresholds import crossing, curve, last_fall
+from ..experiments.cells import StudentCell
+from ..experiments.published_rule import rule_step
+from ..paths import DATA, stored_table
+from ..store import parquet
+from ..store.provenance import environment, restore
 
 TABLE_FILES = {  # SHA-256 of each
     "results_mean_standardA.csv": "0f33d867a71cbb6f74ecc86e1c1d1e5a778d9ade7812cdf14902e4e4f7a8dd6c",
@@ -163,9 +163,10 @@ def stored_students():
 
     Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
     """
-    from .experiments.simulation import linear_baselines  # with torch, slow to load
+    from ..experiments.simulation import linear_baselines  # with torch, slow to load
 
     paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
+    paths = paths or [stored_table(EXPERIMENTS[0])]  # which says what is missing
     wanted = [*CELL, "optimizer", "seed", "cell", *LOSSES, *OVERLAPS]
     rows = pd.concat([parquet.load(path).reindex(columns=wanted) for path in paths])
     words = ["matrix", "form", "start", "optimizer", "cell"]

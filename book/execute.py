@@ -1,6 +1,6 @@
 """Execute the text notebooks with a profile's parameters, for the book to show.
 
-    python -m attention_book.notebooks --profile paper
+    python book/execute.py --profile paper
 
 An executed notebook is kept for each profile, and made anew when its text, its parameters, the library, the
 stored results or the pinned versions have changed.
@@ -17,17 +17,15 @@ import nbformat
 from filelock import FileLock
 from tqdm import tqdm
 
+from attention_book import paths
+from attention_book.command_line import execution
+from attention_book.command_line.execution import execute
+from attention_book.command_line.parameters import of_profile
+from attention_book.command_line.printing import about, print_anything
+from attention_book.experiments import PROFILES
+from attention_book.store.executors import end_with_parent
+from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
-
-from .. import paths
-from ..experiments import PROFILES
-from ..programs import about, print_anything
-from ..store.executors import end_with_parent
-from ..store.provenance import environment
-from . import execution
-from .behind import FIGURES, write_figures
-from .execution import execute
-from .parameters import of_profile
 
 SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 
@@ -35,9 +33,7 @@ SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents n
 def main(arguments=None):
     """Execute all notebooks, or those named, and put them where the book takes them from."""
     print_anything()
-    parser = argparse.ArgumentParser(
-        prog="python -m attention_book.notebooks", description=about(sys.modules[__name__])
-    )
+    parser = argparse.ArgumentParser(prog="python book/execute.py", description=about(sys.modules[__name__]))
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
@@ -59,7 +55,6 @@ def main(arguments=None):
             print("executed:", *(executed if options.names else [kept]))
             if not options.keep:
                 show(kept, options.profile, SHOWN)
-                print("figures:", SHOWN / FIGURES)
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -92,7 +87,7 @@ def execute_all(values, kept, force, jobs):
 
 
 def show(kept, profile, shown):
-    """Copy executed notebooks to the book, with what is behind their figures and the page of times."""
+    """Copy executed notebooks to the book, with the page of times."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
     times = {}
@@ -100,9 +95,7 @@ def show(kept, profile, shown):
         if path.stem.endswith(".failed"):
             continue
         shutil.copy(path, shown)
-        notebook = nbformat.read(path, 4)
-        write_figures(notebook, paths.NOTEBOOKS / f"{path.stem}.md", shown / FIGURES)
-        title = paths.title(notebook.cells[0].source)
+        title = paths.title(nbformat.read(path, 4).cells[0].source)
         times[title] = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
     (shown / "times.md").write_text(times_page(times, profile), encoding="utf-8")
 

@@ -1,33 +1,37 @@
 """What is behind each figure of an executed notebook: commands, data with their provenance, and files to take away.
 
-Everything is read off the executed notebook and the stored results, so that the notebooks say none of it themselves.
+Everything is read off the executed notebook and the stored results, so that the notebooks say none of it themselves,
+and written before pages are read.
 """
 
 import json
 import re
+import shlex
 from collections import Counter
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from html import escape
 from importlib.metadata import version
+from pathlib import Path
 
 import jupytext
+import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from attention_book import paths
+from attention_book.command_line.execution import FIGURES
+from attention_book.command_line.parameters import as_typed, assignments, declared, of_profile
+from attention_book.experiments import grid
+from attention_book.experiments.results import folder_of, stored_in
+from attention_book.render.drawn import READOUT
+from attention_book.render.style import BEHIND, SVG
+from attention_book.render.wide import WIDE
+from attention_book.store.parquet import load
+from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
-from .. import paths
-from ..experiments import grid
-from ..experiments.results import folder_of, stored_in
-from ..render.drawn import READOUT
-from ..render.style import BEHIND, SVG
-from ..render.wide import WIDE
-from ..store.parquet import load
-from ..store.provenance import environment
-from .parameters import as_typed, assignments, declared, of_profile
-
-FIGURES = "figures"  # folder of the files, beside the notebooks in the book's sources
+EXECUTED = "book/_executed"  # where the book's sources have notebooks; those of a page alone have them at the top
 AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
 COLUMNS = {  # of the CSV
     "panel": "number of the panel, from 1; the comments of the file say what its axes show",
@@ -44,35 +48,42 @@ CSV = "text/csv"
 UNITS = "pure numbers, unless an axis names another unit"
 
 
+def setup(app):
+    app.connect("config-inited", lambda app, config: write(Path(app.srcdir)), priority=400)  # others read the files
+    return {"parallel_read_safe": True}
+
+
+def write(source):
+    """Write the files of all figures of the executed notebooks in the sources of a book, or of a page alone."""
+    folder = source / EXECUTED if (source / EXECUTED).exists() else source
+    for path in sorted(folder.glob("*.ipynb")):
+        write_figures(nbformat.read(path, 4), paths.NOTEBOOKS / f"{path.stem}.md", folder / FIGURES)
+
+
 def write_figures(notebook, text, folder):
     """Write what is taken away of each figure of a notebook executed from a text (a Path).
 
-    Returns lists of paths by kind: `svg`; `csv` and `readout`, unless it is not drawn to scale; `py`, the page's
-    script; `json`; and `wide`, for figures of several rows.
+    FIGURE.svg; FIGURE.csv and FIGURE-readout.json, unless it is not drawn to scale; the page's script; FIGURE.json; and
+    FIGURE-wide.svg of a figure of several rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    written = {kind: [] for kind in ("svg", "csv", "py", "json", "wide", "readout")}
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", ()) if "figure" in cell.metadata.get("mystnb", {}) else ():
             drawn = output.get("data", {})
             if SVG not in drawn:
                 continue
             about = _behind(notebook, number, text, output.metadata[SVG][BEHIND], CSV in drawn)
-            files = {f"{about['figure']}.svg": _signed(drawn[SVG], about)}
+            name = about["figure"]
+            files = {f"{name}.svg": _signed(drawn[SVG], about)}
             if CSV in drawn:
-                files[f"{about['figure']}.csv"] = drawn[CSV]
+                files[f"{name}.csv"] = drawn[CSV]
             files[f"{text.stem}.py"] = script(notebook, text)
-            about["files"] = {name: sha256(content.encode()).hexdigest() for name, content in files.items()}
-            files[f"{about['figure']}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
-            for name, content in files.items():
-                (folder / name).write_text(content, encoding="utf-8")
-                written[name.rpartition(".")[2]].append(str(folder / name))
-            for kind, mime, suffix in (("wide", WIDE, "svg"), ("readout", READOUT, "json")):
-                if mime in drawn:
-                    path = folder / f"{about['figure']}-{kind}.{suffix}"
-                    path.write_text(drawn[mime], encoding="utf-8")
-                    written[kind].append(str(path))
-    return written
+            about["files"] = {file: sha256(content.encode()).hexdigest() for file, content in files.items()}
+            files[f"{name}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+            shapes = {f"{name}-wide.svg": WIDE, f"{name}-readout.json": READOUT}
+            files |= {file: drawn[kind] for file, kind in shapes.items() if kind in drawn}
+            for file, content in files.items():
+                (folder / file).write_text(content, encoding="utf-8")
 
 
 def _behind(notebook, number, text, read, to_scale):
@@ -80,7 +91,10 @@ def _behind(notebook, number, text, read, to_scale):
     metadata = notebook.cells[number].metadata
     options, (values, command) = metadata["mystnb"], parameters(notebook, text)
     profile = values["profile"]
-    again = [f"attention-phases sweep {name} --profile {profile} {AGAIN}" for name in dict(read)]
+    again = [
+        f"attention-phases sweep {name} --profile {profile}{_set(_own(name, profile, changes))} {AGAIN}"
+        for name, changes in read
+    ]
     return {
         "figure": options["figure"]["name"],
         "page": paths.title(notebook.cells[0].source),
@@ -104,11 +118,23 @@ def parameters(notebook, text):
         if "injected-parameters" in cell.metadata.get("tags", ()):
             values |= assignments(cell.source)
     usual = declared(text) | of_profile(text, values["profile"])
-    changes = [f" --set '{name}={as_typed(value)}'" for name, value in values.items() if value != usual[name]]
-    return (
-        values,
-        f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{''.join(changes)}",
-    )
+    changes = {name: value for name, value in values.items() if value != usual[name]}
+    return values, f"attention-phases figure {paths.notebook_name(text)} --profile {values['profile']}{_set(changes)}"
+
+
+def _own(name, profile, changes):
+    """Of the parameters that an experiment was read with, those that are not its own anyway."""
+    cells = grid(name, profile, **changes)
+    return {
+        changed: value
+        for changed, value in changes.items()
+        if cells != grid(name, profile, **{other: changes[other] for other in changes if other != changed})
+    }
+
+
+def _set(changes):
+    """The options of a command that set parameters."""
+    return "".join(f" --set {shlex.quote(f'{name}={as_typed(value)}')}" for name, value in changes.items())
 
 
 @cache

@@ -16,17 +16,15 @@ import numpy as np
 
 from attention_phases import __version__
 from attention_phases.errors import BadInput, NotebookError, ResultError, StoreError, SweepError
-from attention_phases.measured import with_error
 from attention_phases.model.architectures import FORMS
 from attention_phases.task import Task
 
+from ..experiments import GRIDS, PROFILES
 from . import commands
-from .experiments import GRIDS, PROFILES
-from .programs import about, print_anything
+from .printing import about, as_text, print_anything
 
 TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
 SILENCE = 3.0  # seconds after which a command without a terminal says that it is at work
-LONGEST = 12  # numbers that are shown of a list
 # Arguments of the library whose options have other names.
 OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "token-correlation", "start": "init"}
 
@@ -34,7 +32,7 @@ OPTIONS = {"spectrum": "covariance", "form": "architecture", "correlation": "tok
 def main(arguments=None):
     """Run one command and return its exit code."""
     print_anything()
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         with np.errstate(all="ignore"), _no_long_silence(options):  # only the result has to be finite
             result = options.command(options)
@@ -45,6 +43,11 @@ def main(arguments=None):
         return _complain(BadInput(OPTIONS.get(name, name), *rest), 2)
     except (ResultError, NotebookError, StoreError, SweepError) as error:
         return _complain(error)
+    except ModuleNotFoundError as error:
+        if error.name.startswith("attention_"):
+            raise
+        what = f"{options.command.__name__} needs {error.name}, which is not installed"
+        return _complain(f"{what}: in a checkout of the book, pip install -e '.[book]' does it")
     except OSError as error:  # a full disk, a folder that may not be written
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:
@@ -96,66 +99,6 @@ def _complain(message, code=1):
     return code
 
 
-# What people read
-
-
-def as_text(result):
-    """A line for each quantity, with its error in brackets; then tables.
-
-    A `stderr` that names no quantity is that of the first one. A `mean`, with its errors, is the last row of the runs.
-    """
-    result = dict(result)
-    errors = result.pop("stderr", {})
-    if not isinstance(errors, dict):
-        errors = {next(iter(result)): errors}
-    if "mean" in result:
-        mean = {name: _shown(value, errors[name]) for name, value in result.pop("mean").items()}
-        result["runs"] = [*result["runs"], {"seed": "mean", **mean}]
-    tables = {name: value for name, value in result.items() if _is_table(value)}
-    values = {name: _shown(value, errors.get(name)) for name, value in result.items() if name not in tables}
-    values = {name: text for name, text in values.items() if text}  # no reason is none to show
-    blocks = []
-    if values:
-        width = max(map(len, values))
-        blocks.append("\n".join(f"{name:{width}} = {value}" for name, value in values.items()))
-    blocks += [_table(rows) for rows in tables.values()]
-    return "\n\n".join(blocks)
-
-
-def _is_table(value):
-    return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
-
-
-def _table(rows):
-    """Rows (dicts) in aligned columns: words to the left, numbers to the right."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, *([_shown(row.get(name, "")) for name in names] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    adjusts = [str.ljust if isinstance(rows[0].get(name), str) else str.rjust for name in names]
-    aligned = [[adjust(text, width) for adjust, text, width in zip(adjusts, line, widths)] for line in lines]
-    return "\n".join("  ".join(line).rstrip() for line in aligned)
-
-
-def _shown(value, error=None):
-    """A value for people: 0.114813(83) with its error, six digits without one, matrices as "a, b; c, d"."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
-    if not isinstance(value, list | tuple):
-        return with_error(value, error) if error else f"{value:.6g}"
-    if len(value) > LONGEST:
-        return f"{_shown(value[-1])} after {len(value)}"
-    shown = [_shown(*pair) for pair in zip(value, error or [None] * len(value))]
-    return ("; " if value and isinstance(value[0], list) else ", ").join(shown) or "none"
-
-
 # Options
 
 
@@ -175,7 +118,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # without the usage text
 
 
-def _parser():
+def parser():
+    """The parser of the command line: what it parses names the function of `commands` that does the work."""
     parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__]))
     parser.add_argument("--version", action="version", version=f"{parser.prog} {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -261,6 +205,7 @@ def _parser():
     option("--profile", choices=PROFILES, default="paper", help="at which size")
     option("--store", type=Path, help="SQLite file that keeps results as they come")
     option("--data", type=Path, help="folder of the exported tables")
+    option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter other than the published one")
 
     option = add(commands.verify)
     option("--sample", type=int, default=20, help="cells to recompute")

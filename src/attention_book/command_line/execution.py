@@ -1,7 +1,6 @@
 """Execute a text notebook with given parameters, for the book or alone; nothing stale, nothing half-done."""
 
 import hashlib
-import itertools
 import json
 import re
 import shutil
@@ -24,12 +23,13 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 from .. import paths
 from ..experiments import PROFILES
 from ..experiments.results import stored_in
-from .behind import FIGURES, write_figures
 from .parameters import as_value, assigned, checked, marked, of_profile
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 PAGE = "page"  # folder of the page of one notebook alone, and of what it needs
-ALONE = ("offline", "figures", "download")  # the book's extensions that such a page needs; others read the book
+FIGURES = "figures"  # folder of the files of figures, beside the notebooks that a page is built from
+SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
+ALONE = ("behind", "offline", "figures", "download")  # the book's extensions that such a page needs
 
 
 @contextmanager
@@ -151,28 +151,22 @@ def run_figure(name, profile, settings, folder, quiet):
     done = folder / f"{text.stem}.ipynb"
     try:
         execute(text, folder, sizes, changes, bar=not quiet)
-        pictures = write_figures(nbformat.read(done, 4), text, folder)
         if not quiet and sys.stderr.isatty():
             print("building the page", file=sys.stderr)
-        page = build_page(done, folder / PAGE, itertools.chain(*pictures.values()))
+        page, pictures = build_page(done, folder)
     except OSError as error:
         raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
-    return {
-        "parameters": {**sizes, **changes},
-        "notebook": str(done),
-        "page": str(page),
-        **{kind: pictures[kind] for kind in ("svg", "csv")},
-    }
+    return {"parameters": {**sizes, **changes}, "notebook": str(done), "page": str(page), **pictures}
 
 
-def build_page(done, folder, pictures):
-    """Build the page of one executed notebook as the book would, with the files of its figures; return its path."""
+def build_page(done, folder):
+    """Build the page of one executed notebook as the book would; return its path, and those of its pictures by kind.
+
+    The page goes to a folder `PAGE` of `folder`, what is taken away of its figures beside that.
+    """
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / done.name
         shutil.copy(done, source)
-        (source.parent / FIGURES).mkdir()
-        for path in pictures:
-            shutil.copy(path, source.parent / FIGURES)
         (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n", encoding="utf-8")
         (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()), encoding="utf-8")
         program = "from jupyter_book.cli.main import main; main()"
@@ -181,8 +175,11 @@ def build_page(done, folder, pictures):
         page = source.parent / "_build" / "html" / f"{done.stem}.html"
         if built.returncode or not page.exists():
             raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
-        shutil.copytree(page.parent, folder, dirs_exist_ok=True)  # what else is there is not ours
-    return folder / page.name
+        shutil.copytree(page.parent, folder / PAGE, dirs_exist_ok=True)  # what else is there is not ours
+        files = [path for path in sorted((source.parent / FIGURES).iterdir()) if not path.stem.endswith(SHAPES)]
+        taken = [Path(shutil.copy(path, folder)) for path in files]
+    pictures = {kind: [str(path) for path in taken if path.suffix == f".{kind}"] for kind in ("svg", "csv")}
+    return folder / PAGE / page.name, pictures
 
 
 def _configuration():

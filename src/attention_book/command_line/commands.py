@@ -4,6 +4,7 @@ What a command needs is imported when it runs, so that --help and bad options an
 ``problem`` is one line on what failed; everything else is shown.
 """
 
+import sys
 from math import isnan
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from attention_phases.measured import standard_error
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
-from .experiments import grid
-from .store.sweep import progress
+from ..experiments import grid
+from ..store.sweep import progress
+
+LEAST_SEARCHES = 10, 2  # over few points and over all, that a fixed point takes; averages without a search cost little
 
 
 def theory(options):
@@ -28,6 +31,8 @@ def theory(options):
     if options.y is not None:
         raise BadInput("y", options.y, "left out without --breaking 1")
     quadrature = _quadrature(options, "solution", task, architecture)
+    if architecture.tokens > 2 and not options.quiet:
+        _say_how_long(task, options, architecture, quadrature)
     with progress(40, "average", options.quiet) as bar:
         solution = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
     overlaps = solution.named(task.sigma**2)
@@ -39,6 +44,28 @@ def theory(options):
         **_outcome(options, solution),
         "stderr": errors | {name: solution.stderr[name] for name in losses},
     }
+
+
+def _say_how_long(task, options, architecture, quadrature):
+    """A line on stderr where a solution takes more than a minute: a search at one point, or at a few, is timed."""
+    from time import perf_counter
+
+    from attention_phases.theory.branch import BranchMap, Net
+    from attention_phases.theory.quadrature import gaussian_points
+
+    model = BranchMap(task, options.alpha, options.branch, architecture)
+    few, seconds = gaussian_points(16, 4, 0, model.dimensions), 0.0
+    for size in (1, 1, 4):  # the first call may compile
+        if size == 1 or seconds < 0.1:
+            net, began = Net(few[:size, :size], model.fields), perf_counter()
+            net.averages(model, model.pack(model.start()))
+            seconds = (perf_counter() - began) / size**2
+    points, scrambles, _ = quadrature
+    seconds *= LEAST_SEARCHES[0] * model.rough.points * model.rough.scrambles + LEAST_SEARCHES[1] * points * scrambles
+    if seconds > 60:
+        length = f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
+        what = f"{architecture.tokens} tokens at {points} points in {scrambles} scrambles"
+        print(f"{what} take at least {length} of one core; --quiet hides this line", file=sys.stderr)
 
 
 def _one_step_theory(options, task, architecture):
@@ -176,7 +203,7 @@ def gamp(options):
 
 def sweep(options):
     """Compute the cells of an experiment, or of a grid of one's own, that are not there yet."""
-    from .experiments import own, results
+    from ..experiments import own, results
 
     if (options.name is None) == (options.grid is None):
         raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
@@ -184,16 +211,26 @@ def sweep(options):
         path = options.store or options.grid.with_suffix(".sqlite")
         cells, folder = own.cells_of(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
     else:
-        cells, kept = grid(options.name, options.profile), results.folder_of(options.profile)
-        folder = options.data or (results.DATA if options.profile == "paper" else kept)
-        path = options.store or kept / f"{options.name}.sqlite"
+        changes, published = _changes(options.set), options.profile == "paper" and not options.set
+        cells = grid(options.name, options.profile, **changes)
+        folder = options.data or (results.DATA if published else results.folder_of(options.profile))
+        path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 
 
+def _changes(settings):
+    """Values of settings "name=value" by name."""
+    if not settings:
+        return {}
+    from .parameters import as_value, texts_of  # with what reads notebooks
+
+    return {name: as_value(text) for name, text in texts_of(settings).items()}
+
+
 def verify(options):
     """Recompute stored cells."""
-    from .experiments.verification import check
+    from ..experiments.verification import check
 
     checked = check(options.sample, options.seed, options.experiment, options.quiet)
     return {
@@ -207,8 +244,8 @@ def verify(options):
 
 def published(options):
     """The authors' published tables beside the stored results of the same cells."""
+    from ..analysis.published_tables import summary
     from . import authors_tables
-    from .analysis.published_tables import summary
 
     compared, lacking = authors_tables.compare_tables(options.folder)
     if options.out:
@@ -229,7 +266,7 @@ def published(options):
 
 def figure(options):
     """Compute one figure with parameters of your own."""
-    from .notebooks.execution import run_figure
+    from .execution import run_figure
 
     folder = options.out or Path("_build", "figures", options.name)
     return run_figure(options.name, options.profile, options.set, folder, options.quiet)
@@ -237,7 +274,7 @@ def figure(options):
 
 def figures(options):
     """The pages that the command `figure` computes: figures, tables and further pages of the book."""
-    from .paths import ROOT, notebooks, title
+    from ..paths import ROOT, notebooks, title
 
     return {
         "figures": [
