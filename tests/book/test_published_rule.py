@@ -135,5 +135,11 @@ def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch,
 
 @pytest.mark.parametrize(("omega", "alpha", "m"), [(0.0, 0.62, 0.190), (0.1, 0.75, 0.211)])
 def test_the_positional_solution_is_the_one_that_the_encoding_leads_to(omega, alpha, m):
-    """The 144 points have others of half its m and less, to which some converged solutions lead."""
     assert solve_coarsely(Task(omega=omega), alpha, "positional").overlaps.m == pytest.approx(m, abs=2e-3)
+
+
+@pytest.mark.parametrize(("start", "m"), [(0.25, 0.190), (0.1, 0.101), (0.05, 0.058)])
+def test_few_points_have_three_positional_solutions_without_a_positional_part(monkeypatch, start, m):
+    monkeypatch.setattr(published_rule.BranchMap, "start", lambda _: Overlaps.of(0.05, start, 0.0, 24.0))
+    solution = solve_coarsely(Task(omega=0.0), 0.62, "positional")
+    assert solution.change < 1e-6 and solution.overlaps.m == pytest.approx(m, abs=2e-3)
