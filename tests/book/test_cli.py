@@ -6,7 +6,9 @@ import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from inspect import isfunction
 
+import commands as page_of_commands
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -235,6 +237,37 @@ def test_every_default_is_in_the_help(run, command):
         if name != "command" and value not in (None, []) and value is not False:
             assert re.search(rf"--{name.replace('_', '-')} .*?\(default: {value}\)", shown), name
     assert code == 0
+
+
+GIVEN = {"sweep": ["fig02"], "published": ["folder"], "figure": ["fig02"]}  # what a command does not run without
+
+
+def test_the_page_of_commands_has_every_command_and_option(run):
+    text = page_of_commands.page()
+    names = [
+        name for name, thing in vars(commands).items() if isfunction(thing) and thing.__module__ == commands.__name__
+    ]
+    names = [name for name in names if not name.startswith("_")]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*names, "make"]
+    for name in names:
+        part = re.search(rf"^## {name}$(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+        for option, value in vars(cli.parser().parse_args([name, *GIVEN.get(name, [])])).items():
+            if option not in ("command", "json", "quiet"):
+                (entry,) = re.findall(rf"^`(?:--)?{option.replace('_', '-')}\b.*?`\n: (.*)$", part, re.MULTILINE)
+                assert isinstance(value, list | bool | None) or name in GIVEN or f"(default: {value})" in entry
+    assert "`make book`\n: execute the notebooks" in text
+
+
+def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
+    size = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4)
+    monkeypatch.setattr(cli, "SILENCE", 1e3)
+    assert run(*size)[2] == ""
+    monkeypatch.setattr(commands, "LEAST_SEARCHES", (10**6, 0))
+    assert run(*size, "--quiet")[2] == ""
+    said = (
+        r"3 tokens at 16 points in 4 scrambles take at least \d+ (minutes|hours) of one core; --quiet hides this line\n"
+    )
+    assert re.fullmatch(said, run(*size)[2])
 
 
 def test_who_waits_without_a_terminal_is_told_once_unless_quiet(run, monkeypatch):

@@ -3,6 +3,7 @@
 import json
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import matplotlib.pyplot as plt
@@ -10,14 +11,18 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+import reference
+from cells import cell as run_cell
 from nbformat.v4 import new_code_cell, new_output
 
 from attention_book.command_line.parameters import as_typed, assigned, declared, marked, of_profile
 from attention_book.paths import NOTEBOOKS, title
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON
+from attention_book.store.parquet import load
 from attention_phases.errors import BadInput
 
+SIZES = {"omega": 0.3, "sigma": 0.5, "lam": 0.01, "matrix": "standard", "points": 64}
 SLICE = NOTEBOOKS / "fig02_slice.md"
 FIGURE = ("figure", "fig02", "--profile", "smoke")
 
@@ -132,6 +137,25 @@ def test_a_smaller_page_says_so_and_keeps_its_text():
     assert "a comparison" in str(notebook)
 
 
+def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
+    def read(name, profile, **changes):
+        rows = load(reference.RESULTS / f"{name}.parquet")
+        missing = r"semantic|gap$|critical|linear" if name == "fig02_theory" else "nothing"
+        return rows[~rows["what"].str.match(missing)] if "what" in rows else rows
+
+    def solve(*arguments, **options):
+        return SimpleNamespace(reason="did not settle")
+
+    drawn = run_cell("fig02_slice", "overlaps", after=["takes_over"], profile="smoke", read=read, solve=solve, **SIZES)
+    assert drawn["takes_over"] == np.inf
+    texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in drawn["panels"]]
+    assert "theory" not in texts[0] and "trained students" in texts[0]
+    assert texts[1] == [r"$\theta/\sigma^2$, with the teacher", r"$m/\sigma^2$, with the positions"]
+    assert texts[2] == ["best linear model", "no semantic solution: did not settle", "positional"]
+    lines = [line for line in drawn["errors"].lines if line.get_label() == "positional"]
+    assert len(lines) == 1 and lines[0].get_xdata().max() == 2
+
+
 # What a figure draws
 
 
@@ -220,6 +244,7 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
 
 def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made, open_page):
     page = open_page(made[0] / "page" / "fig02_slice.html")
+    assert sum(path.stat().st_size for path in (made[0] / "page").rglob("*")) < 7e6
     assert page.locator("mjx-container").count() > 10
     assert page.locator("figure img, figure svg").count() > 0
     assert "omega = 0.2 (published: 0.3)" in page.locator(".admonition.warning").inner_text()

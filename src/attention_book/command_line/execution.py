@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from .parameters import as_value, assigned, checked, marked, of_profile
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 PAGE = "page"  # folder of the page of one notebook alone, and of what it needs
 FIGURES = "figures"  # folder of the files of figures, beside the notebooks that a page is built from
+NAMED = re.compile(r"""(?:href|src|srcset|action)="([^"#?:]+)|url\(["']?([^"')#?:]+)""")  # files of a page, of a style
 SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
 ALONE = ("behind", "offline", "figures", "download")  # the book's extensions that such a page needs
 
@@ -175,11 +177,27 @@ def build_page(done, folder):
         page = source.parent / "_build" / "html" / f"{done.stem}.html"
         if built.returncode or not page.exists():
             raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
-        shutil.copytree(page.parent, folder / PAGE, dirs_exist_ok=True)  # what else is there is not ours
+        for path in _needed(page):
+            target = folder / PAGE / path.relative_to(page.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
         files = [path for path in sorted((source.parent / FIGURES).iterdir()) if not path.stem.endswith(SHAPES)]
         taken = [Path(shutil.copy(path, folder)) for path in files]
     pictures = {kind: [str(path) for path in taken if path.suffix == f".{kind}"] for kind in ("svg", "csv")}
     return folder / PAGE / page.name, pictures
+
+
+def _needed(page):
+    """The files that a built page shows or leads to: of the theme's ten megabytes about half."""
+    needed, waiting = set(), [page, *(page.parent / FIGURES).iterdir()]
+    while waiting:
+        path = Path(os.path.normpath(waiting.pop()))
+        if path not in needed and path.is_file() and path.suffix != ".ttf":  # beside it is what browsers take
+            needed.add(path)
+            if path.suffix in (".html", ".css"):
+                named = NAMED.findall(path.read_text(encoding="utf-8"))
+                waiting += [path.parent / (in_page or in_style) for in_page, in_style in named]
+    return needed
 
 
 def _configuration():
