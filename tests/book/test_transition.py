@@ -7,8 +7,7 @@ import pytest
 from attention_book.analysis.instances import above_theory, crossing_shifts, displaced, gaps, limit, root, searched
 from attention_book.experiments import grid
 from attention_book.experiments.cells import CONTROLS
-from attention_book.experiments.controls import controls, train_controlled
-from attention_book.experiments.simulation import train_students
+from attention_book.experiments.simulation import controls, train_controlled, train_students
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.two_tokens import sample

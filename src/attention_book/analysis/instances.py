@@ -1,7 +1,7 @@
 """Data sets taken together: means with their errors, differences on the same data, and what students do at infinite d.
 
 A column `x_error` is the standard error of `x`. Where the losses of students cross at infinite d is read off a fit with
-control variates (`experiments.controls`), and how far the lower minima of searches move it.
+control variates (`simulation.controls`), and how far the lower minima of searches move it.
 """
 
 from typing import NamedTuple

@@ -18,7 +18,12 @@ from attention_phases.task import Task
 
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
-CONTROLS = ("length", "blind", "aligned", "encoded")  # what `controls` knows of the data of a `ControlledCell`
+CONTROLS = (
+    "length",
+    "blind",
+    "aligned",
+    "encoded",
+)  # what `simulation.controls` knows of the data of a `ControlledCell`
 EXCHANGED = 4  # epochs of the counting task on several data sets
 
 Tolerances = dict[str, tuple[float, float]]
@@ -168,9 +173,9 @@ class SlipCell(StudentCell):
 
 
 class ControlledCell(StudentCell):
-    """The same students, and control variates of their data, see `controls.train_controlled`."""
+    """The same students, and control variates of their data, see `simulation.train_controlled`."""
 
-    kind: ClassVar = Kind(".controls:train_controlled", CONTROLLED, UNREPEATABLE)
+    kind: ClassVar = Kind(".simulation:train_controlled", CONTROLLED, UNREPEATABLE)
 
 
 class PositionsGivenCell(StudentCell):
@@ -198,9 +203,9 @@ class FirstStepsCell(_OnData):
 
 @dataclass(frozen=True)
 class PlaneCell(_OnData):
-    """The training loss at `across` x `across` students of a plane, see `landscape.loss_on_plane`."""
+    """The training loss at `across` x `across` students of a plane, see `minima.loss_on_plane`."""
 
-    kind: ClassVar = Kind(".landscape:loss_on_plane", PLANE)
+    kind: ClassVar = Kind(".minima:loss_on_plane", PLANE)
 
     across: int
 
@@ -229,9 +234,9 @@ class StructuredCell(ArchitectureCell):
 
 @dataclass(frozen=True)
 class LoopCell(_OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`, see `landscape.follow`."""
+    """Students followed along `alphas` and back, the largest of which is `alpha`, see `minima.follow`."""
 
-    kind: ClassVar = Kind(".landscape:follow", LOOPS, ("grad_norm",))
+    kind: ClassVar = Kind(".minima:follow", LOOPS, ("grad_norm",))
 
     alphas: tuple
 
@@ -240,7 +245,7 @@ class LoopCell(_OnData):
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
-    kind: ClassVar = Kind(".landscape:descend", VALLEYS, ends=".verification:valley_ends")
+    kind: ClassVar = Kind(".minima:descend", VALLEYS, ends=".verification:valley_ends")
 
     valley: str
     noise: float
@@ -249,13 +254,13 @@ class ValleyCell(_OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `minima.hop`."""
 
     kind: ClassVar = Kind(
-        ".landscape:search",
+        ".minima:search",
         STUDENTS,
         ("hops", "aligned"),
-        beginning=".landscape:search_first",
+        beginning=".minima:search_first",
         rows=2,
         ends=".verification:search_ends",
     )
