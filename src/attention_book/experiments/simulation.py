@@ -28,7 +28,7 @@ ALIGNED, ENCODED = 0.4, 0.22
 NODES = 60  # of Gauss and Hermite's rule, for each of two fields
 
 
-def train_students(cell, device="cpu", displaced=0.0):
+def train_students(cell, displaced=0.0):
     """Train from every start of a cell; a row for each.
 
     A row has start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps and seconds. The test errors are
@@ -37,11 +37,10 @@ def train_students(cell, device="cpu", displaced=0.0):
     q_11, q_12, m_1 and so on.
 
     cell: a `StudentCell` or an `ArchitectureCell`.
-    device: where to train; the numbers agree between devices to float32 accuracy.
     displaced: relative displacement of every weight of the starts; the data stay the same.
     """
     rng = cell.rng()
-    return train_on(cell, _sample(cell, rng, device), rng, displaced)
+    return train_on(cell, _sample(cell, rng), rng, displaced)
 
 
 def train_beside_positions(cell, displaced=0.0):
@@ -75,8 +74,8 @@ def train_on(cell, data, rng, displaced=0.0, **settings):
     return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
 
 
-def _sample(cell, rng, device="cpu"):
-    return trials.sample(cell.task, cell.alpha, cell.d, rng, _architecture(cell), device)
+def _sample(cell, rng):
+    return trials.sample(cell.task, cell.alpha, cell.d, rng, _architecture(cell))
 
 
 def _architecture(cell):
