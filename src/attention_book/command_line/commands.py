@@ -246,7 +246,7 @@ def verify(options):
 
 def published(options):
     """The authors' published tables beside the stored results of the same cells."""
-    from ..analysis.published_tables import summary
+    from ..analysis.beside_published import summary
     from . import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)
