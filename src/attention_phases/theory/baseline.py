@@ -45,6 +45,10 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     The optimal matrix is E[Y] (Eq. 19), and the error ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``; with two independent
     tokens this is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
 
+    >>> from attention_phases import Task, linear_baseline
+    >>> round(linear_baseline(Task(omega=0.3)), 6)
+    0.001971
+
     nodes: of each teacher field, by default `NODES`
     """
     setting = Setting(task, architecture)
@@ -52,7 +56,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     fields = rho.size
     if fields not in NODES:
         raise BadInput("tokens", count, f"such that teachers have at most {max(NODES)} fields, for the linear model")
-    z, weights = tensor_rule(nodes or NODES[fields], fields)
+    z, weights = tensor_rule(NODES[fields] if nodes is None else nodes, fields)
     mixing = np.linalg.cholesky(setting.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])

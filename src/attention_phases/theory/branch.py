@@ -55,8 +55,8 @@ class BranchMap:
     fast: bool = True
 
     def __post_init__(self) -> None:
-        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         self.setting = Setting(self.task, self.architecture, self.fast)
+        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
         along, places = OVERLAPPING[form][check_choice("branch", self.branch, branches)]
