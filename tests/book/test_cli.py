@@ -452,7 +452,7 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
         (f"{SOLVE} --tokens 1", "tokens = 1: must be a whole number >= 2"),
         (f"{SOLVE} --tokens 1000000", "tokens = 1000000: must be at most 10600"),
         (f"{SOLVE} --tokens 3 --token-correlation -.6", "token-correlation = -0.6: must be in (-0.5, 1)"),
-        (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied, rank2, untied"),
+        (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied"),
         (f"{MIXED} --architecture tied", "init = 'mixed': must be one of semantic, positional, random\n"),
         (f"{MIXED} --architecture value", "init = 'mixed': must be one of semantic, positional, random\n"),
         (f"{SOLVE} --y 3", "y = 3.0: must be left out without --breaking 1"),
