@@ -20,7 +20,6 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attention_book import paths
-from attention_book.command_line.execution import FIGURES
 from attention_book.command_line.parameters import as_typed, assignments, declared, of_profile
 from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_in
@@ -31,6 +30,7 @@ from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
 from attention_phases.records import canonical
 
+FIGURES = "figures"  # folder of the files, beside the notebooks in the sources
 EXECUTED = "book/_executed"  # where the book's sources have notebooks; those of a page alone have them at the top
 AGAIN = "--store again.sqlite --data again"  # with a store of its own a sweep computes what is stored elsewhere too
 COLUMNS = {  # of the CSV

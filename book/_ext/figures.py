@@ -36,7 +36,7 @@ def complete(app, tree, page):
     if app.builder.name == "html":
         for figure in list(tree.findall(nodes.figure)):
             add_row(app, figure, page)
-            add_readout(app, figure)
+            add_readout(app, figure, page)
         for image in list(tree.findall(nodes.image)):
             if image["uri"].endswith(".svg"):
                 add_dark(app, image, page)
@@ -113,8 +113,11 @@ def add_row(app, figure, page):
         ]
 
 
-def add_readout(app, figure):
-    """Mark a figure whose points have numbers, and write these as a script, which a page may load from a disk too."""
+def add_readout(app, figure, page):
+    """Mark a figure whose points have numbers, and write these as a script, which a page may load from a disk too.
+
+    They are told with formulas, for which the page loads MathJax though it may have none itself.
+    """
     for path in files_of(app.srcdir, figure, READOUT):
         name = path.name.removesuffix(READOUT)
         pictures = [Path(app.srcdir, figure.next_node(nodes.image)["uri"]), *files_of(app.srcdir, figure, "-wide.svg")]
@@ -126,6 +129,7 @@ def add_readout(app, figure):
             encoding="utf-8",
         )
         figure["classes"] += ["readout"]
+        app.env.get_domain("math").data["has_equations"][page] = True
 
 
 def panels(svg):

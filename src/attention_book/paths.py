@@ -15,8 +15,8 @@ BUILT = ROOT / "_build" / "results"  # what profiles have computed
 def checkout():
     """The folder of the checkout; `StoreError` where the package is installed without one."""
     if not (ROOT / "src").is_dir():
-        installed = "install the package from one and in its place: make install, or pip install -e '.[book]'"
-        raise StoreError(f"this needs a checkout of the book, and {Path(__file__).parent} is not in one; {installed}")
+        how = "clone its repository, and there make install, or pip install -e '.[book]'"
+        raise StoreError(f"this needs a checkout of the book, which {Path(__file__).parent} is not part of: {how}")
     return ROOT
 
 

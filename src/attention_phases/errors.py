@@ -3,8 +3,9 @@
 And one for each thing that can fail without being bad input.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from numbers import Integral, Real
+from types import UnionType
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
@@ -62,10 +63,19 @@ def check_count(name: str, value: object, at_least: int = 1) -> int:
     return int(value)
 
 
-def check_kind(name: str, value: object, kind: type) -> None:
+def check_several(name: str, values: object, at_least: int = 1) -> list:
+    """Return several values as a list, else raise `BadInput`; a text is one value."""
+    several = None if isinstance(values, str) or not isinstance(values, Iterable) else [*values]
+    if several is None or len(several) < at_least:
+        raise BadInput(name, values, f"several values, at least {at_least}")
+    return several
+
+
+def check_kind(name: str, value: object, kind: type | UnionType) -> None:
     """Raise `BadInput` if `value` is of another kind."""
     if not isinstance(value, kind):
-        raise BadInput(name, value, f"of the kind {kind.__name__}")
+        kinds = kind.__args__ if isinstance(kind, UnionType) else (kind,)
+        raise BadInput(name, value, "of the kind " + " or ".join(each.__name__ for each in kinds))
 
 
 def check_choice(name: str, value: Choice, choices: Collection[Choice]) -> Choice:

@@ -21,6 +21,10 @@ MATRICES = {
 class Direction(NamedTuple):
     """A share of the directions of the embedding space, along which all has one law.
 
+    >>> from attention_phases import Direction, Task
+    >>> Task(spectrum=[Direction(0.05, 0.5), Direction(0.45, 0.5)]).sigma
+    0.5
+
     Args:
         eigenvalue: variance of a token's entries along these directions, or one for each token.
         weight: share of the d directions, in (0, 1]; those of a spectrum sum to 1.
@@ -45,6 +49,11 @@ class Cluster(NamedTuple):
     The mean of a token is ``encoding p + teacher Q*/|Q*|``, with p the encoding of a token of mark 1 and Q* the first
     column of the teacher. Tokens that choose on their own, and tokens whose clusters depend on one another, are both
     lists of joint choices.
+
+    >>> from attention_phases import Cluster, Task
+    >>> left, right = Cluster(0.5, encoding=(0.3, -0.3)), Cluster(0.5, encoding=(-0.3, 0.3))
+    >>> Task(clusters=[left, right]).structured
+    True
 
     Args:
         weight: probability of this choice; those of a task sum to 1.

@@ -82,7 +82,19 @@ def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
     assert about["drawn with"]["commit"] == commit and f"<dc:identifier>{drawn}</dc:identifier>" in svg
 
 
-def test_what_is_changed_is_in_the_command():
+def test_what_is_changed_is_in_the_commands():
+    as_read = {"omega": 0.3, "sigma": 0.6, "lam": 0.01, "matrix": [[0.6, 0.4], [0.4, 0.6]]}
+    notebook, text = executed({"profile": "smoke"})
+    number = next(n for n, cell in enumerate(notebook.cells) if cell.get("outputs"))
+    read = [["fig02", as_read], ["histogram", {"variants": ["semantic"]}], ["fig15", {}]]
+    _, *again = behind._behind(notebook, number, text, read, True)["commands"]
+    swept = [command.partition(" --profile smoke")[::2] for command in again]
+    places = " --store again.sqlite --data again"
+    assert swept == [
+        ("attention-phases sweep fig02", f" --set sigma=0.6{places}"),
+        ("attention-phases sweep histogram", f""" --set 'variants=["semantic"]'{places}"""),
+        ("attention-phases sweep fig15", places),
+    ]
     changed = {"profile": "paper", "omega": 0.2}
     notebook, text = executed(changed), next(NOTEBOOKS.glob("fig02_*.md"))
     values, command = behind.parameters(notebook[0], text)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from cells import cell
 
-from attention_book.analysis.one_step import three_ways, with_one_step
+from attention_book.analysis.lines import with_one_step
 from attention_book.experiments.cells import OneStepThresholdsCell
 from attention_book.experiments.theory_lines import broken_thresholds
 from attention_book.render.style import COLOURS
@@ -109,9 +109,9 @@ def test_shares_and_differences_are_in_errors_of_both():
     theory = pd.DataFrame([theory | {"symmetric_error": 0.003}], index=[0.1])
     trained = {"informed": 0.705, "informed_error": 0.004, "searched": 0.735, "searched_error": 0.004}
     trained = pd.DataFrame([trained | {"later": 0.03, "later_error": 0.006}], index=[0.1])
-    row = three_ways(theory, trained).loc[0.1]
+    given = {"broken": theory, "students": trained, "students_at_infinite_d": lambda power: trained}
+    row = cell(PAGE, "compared", **given)["compared"].loc[0.1]
     assert row[["informed_off", "searched_off"]].tolist() == pytest.approx([-8.0, -2.0])
-    assert row["published"] == "0.707"
     assert row["explained"] == pytest.approx(7 / 47) and row["descended"] == pytest.approx(3 / 4)
     assert row["explained_error"] == pytest.approx(np.hypot(2e-4, 7 / 47 * 0.005) / 0.047)
     assert row["descended_error"] == pytest.approx(np.hypot(0.006, 3 / 4 * 0.005) / 0.04)
@@ -136,15 +136,14 @@ def test_students_and_one_step_above_theory():
         places.append((task.omega, *place))
         return solved
 
-    def above_theory(table, theory, name, power):
-        assert theory == {(0.1, 0.75, branch): (getattr(solved, name, 0.05), solved.stderr[name]) for branch in COLOURS}
+    def above_theory(name, power):
         return {(0.1, branch): informed[name] for branch in COLOURS}
 
     def at_infinite_d(some, power):
         return {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS}
 
     same = STATES.assign(q1=STATES["q0"]).rename(index={"positional": "semantic"})  # one minimum: no step
-    shares = cell(
+    names = cell(
         PAGE,
         "shares",
         after=["one_step_above"],
@@ -159,7 +158,10 @@ def test_students_and_one_step_above_theory():
         above_theory=above_theory,
         at_infinite_d=at_infinite_d,
         quote=lambda *_, **__: None,
-    )["shares"]
+    )
+    for name, known in names["theory"].items():
+        assert known == {(0.1, 0.75, branch): (getattr(solved, name, 0.05), solved.stderr[name]) for branch in COLOURS}
+    shares = names["shares"]
     assert sorted(places) == [(0.1, 0.75, branch, 64) for branch in sorted(COLOURS)]  # each once
     size, loss = shares.loc["q", 0.1, "positional"], shares.loc["train_loss", 0.1, "positional"]
     assert size["searched"] == pytest.approx(0.9 * 1.05 - 1) and size["searched_error"] == pytest.approx(0.005)

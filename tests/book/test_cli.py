@@ -6,7 +6,9 @@ import re
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from inspect import isfunction
 
+import commands as page_of_commands
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -237,6 +239,37 @@ def test_every_default_is_in_the_help(run, command):
     assert code == 0
 
 
+GIVEN = {"sweep": ["fig02"], "published": ["folder"], "figure": ["fig02"]}  # what a command does not run without
+
+
+def test_the_page_of_commands_has_every_command_and_option(run):
+    text = page_of_commands.page()
+    names = [
+        name for name, thing in vars(commands).items() if isfunction(thing) and thing.__module__ == commands.__name__
+    ]
+    names = [name for name in names if not name.startswith("_")]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*names, "make"]
+    for name in names:
+        part = re.search(rf"^## {name}$(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+        for option, value in vars(cli.parser().parse_args([name, *GIVEN.get(name, [])])).items():
+            if option not in ("command", "json", "quiet"):
+                (entry,) = re.findall(rf"^`(?:--)?{option.replace('_', '-')}\b.*?`\n: (.*)$", part, re.MULTILINE)
+                assert isinstance(value, list | bool | None) or name in GIVEN or f"(default: {value})" in entry
+    assert "`make book`\n: execute the notebooks" in text
+
+
+def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
+    size = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4)
+    monkeypatch.setattr(cli, "SILENCE", 1e3)
+    assert run(*size)[2] == ""
+    monkeypatch.setattr(commands, "LEAST_SEARCHES", (10**6, 0))
+    assert run(*size, "--quiet")[2] == ""
+    said = (
+        r"3 tokens at 16 points in 4 scrambles take at least \d+ (minutes|hours) of one core; --quiet hides this line\n"
+    )
+    assert re.fullmatch(said, run(*size)[2])
+
+
 def test_who_waits_without_a_terminal_is_told_once_unless_quiet(run, monkeypatch):
     monkeypatch.setattr(cli, "SILENCE", 0.0)
     monkeypatch.setattr(commands, "baseline", slow := lambda options: time.sleep(0.5) or {"test_mse": 1.0})
@@ -419,7 +452,7 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
         (f"{SOLVE} --tokens 1", "tokens = 1: must be a whole number >= 2"),
         (f"{SOLVE} --tokens 1000000", "tokens = 1000000: must be at most 10600"),
         (f"{SOLVE} --tokens 3 --token-correlation -.6", "token-correlation = -0.6: must be in (-0.5, 1)"),
-        (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied, rank2, untied"),
+        (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied"),
         (f"{MIXED} --architecture tied", "init = 'mixed': must be one of semantic, positional, random\n"),
         (f"{MIXED} --architecture value", "init = 'mixed': must be one of semantic, positional, random\n"),
         (f"{SOLVE} --y 3", "y = 3.0: must be left out without --breaking 1"),

@@ -7,6 +7,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import sysconfig
+import tomllib
 from inspect import isfunction
 
 import numba
@@ -16,6 +19,7 @@ from numba.core import caching
 from attention_book.command_line import commands
 from attention_book.command_line import main as cli
 from attention_book.paths import ROOT
+from attention_phases import __version__
 from attention_phases.compiled import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
@@ -71,6 +75,70 @@ def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path)
     said, ended = done.stderr.splitlines()
     assert said == "./python cannot make environments: install them, on Debian as python3-venv"
     assert done.returncode and "Error 1" in ended and not (tmp_path / ".venv").exists()
+
+
+WITHOUT = """
+import sys
+sys.modules |= dict.fromkeys({names!r})
+from attention_book.command_line.main import main
+sys.exit(main())
+"""
+IMPORTED = {"jupyter-book": "jupyter_book", "matplotlib-inline": "matplotlib_inline", "pyyaml": "yaml"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A function that runs a command in an empty environment with the package from a wheel, outside of a checkout.
+
+    What the package needs is that of this environment, `without` the extra "book" or with it.
+    """
+    folder = tmp_path_factory.mktemp("installed")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
+    pip, quiet = [sys.executable, "-m", "pip"], ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    subprocess.run([*pip, "wheel", *quiet, "--no-build-isolation", "-w", folder, folder], check=True)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
+    (wheel,) = folder.glob("*.whl")
+    python = folder / "env" / "bin" / "python"
+    subprocess.run([*pip, "--python", python, "install", *quiet, wheel], check=True)
+    (packages,) = (folder / "env").glob("lib/*/site-packages")
+    (packages / "needed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        extra = tomllib.load(file)["project"]["optional-dependencies"]["book"]
+    words = [re.match(r"[\w-]+", requirement)[0] for requirement in extra]
+    names = [IMPORTED.get(word, word) for word in words if word != "sphinx-mathjax-offline"]
+
+    def run(*command, without=False):
+        program = ["-c", WITHOUT.format(names=names)] if without else ["-m", "attention_book.command_line.main"]
+        options = {"cwd": folder, "capture_output": True, "encoding": "utf-8"}
+        return subprocess.run([python, *program, *command], **options)
+
+    def files():
+        return {path for path in packages.parents[1].rglob("*") if "__pycache__" not in path.parts}
+
+    before = files()
+    yield run
+    assert files() == before  # nothing is written into an installation
+
+
+NEEDS_EXTRA = "{} needs {}, which is not installed: pip install -e '.[book]', in a checkout of the book, installs it\n"
+
+
+@pytest.mark.slow
+def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_cannot(installed):
+    for without in (True, False):
+        assert installed("--version", without=without).stdout == f"attention-phases {__version__}\n"
+        done = installed("baseline", "--json", without=without)
+        assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["test_mse"] > 0
+        done = installed("figures", "--list", without=without)
+        assert done.returncode == 1 and done.stderr.startswith("this needs a checkout of the book") and not done.stdout
+    for command in (["verify"], ["sweep", "fig02"], ["figure", "fig02"]):
+        done = installed(*command, "--quiet")
+        assert done.returncode == 1 and done.stderr.startswith("this needs a checkout of the book")
+    for command, name in ((["sweep", "--grid", "mine.toml"], "filelock"), (["figure", "fig02"], "jupytext")):
+        done = installed(*command, "--quiet", without=True)
+        assert (done.returncode, done.stderr) == (1, NEEDS_EXTRA.format(command[0], name))
 
 
 # Folders that may not be written

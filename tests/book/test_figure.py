@@ -1,8 +1,10 @@
 """One figure by one command: its parameters, its marks where they are not the published ones, its files."""
 
 import json
+import re
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import matplotlib.pyplot as plt
@@ -10,14 +12,18 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+import reference
+from cells import cell as run_cell
 from nbformat.v4 import new_code_cell, new_output
 
 from attention_book.command_line.parameters import as_typed, assigned, declared, marked, of_profile
-from attention_book.paths import NOTEBOOKS, title
+from attention_book.paths import NOTEBOOKS
 from attention_book.render.drawn import as_csv, drawn
 from attention_book.render.markup import COMPARISON
+from attention_book.store.parquet import load
 from attention_phases.errors import BadInput
 
+SIZES = {"omega": 0.3, "sigma": 0.5, "lam": 0.01, "matrix": "standard", "points": 64}
 SLICE = NOTEBOOKS / "fig02_slice.md"
 FIGURE = ("figure", "fig02", "--profile", "smoke")
 
@@ -109,7 +115,7 @@ def test_a_changed_page_says_so_and_has_no_sentence_about_the_published_one(text
     before = jupytext.read(text)
     notebook = marked(jupytext.read(text), text, {"profile": "paper"}, {name: "other"})
     heading, banner = texts(notebook)
-    assert heading.splitlines()[-1] == f"# {title(before.cells[0].source)}"
+    assert re.fullmatch(r"# (Figure \d+|Table \d|[A-Z][a-z ]+)", heading.splitlines()[-1])
     assert f"<code>{name} = other</code> (published: {value})" in banner and banner.count("<code>") == 1
     assert [cell.source for cell in notebook.cells[2:]] == [
         cell.source for cell in before.cells if cell.cell_type == "code" or cell.metadata
@@ -128,8 +134,28 @@ def test_a_smaller_page_says_so_and_keeps_its_text():
     notebook = executed({}, {"profile": "smoke", "points": 256})
     assert "<code>smoke</code> (<code>points = 256</code> (published: 16384))" in notebook.cells[1].source
     whole = "\n\n".join(texts(executed({})))
-    assert "\n\n".join(texts(notebook)) == whole.replace("diagram\n\n", f"diagram\n\n{notebook.cells[1].source}\n\n", 1)
+    heading, banner, *_ = texts(notebook)
+    assert "\n\n".join(texts(notebook)) == whole.replace(heading, f"{heading}\n\n{banner}", 1)
     assert "a comparison" in str(notebook)
+
+
+def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
+    def read(name, profile, **changes):
+        rows = load(reference.RESULTS / f"{name}.parquet")
+        missing = r"semantic|gap$|critical|linear" if name == "fig02_theory" else "nothing"
+        return rows[~rows["what"].str.match(missing)] if "what" in rows else rows
+
+    def solve(*arguments, **options):
+        return SimpleNamespace(reason="did not settle")
+
+    drawn = run_cell("fig02_slice", "overlaps", after=["takes_over"], profile="smoke", read=read, solve=solve, **SIZES)
+    assert drawn["takes_over"] == np.inf
+    texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in drawn["panels"]]
+    assert "theory" not in texts[0] and "trained students" in texts[0]
+    assert texts[1] == [r"$\theta/\sigma^2$, with the teacher", r"$m/\sigma^2$, with the positions"]
+    assert texts[2] == ["best linear model", "no semantic solution: did not settle", "positional"]
+    lines = [line for line in drawn["errors"].lines if line.get_label() == "positional"]
+    assert len(lines) == 1 and lines[0].get_xdata().max() == 2
 
 
 # What a figure draws
@@ -218,9 +244,11 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert table["x"].max() == 2
 
 
-def test_the_page_of_a_figure_opens_offline_with_its_mathematics(made, open_page):
+def test_the_page_of_a_figure_opens_offline_and_is_not_heavy(made, open_page):
     page = open_page(made[0] / "page" / "fig02_slice.html")
+    assert page.evaluate("() => Boolean(window.MathJax)")  # for the formulas that the figure tells
+    assert sum(path.stat().st_size for path in (made[0] / "page").rglob("*")) < 7e6
     assert page.locator("mjx-container").count() > 10
     assert page.locator("figure img, figure svg").count() > 0
     assert "omega = 0.2 (published: 0.3)" in page.locator(".admonition.warning").inner_text()
-    assert "1.241" not in page.locator(".bd-article").inner_text()  # what is folded away is not seen
+    assert "1.241" not in page.locator(".bd-article").inner_text()  # the published threshold

@@ -23,7 +23,7 @@ from attention_phases.theory.ends import border, branch_end
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NONE
+from attention_phases.theory.thresholds import NONE, seen_between
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -112,6 +112,28 @@ def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
     assert error == pytest.approx(at_limit.stderr["gain"] / -slope, rel=0.5)
 
 
+@pytest.mark.parametrize(
+    ("gains", "converged", "expected"),
+    [
+        ((1.3, 0.8), True, (1.12 + 0.02 * 0.12 / 0.28, 0.05 * 0.12 / 0.28)),  # again, by the solution found at 1.12
+        ((1.3, 0.8), False, (1.12, 0.05 * 0.2 / 0.5)),
+        ((0.9, 0.8), True, (0.8 + 0.02 * 0.4 / 0.22, 0.05 * 0.4 / 0.22)),  # a step outside
+        ((0.9, 0.85), False, UNKNOWN),  # farther outside, though within its error
+        ((1.3, 1.2), True, UNKNOWN),
+    ],
+)
+def test_a_crossing_is_looked_for_up_to_a_step_outside(gains, converged, expected):
+    """By hand: gains at alphas 1 and 1.2, and of 1.02 wherever else there is a solution; their errors are 0.05."""
+    known = dict(zip((1.0, 1.2), gains))
+
+    def solution_at(alpha):
+        there = alpha in known or converged
+        return SimpleNamespace(alpha=alpha, gain=known.get(alpha, 1.02), stderr={"gain": 0.05}, converged=there)
+
+    limit = ends.gain_crossing("semantic", known, known.get, solution_at, beyond=True)
+    assert limit == pytest.approx(expected, nan_ok=True)
+
+
 @pytest.mark.parametrize(("branch", "held"), [("semantic", "m"), ("positional", "theta")])
 def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
     solution = solve(TASK, 1.0, branch, 2**11, 8)
@@ -192,6 +214,23 @@ def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
 def test_an_end_lies_beyond_the_last_solution(rows):
     assert 0.3 < ends_of(rows)["semantic start"] < 0.9
     assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
+
+
+def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
+    """Between branches that are one solution before, whose difference is rounding."""
+
+    def branch(gaps):
+        spread = {"energies": np.zeros(4), "stderr": {"test_mse": 1.0}, "train_slope": 0.0, "test_slope": -1.0}
+        return {
+            alpha: SimpleNamespace(alpha=alpha, free_energy=gap, test_mse=5 + gap, **spread)
+            for alpha, gap in enumerate(gaps, 1)
+        }
+
+    branches = {"semantic": branch((1, -1, 1, -3)), "positional": branch((0, 0, 0, 0, 0))}
+    for kind in ("critical", "linear"):
+        near = seen_between(kind, branches, 5.0)
+        assert near.alpha.value == 3.25 and near.solutions["semantic"] is branches["semantic"][3]
+    assert not seen_between("critical", branches | {"semantic": branch((-1, 1))}, 5.0).exists
 
 
 @pytest.mark.slow

@@ -11,11 +11,11 @@ import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from cells import stored
 from columns import COLUMNS, OF_CELLS, described
 from metadata import texts
 
 from attention_book.analysis import instances
-from attention_book.analysis.one_step import student_crossings, three_ways, with_one_step
 from attention_book.analysis.thresholds import alpha_of
 from attention_book.analysis.thresholds import crossing as crossing_of
 from attention_book.paths import DATA, ROOT
@@ -59,10 +59,8 @@ def test_numbers_have_units_and_nothing_else_has():
 def test_the_readme_says_the_stored_results():
     """Its three results, with every number from the tables."""
     omega, small = Task().omega, 0.1
-    tables = {name: load(DATA / f"{name}.parquet") for name in ("crossing", "searched", "one_step", "fig02", "fig03_theory")}
     line = load(DATA / "fig02_theory.parquet")
-    broken = with_one_step(tables["one_step"], lines=tables["fig03_theory"])
-    crossings = three_ways(broken, student_crossings(tables["crossing"], tables["searched"]))
+    crossings = stored("beyond_replica_symmetry", "compared")
 
     def crossing(at, name):
         return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])
@@ -70,7 +68,7 @@ def test_the_readme_says_the_stored_results():
     def overlap(branch, name):
         return line.loc[line["what"] == f"{branch} at critical", name].iloc[0] / Task().sigma ** 2
 
-    trained = tables["fig02"].query("optimizer == 'lbfgs'")
+    trained = load(DATA / "fig02.parquet").query("optimizer == 'lbfgs'")
     linear = crossing_of(instances.test_gap(trained), np.random.default_rng(0))
     weak, exact = thresholds_of_learning()
     sentences = [

@@ -1,10 +1,14 @@
 """Grids of one's own: which cells a table of sizes means, and that they are computed once."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from attention_book import sweep
+from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.own import cells_of, read_grid
+from attention_book.store.parquet import load
 from attention_phases import Architecture, BadInput, Task
 
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
@@ -51,6 +55,20 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     again = sweep(cells_of(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
     assert again["seconds"].tolist() == table["seconds"].tolist()
     assert isinstance(cells_of(SIZES, "mine")[0], StudentCell)
+
+
+def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):
+    monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
+    places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
+    one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")
+    assert answer("sweep", "fig02", *one, *places)["done"] == 1
+    row = load(tmp_path / "fig02.parquet").iloc[0]
+    assert (row["sigma"], row["alpha"], row["d"], row["seed"]) == (0.6, 1.0, 20, 3)
+    wrong = "parameter = 'sgma': must be one of task"
+    assert complaint(2, "sweep", "fig02", "--set", "sgma=0.6", *places).startswith(wrong)
+    assert "one of runs, variants" in complaint(2, "sweep", "histogram", "--set", "sigma=0.6", *places)
+    assert "sigma = -1: must be" in complaint(2, "sweep", "fig02", "--set", "sigma=-1", *places)
+    assert "set = ['sigma=1']" in complaint(2, "sweep", "--grid", tmp_path / "mine.toml", "--set", "sigma=1")
 
 
 def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from cells import cell, stored
 from scipy.stats import kstest, norm, t
 
-from attention_book.analysis import published_tables as tables
+from attention_book.analysis import beside_published as tables
 from attention_book.command_line import authors_tables as authors
 from attention_book.command_line.main import main
 from attention_book.paths import stored_table

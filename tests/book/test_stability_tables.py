@@ -8,8 +8,7 @@ import pytest
 from cells import cell
 
 from attention_book.analysis import lines as lines_of_theory
-from attention_book.analysis.lines import theory_lines
-from attention_book.analysis.one_step import breaking_shift, ground_states
+from attention_book.analysis.lines import breaking_shift, ground_states, theory_lines
 from attention_book.analysis.thresholds import borders_of
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from cells import cell
 
-from attention_book.experiments.cells import LineCell, StructuredCell
+from attention_book.experiments.cells import ArchitectureCell, LineCell
 from attention_book.experiments.variant_grids import TWO_TEACHERS, VALUE, power_law
 from attention_book.store.parquet import as_column_value
 from attention_phases import Architecture, Task
@@ -25,7 +25,7 @@ def of_page(name, **given):
 def rows_of(task, cell_type, **more):
     """A row with the columns that a cell of a task has in a table."""
     fields = {"alphas": (1.0,), "points": 16, "scrambles": 4}
-    if cell_type is StructuredCell:
+    if cell_type is ArchitectureCell:
         fields = {"alpha": 1.0, "d": 100, "seed": 0, "optimizer": "lbfgs", "architecture": Architecture()}
     cell = cell_type("toy", task, **fields)
     return {name: as_column_value(value) for name, value in fields_of(cell).items()} | more
@@ -41,13 +41,13 @@ def students(task, critical, linear, lean=0.0):
                 gap = critical - alpha + lean * length if start == "semantic" else 0.0
                 values = {"cell": f"{alpha} {seed}", "alpha": alpha, "seed": seed, "start": start, "length": length}
                 errors = {"train_loss": 1 + gap, "test_mse": 1 + linear - alpha + lean * length, "linear_mse": 1.0}
-                rows.append(rows_of(task, StructuredCell) | values | errors)
+                rows.append(rows_of(task, ArchitectureCell) | values | errors)
     return pd.DataFrame(rows)
 
 
 def test_rows_of_a_task_are_its_own():
     tasks = [Task(), Task(l1=0.1), power_law(1.0), power_law(1.0, 1.0), TWO_TEACHERS]
-    for cell_type in (StructuredCell, LineCell):
+    for cell_type in (ArchitectureCell, LineCell):
         table = pd.DataFrame([rows_of(task, cell_type, number=number) for number, task in enumerate(tasks)])
         assert [of_page("of_task")(table, task)["number"].tolist() for task in tasks] == [[k] for k in range(5)]
         assert of_page("of_task")(table, Task(density=0.5)).empty
@@ -76,7 +76,7 @@ def test_a_value_matrix_is_compared_on_the_same_data(power):
     for d, seed, start in product((100, 200, 400), range(8), ("semantic", "positional")):
         loss, share = rng.uniform(1, 2), (2 + 0.1 * rng.normal()) * d**power / 10
         for architecture, its_loss in ((VALUE, loss * (1 - share)), (STANDARD, loss)):
-            fields = rows_of(Task(), StructuredCell) | vars(architecture)
+            fields = rows_of(Task(), ArchitectureCell) | vars(architecture)
             rows.append(fields | {"d": d, "seed": seed, "start": start, "train_loss": its_loss})
     tables = {"limits": pd.DataFrame(rows)}
     gains = of_page("gains", tables=tables).reset_index()

@@ -8,7 +8,7 @@ from frames import lines, students
 
 from attention_book import published
 from attention_book.analysis.beside_published import trained_thresholds_beside_published
-from attention_book.analysis.one_step import breaking_shift
+from attention_book.analysis.lines import breaking_shift
 from attention_book.analysis.thresholds import (
     against_theory,
     crossing,

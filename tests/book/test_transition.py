@@ -3,16 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cells import cell
 
-from attention_book.analysis.instances import above_theory, crossing_shifts, displaced, gaps, limit, root, searched
+from attention_book.analysis.instances import gaps, limit, root
 from attention_book.experiments import grid
 from attention_book.experiments.cells import CONTROLS
-from attention_book.experiments.controls import controls, train_controlled
-from attention_book.experiments.simulation import train_students
+from attention_book.experiments.simulation import controls, train_controlled, train_students
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.model.two_tokens import sample
 from attention_phases.records import canonical, fields_of
+
+PAGE = "beyond_replica_symmetry"
+DATA_SET = ["omega", "valley", "d", "seed"]
 
 
 @pytest.mark.slow
@@ -27,13 +30,14 @@ def test_controls_vanish_in_the_mean(task):
 
 
 def test_controlled_students_are_those_of_a_plain_cell():
-    cell = grid("crossing", "smoke")[0]
-    for ours, plain in zip(train_controlled(cell), train_students(cell), strict=True):
+    trained = grid("crossing", "smoke")[0]
+    for ours, plain in zip(train_controlled(trained), train_students(trained), strict=True):
         assert all(ours[name] == plain[name] for name in plain if name != "seconds")
-    table = pd.DataFrame([{**fields_of(cell), "cell": canonical(cell), **row} for row in train_controlled(cell)])
+    fields = {**fields_of(trained), "cell": canonical(trained)}
+    table = pd.DataFrame([fields | row for row in train_controlled(trained)])
     (length,) = gaps(table)["length"]
-    teacher = sample(cell.task, cell.alpha, cell.d, cell.rng()).teacher.double()
-    assert length == pytest.approx(float(teacher @ teacher) / cell.d - 1, abs=1e-6)
+    teacher = sample(trained.task, trained.alpha, trained.d, trained.rng()).teacher.double()
+    assert length == pytest.approx(float(teacher @ teacher) / trained.d - 1, abs=1e-6)
 
 
 def drawn(rng, root=0.715, count=120):
@@ -89,7 +93,8 @@ def test_students_above_theory_at_infinite_d():
             part = {"omega": 0.1, "alpha": alpha, "start": "semantic", "d": d, "train_loss": values}
             rows.append(pd.DataFrame(part | dict(zip(CONTROLS, known_of_data))))
     theory = {(0.1, alpha, "semantic"): Measured(known, 0.01 * known) for alpha, known in ((0.65, 1e-3), (0.7, 2e-3))}
-    shares = above_theory(pd.concat(rows), theory, "train_loss")
+    given = {"trained": pd.concat(rows), "theory": {"train_loss": theory}}
+    shares = cell(PAGE, "above_theory", **given)["above_theory"]("train_loss", 1)
     assert [*shares] == [(0.1, "semantic")] and shares[0.1, "semantic"].value == pytest.approx(0.03, abs=1e-4)
     assert shares[0.1, "semantic"].error == pytest.approx(0.01, rel=1e-3)
 
@@ -104,10 +109,16 @@ def test_lower_minima_move_the_crossing():
     frame = pd.DataFrame({"positional": more + 1e-6, "semantic": 1e-6}, index)
     places = pd.MultiIndex.from_product([[0.1, 0.2], [250, 500]], names=["omega", "d"])
     crossings = pd.DataFrame({"slope": [-5e-4, -7e-4, -6e-4, -6e-4], "slope_error": 6e-5 * 2**0.5}, places)
-    shifts = crossing_shifts(frame.rename_axis(columns="valley").stack(), crossings)
-    assert shifts[0.1].value == pytest.approx(0, abs=1e-9) and shifts[0.2].value == pytest.approx(5e-3)
-    assert shifts[0.1].error == pytest.approx(5**0.5 * 1e-6 / 6e-4)
-    assert shifts[0.2].error == pytest.approx(5e-3 * np.hypot(5**0.5 / 3, 0.1))
+    limits = pd.DataFrame({"alpha": 0.7, "alpha_error": 1e-3}, pd.Index([0.1, 0.2], name="omega"))
+    hops = {"hop": frame.rename_axis(columns="valley").stack()}
+    given = {"trained": None, "hops": hops, "by_dimension": lambda table, power: (crossings, limits)}
+    rows = cell(PAGE, "students_at_infinite_d", **given)["students_at_infinite_d"](1)
+    later, error = rows["later"], rows["later_error"]
+    assert later[0.1] == pytest.approx(0, abs=1e-9) and later[0.2] == pytest.approx(5e-3)
+    assert error[0.1] == pytest.approx(5**0.5 * 1e-6 / 6e-4)
+    assert error[0.2] == pytest.approx(5e-3 * np.hypot(5**0.5 / 3, 0.1))
+    assert rows["searched"].tolist() == pytest.approx((0.7 + later).tolist())
+    assert rows["searched_error"].tolist() == pytest.approx(np.hypot(1e-3, error).tolist())
 
 
 def test_what_searches_gain_on_the_informed_minimum():
@@ -122,7 +133,10 @@ def test_what_searches_gain_on_the_informed_minimum():
     ]
     rows = [{"search": search, "number": k, "train_loss": 1e-6 * loss, "q": q} for search, k, loss, q in losses]
     rows.append({"search": "anneal", "number": 0, "train_loss": 0.0, "q": 9.0})
-    gained = searched(pd.DataFrame(rows).assign(**starts)).loc[(0.1, "positional", 100, 3)]
+    hops = cell(PAGE, "hops", searches=pd.DataFrame(rows).assign(**starts))["hops"]
+    gained = hops.loc[(0.1, "positional", 100, 3)]
     assert gained.to_dict() == pytest.approx({"hop": 5e-6, "hop_share": 5 / 9, "grows": 0.25, "same": 2 / 3})
     ends = pd.DataFrame({"number": [1, 0, 2], "train_loss": [2e-6, 5e-6, 4e-6]})
-    assert displaced(ends.assign(**starts)).tolist() == pytest.approx([3e-6])
+    given = {"hops": hops, "DATA_SET": DATA_SET, "searches": pd.DataFrame({"d": [100], "count": 1, "worst": 0.05})}
+    given |= {"profile": "", "read": lambda *_: ends.assign(**starts, count=3), "quote": lambda *_, **__: None}
+    assert cell(PAGE, "ahead", **given)["ahead"].tolist() == pytest.approx([2e-6])

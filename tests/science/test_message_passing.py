@@ -16,10 +16,11 @@ from attention_phases.attention import target_attention
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
-from attention_phases.theory import solve
+from attention_phases.theory import solve, stability
 from attention_phases.theory.equations import Overlaps, Scalars
 from attention_phases.theory.kernels import general
 from attention_phases.theory.kernels.two_tokens import forces
+from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.stability import contraction, gains, gains_of_columns, modes, settling_distance, trajectory
 from attention_phases.training import message_passing
 from attention_phases.training.message_passing import iterate, limiting, start_state, step
@@ -80,6 +81,18 @@ def test_its_course_is_the_state_evolution():
             scale = theory["V"][t] if name == "V" else task.sigma**2
             allowed = 4 * np.hypot(error[t, k], theory[f"{name}_error"][t]) + 5 / d * scale
             assert abs(mean[t, k] - theory[name][t]) < allowed, (name, t)
+
+
+def test_the_errors_of_a_course_are_those_of_courses_on_one_scramble_each(monkeypatch):
+    start, nets, alone = Scalars(0.5, 0.0, 0.25, 12.0), gaussian_points(2**6, 4), []
+    whole = trajectory(TASK, 1.5, start, 2, 2**6, 4)
+    for net in nets:
+        monkeypatch.setattr(stability, "gaussian_points", lambda *_, net=net: net[None])
+        alone.append(trajectory(TASK, 1.5, start, 2, 2**6, 4)[["q", "m", "theta", "V"]])
+    for k, name in enumerate(("q", "m", "theta", "V")):
+        values = np.array(alone)[:, :, k]
+        assert whole[name].to_numpy() == pytest.approx(values.mean(0))
+        assert whole[f"{name}_error"].to_numpy() == pytest.approx(values.std(0, ddof=1) / 2)
 
 
 def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():

@@ -12,7 +12,7 @@ from attention_phases.measured import standard_error
 from attention_phases.theory import equations as state_evolution
 from attention_phases.theory import solve
 from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.equations import Overlaps, Setting
+from attention_phases.theory.equations import Overlaps, Setting, teacher_fit
 from attention_phases.theory.kernels.two_tokens import forces
 from attention_phases.theory.one_step import solution
 from attention_phases.theory.one_step.equations import (
@@ -30,7 +30,7 @@ from attention_phases.theory.one_step.equations import (
 from attention_phases.theory.one_step.solution import UNSETTLED, inner_gains, one_step
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
-from attention_phases.theory.stability import gains, teacher_fit
+from attention_phases.theory.stability import gains
 
 pytestmark = pytest.mark.slow
 

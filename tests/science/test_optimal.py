@@ -11,7 +11,7 @@ from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput, ResultError
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import MATRICES, Task
-from attention_phases.theory import solve
+from attention_phases.theory import baseline, solve
 from attention_phases.theory.baseline import (
     COMPARED,
     best_students,
@@ -20,6 +20,7 @@ from attention_phases.theory.baseline import (
     floors,
     lasting_end,
     linear_baseline,
+    mean_attention,
 )
 from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
 from attention_phases.theory.quadrature import tensor_rule
@@ -271,3 +272,31 @@ def test_labels_that_rounding_has_made_positions_alone_are_a_failure(sigma):
 def test_bad_input_is_named(arguments, name):
     with pytest.raises(BadInput, match=f"^{name} = "):
         optimal(TASK, **{"alpha": 0.3} | arguments)
+
+
+def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():
+    for alpha in (0.2, 0.3, 0.45):
+        value, error = optimal(TASK, alpha).q
+        with np.errstate(over="ignore"):  # of many nodes the outermost weigh nothing
+            finer = overlap(alpha, nodes=(100, 240))
+        assert abs(finer - value) < error + 1e-14 and error < 1e-4 * value
+
+
+@pytest.mark.parametrize(
+    ("of", "which"),
+    [(end, "critical"), (end, "linear"), (lasting_end, "semantic"), (lasting_end, "positional")],
+    ids=["critical", "linear", "semantic", "positional"],
+)
+def test_the_error_of_an_end_is_that_of_its_rule(of, which, monkeypatch):
+    """Of larger tokens and few nodes, with which more of them say something else."""
+    monkeypatch.setattr(baseline, "FLOOR_NODES", 20)
+    value, error = of(Task(sigma=2.0), which)
+    monkeypatch.setattr(baseline, "FLOOR_NODES", 32)
+    assert 1e-6 < abs(of(Task(sigma=2.0), which).value - value) < error < 0.05 * value
+
+
+def test_the_mean_attention_of_an_uneven_matrix_is_that_of_drawn_fields():
+    task = Task(omega=0.7, sigma=0.8, matrix=((0.3, 0.6), (0.9, 0.2)))
+    y = task.sigma * np.random.default_rng(6).standard_normal((10**5, 2))
+    labels = target_attention(y, task.omega, np.array(task.matrix))
+    assert (np.abs(labels.mean(0) - mean_attention(task)) < 4 * labels.std(0) / 10**2.5).all()

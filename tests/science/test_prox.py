@@ -14,6 +14,7 @@ from attention_phases.task import MATRICES
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates
 from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, prox
 from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.training import message_passing
 
 fields = st.floats(-4, 4)
 targets = st.floats(0.01, 0.99)
@@ -263,11 +264,13 @@ def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
     agree(averages.response, V**2 * (by_w**2).sum((1, 2)))
 
 
-def test_trace_and_square_of_the_forces_are_of_their_finite_differences():
+def test_the_trace_of_the_forces_is_that_of_their_finite_differences():
     rng, V, variance, step = np.random.default_rng(0), 0.7, 0.25, 1e-4  # at so small a V the prox has no jumps
     w, t = rng.standard_normal((2, 50)), rng.uniform(0.1, 0.9, (2, 50))
-    _, trace, square = forces(w, t, V, variance)
-    sides = [[forces(w + side * shift, t, V, variance)[0] for side in (step, -step)] for shift in np.eye(2)[:, :, None]]
-    slopes = np.array([(above - below) / (2 * step) for above, below in sides])  # (by, of, sentences)
+    g, envelopes = forces(w, t, V, variance)
+    sides = [[forces(w + side * shift, t, V, variance) for side in (step, -step)] for shift in np.eye(2)[:, :, None]]
+    slopes = np.array([(above[0] - below[0]) / (2 * step) for above, below in sides])  # (by, of, sentences)
+    trace = message_passing._derivatives(w + V * g, t, V, variance)
     assert trace == pytest.approx(slopes[0, 0] + slopes[1, 1], abs=1e-6)
-    assert square == pytest.approx((slopes**2).sum((0, 1)), abs=1e-6)
+    falls = np.array([(above[1] - below[1]) / (2 * step) for above, below in sides])
+    assert -falls == pytest.approx(g, abs=1e-6) and envelopes.shape == (50,)  # the envelope's slope is (w - h*)/V

@@ -1,11 +1,14 @@
 """Searches of a valley for lower minima: what they return is a minimum, never a higher one, and the lowest is found."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments import searches
-from attention_book.experiments.searches import misfits
+from attention_book.experiments import minima
+from attention_book.experiments.cells import SearchCell, ValleyCell
+from attention_book.experiments.minima import misfits
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.training.optimizers import GD_RATE, LBFGS_TOLERANCE, fit
@@ -32,26 +35,26 @@ def test_hops_lead_to_lower_minima_from_which_none_leads_lower():
     gained = 0
     for seed in range(12):
         data, begun = drawn(seed)
-        lowest, hops = searches.hop(data, LAM, begun, worst=0.2)
+        lowest, hops = minima.hop(data, LAM, begun, worst=0.2)
         assert lowest.grad_norm <= LBFGS_TOLERANCE
         assert (lowest.train_loss < begun.train_loss) == (hops > 0)
         gained += hops
-        assert searches.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
+        assert minima.hop(data, LAM, lowest, worst=0.2) == (lowest, 0)
         # By hand: without any one of the nine worst sentences, and with it again, descent comes back or ends higher.
         for number in misfits(data, lowest.weights).argsort(descending=True)[:9]:
             fewer = torch.arange(len(data.inputs)) != number
             parts = {name: getattr(data, name)[fewer] for name in ("inputs", "stiffness", "targets")}
             without = fit(type(data)(**{**vars(data), **parts}), LAM, lowest.weights[None])[0]
-            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - searches.LOWER
+            assert fit(data, LAM, without.weights[None])[0].train_loss > lowest.train_loss - minima.LOWER
     assert gained > 0
 
 
 def test_langevin_descent_comes_back_when_cold_and_leaves_the_valley_when_hot():
     data, begun = drawn()
     for temperature, stays in ((0.0, True), (1e-6, True), (10.0, False)):
-        minimum = searches.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
+        minimum = minima.anneal(data, LAM, begun, temperature, np.random.default_rng(0), steps=300)
         assert minimum.grad_norm <= LBFGS_TOLERANCE
-        assert (abs(minimum.train_loss - begun.train_loss) < searches.LOWER) == stays
+        assert (abs(minimum.train_loss - begun.train_loss) < minima.LOWER) == stays
 
 
 def test_the_noise_of_langevin_descent_has_its_variance():
@@ -62,10 +65,56 @@ def test_the_noise_of_langevin_descent_has_its_variance():
         return torch.zeros(1, dtype=torch.float64), torch.zeros_like(weights)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searches.two_tokens, "risk", no_force)
-        patch.setattr(searches, "fit", lambda data, lam, weights: [walked.append(weights[0])])
+        patch.setattr(minima, "risk", no_force)
+        patch.setattr(minima, "fit", lambda data, lam, weights: [walked.append(weights[0])])
         begun = drawn()[1]
         start = torch.zeros(20_000)
-        searches.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0, True), 0.02, np.random.default_rng(1), 40)
+        minima.anneal(None, 0.0, type(begun)(start, 0.0, 0.0, 0, 0.0, True), 0.02, np.random.default_rng(1), 40)
     expected = 2 * GD_RATE * 0.02 * sum(1 - step / 40 for step in range(40))
     assert walked[0].var().item() == pytest.approx(expected, rel=5 * (2 / 20_000) ** 0.5)
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """Where the starts of a cell end: some weights, the same but for 1e-3 and for 2e-2, and its mirror image."""
+    first, aside = np.random.default_rng(0).standard_normal((2, 60))
+    aside -= (aside @ first) / (first @ first) * first
+    aside *= np.linalg.norm(first) / np.linalg.norm(aside)
+    weights = [first, first + 1e-3 * aside, first + 2e-2 * aside, -first]
+    data = drawn()[0]
+    students = [SimpleNamespace(weights=torch.from_numpy(w), train_loss=float(k)) for k, w in enumerate(weights)]
+    monkeypatch.setattr(minima, "_ends", lambda cell: (data, students[: cell.count], np.random.default_rng(1)))
+    monkeypatch.setattr(minima, "order_parameters", lambda task, weights, teacher: {"q": float(weights[0])})
+    return weights, students
+
+
+def test_ends_that_are_one_minimum_have_one_number_whatever_their_sign(ends):
+    rows = minima.descend(ValleyCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 4))
+    assert [row["minimum"] for row in rows] == [0, 0, 1, 0] and [row["number"] for row in rows] == [0, 1, 2, 3]
+    assert [row["nearest"] for row in rows] == pytest.approx([0, 1e-3, 1.9e-2, 0], rel=1e-2, abs=1e-7)
+    assert [row["aligned"] for row in rows] == pytest.approx([1, 1 - 0.019**2 / 2, 1 - 0.02**2 / 2, 1], abs=1e-5)
+
+
+def test_a_search_goes_on_from_each_end_and_is_compared_with_the_lowest_of_all(ends, monkeypatch):
+    weights, students = ends
+    lower = SimpleNamespace(weights=torch.from_numpy(weights[2]), train_loss=-1.0)
+    hot = SimpleNamespace(weights=torch.from_numpy(weights[1]), train_loss=5.0)
+    asked = []
+    monkeypatch.setattr(
+        minima, "hop", lambda data, lam, start, worst: (start, 0) if start.train_loss else (lower, 2)
+    )
+    monkeypatch.setattr(minima, "anneal", lambda *given: asked.append(given[1:4]) or hot)
+    rows = minima.search(SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
+    told = [(row["search"], row["number"], row.get("hops"), row.get("temperature"), row["train_loss"]) for row in rows]
+    assert told == [
+        ("descent", 0, None, None, 0.0),
+        ("hop", 0, 2, None, -1.0),
+        ("descent", 1, None, None, 1.0),
+        ("hop", 1, 0, None, 1.0),
+        ("anneal", 0, None, 0.01, 5.0),
+        ("anneal", 0, None, 0.3, 5.0),
+    ]
+    assert asked == [(Task().lam, students[0], temperature) for temperature in (0.01, 0.3)]
+    away = np.array([2e-2, 0, 1.9e-2, 1.9e-2, 1.9e-2, 1.9e-2])
+    assert [row["aligned"] for row in rows] == pytest.approx(1 - away**2 / 2, abs=1e-5)
+    assert [row["q"] for row in rows] == [weights[k][0] for k in (0, 2, 1, 1, 1, 1)]

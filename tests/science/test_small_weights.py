@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.task import Task
-from attention_phases.theory.small_weights import DIRECTIONS, growing_cosines, growth_rates, hessian
+from attention_phases.theory.small_weights import DIRECTIONS, beginnings, growing_cosines, growth_rates, hessian
 
 TASK, RATE = Task(), 0.15
 
@@ -39,14 +39,20 @@ def test_outliers_and_early_descent_are_those_on_data(alpha, matrix):
     task, d, steps = Task(matrix=matrix), 600, np.array([0, 60])
     theory, cosines = growth_rates(task, alpha), growing_cosines(task, alpha, d, RATE, steps)
     rates, squares = {name: [] for name in DIRECTIONS}, {name: [] for name in DIRECTIONS}
+    sizes = []
     for seed in range(8):
         data = sample(task, alpha, d, np.random.default_rng(seed))
         values, vectors = np.linalg.eigh(hessian(data, task.lam))
         powers = (1 - RATE * values) ** (2 * steps[:, None])
+        sizes.append(powers.mean(1)[1])
         for name, unit in directions(data).items():
             along = (vectors.T @ unit) ** 2
             rates[name].append(-values[np.argmax(along)])
             squares[name].append(powers @ along / powers.sum(1))
+    grown = [beginning.squares(RATE, steps) for beginning in beginnings(task, alpha)]
+    size = np.mean([((d - 2) * one["bulk"] + one["positional"] + one["semantic"])[1] / d for one in grown])
+    spread = np.std(sizes, ddof=1) / 8**0.5
+    assert abs(np.mean(sizes) - size) < 4 * spread < 0.1 * size
     for name in DIRECTIONS:
         if np.isfinite(theory[name].value) and theory[name].value > 1.05 * theory["bulk"].value:
             error = np.hypot(np.std(rates[name], ddof=1) / 8**0.5, theory[name].error)

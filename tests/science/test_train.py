@@ -125,8 +125,8 @@ BAD_FITS = {
     "rate = 300.0: must be smaller: gradient descent diverges": {"optimizer": "gd", "rate": 300.0},
     "rate = -1: must be": {"optimizer": "gd", "rate": -1},
     "steps = 0: must be": {"optimizer": "gd", "steps": 0},
-    "setting of lbfgs = 'rate': must be one of tolerance": {"rate": 0.1},
-    "setting of adam = 'rate': must be left out": {"optimizer": "adam", "rate": 0.1},
+    "rate = 0.1: must be left out: lbfgs takes tolerance": {"rate": 0.1},
+    "rate = 0.1: must be left out: adam takes none": {"optimizer": "adam", "rate": 0.1},
     "optimizer = 'sgd': must be one of": {"optimizer": "sgd"},
 }
 

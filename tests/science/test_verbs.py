@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from attention_phases import Architecture, BadInput, Task, follow, message_passing, solve, test_error, threshold, train
+from attention_phases import (
+    Architecture,
+    BadInput,
+    Task,
+    fit,
+    follow,
+    linear_baseline,
+    message_passing,
+    solve,
+    test_error,
+    threshold,
+    train,
+)
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
 from attention_phases.theory import thresholds
@@ -48,7 +60,11 @@ def test_overlaps_of_theory_and_of_students_have_one_form():
     [
         (TASK, 3.0, np.inf, "overlaps = 3.0"),
         (TASK, {"q": 0.1, "m": 0.0}, np.inf, "overlaps = {"),
-        (TASK, {"q": -0.1, "m": 0.0, "theta": 0.0}, np.inf, "q = -0.1"),
+        (TASK, {"q": 0.0, "m": 0.0, "theta": 0.0}, np.inf, "q = 0.0"),
+        (TASK, {"q": 0.1, "m": np.nan, "theta": 0.0}, np.inf, "m = nan"),
+        (TASK, {"q": 0.1, "m": 0.0, "theta": 5.0}, np.inf, "theta = 5.0"),
+        (TASK, {"q": 0.1, "m": 0.0, "theta": 0.0}, np.nan, "d = nan"),
+        ("task", {"q": 0.1, "m": 0.0, "theta": 0.0}, np.inf, "task = 'task'"),
         (Task(teachers=(1.0, 1.0)), {"q": 0.1, "m": 0.0, "theta": 0.0}, np.inf, "task = Task"),
         (Task(encoding=2.0), {"q": 0.1, "m": 0.0, "theta": 0.0}, 100, "d = 100"),
     ],
@@ -69,6 +85,11 @@ def test_a_solution_is_a_start_on_its_own_branch_alone():
     for start in (positional, positional.overlaps, "semantic", semantic.overlaps._replace(q=np.nan)):
         with pytest.raises(BadInput, match=r"^start = .*: must be a solution of the semantic branch, or its overlaps$"):
             solve(TASK, 2.0, "semantic", start=start, **FEW)
+
+
+def test_a_branch_that_is_nowhere_has_an_empty_table_of_the_same_columns():
+    nowhere = follow(TASK, "semantic", [0.01], **FEW)
+    assert nowhere.stopped and nowhere.table["theta"].empty and nowhere.table["saddle"].empty
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():
@@ -125,7 +146,15 @@ REFUSED = {
     "alpha = '1.5': must be a finite number > 0": lambda: solve(TASK, "1.5", "semantic"),
     "alphas = -1.0: must be": lambda: follow(TASK, "semantic", [1.0, -1.0]),
     "branch = 'both': must be one of semantic": lambda: follow(TASK, "both", [1.0]),
-    "seeds = []: must be at least one": lambda: train(TASK, 1.0, 20, seeds=[]),
+    "task = 4: must be of the kind Task": lambda: threshold(4, "critical"),
+    "near = 1.2: must be of the kind Threshold": lambda: threshold(TASK, "critical", near=1.2),
+    "alphas = 2.0: must be several values": lambda: follow(TASK, "semantic", 2.0),
+    "seeds = []: must be several values, at least 1": lambda: train(TASK, 1.0, 20, seeds=[]),
+    "starts = 3: must be several values": lambda: train(TASK, 1.0, 20, starts=3),
+    "start = 'second': must be one of semantic": lambda: train(TASK, 1.0, 20, starts="second"),
+    "rate = 0.1: must be left out: lbfgs takes tolerance": lambda: train(TASK, 1.0, 20, rate=0.1),
+    "data = 3: must be of the kind Dataset or Sentences": lambda: fit(3, 0.1, torch.ones(1, 20)),
+    "nodes = 0: must be a whole number >= 1": lambda: linear_baseline(TASK, nodes=0),
     "seed = 1.5: must be a whole number >= 0": lambda: train(TASK, 1.0, 20, seeds=1.5),
     "start = 'teacher': must be one of": lambda: train(TASK, 1.0, 20, starts="teacher"),
     "workers = 0: must be": lambda: train(TASK, 1.0, 20, workers=0),

@@ -1,13 +1,31 @@
-"""What several pages set beside published numbers: thresholds of theory and students, students of growing d."""
+"""Beside the published numbers: thresholds of theory and students, students of growing d, scores of the authors' means.
+
+`command_line.authors_tables` makes the comparison of means that is stored, from a checkout of their repository.
+"""
+
+import json
+
+import numpy as np
+import pandas as pd
+from scipy.stats import kstest, norm, t
 
 from attention_phases.measured import Measured
+from attention_phases.task import Task
+from attention_phases.theory import encoding_error, mean_attention
 
 from .. import published
+from ..paths import DATA
 from ..published import OF_THRESHOLD, Comparison, compare
+from ..store import parquet
 from .instances import GAPS, absolute_means
 from .thresholds import crossings
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
+NAME = "published_tables"
+CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
+LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
+OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
+SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
 
 
 def theory_comparison(kind, omega, ours, nets):
@@ -49,3 +67,72 @@ def sizes_beside_published(table, task, names):
             known, where = published.SCALING[name][d], {"d": d, "branch": start}
             comparisons.append(Comparison(name, where, known, Measured(*ours.loc[d]), "students", seeds, "instances"))
     return compare(comparisons)
+
+
+# The authors' tables
+
+
+def encodings(cells):
+    """By how much a linear model's test error grows when it reads the positions too, of each cell."""
+    where = ["matrix", "sigma", "omega", "d"]
+
+    def added(row):
+        task = Task(omega=row.omega, sigma=row.sigma, matrix=json.loads(row.matrix))
+        return encoding_error(mean_attention(task), row.d)
+
+    points = cells[where].drop_duplicates()
+    by_point = points.assign(encoding=[added(row) for row in points.itertuples()])
+    return cells[where].merge(by_point, how="left")["encoding"].set_axis(cells.index)
+
+
+def ours(rows):
+    """Means of `stored_students` over data sets: `CELL`, optimizer, quantity, ours, ours_error and instances."""
+    columns = {
+        "m": rows["m"].abs(),
+        "theta": rows["theta"].abs(),
+        "m^2": rows["m"] ** 2,
+        "theta^2": rows["theta"] ** 2,
+    }
+    long = rows.assign(**columns).melt([*CELL, "optimizer"], [*LOSSES, *OVERLAPS, *SQUARES], "quantity")
+    grouped = long.groupby([*CELL, "optimizer", "quantity"])["value"]
+    return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()
+
+
+def standard_scores(compared):
+    """The differences of means as standard normal numbers, to two decimals.
+
+    The difference over its estimated error follows Student's t with Welch's degrees of freedom, or, where we take
+    their scatter to be ours, with one fewer than our data sets. The score has the same probability under a Gaussian.
+    """
+    own, instances, runs = compared["ours_error"] ** 2, compared["instances"], compared["runs"]
+    alike = compared["spread"].isna()
+    other = (compared["spread"] ** 2 / runs).where(~alike, own * instances / runs)
+    freedom = (own + other) ** 2 / (own**2 / (instances - 1) + other**2 / (runs - 1))
+    ratio = (compared["ours"] - compared["published"]) / np.sqrt(own + other)
+    tail = t.sf(ratio.abs(), freedom.where(~alike, instances - 1))
+    return (np.sign(ratio) * norm.isf(tail)).round(2)
+
+
+def summary(compared):
+    """Count, median and 95th percentile of ``|z|``, share beyond 3 and mean z by figure and quantity, of one optimiser.
+
+    `p` is the smallest of the Kolmogorov-Smirnov probabilities of the starts against a standard normal number, times
+    the number of starts: cells of one start are independent of each other.
+    """
+    scores = compared["z"].abs()
+    where = [compared["figure"].astype(str), compared["quantity"].astype(str)]
+    columns = {"numbers": scores.groupby(where).size(), "median": scores.groupby(where).median()}
+    columns |= {"percentile_95": scores.groupby(where).quantile(0.95), "beyond_3": (scores > 3).groupby(where).mean()}
+    by_start = compared["z"].groupby([*where, compared["start"].astype(str)]).agg(_p).groupby(level=[0, 1])
+    p = (by_start.min() * by_start.size()).clip(upper=1)
+    table = pd.DataFrame(columns | {"mean_z": compared["z"].groupby(where).mean(), "p": p}).reset_index()
+    return table.sort_values("figure", key=lambda names: names.str.extract(r"(\d+)")[0].astype(int), kind="stable")
+
+
+def _p(scores):
+    return kstest(scores, "norm").pvalue
+
+
+def stored():
+    """The comparison that is kept."""
+    return parquet.load(DATA / f"{NAME}.parquet")

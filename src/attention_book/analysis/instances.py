@@ -1,7 +1,7 @@
 """Data sets taken together: means with their errors, differences on the same data, and what students do at infinite d.
 
 A column `x_error` is the standard error of `x`. Where the losses of students cross at infinite d is read off a fit with
-control variates (`experiments.controls`), and how far the lower minima of searches move it.
+control variates (`simulation.controls`), and how far the lower minima of searches move it.
 """
 
 from typing import NamedTuple
@@ -229,88 +229,3 @@ def by_dimension(table, power=1.0):
         for omega in crossings.index.unique("omega")
     }
     return crossings, as_columns(limits, "omega")
-
-
-def above_theory(table, theory, name, power=1.0):
-    """By which share q or the training loss at infinite d exceeds that of theory: `Measured` by omega and start.
-
-    The mean over the alphas at which theory has a solution, with the quadrature error of theory.
-
-    table: the experiment "crossing".
-    theory: (omega, alpha, start) to `Measured` of the replica-symmetric solution.
-    name: "q" or "train_loss".
-    """
-    rows = table.astype({"start": str})
-    known = [theory.get(place, UNKNOWN) for place in zip(rows["omega"], rows["alpha"], rows["start"])]
-    rows[["theory", "theory_error"]] = known
-    rows = rows.dropna(subset="theory")
-    rows = rows.assign(share=rows[name] / rows["theory"] - 1, unsure=rows["theory_error"] / rows["theory"])
-    shares = {}
-    for where, some in rows.groupby(["omega", "start"]):
-        means = {
-            d: intercept(np.column_stack([np.ones(len(same)), same[[*CONTROLS]]]), same["share"].to_numpy())
-            for d, same in some.groupby("d")
-        }
-        share = limit(means, power)
-        error = some.groupby("alpha")["unsure"].first().mean()
-        shares[where] = Measured(share.value, float(np.hypot(share.error, error)))
-    return shares
-
-
-def searched(table):
-    """The lowest minimum that hops find on each data set, against the informed one, from the experiment "searched".
-
-    By omega, valley, d and seed: `hop`, training loss gained; `hop_share`, that over the loss; `grows`, by which share
-    q is larger; `same`, share of the starts that lead to this minimum.
-    """
-    from attention_phases.training.optimizers import LOWER  # with torch, slow to load
-
-    rows = table.astype({"search": str, "valley": str}).set_index(DATA_SET).sort_index()
-    informed = rows[(rows["search"] == "descent") & (rows["number"] == 0)]
-    hopped = rows[rows["search"] == "hop"].sort_values("train_loss")
-    lowest = hopped.groupby(DATA_SET).first()
-    gained = informed["train_loss"] - lowest["train_loss"]
-    losses = hopped["train_loss"]
-    same = (losses < lowest["train_loss"].reindex(losses.index) + LOWER).groupby(DATA_SET).mean()
-    share, grows = gained / informed["train_loss"], lowest["q"] / informed["q"] - 1
-    return pd.DataFrame({"hop": gained, "hop_share": share, "grows": grows, "same": same})
-
-
-def displaced(table):
-    """Training loss that the lowest of all displaced starts gains on the informed one, by omega, valley, d and seed.
-
-    table: the experiment "lowest": start 0 is the informed one.
-    """
-    rows = table.astype({"valley": str}).sort_values("number").groupby(DATA_SET)["train_loss"]
-    return rows.first() - rows.min()
-
-
-def at_infinite_d(gained, power):
-    """Limit of infinite d of the mean over data sets: `Measured` by the other names of the index.
-
-    gained: series over omega, d and seed, and perhaps the valley.
-    """
-    names = [name for name in gained.index.names if name not in ("d", "seed")]
-    means = with_errors(gained.rename("gained").groupby([*names, "d"])).reset_index("d")
-    return {
-        where: limit({row.d: Measured(row.gained, row.gained_error) for row in rows.itertuples()}, power)
-        for where, rows in means.groupby(names if len(names) > 1 else names[0])
-    }
-
-
-def crossing_shifts(gained, crossings, power=1.0):
-    """By how much the losses cross later where the lowest minima found stand for the informed ones: by omega.
-
-    What the positional valley gains more on the same data, over the mean slope of the gap, whose error is included.
-
-    gained, crossings: `hop` of `searched`, and the first frame of `by_dimension`.
-    """
-    valleys = gained.unstack("valley")
-    shifts = {}
-    for omega, more in at_infinite_d(valleys["positional"] - valleys["semantic"], power).items():
-        fits = crossings.loc[omega]
-        weights = 1 / fits["slope_error"] ** 2
-        total = weights.sum(min_count=1)  # unknown where a slope has no error
-        fall, error = -(weights @ fits["slope"]) / total, total**-0.5
-        shifts[omega] = Measured(more.value / fall, float(np.hypot(more.error, more.value * error / fall) / fall))
-    return shifts

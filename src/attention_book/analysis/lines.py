@@ -1,9 +1,12 @@
-"""Theory of the standard task along alpha, as stored, or computed where it is not."""
+"""Theory of the standard task along alpha, as stored, or computed where it is not; with one step of breaking."""
+
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from attention_phases.errors import ResultError
+from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
@@ -12,7 +15,11 @@ from ..experiments.cells import LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..store.parquet import as_column_value
+from ..paths import DATA
+from ..store.parquet import as_column_value, load
+from .thresholds import curve
+
+SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
 def theory_lines(profile, omegas):
@@ -52,3 +59,52 @@ def losses_of(lines, branch, name):
         for what in (branch, "symmetric")
     )
     return minimum.combine_first(symmetric)
+
+
+# One step of replica symmetry breaking
+
+
+def with_one_step(table, what="critical", lines=None):
+    """A threshold with one step of breaking by omega, from the experiment "one_step".
+
+    `symmetric`, `shift` and `alpha`, each with its error by quadrature; `resolved`, whether the maximum of Phi was seen
+    on both branches. Where it was not, Phi hardly changes: the shift is the one at the last y tried.
+    Without the omega where a branch has no solution.
+
+    lines: theory of a map, if the thresholds that other pages give are to be those that the shift is added to.
+    """
+    rows = table[table["what"] == what].set_index("omega").sort_index()
+    resolved = rows["reason"].astype(str) == ""
+    rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
+    if lines is not None:
+        shared = curve(lines, what).set_axis(["symmetric", "symmetric_error"], axis=1)
+        rows.update(shared)
+        rows["alpha"] = rows["symmetric"] + rows["shift"]
+        rows["alpha_error"] = np.hypot(rows["symmetric_error"], rows["shift_error"])
+    return rows
+
+
+def breaking_shift(kind, omega):
+    """What one step of breaking adds to a threshold of the standard task, as `Measured`; NaN where it is not known."""
+    known = _breaking_shifts(kind)
+    return Measured(*known.loc[omega]) if omega in known.index else UNKNOWN
+
+
+@cache
+def _breaking_shifts(kind):
+    """The stored shifts by omega, where the maxima of Phi were seen: they are computed at the published size alone."""
+    stored = DATA / "one_step.parquet"
+    if not stored.exists():
+        return pd.DataFrame(columns=["shift", "shift_error"])
+    rows = with_one_step(load(stored), kind)
+    return rows.loc[rows["resolved"], ["shift", "shift_error"]]
+
+
+def ground_states(table):
+    """The lowest minima of both branches at the replica-symmetric alpha_c, from the experiment "one_step".
+
+    Rows by omega and branch; `gained`, with its error, is the shift over phi.
+    """
+    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
+    rows = rows.assign(gained=rows["shift"] / rows["phi"], gained_error=rows["shift_error"] / rows["phi"])
+    return rows.set_index(["omega", "branch"]).sort_index()

@@ -21,8 +21,7 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import OWN
 from attention_phases.theory.equations import Scalars
 
-from ..analysis.instances import GAPS, in_errors
-from ..analysis.published_tables import (
+from ..analysis.beside_published import (
     CELL,
     LOSSES,
     NAME,
@@ -32,6 +31,7 @@ from ..analysis.published_tables import (
     ours,
     standard_scores,
 )
+from ..analysis.instances import GAPS, in_errors
 from ..analysis.thresholds import crossing, curve, last_fall
 from ..experiments.cells import StudentCell
 from ..experiments.published_rule import rule_step

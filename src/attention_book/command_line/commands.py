@@ -207,6 +207,8 @@ def sweep(options):
 
     if (options.name is None) == (options.grid is None):
         raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
+    if options.grid and options.set:
+        raise BadInput("set", options.set, "left out beside --grid FILE, which has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
         cells, folder = own.cells_of(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
@@ -244,7 +246,7 @@ def verify(options):
 
 def published(options):
     """The authors' published tables beside the stored results of the same cells."""
-    from ..analysis.published_tables import summary
+    from ..analysis.beside_published import summary
     from . import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)

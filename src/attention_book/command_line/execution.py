@@ -3,18 +3,15 @@
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import contextmanager
-from pathlib import Path
 
 import jupytext
 import nbformat
 import papermill
-import yaml
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
@@ -26,10 +23,6 @@ from ..experiments.results import stored_in
 from .parameters import as_value, assigned, checked, marked, of_profile
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
-PAGE = "page"  # folder of the page of one notebook alone, and of what it needs
-FIGURES = "figures"  # folder of the files of figures, beside the notebooks that a page is built from
-SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
-ALONE = ("behind", "offline", "figures", "download")  # the book's extensions that such a page needs
 
 
 @contextmanager
@@ -153,43 +146,19 @@ def run_figure(name, profile, settings, folder, quiet):
         execute(text, folder, sizes, changes, bar=not quiet)
         if not quiet and sys.stderr.isatty():
             print("building the page", file=sys.stderr)
-        page, pictures = build_page(done, folder)
+        program = [sys.executable, paths.ROOT / "book" / "page.py", done, folder]
+        built = subprocess.run(program, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
         raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
-    return {"parameters": {**sizes, **changes}, "notebook": str(done), "page": str(page), **pictures}
-
-
-def build_page(done, folder):
-    """Build the page of one executed notebook as the book would; return its path, and those of its pictures by kind.
-
-    The page goes to a folder `PAGE` of `folder`, what is taken away of its figures beside that.
-    """
-    with tempfile.TemporaryDirectory() as place:
-        source = Path(place) / done.name
-        shutil.copy(done, source)
-        (source.parent / "_toc.yml").write_text(f"format: jb-book\nroot: {done.name}\n", encoding="utf-8")
-        (source.parent / "_config.yml").write_text(yaml.safe_dump(_configuration()), encoding="utf-8")
-        program = "from jupyter_book.cli.main import main; main()"
-        command = [sys.executable, "-c", program, "build", place, "--all", "--quiet"]
-        built = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace")
-        page = source.parent / "_build" / "html" / f"{done.stem}.html"
-        if built.returncode or not page.exists():
-            raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
-        shutil.copytree(page.parent, folder / PAGE, dirs_exist_ok=True)  # what else is there is not ours
-        files = [path for path in sorted((source.parent / FIGURES).iterdir()) if not path.stem.endswith(SHAPES)]
-        taken = [Path(shutil.copy(path, folder)) for path in files]
-    pictures = {kind: [str(path) for path in taken if path.suffix == f".{kind}"] for kind in ("svg", "csv")}
-    return folder / PAGE / page.name, pictures
-
-
-def _configuration():
-    """The book's, with its own files named from anywhere."""
-    whole = yaml.safe_load((paths.ROOT / "_config.yml").read_text(encoding="utf-8"))
-    whole["bibtex_bibfiles"] = [str(paths.ROOT / path) for path in whole["bibtex_bibfiles"]]
-    extra = whole["sphinx"]
-    extensions = extra["local_extensions"].items()
-    extra["local_extensions"] = {name: str(paths.ROOT / path) for name, path in extensions if name in ALONE}
-    for name in ("html_static_path", "templates_path"):
-        extra["config"][name] = [str(paths.ROOT / path) for path in extra["config"][name]]
-    extra["config"]["html_search_scorer"] = str(paths.ROOT / extra["config"]["html_search_scorer"])
-    return whole
+    if built.returncode:
+        raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
+    names = [
+        cell.metadata["mystnb"]["figure"]["name"] for cell in nbformat.read(done, 4).cells if "mystnb" in cell.metadata
+    ]
+    files = {kind: [folder / f"{name}.{kind}" for name in names] for kind in ("svg", "csv")}
+    return {
+        "parameters": {**sizes, **changes},
+        "notebook": str(done),
+        "page": str(folder / "page" / f"{text.stem}.html"),
+        **{kind: [str(path) for path in some if path.exists()] for kind, some in files.items()},
+    }

@@ -46,8 +46,8 @@ def main(arguments=None):
     except ModuleNotFoundError as error:
         if error.name.startswith("attention_"):
             raise
-        what = f"{options.command.__name__} needs {error.name}, which is not installed"
-        return _complain(f"{what}: in a checkout of the book, pip install -e '.[book]' does it")
+        how = "pip install -e '.[book]', in a checkout of the book, installs it"
+        return _complain(f"{options.command.__name__} needs {error.name}, which is not installed: {how}")
     except OSError as error:  # a full disk, a folder that may not be written
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:

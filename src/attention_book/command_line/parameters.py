@@ -128,7 +128,7 @@ def marked(notebook, text, sizes, changes):
     """An executed notebook with a banner below its title, if any parameter is not the published one.
 
     Where somebody has changed a value only figures and tables stay, but not those that compare with published numbers:
-    every text is about the published value. Captions, which say what is drawn, begin with what is changed.
+    every text, and the title, is about the published value. Captions, which say what is drawn, begin with the change.
 
     notebook: changed in place.
     text: Path of the text that it was read from.
@@ -141,13 +141,19 @@ def marked(notebook, text, sizes, changes):
     if not changed and not smaller:
         return notebook
     before, title, rest = HEADING.split(notebook.cells[0].source, maxsplit=1)
-    above = [before + title, _banner(changed, smaller, published), rest.strip()]
+    above = [before + (_name(title, text) if changed else title), _banner(changed, smaller, published), rest.strip()]
     notebook.cells[:1] = [new_markdown_cell(source) for source in above if source]
     if changed:
         notebook.cells = notebook.cells[:2] + [cell for cell in notebook.cells[2:] if _says_nothing_published(cell)]
         for cell in notebook.cells:
             _change_caption(cell.metadata.get("mystnb", {}), ", ".join(_listed(changed)))
     return notebook
+
+
+def _name(title, text):
+    """The title of a page without what it claims: "# Figure 2", or the name of its text (a Path)."""
+    numbered = re.match(r"# (Figure|Table) \d+", title)
+    return numbered[0] if numbered else f"# {text.stem.replace('_', ' ').capitalize()}"
 
 
 def _says_nothing_published(cell):

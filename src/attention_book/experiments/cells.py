@@ -18,7 +18,7 @@ from attention_phases.task import Task
 
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
-CONTROLS = ("length", "blind", "aligned", "encoded")  # what `controls` knows of the data of a `ControlledCell`
+CONTROLS = ("length", "blind", "aligned", "encoded")  # what `simulation.controls` knows of a cell's data
 EXCHANGED = 4  # epochs of the counting task on several data sets
 
 Tolerances = dict[str, tuple[float, float]]
@@ -68,13 +68,16 @@ def _with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[
     return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)
 
 
+_COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
+_TEACHERS = ("teacher_1", "teacher_2")
+
 # Two runs of one cell whose sums are rounded in another order end in points that differ by |grad R| over the softest
 # curvature: up to 3e-5 in the overlaps at d = 1000, and 3e-10 in the loss, which is flat there. The tolerances are ten
 # times that and more, and a hundredth of the spread between seeds.
 STUDENTS: Tolerances = {
-    "q": (0, 3e-4),
-    "m": (0, 3e-4),
-    "theta": (0, 3e-4),
+    **dict.fromkeys(("q", "m", "theta", *_TEACHERS), (0, 3e-4)),
+    **dict.fromkeys(_COLUMNS, (0, 1e-3)),
+    **dict.fromkeys(CONTROLS, (0, 1e-9)),
     "train_loss": (0, 1e-8),
     "test_mse": (0, 3e-6),
     "linear_mse": (0, 5e-7),
@@ -83,10 +86,6 @@ UNREPEATABLE = ("seconds", "steps", "grad_norm")  # the last digits decide when 
 # The linear fit's sums have alpha d^2 terms in float32. Where these are a million or more, recomputed fits differ by up
 # to 3.9e-13 a term (in 262 cells). Data sets scatter by 2e-4.
 LINEAR_TERM = 1e-12
-CONTROLLED = STUDENTS | dict.fromkeys(CONTROLS, (0, 1e-9))
-_COLUMNS = ("q_11", "q_12", "q_22", "m_1", "m_2", "theta_1", "theta_2")  # of two columns, without sigma^2
-ARCHITECTURES = STUDENTS | dict.fromkeys(_COLUMNS, (0, 1e-3))
-STRUCTURED = ARCHITECTURES | {"teacher_1": (0, 3e-4), "teacher_2": (0, 3e-4), "length": (0, 1e-9)}
 VALLEYS = STUDENTS | {"nearest": (0, 2e-3), "aligned": (0, 1e-4), "minimum": (0, 0)}
 
 # On the plane through two minima the loss away from them changes as they do.
@@ -94,10 +93,8 @@ PLANE: Tolerances = {"m": (0, 3e-4), "theta": (0, 3e-4), "train_loss": (1e-4, 1e
 FIRST_STEPS: Tolerances = {name: (1e-3, 3e-6) for name in ("q", "m", "theta")}
 
 # Where the prox jumps the solver ends within a fifth of an error bar of the fixed point, and rounding decides where.
-_OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon")
-THEORY = _with_errors((*_OF_THEORY, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
-_TEACHERS = ("teacher_1", "teacher_2")
-OF_VARIANTS = _with_errors((*_OF_THEORY, *_COLUMNS, *_TEACHERS, "gain"), (1e-3, 1e-9), (5e-2, 1e-9))
+_OF_THEORY = ("alpha", "resolved", "q", "m", "theta", "V", "train_loss", "test_mse", "replicon", "gain")
+THEORY = _with_errors((*_OF_THEORY, *_COLUMNS, *_TEACHERS), (1e-3, 1e-9), (5e-2, 1e-9))
 COPIES = THEORY | {"apart": (1e-2, 0), "apart_error": (0.1, 0)}
 RULE = _with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)}
 
@@ -168,9 +165,9 @@ class SlipCell(StudentCell):
 
 
 class ControlledCell(StudentCell):
-    """The same students, and control variates of their data, see `controls.train_controlled`."""
+    """The same students, and control variates of their data, see `simulation.train_controlled`."""
 
-    kind: ClassVar = Kind(".controls:train_controlled", CONTROLLED, UNREPEATABLE)
+    kind: ClassVar = Kind(".simulation:train_controlled", STUDENTS, UNREPEATABLE)
 
 
 class PositionsGivenCell(StudentCell):
@@ -198,22 +195,20 @@ class FirstStepsCell(_OnData):
 
 @dataclass(frozen=True)
 class PlaneCell(_OnData):
-    """The training loss at `across` x `across` students of a plane, see `landscape.loss_on_plane`."""
+    """The training loss at `across` x `across` students of a plane, see `minima.loss_on_plane`."""
 
-    kind: ClassVar = Kind(".landscape:loss_on_plane", PLANE)
+    kind: ClassVar = Kind(".minima:loss_on_plane", PLANE)
 
     across: int
 
 
 @dataclass(frozen=True)
 class ArchitectureCell(StudentCell):
-    """Students of another architecture.
+    """Students of another architecture, or of tokens, teachers or penalties with structure.
 
     The form does not enter the seed: all forms meet on the same sentences. Two independent tokens are the sentences
     of `StudentCell`.
     """
-
-    kind: ClassVar = StudentCell.kind._replace(tolerances=ARCHITECTURES)
 
     architecture: Architecture = field(kw_only=True)
 
@@ -221,17 +216,11 @@ class ArchitectureCell(StudentCell):
         return data_set(self.task, self.alpha, self.d, self.seed, self.architecture)
 
 
-class StructuredCell(ArchitectureCell):
-    """Students of tokens, teachers or penalties with structure."""
-
-    kind: ClassVar = ArchitectureCell.kind._replace(tolerances=STRUCTURED)
-
-
 @dataclass(frozen=True)
 class LoopCell(_OnData):
-    """Students followed along `alphas` and back, the largest of which is `alpha`, see `landscape.follow`."""
+    """Students followed along `alphas` and back, the largest of which is `alpha`, see `minima.follow`."""
 
-    kind: ClassVar = Kind(".landscape:follow", LOOPS, ("grad_norm",))
+    kind: ClassVar = Kind(".minima:follow", LOOPS, ("grad_norm",))
 
     alphas: tuple
 
@@ -240,7 +229,7 @@ class LoopCell(_OnData):
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
-    kind: ClassVar = Kind(".landscape:descend", VALLEYS, ends=".verification:valley_ends")
+    kind: ClassVar = Kind(".minima:descend", VALLEYS, ends=".verification:valley_ends")
 
     valley: str
     noise: float
@@ -249,13 +238,13 @@ class ValleyCell(_OnData):
 
 @dataclass(frozen=True)
 class SearchCell(ValleyCell):
-    """Searches for the lowest minimum of the valley, from where such starts end, see `searches.hop`."""
+    """Searches for the lowest minimum of the valley, from where such starts end, see `minima.hop`."""
 
     kind: ClassVar = Kind(
-        ".landscape:search",
+        ".minima:search",
         STUDENTS,
         ("hops", "aligned"),
-        beginning=".landscape:search_first",
+        beginning=".minima:search_first",
         rows=2,
         ends=".verification:search_ends",
     )
@@ -312,7 +301,7 @@ class CopiesCell(LineCell):
 class ArchitectureLineCell(LineCell):
     """A line of theory for another architecture, see `theory_lines.variant_line`."""
 
-    kind: ClassVar = Kind(".theory_lines:variant_line", OF_VARIANTS)
+    kind: ClassVar = Kind(".theory_lines:variant_line", THEORY)
 
     architecture: Architecture = field(kw_only=True)
     branches: tuple = INFORMED

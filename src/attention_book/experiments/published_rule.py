@@ -29,13 +29,13 @@ from attention_phases.theory.equations import (
     conjugates,
     free_energy,
     penalty,
+    teacher_fit,
     unfitted,
     update,
 )
 from attention_phases.theory.kernels.two_tokens import NONE, descend
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
-from attention_phases.theory.stability import teacher_fit
 from attention_phases.theory.thresholds import THRESHOLDS, falls
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7

@@ -1,22 +1,34 @@
-"""Students of a cell: draw a training set, train from each start, measure (paper, Section 5 and Appendix E.3)."""
+"""Students of a cell: draw a training set, train from each start, measure (paper, Section 5 and Appendix E.3).
+
+With them what is known of their data: control variates of the crossing of the training losses. Most of the scatter
+between data sets is common to trained students and to students with fixed weights, whose loss on the same sentences has
+a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.instances`).
+"""
 
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 import torch
 
+from attention_phases.attention import own_attention
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
 from attention_phases.theory.baseline import linear_test_error
 from attention_phases.theory.optimal import prediction_error
+from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training import trials
 from attention_phases.training.optimizers import gradient_descent, start_weights
 from attention_phases.training.recovery import recover
 
-from .cells import SLIPS, ArchitectureCell, PositionsGivenCell
+from .cells import CONTROLS, SLIPS, ArchitectureCell, PositionsGivenCell
+
+# Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
+ALIGNED, ENCODED = 0.4, 0.22
+NODES = 60  # of Gauss and Hermite's rule, for each of two fields
 
 
-def train_students(cell, device="cpu", displaced=0.0):
+def train_students(cell, displaced=0.0):
     """Train from every start of a cell; a row for each.
 
     A row has start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps and seconds. The test errors are
@@ -25,11 +37,10 @@ def train_students(cell, device="cpu", displaced=0.0):
     q_11, q_12, m_1 and so on.
 
     cell: a `StudentCell` or an `ArchitectureCell`.
-    device: where to train; the numbers agree between devices to float32 accuracy.
     displaced: relative displacement of every weight of the starts; the data stay the same.
     """
     rng = cell.rng()
-    return train_on(cell, _sample(cell, rng, device), rng, displaced)
+    return train_on(cell, _sample(cell, rng), rng, displaced)
 
 
 def train_beside_positions(cell, displaced=0.0):
@@ -63,12 +74,73 @@ def train_on(cell, data, rng, displaced=0.0, **settings):
     return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
 
 
-def _sample(cell, rng, device="cpu"):
-    return trials.sample(cell.task, cell.alpha, cell.d, rng, _architecture(cell), device)
+def _sample(cell, rng):
+    return trials.sample(cell.task, cell.alpha, cell.d, rng, _architecture(cell))
 
 
 def _architecture(cell):
     return cell.architecture if isinstance(cell, ArchitectureCell) else None
+
+
+def train_controlled(cell):
+    """The rows of `train_students`, each with the `controls` of its data."""
+    rng = cell.rng()
+    data = _sample(cell, rng)
+    known = controls(cell.task, data)
+    return [{**row, **known} for row in train_on(cell, data, rng)]
+
+
+def controls(task, data):
+    """Numbers of mean zero over data sets, whatever the teacher.
+
+    "length" is ``|Q*|^2/d - 1``. The others are of three students: what their mean squared misfit
+    ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2 (the
+    loss of Eq. 14 at their fields). "blind" has weights zero; "aligned" has weights `ALIGNED` Q*; "encoded" has weights
+    `ENCODED` times the part of 1_d that is orthogonal to Q*.
+    """
+    teacher = data.teacher.double()
+    length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d, Q*.1/d
+    encoded = ENCODED * (1 - lean / length * teacher)
+    fields = torch.stack([teacher, encoded]) @ data.inputs.double().reshape(-1, data.d).T
+    (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
+    y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
+    aligned = ALIGNED * (y + lean * torch.tensor([[1.0], [-1.0]]))
+    misfits = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
+    size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
+    known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
+    scale = task.sigma**2 * y.shape[1] / data.d
+    excesses = [scale * (misfit - mean) for misfit, mean in zip(misfits, known)]
+    return dict(zip(CONTROLS, [float(length) - 1, *excesses]))
+
+
+def expected_misfits(task, spread, lean, size, shift):
+    """Means over sentences of the three misfits of `controls`.
+
+    spread, size: standard deviations of the fields of the teacher and of the encoded student.
+    lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
+    """
+    points, weights = tensor_rule(NODES, 2)
+    grid = torch.from_numpy(points.T)
+    sides = torch.tensor([[1.0], [-1.0]])
+    y, encoded = spread * grid, own_attention(size * grid + shift * sides)
+    target = _target(task, y)
+    blind, aligned = ((own_attention(h) - target) ** 2 for h in (0 * y, ALIGNED * (y + lean * sides)))
+
+    def mean(values):
+        return values.numpy() @ weights
+
+    # The encoded student's fields are independent of the teacher's: all means factorise.
+    apart = mean(encoded**2) - 2 * mean(encoded) * mean(target) + mean(target**2)
+    return mean(blind).sum(), mean(aligned).sum(), apart.sum()
+
+
+def _misfit(task, y, h):
+    return float(((own_attention(h) - _target(task, y)) ** 2).mean(dim=1).sum())
+
+
+def _target(task, y):
+    """Y_11 and Y_22 of teacher fields (2, n)."""
+    return (1 - task.omega) * own_attention(y) + task.omega * torch.tensor(task.matrix, dtype=y.dtype).diag()[:, None]
 
 
 def take_first_steps(cell):

@@ -7,32 +7,15 @@ from attention_phases.errors import check_count
 from attention_phases.histogram import VARIANTS
 from attention_phases.task import Task
 
-from .cells import (
-    EXCHANGED,
-    INFORMED,
-    SLIPS,
-    ControlledCell,
-    CountingCell,
-    ExchangedCell,
-    FirstStepsCell,
-    LoopCell,
-    MessagePassingCell,
-    PlaneCell,
-    PositionsGivenCell,
-    RecoveryCell,
-    SearchCell,
-    SlipCell,
-    StudentCell,
-    TrackingCell,
-    ValleyCell,
-)
+from . import cells
+from .cells import INFORMED
 from .grids import ALPHAS, GRIDS, OMEGAS, at, cells_of, completed, register, tasks
 
 DIMENSIONS = [10, 15, 23, 36, 56, 87, 135, 209, 323, 500]
 RANDOM = ("random",)
 
 
-def students(name, about, fixed=None, cell_type=StudentCell, **sizes):
+def students(name, about, fixed=None, cell_type=cells.StudentCell, **sizes):
     """Enter an experiment on students: of the standard task and by L-BFGS, unless a table says otherwise."""
     fixed = completed(fixed or {}, {"task": Task(), "optimizer": "lbfgs"})
     register(name, about, cell_type, fixed, **sizes)
@@ -72,8 +55,8 @@ students(
 students(
     "slips",
     "Part of the map of Figure 3 with slips in gradient descent, on one data set that the map has without them.",
-    {"slip": [*SLIPS], "optimizer": "gd", "seed": 0},
-    SlipCell,
+    {"slip": [*cells.SLIPS], "optimizer": "gd", "seed": 0},
+    cells.SlipCell,
     paper={"task": tasks(OMEGAS[::3]), "alpha": ALPHAS[::2], "d": 1000},
     laptop={"task": tasks(OMEGAS[::12]), "alpha": ALPHAS[::6], "d": 300},
     smoke={"task": tasks(OMEGAS[::24]), "alpha": ALPHAS[::12], "d": 100},
@@ -173,7 +156,7 @@ students(
     "crossing",
     "Both starts around the crossing of the training losses, with control variates, in growing dimension.",
     {},
-    ControlledCell,
+    cells.ControlledCell,
     paper={"d seed": _data_sets({250: 300, 500: 200, 1000: 120, 2000: 50}), **CROSSING},
     laptop={"d seed": _data_sets({250: 60, 500: 30}), **CROSSING},
     smoke={"d seed": _data_sets({50: 12, 100: 8}), **CROSSING},
@@ -184,7 +167,7 @@ FEWEST = (0.4, 1.0, 1.6, 2.2)
 register(
     "hysteresis",
     "Students followed up and down in alpha, each start from the last minimum.",
-    LoopCell,
+    cells.LoopCell,
     paper={"seed": range(12), "task": tasks(AROUND), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
     laptop={"seed": range(3), "task": tasks(AROUND), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
     smoke={"seed": range(2), "task": tasks(AROUND), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
@@ -197,7 +180,7 @@ CLOSE = {
 register(
     "lowest",
     "Many displaced starts around both informed ones on the same data: how far above the lowest does descent end?",
-    ValleyCell,
+    cells.ValleyCell,
     paper={"d": [500, 1000], "seed": range(12), **CLOSE, "count": 50},
     laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
     smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
@@ -207,7 +190,7 @@ register(
 register(
     "searched",
     "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",
-    SearchCell,
+    cells.SearchCell,
     {"worst": 0.05},
     paper={"d": [250, 500, 1000], "seed": range(24), **CLOSE, "count": 6, "temperatures": (0.001, 0.003, 0.01)},
     laptop={"d": [125, 250], "seed": range(4), **CLOSE, "count": 4, "temperatures": (0.003, 0.01)},
@@ -225,7 +208,7 @@ VALLEYS = {
 register(
     "landscape",
     "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
-    ValleyCell,
+    cells.ValleyCell,
     paper={"seed": range(4), **VALLEYS, "d": 1000, "count": 100},
     laptop={"seed": range(2), **VALLEYS, "d": 500, "count": 30},
     smoke={"seed": range(2), **VALLEYS, "d": 60, "count": 6},
@@ -237,7 +220,7 @@ PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
 register(
     "stability",
     "Message passing on several data sets at several alpha and omega: how it converges, and whether.",
-    MessagePassingCell,
+    cells.MessagePassingCell,
     paper={"seed": range(4), "task alpha start": at(*PASSED), "d": 1000},
     laptop={"seed": range(2), "task alpha start": at(*PASSED), "d": 250},
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
@@ -245,7 +228,7 @@ register(
 register(
     "tracking",
     "Message passing from its first step, undamped and damped, and where it settles.",
-    TrackingCell,
+    cells.TrackingCell,
     {"task": Task(omega=0.1), "alpha": 1.5, "steps": 12},
     paper={"seed": range(4), "d": 2000},
     laptop={"seed": range(4), "d": 1000},
@@ -254,7 +237,7 @@ register(
 register(
     "plane",
     "The training loss on the plane through both minima and the origin.",
-    PlaneCell,
+    cells.PlaneCell,
     {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
     paper={"d": 1000, "across": 61},
     laptop={"d": 1000, "across": 61},
@@ -263,7 +246,7 @@ register(
 register(
     "first_steps",
     "The first steps of gradient descent from random weights.",
-    FirstStepsCell,
+    cells.FirstStepsCell,
     {"task": Task(), "alpha": 2.0, "count": 16, "steps": (0, 25, 50, 75, 100, 150, 200)},
     paper={"seed": range(4), "d": 1000},
     laptop={"seed": range(4), "d": 1000},
@@ -274,7 +257,7 @@ LEARNT = [round(0.1 * k, 2) for k in range(1, 11)]
 register(
     "recovery",
     "Message passing of the optimal learner, from random weights.",
-    RecoveryCell,
+    cells.RecoveryCell,
     {"task": Task()},
     paper={"seed": range(8), "alpha": [*LEARNT, 0.45, 0.55, 0.65], "d": 1000},
     laptop={"seed": range(4), "alpha": LEARNT, "d": 500},
@@ -284,7 +267,7 @@ students(
     "positions_given",
     "Students to whom omega A is given, from the teacher and from random weights.",
     {"starts": ("semantic", "random")},
-    PositionsGivenCell,
+    cells.PositionsGivenCell,
     paper={"optimizer seed": both(8, 3), "alpha": [*LEARNT, 1.25, 1.5, 2.0], "d": 1000},
     laptop={"seed": range(4), "alpha": LEARNT[1::2], "d": 300},
     smoke={"seed": range(2), "alpha": [0.5, 1.0], "d": 60},
@@ -294,7 +277,7 @@ students(
     "penalty",
     "Students to whom omega A is given, at small penalties, from the teacher and from random weights.",
     {"starts": ("semantic", "random")},
-    PositionsGivenCell,
+    cells.PositionsGivenCell,
     paper={"seed": range(4), "d": [500, 1000], "task": LIGHT, "alpha": [0.6, 0.8, 1.0, 2.0]},
     laptop={"task": LIGHT[::2], "alpha": [0.8, 2.0], "seed": range(2), "d": 300},
     smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
@@ -312,14 +295,14 @@ COUNTED = {
 def histogram(profile, runs=None, variants=VARIANTS):
     """The counting task, all runs of both variants or some of them: Figures 4, 5, 6 and Table 1."""
     table = COUNTED[profile] if runs is None else COUNTED[profile] | {"seed": range(check_count("runs", runs))}
-    return cells_of("histogram", CountingCell, {**table, "variant": [*variants]})
+    return cells_of("histogram", cells.CountingCell, {**table, "variant": [*variants]})
 
 
 GRIDS["histogram"] = histogram
 register(
     "counting_control",
     'First runs of the experiment "histogram" again, whose SGD begins where Adam has not yet found a minimum.',
-    CountingCell,
+    cells.CountingCell,
     paper=COUNTED["paper"] | {"seed": range(4), "adam_epochs": 3, "variant": [*VARIANTS]},
     laptop=COUNTED["laptop"] | {"seed": range(1), "adam_epochs": 3, "variant": [*VARIANTS]},
     smoke=COUNTED["smoke"] | {"adam_epochs": 1, "variant": [*VARIANTS]},
@@ -329,14 +312,14 @@ register(
 register(
     "lost_letters",
     "How many semantic runs lose a letter, and does the start or do the data decide it?",
-    ExchangedCell,
+    cells.ExchangedCell,
     {"variant": "semantic"},
     paper=[
-        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(4), "start_seed": range(40), "sequences": 50_000, "epochs": cells.EXCHANGED},
         {"data_seed": range(1), "start_seed": range(40), "sequences": 50_000, "epochs": 200},
     ],
     laptop=[
-        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": EXCHANGED},
+        {"data_seed": range(2), "start_seed": range(3), "sequences": 50_000, "epochs": cells.EXCHANGED},
         {"data_seed": range(1), "start_seed": range(4), "sequences": 50_000, "epochs": 20},
     ],
     smoke=[

@@ -8,15 +8,8 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..published import CRITICAL_ALPHA, LINEAR_ALPHA
-from .cells import (
-    INFORMED,
-    ArchitectureCopiesCell,
-    ArchitectureLineCell,
-    CopiesCell,
-    LineCell,
-    OneStepThresholdsCell,
-    RuleCell,
-)
+from . import cells
+from .cells import INFORMED
 from .grids import ALPHAS, GRIDS, OMEGAS, cells_of, register, tasks
 from .student_grids import ALTERNATIVE, CHANGED_TASKS
 from .variant_grids import COMPARED, COMPARED_ALPHA, FURTHER_ALPHAS, MAPPED
@@ -35,7 +28,7 @@ FORTY = tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 40).tolist())
 register(
     "fig02_theory",
     "Theory of Figure 2.",
-    LineCell,
+    cells.LineCell,
     {"task": Task()},
     paper={"alphas": FORTY, "points": 2**12, "scrambles": 16},
     laptop={"alphas": FORTY, "points": 2**9, "scrambles": 16},
@@ -46,7 +39,7 @@ ALONE = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS])
 register(
     "fig03_theory",
     "Theory of Figure 3: the lines of the map, and the thresholds at other omega.",
-    LineCell,
+    cells.LineCell,
     paper=[LINE["paper"] | {"task": tasks(OMEGAS)}, LINE["paper"] | {"task": ALONE, "alphas": ()}],
     laptop=[
         LINE["laptop"] | {"task": tasks(OMEGAS[::4])},
@@ -54,13 +47,13 @@ register(
     ],
     smoke=LINE["smoke"] | {"task": tasks(OMEGAS[::8])},
 )
-register("fig08_theory", "Theory of Figure 8.", LineCell, {"task": CHANGED_TASKS}, **LINE)
+register("fig08_theory", "Theory of Figure 8.", cells.LineCell, {"task": CHANGED_TASKS}, **LINE)
 RIDGES = [Task(lam=lam) for lam in (1e-4, 3e-4, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)]
 FEW_ALPHAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0)
 register(
     "ridge",
     "Theory over the ridge penalty.",
-    LineCell,
+    cells.LineCell,
     paper={"task": RIDGES, "alphas": FEW_ALPHAS, "points": 2**9, "scrambles": 16},
     laptop={"task": RIDGES[2::2], "alphas": FEW_ALPHAS, "points": 2**7, "scrambles": 16},
     smoke={"task": RIDGES[4:7:2], "alphas": FEW_ALPHAS[2:8:2], "points": 2**5, "scrambles": 8},
@@ -69,7 +62,7 @@ register(
 register(
     "positions_given_theory",
     "Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task without positions.",
-    LineCell,
+    cells.LineCell,
     {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)},
     **LINE,
 )
@@ -80,7 +73,7 @@ GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
 register(
     "penalty_theory",
     "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
-    LineCell,
+    cells.LineCell,
     paper={"task": [*PENALISED.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
     laptop={"task": [*PENALISED.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
     smoke={"task": [*PENALISED.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
@@ -88,7 +81,7 @@ register(
 register(
     "fig09_theory",
     "Theory of Figure 9: the lines of the map.",
-    LineCell,
+    cells.LineCell,
     paper=LINE["paper"] | {"task": ALTERNATIVE},
     laptop=LINE["laptop"] | {"task": ALTERNATIVE[::4]},
     smoke=LINE["smoke"] | {"task": ALTERNATIVE[::8]},
@@ -97,7 +90,7 @@ COPIED = tuple(ALPHAS[6::2])
 register(
     "copies",
     "How close two copies of message passing come, over alpha and omega.",
-    CopiesCell,
+    cells.CopiesCell,
     paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
@@ -115,7 +108,7 @@ FIG10 = {
 def fig10_theory(profile, names=tuple(MAPPED)):
     """Theory of Figures 10, 11 and 12: the lines at omega = 0.3 with their thresholds."""
     table = {"task": Task(), "architecture": [MAPPED[name] for name in names], **FIG10[profile]}
-    return cells_of("fig10_theory", ArchitectureLineCell, table)
+    return cells_of("fig10_theory", cells.ArchitectureLineCell, table)
 
 
 GRIDS["fig10_theory"] = fig10_theory
@@ -124,7 +117,7 @@ BRANCHES = [(architecture, ALONE.get(name, INFORMED)) for name, architecture in 
 register(
     "fig14_theory",
     "Theory of Figure 14: the thresholds of its maps.",
-    ArchitectureLineCell,
+    cells.ArchitectureLineCell,
     {"alphas": ()},
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": BRANCHES, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[::24]), "architecture branches": BRANCHES, "points": 2**6, "scrambles": 8},
@@ -133,7 +126,7 @@ register(
 register(
     "variants_theory",
     "Theory of every architecture that theory covers: the semantic branch.",
-    ArchitectureLineCell,
+    cells.ArchitectureLineCell,
     {
         "task": Task(),
         "architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()],
@@ -153,7 +146,7 @@ SETTLED = [  # near alpha_c; of rank 2, which has none, before its onset, soon a
 register(
     "variants_copies",
     "How close two copies of message passing come, for other architectures.",
-    ArchitectureCopiesCell,
+    cells.ArchitectureCopiesCell,
     {"task": Task(), "architecture alphas branches": SETTLED, "scrambles": 8},
     paper={"points": 2**10},
     laptop={"points": 2**8},
@@ -175,7 +168,7 @@ CURVES = [(task, tuple(alphas.tolist()), branches) for task, alphas, branches in
 register(
     "published_rule",
     "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
-    RuleCell,
+    cells.RuleCell,
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
         {"task alphas branches": CURVES, "points": 2**11, "scrambles": 8},
@@ -193,7 +186,7 @@ register(
 register(
     "one_step",
     "Both thresholds with one step of breaking over omega.",
-    OneStepThresholdsCell,
+    cells.OneStepThresholdsCell,
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
         {"task": tasks([0.2, 0.3, 0.4, 0.45]), "points": 2**14, "scrambles": 16},
@@ -205,7 +198,7 @@ SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
 register(
     "one_step_alternative",
     "Both thresholds with one step of breaking at small omega, alternative A.",
-    OneStepThresholdsCell,
+    cells.OneStepThresholdsCell,
     paper={"task": SMALL, "points": 2**12, "scrambles": 16},
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[2:3], "points": 2**9, "scrambles": 4},

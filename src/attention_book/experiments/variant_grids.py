@@ -10,7 +10,7 @@ import numpy as np
 from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
 from attention_phases.task import Task
 
-from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell, LineCell, StructuredCell
+from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell, LineCell
 from .grids import ALPHAS, OMEGAS, register, tasks
 from .student_grids import RANDOM, students
 
@@ -43,9 +43,9 @@ LONGER_SLICE = {
 }
 
 
-def variants(name, about, fixed, **sizes):
-    """Enter an experiment on students of other architectures."""
-    students(name, about, fixed, ArchitectureCell, **sizes)
+def variants(name, about, fixed=None, **sizes):
+    """Enter an experiment on students of other architectures, or of the standard one and tasks with structure."""
+    students(name, about, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell, **sizes)
 
 
 variants("fig10", "Slice at omega = 0.3, correlated tokens.", {"architecture": CORRELATED}, **LONGER_SLICE)
@@ -84,7 +84,6 @@ def _mapped(omegas, step):
 variants(
     "fig14",
     "Maps over alpha and omega of the architectures that theory covers.",
-    {},
     paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
     laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
     smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
@@ -102,7 +101,6 @@ CORRECTED = {"architecture": [VALUE, STANDARD]}
 variants(
     "fig14_value",
     "Maps over alpha and omega with a rank-one correction of the value matrix, and without it.",
-    {},
     paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
     laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
     smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
@@ -122,11 +120,6 @@ variants(
 BLOCKS = 25  # of equal size in a power law: every d here is a multiple
 GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
 SEMANTIC = ("semantic",)
-
-
-def structured(name, about, fixed=None, **sizes):
-    """Enter an experiment on students of tasks with structure."""
-    students(name, about, {"architecture": STANDARD} | (fixed or {}), StructuredCell, **sizes)
 
 
 def power_law(exponent, source=0.0):
@@ -160,7 +153,7 @@ PREDICTING = {
 }
 STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": SEMANTIC}  # fewest directions at a given d
 GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": SEMANTIC}
-structured(
+variants(
     "spectra",
     "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
     paper=[
@@ -198,7 +191,7 @@ register(
 TWO_TEACHERS = Task(teachers=(1.0, 0.5))
 READERS = {"architecture starts": [(STANDARD, ("semantic", "second", "positional")), (RANK2, (*INFORMED, "mixed"))]}
 LEARNT = {"alpha": 3.0, "architecture starts": [(STANDARD, SEMANTIC), (RANK2, ("mixed",))]}
-structured(
+variants(
     "two_teachers",
     "A teacher of rank 2, read by students of rank 1 and 2: a slice, and one alpha in growing dimension.",
     {"task": TWO_TEACHERS},
@@ -228,7 +221,7 @@ register(
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
 ENCODED = ("semantic", "encoding")
 PENALISED = {"task": SPARSE, "alpha": GROWN_ALPHA, "starts": SEMANTIC}
-structured(
+variants(
     "sparse",
     "A sparse teacher, and students with an l1 penalty: a slice, and one alpha in growing dimension.",
     paper=[
@@ -265,7 +258,7 @@ CLUSTERS = {
 }
 CLUSTERED = {"task": [*CLUSTERS.values()]}
 *PLACED, PULLED = CLUSTERS.values()
-structured(
+variants(
     "clusters",
     "Tokens from two clusters a position: a slice, and one alpha in growing dimension.",
     paper=[
@@ -299,7 +292,7 @@ register(
 
 ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
 LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, STANDARD]}
-structured(
+variants(
     "limits",
     "A target of positions alone (Appendix D.1), and a low-rank value matrix (C.10).",
     paper=[

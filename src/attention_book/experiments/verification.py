@@ -23,7 +23,7 @@ from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 from .cells import function, work
-from .landscape import descend, search
+from .minima import descend, search
 
 # Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
 # to 2e-4, find the ends that lie side by side where one rounding seldom does.

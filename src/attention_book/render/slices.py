@@ -5,23 +5,12 @@ import pandas as pd
 from attention_phases.theory.branches import MINIMA, OWN
 
 from ..analysis.instances import instance_means, training_gap
-from .style import (
-    BASELINE,
-    COLOURS,
-    NEUTRAL,
-    OVERLAP_LABELS,
-    draw_line,
-    draw_means,
-    draw_points,
-    mark_threshold,
-    slice_panels,
-    styled,
-)
+from . import style
 
 TIED = "#999999"
 
 
-@styled
+@style.styled
 def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, reference="standard student, theory"):
     """A slice of one architecture over alpha: difference of training losses, overlaps, test errors.
 
@@ -34,22 +23,22 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
     """
     means, gaps = instance_means(table), training_gap(table)
     unit = sigma**2 * columns**0.5
-    figure, axes = slice_panels(4)
+    figure, axes = style.slice_panels(4)
     losses, overlaps, errors = axes
     losses.axhline(0, color="#bbbbbb", linewidth=1)
     semantic, positional = (tied[branch]["train_loss"] for branch in MINIMA)
     losses.plot((semantic - positional).dropna(), "--", color=TIED, label=reference)
-    draw_theory(losses, theory.get("gap"), "train_loss", NEUTRAL, "theory")
-    draw_points(losses, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), NEUTRAL, label="trained")
-    errors.axhline(baseline, color=BASELINE, linestyle=":", label="best linear model")
-    for branch, colour in COLOURS.items():
+    draw_theory(losses, theory.get("gap"), "train_loss", style.NEUTRAL, "theory")
+    style.draw_points(losses, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), style.NEUTRAL, label="trained")
+    errors.axhline(baseline, color=style.BASELINE, linestyle=":", label="best linear model")
+    for branch, colour in style.COLOURS.items():
         own = OWN[branch]
         overlaps.plot(tied[branch][own] / sigma**2, "--", color=TIED)
         draw_theory(overlaps, theory.get(branch), own, colour, unit=unit)
-        draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=OVERLAP_LABELS[branch])
+        style.draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=style.OVERLAP_LABELS[branch])
         errors.plot(tied[branch]["test_mse"], "--", color=TIED)
         draw_theory(errors, theory.get(branch), "test_mse", colour)
-        draw_means(errors, means.loc[branch], "test_mse", colour, label=f"{branch} start")
+        style.draw_means(errors, means.loc[branch], "test_mse", colour, label=f"{branch} start")
     finish_slice(axes, ("Training losses", "Overlaps of the two students", "Test errors"), thresholds)
     return figure
 
@@ -60,8 +49,8 @@ def draw_theory(axes, curve, name, colour, label=None, unit=1.0):
         return
     saddle = curve["gain"] > 1 if "gain" in curve else pd.Series(False, curve.index)
     dotted = saddle | saddle.shift(1, fill_value=False) | saddle.shift(-1, fill_value=False)  # joins the line
-    draw_line(axes, curve[~saddle], name, colour, "-", label, unit)
-    draw_line(axes, curve[dotted], name, colour, ":", label if saddle.all() else None, unit)
+    style.draw_line(axes, curve[~saddle], name, colour, "-", label, unit)
+    style.draw_line(axes, curve[dotted], name, colour, ":", label if saddle.all() else None, unit)
 
 
 def finish_slice(panels, titles, thresholds):
@@ -73,10 +62,10 @@ def finish_slice(panels, titles, thresholds):
     for axes, title in zip(panels, titles):
         if axes.get_ylim()[0] == 0:
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
-        mark_threshold(axes, critical, r"$\alpha_c$", NEUTRAL, left=critical.value < linear.value)
+        style.mark_threshold(axes, critical, r"$\alpha_c$", style.NEUTRAL, left=critical.value < linear.value)
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
         legend = axes.legend(**place, ncols=2, fontsize=11, columnspacing=1, handlelength=1.6, borderpad=0.3)
         rows = -(-len(legend.get_texts()) // 2)
         axes.set_title(title, pad=21 + 17 * rows)
-    mark_threshold(errors, linear, r"$\alpha_l$", BASELINE, left=linear.value < critical.value)
+    style.mark_threshold(errors, linear, r"$\alpha_l$", style.BASELINE, left=linear.value < critical.value)
     errors.set_xlim(0, None)

@@ -152,12 +152,12 @@ def logarithmic(axes):
 def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
     """The column `name` of `rows` over their index, in a unit, as a line with a band of its "_error" column.
 
-    Without rows nothing is drawn, and nothing is in the legend.
+    One row alone is a dot. Without rows nothing is drawn, and nothing is in the legend.
     """
     if rows.empty:
         return
     value, error = rows[name] / unit, rows[f"{name}_error"] / unit
-    axes.plot(rows.index, value, style, color=colour, label=label)
+    axes.plot(rows.index, value, style, color=colour, label=label, marker="." if len(rows) == 1 else None)
     axes.fill_between(rows.index, value - error, value + error, color=colour, alpha=0.3, linewidth=0)
 
 

@@ -14,15 +14,13 @@ from math import isnan, nan
 
 import numpy as np
 from scipy.optimize import minimize_scalar, root_scalar
-from scipy.special import expit
 
 from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, ResultError
 from ..measured import UNKNOWN, Measured
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
-from .equations import loss_of
-from .kernels.two_tokens import all_targets, derivatives
+from .equations import bends, teacher_fit
 from .quadrature import tensor_rule
 from .setting import Setting
 
@@ -47,6 +45,10 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     The optimal matrix is E[Y] (Eq. 19), and the error ``(1/L) E tr[(Y - E[Y]) C (Y - E[Y])^T]``; with two independent
     tokens this is ``(sigma^2/2) E|Y - E[Y]|_F^2``.
 
+    >>> from attention_phases import Task, linear_baseline
+    >>> round(linear_baseline(Task(omega=0.3)), 6)
+    0.001971
+
     nodes: of each teacher field, by default `NODES`
     """
     setting = Setting(task, architecture)
@@ -54,7 +56,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     fields = rho.size
     if fields not in NODES:
         raise BadInput("tokens", count, f"such that teachers have at most {max(NODES)} fields, for the linear model")
-    z, weights = tensor_rule(nodes or NODES[fields], fields)
+    z, weights = tensor_rule(NODES[fields] if nodes is None else nodes, fields)
     mixing = np.linalg.cholesky(setting.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
@@ -136,9 +138,8 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     if abs(weight) * max(task.sigma, 1) < VANISHING:
         return nan
     z, of_z = tensor_rule(nodes, 2)
-    omega, variance, *leans = loss_of(task)
-    y = task.sigma * z.T
-    targets = all_targets(y, omega, *leans)
+    y, variance = task.sigma * z.T, task.sigma**2
+    targets = teacher_fit(task, y)
     if branch == "semantic":
         h11, h12, h22 = np.array(bends(weight * y, targets, variance)) @ of_z
         return float((1 + variance) * (h11 + h22) - 2 * h12)  # m times the noise of a token, and its place
@@ -147,12 +148,6 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     squares = np.array([y[0] ** 2, 2 * y[0] * y[1], y[1] ** 2])  # independent of the fields, of which H is linear in T
     moved = sum((some - unaimed) * target for some, target in zip(aimed, (squares * targets[:, None]) @ of_z))
     return float((unaimed * (squares @ of_z) + moved).sum())
-
-
-def bends(h, targets, variance: float) -> tuple:
-    """Return the entries 11, 12, 22 of the Hessian of the loss at fields h (2, ...) and targets (2, ...)."""
-    h1, h2 = h
-    return derivatives.py_func(expit(h1 * (h1 - h2)), expit(h2 * (h2 - h1)), h1, h2, *targets, variance)[2:]
 
 
 def lasting_end(task: Task, branch: str) -> Measured:

@@ -55,13 +55,13 @@ class BranchMap:
     fast: bool = True
 
     def __post_init__(self) -> None:
-        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         self.setting = Setting(self.task, self.architecture, self.fast)
+        form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
         along, places = OVERLAPPING[form][check_choice("branch", self.branch, branches)]
         # Entries that are coordinates: of the Cholesky factors of each law, of theta, and of m.
-        rows, columns = np.diag_indices(r) if form == "rank2" else np.tril_indices(r)
+        rows, columns = np.diag_indices(r) if self.architecture.rotates else np.tril_indices(r)
         self.lower = np.repeat(np.arange(laws), len(rows)), np.tile(rows, laws), np.tile(columns, laws)
         self.diagonal = np.flatnonzero(self.lower[1] == self.lower[2])
         self.teacher = np.nonzero([np.equal.outer(along, np.arange(1, teachers + 1))] * laws)
@@ -83,7 +83,7 @@ class BranchMap:
         m[self.places] = np.sqrt(rho.max()) / 2
         size, together = (0.8, 0.9) if self.branch == "semantic" else (0.2, 0.5)
         q = size * ((1 - together) * np.eye(r) + together)
-        if self.architecture.form == "rank2":
+        if self.architecture.rotates:
             q = np.diag([0.8, 0.8 if self.branch == "both" else 0.2])
         return Overlaps(largest * q, m, theta, V)
 

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import check_positive
+from ..errors import check_positive, check_several
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
+from .equations import Overlaps
 from .quadrature import SCRAMBLES
 from .solver import Solution, solve
 
@@ -71,7 +72,7 @@ def follow(
     The branch is entered at the largest alpha and followed from there; the positional one at the lower quartile, or
     else at the largest or at a small alpha. A branch that exists at none of these is not found.
     """
-    alphas = sorted(check_positive("alphas", alpha) for alpha in alphas)
+    alphas = sorted(check_positive("alphas", alpha) for alpha in check_several("alphas", alphas, at_least=0))
     if not alphas:
         return Branch(task, {}, {})
     options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture, "report": report}
@@ -99,7 +100,8 @@ def as_table(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":
     """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `as_row`."""
     import pandas as pd  # slow to import
 
-    return pd.DataFrame([{"alpha": alpha, **as_row(task, solution)} for alpha, solution in solutions.items()])
+    rows = [{"alpha": alpha, **as_row(task, solution)} for alpha, solution in solutions.items()]
+    return pd.DataFrame(rows, columns=None if rows else ["alpha", *Overlaps._fields, "train_loss", "test_mse"])
 
 
 def as_row(task: Task, solution: Solution) -> dict[str, float]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..attention import own_attention
 from ..errors import BadInput
 from ..task import Task
 from .kernels import general, two_tokens
@@ -135,6 +136,17 @@ def loss_of(task: Task) -> tuple[float, float, float, float]:
     """Return omega, sigma^2 and A_aa - A_ab of both tokens: what the kernel of two tokens needs of the loss."""
     (a11, a12), (a21, a22) = task.matrix
     return task.omega, task.sigma**2, a11 - a12, a22 - a21
+
+
+def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
+    """Return T_a = (1 + Y_aa - Y_ab)/2, what S_11 and S_22 should be (2, N), for teacher fields y (2, N)."""
+    omega, _, *leans = loss_of(task)
+    return (1 - omega) * own_attention(y) + omega * (1 + np.array(leans)[:, None]) / 2
+
+
+def bends(h, targets, variance: float) -> tuple:
+    """Return the entries 11, 12, 22 of the Hessian of the loss at fields h (2, ...) and targets (2, ...)."""
+    return two_tokens.derivatives.py_func(*own_attention(h), *h, *targets, variance)[2:]
 
 
 def unfitted(task: Task) -> float:

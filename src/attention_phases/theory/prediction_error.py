@@ -6,12 +6,13 @@ these components: a quadrature of a smooth function.
 """
 
 from math import inf, sqrt
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..errors import BadInput, check_real
+from ..errors import BadInput, check_positive, check_real
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
@@ -40,13 +41,19 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
         raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")
+    q = check_positive("q", q)
+    for name, value in (("m", m), ("theta", theta), ("given", given)):
+        check_real(name, value, "a finite number", lambda v: True)
+    if not (isinstance(d, Real) and d >= 2):
+        raise BadInput("d", d, "a number >= 2, or infinite")
     limit = Setting(task).rho
     if limit.size > 1 or task.clusters:
         raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
     if task.structured and d < inf:
         raise BadInput("d", d, "left out for a task with structure, see general_test_error")
     rho, m_teacher = of("rho", limit.item()), of("m_teacher", 0.0)
-    check_real("q", q, "a finite number >= 0", lambda v: v >= 0)
+    if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
+        raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
     variance = task.sigma**2
     root = sqrt(q)
     rest = sqrt(max(rho - theta**2 / q, 0.0))  # zero when the student is parallel to the teacher
@@ -55,10 +62,12 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
     y = theta / root * np.stack([xi1, xi2]) + rest * np.stack([zeta1, zeta2])
     positions = np.array(task.matrix)[:, :, None, None]
     target = (1 - task.omega) * pair_attention(y) + task.omega * positions
+    if attention is not None and np.shape(attention) != (2, 2):
+        raise BadInput("attention", attention, "a (2, 2) matrix")
     if attention is None:
         student = (1 - given) * pair_attention(w) + given * positions
     else:
-        student = np.broadcast_to(attention[:, :, None, None], target.shape)
+        student = np.broadcast_to(np.asarray(attention)[:, :, None, None], target.shape)
     miss = target - student  # (2, 2, scrambles, points)
 
     bulk = variance * (miss**2).sum((0, 1))

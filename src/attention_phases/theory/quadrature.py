@@ -104,7 +104,7 @@ def jackknife(estimate: Callable, samples: np.ndarray) -> tuple:
 
 def tensor_rule(nodes: int, axes: int) -> tuple[np.ndarray, np.ndarray]:
     """Points (nodes^axes, axes) and weights (nodes^axes,) for independent standard normal numbers."""
-    x, weight = hermegauss(nodes)
+    x, weight = hermegauss(check_count("nodes", nodes))
     points = np.stack(np.meshgrid(*[x] * axes, indexing="ij"), axis=-1).reshape(-1, axes)
     weights = reduce(np.multiply.outer, [weight] * axes).ravel()
     return points, weights / weights.sum()

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from ..errors import BadInput
+from ..errors import BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
 from ..task import Cluster, Task
 
@@ -43,6 +43,8 @@ class Setting:
     fast: bool = True
 
     def __post_init__(self) -> None:
+        check_kind("task", self.task, Task)
+        check_kind("architecture", self.architecture, Architecture)
         directions, tokens = self.task.directions, self.architecture.tokens
         self.spectrum = Spectrum(
             np.array([direction.weight for direction in directions]),

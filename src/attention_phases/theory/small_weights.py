@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 from ..measured import Measured
 from ..model.two_tokens import Dataset
 from ..task import Task
+from .equations import teacher_fit
 from .quadrature import gaussian_points
-from .stability import teacher_fit
 
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
 PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # of the resolvent at which the edge of the bulk is looked for

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_kind, check_positive
+from ..errors import BadInput, check_positive
 from ..measured import standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
@@ -120,12 +120,9 @@ def solve(
         architecture: a student other than the standard one, of a form that the theory covers
         report: called with 1 after each average over all points, of which there are about 40
     """
-    check_kind("task", task, Task)
-    check_kind("architecture", architecture, Architecture)
-    alpha = check_positive("alpha", alpha)
+    model = BranchMap(task, check_positive("alpha", alpha), branch, architecture)
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
-    model = BranchMap(task, alpha, branch, architecture)
     points = usual_points("solution", model.setting.fast) if points is None else points
     near = start.overlaps if isinstance(start, Solution) else start
     if isinstance(near, Scalars):

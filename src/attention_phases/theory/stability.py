@@ -18,8 +18,8 @@ from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Task
 from .branch import BranchMap, Net
-from .equations import Overlaps, Scalars, Setting, average, conjugates, loss_of, update
-from .kernels.two_tokens import all_targets, forces
+from .equations import Overlaps, Scalars, Setting, average, conjugates, teacher_fit, update
+from .kernels.two_tokens import forces
 from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
 from .thresholds import falls
@@ -99,7 +99,7 @@ def gains(
     for net in gaussian_points(points, scrambles, seed, dimensions=6):
         fields, targets, own = _cavity(task, overlaps, net.T[:4])
         noise, other = net.T[2:4], net.T[4:]
-        r, _, _ = forces(fields, targets, V, task.sigma**2)
+        r, *_ = forces(fields, targets, V, task.sigma**2)
         row = []
         for share in shares:
             together = 1 - share**2  # correlation of the copies' own parts
@@ -187,9 +187,3 @@ def _cavity(task: Task, overlaps: Scalars, normal: np.ndarray) -> tuple[np.ndarr
     own = sqrt(q - theta**2 / task.sigma**2)
     fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
     return fields, teacher_fit(task, task.sigma * y), own
-
-
-def teacher_fit(task: Task, y: np.ndarray) -> np.ndarray:
-    """Return the values T_1 and T_2 (2, N) that S_11 and S_22 should have, for teacher fields y (2, N)."""
-    omega, _, lean1, lean2 = loss_of(task)
-    return all_targets(y, omega, lean1, lean2)

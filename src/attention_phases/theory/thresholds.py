@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import check_choice
+from ..errors import check_choice, check_kind
 from ..measured import UNKNOWN, Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
@@ -110,6 +110,7 @@ def threshold(
         architecture: as for `solve`
         report: called with the points of each evaluation, which cost about as much time
     """
+    check_kind("near", near, Threshold)
     branches = THRESHOLDS[check_choice("kind", kind, tuple(THRESHOLDS))]
     points = usual_points("threshold", Setting(task, architecture).fast) if points is None else points
     baseline = linear_baseline(task, architecture) if kind == "linear" else nan

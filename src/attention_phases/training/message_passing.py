@@ -25,10 +25,10 @@ from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
 from ..records import data_set, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
-from ..theory.equations import unfitted
+from ..theory.equations import bends, teacher_fit, unfitted
 from ..theory.kernels.two_tokens import forces
 from ..theory.solver import solve
-from ..theory.stability import modes, teacher_fit
+from ..theory.stability import modes
 from .optimizers import start_weights
 from .trials import measure
 
@@ -185,9 +185,11 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
     x, targets, variance = data.inputs.numpy().reshape(-1, data.d), data.targets.numpy().T.copy(), task.sigma**2
     of_weights = variances(task, data.d) if task.spectrum else variance
     w = (x @ state.weights).reshape(-1, 2).T - state.onsager
-    g, trace, _ = forces(w, targets, state.V, variance)
+    g, _ = forces(w, targets, state.V, variance)
     if width:
         trace = _slopes(w, targets, state.V, variance, width * np.sqrt(np.mean(w**2)))
+    else:
+        trace = _derivatives(w + state.V * g, targets, state.V, variance)
     A = np.maximum(-of_weights * trace.sum() / data.d, 0.0)  # negative only far from any fixed point
     chi, pull = 1 / (task.lam + A), g.T.ravel() @ x + A * state.weights
     if task.l1:
@@ -195,6 +197,12 @@ def step(task: Task, data: Dataset, state: State, width: float = 0.0) -> State:
     weights = chi * pull
     V = float(np.mean(of_weights * chi))
     return State(weights, V * g, V)
+
+
+def _derivatives(h: np.ndarray, targets: np.ndarray, V: float, variance: float) -> np.ndarray:
+    """Trace of the derivative of the forces (N,) between the jumps of the proximal point h (2, N)."""
+    h11, h12, h22 = (V * bend for bend in bends(h, targets, variance))
+    return ((2 + h11 + h22) / ((1 + h11) * (1 + h22) - h12**2) - 2) / V
 
 
 def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: float) -> np.ndarray:

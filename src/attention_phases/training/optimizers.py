@@ -11,7 +11,7 @@ import scipy.optimize
 import torch
 from torch import Tensor
 
-from ..errors import BadInput, check_choice, check_count, check_positive, check_real
+from ..errors import BadInput, check_choice, check_count, check_kind, check_positive, check_real
 from ..model import students, two_tokens
 from ..model.architectures import FORMS
 from ..processes import one_thread
@@ -52,12 +52,12 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         teacher: Q*, (d,), or (t, d) of t columns.
         rng: draws the noise, where there is any.
     """
-    check_choice("start", start, STARTS if form == "tied" else starts_of(form))
     teachers = teacher.reshape(-1, teacher.shape[-1])
+    known = STARTS if form == "tied" else starts_of(form)
+    check_choice("start", start, [name for name in known if name != "second" or len(teachers) > 1])
     d, score = teachers.shape[1], np.array(FORMS[form].score)
     if start == "second":
         teachers = teachers[1:]
-        check_count("columns of the teacher", len(teachers))
     apart = start == "mixed" or (start == "semantic" and len(teachers) > 1)
     exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all() and not apart
     noise = NOISE["random"] if exchangeable else NOISE.get(start, 0.0)
@@ -133,10 +133,13 @@ def fit(
     l1 = check_real("l1", l1, "a finite number >= 0", lambda v: v >= 0)
     minimise = OPTIMIZERS[check_choice("optimizer", optimizer, ("lbfgs",) if l1 else tuple(OPTIMIZERS))]
     for name, value in settings.items():
-        check_choice(f"setting of {optimizer}", name, SETTINGS[optimizer])
+        if name not in SETTINGS[optimizer]:
+            raise BadInput(name, value, f"left out: {optimizer} takes {' and '.join(SETTINGS[optimizer]) or 'none'}")
         (check_count if name == "steps" else check_positive)(name, value)
+    if risk is None:
+        check_kind("data", data, two_tokens.Dataset | students.Sentences)
+        risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     starts = _checked(data, starts)
-    risk = (students.risk if isinstance(data, students.Sentences) else two_tokens.risk) if risk is None else risk
     if l1:
         settings["l1"] = l1
     ends, steps = minimise(data, lam, starts, risk, **settings)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import BadInput, check_choice
+from ..errors import check_choice, check_several
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.two_tokens import column_overlaps
@@ -65,11 +65,8 @@ def train(
     """
     import pandas as pd  # slow to load
 
-    seeds = [*seeds] if isinstance(seeds, Iterable) else [seeds]
-    starts = (starts,) if isinstance(starts, str) else tuple(starts)
-    for name, given in (("seeds", seeds), ("starts", starts)):
-        if not given:
-            raise BadInput(name, given, "at least one")
+    seeds = check_several("seeds", seeds if isinstance(seeds, Iterable) else [seeds])
+    starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     size = task, alpha, d, architecture
     jobs = [(data_set(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
     tables = spread(_trial, jobs, workers, report)

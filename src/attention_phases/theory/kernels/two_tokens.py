@@ -186,25 +186,20 @@ def response(bend):
 
 @njit(cache=True, nogil=True)
 def forces(w, t, V, variance):
-    """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and of dr/dw the trace and square (N,).
+    """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and their Moreau envelopes (N,).
 
-    The square is that of the Frobenius norm; both are taken between the jumps of h*.
+    The envelopes are without the loss's constant.
 
     Args:
         w, t: (2, N), cavity fields, and what S_11 and S_22 should be
         V, variance: sigma^2 chi and sigma^2
     """
-    r = np.empty(w.shape)
-    trace = np.empty(w.shape[1])
-    square = np.empty(w.shape[1])
+    r, envelopes = np.empty(w.shape), np.empty(w.shape[1])
     for i in range(w.shape[1]):
-        minimum = prox(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)
-        r[0, i] = (minimum[0] - w[0, i]) / V
-        r[1, i] = (minimum[1] - w[1, i]) / V
-        j11, j12, j22 = response(hessian(minimum, t[0, i], t[1, i], V, variance))
-        trace[i] = (j11 + j22) / V
-        square[i] = (j11**2 + j22**2 + 2.0 * j12**2) / V**2
-    return r, trace, square
+        h1, h2, envelopes[i] = prox(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)
+        r[0, i] = (h1 - w[0, i]) / V
+        r[1, i] = (h2 - w[1, i]) / V
+    return r, envelopes
 
 
 @njit(cache=True)
@@ -213,15 +208,6 @@ def teacher_targets(y1, y2, omega, lean1, lean2):
     t1 = (1.0 - omega) * logistic(y1 * (y1 - y2)) + 0.5 * omega * (1.0 + lean1)
     t2 = (1.0 - omega) * logistic(y2 * (y2 - y1)) + 0.5 * omega * (1.0 + lean2)
     return t1, t2
-
-
-@njit(cache=True)
-def all_targets(y, omega, lean1, lean2):
-    """Return `teacher_targets` of teacher fields y (2, N), as a (2, N) array."""
-    t = np.empty(y.shape)
-    for i in range(y.shape[1]):
-        t[0, i], t[1, i] = teacher_targets(y[0, i], y[1, i], omega, lean1, lean2)
-    return t
 
 
 @njit(cache=True)
@@ -270,59 +256,3 @@ def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1,
     for i in range(len(z)):
         add_scramble(z[i], lowest[i], anew, q, m, theta, V, rho, omega, variance, lean1, lean2, sums[i])
     return (sums / z.shape[1],)
-
-
-@njit(cache=True, nogil=True)
-def one_step_means(net, inner, q0, gap, m, theta, V, y, omega, variance, lean1, lean2):
-    """Return the eight entries of `one_step.InnerAverages` over scrambles, losses without their constant.
-
-    Args:
-        net: (scrambles, N, 6), xi, zeta, and two normal numbers whose direction is the angle by which the inner points
-            are turned
-        inner: (K, 3), points z of the plane, and their weights under the normal law
-        q0, gap, m, theta, V, y: order parameters, gap = q1 - q0
-        omega, variance, lean1, lean2: see `teacher_targets`; variance = sigma^2
-    """
-    sums = np.zeros((len(net), 8))
-    root = sqrt(q0)
-    width = sqrt(gap)
-    aligned = theta / root
-    rest = sqrt(variance - aligned * aligned)
-    for scramble in range(len(net)):
-        for i in range(net.shape[1]):
-            x1, x2, z1, z2, cosine, sine = net[scramble, i]
-            length = sqrt(cosine * cosine + sine * sine)
-            cosine /= length
-            sine /= length
-            t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
-            mass = mean1 = mean2 = power = inner_noise = fitted = moreau = first = 0.0
-            for k in range(len(inner)):
-                u1 = cosine * inner[k, 0] - sine * inner[k, 1]
-                u2 = sine * inner[k, 0] + cosine * inner[k, 1]
-                w1 = root * x1 + m + width * u1
-                w2 = root * x2 - m + width * u2
-                h1, h2, value = prox(w1, w2, t1, t2, V, variance)
-                r1 = (h1 - w1) / V
-                r2 = (h2 - w2) / V
-                square = r1 * r1 + r2 * r2
-                if k == 0:
-                    first = value  # keeps the weights near 1
-                weight = inner[k, 2] * exp(-y * (value - first))
-                mass += weight
-                mean1 += weight * r1
-                mean2 += weight * r2
-                power += weight * square
-                inner_noise += weight * (r1 * u1 + r2 * u2)
-                fitted += weight * (value - 0.5 * V * square)
-                moreau += weight * value
-            mean1 /= mass
-            mean2 /= mass
-            sums[scramble, 0] += mean1 - mean2
-            sums[scramble, 1] += power / mass
-            sums[scramble, 2] += mean1 * mean1 + mean2 * mean2
-            sums[scramble, 3] += mean1 * z1 + mean2 * z2
-            sums[scramble, 4] += mean1 * x1 + mean2 * x2
-            sums[scramble, 5] += inner_noise / mass
-            sums[scramble, 6] += fitted / mass
-            sums[scramble, 7] += first - log(mass) / y if y > 0 else moreau / mass
-    return (sums / net.shape[1],)

@@ -16,8 +16,8 @@ import numpy as np
 from ...measured import standard_error
 from ...task import Task
 from ..branch import BranchMap, Net
-from ..equations import UNTOLD, Overlaps, loss_of, unfitted
-from ..kernels.two_tokens import one_step_means
+from ..equations import UNTOLD, Overlaps, teacher_fit, unfitted
+from ..kernels.two_tokens import forces
 from ..quadrature import over_scrambles, pool
 from ..solver import derivatives, displacement, is_present, is_settled
 
@@ -80,15 +80,69 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
     return np.stack([circles * np.cos(turns), circles * np.sin(turns), shares], axis=-1).reshape(-1, 3)
 
 
+class Fields(NamedTuple):
+    """Of N outer fields, each with K inner ones, along a first axis of the two tokens."""
+
+    xi: np.ndarray  # (2, N), of the outer fields
+    zeta: np.ndarray  # (2, N), of the teacher's
+    z: np.ndarray  # (2, K, N), of the inner fields
+    outer: np.ndarray  # (2, 1, N), w0
+    targets: np.ndarray  # (2, 1, N), what S_11 and S_22 should be
+
+    @classmethod
+    def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
+        """Return the fields of a net (N, 6): xi, zeta, and two numbers whose direction turns the inner points."""
+        xi, zeta, turn = net.T.reshape(3, 2, -1)
+        cosine, sine = turn / np.hypot(*turn)
+        x1, x2 = inner.T[:2, :, None]
+        aligned = valley.theta / sqrt(valley.q0)
+        rest = np.sqrt(task.sigma**2 - aligned**2)
+        outer = sqrt(valley.q0) * xi + np.array([[valley.m], [-valley.m]])
+        z = np.stack([cosine * x1 - sine * x2, sine * x1 + cosine * x2])
+        return cls(xi, zeta, z, outer[:, None], teacher_fit(task, aligned * xi + rest * zeta)[:, None])
+
+    def forces(self, task: Task, valley: Valley, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return r (2, K, N) and the Moreau envelope M (K, N) at inner fields z (2, K, N)."""
+        w = self.outer + sqrt(valley.gap) * z
+        targets = np.broadcast_to(self.targets, w.shape).reshape(2, -1)
+        r, envelope = forces(w.reshape(2, -1), targets, valley.V, task.sigma**2)
+        return r.reshape(w.shape), envelope.reshape(w.shape[1:]) + unfitted(task)
+
+
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
     """Return the averages at given order parameters for each scramble of points (scrambles, N, 6), as such arrays.
 
     `inner` (K, 3) is from `inner_points`.
     """
     inner = inner_points() if inner is None else inner
-    (means,) = over_scrambles(one_step_means, (points,), inner, *valley, *loss_of(task))
-    means[:, 6:] += unfitted(task)
-    return InnerAverages(*means.T)
+    return InnerAverages(*over_scrambles(_scramble_means, (points,), task, valley, inner))
+
+
+@np.errstate(all="ignore")  # of a wild step of a search, also in a thread
+def _scramble_means(nets, task, valley, inner):
+    return np.array([_net_means(task, valley, net, inner) for net in nets]).T
+
+
+def _net_means(task, valley, net, inner):
+    """The entries of `InnerAverages` on one net (N, 6)."""
+    fields, y, V = Fields.of(task, valley, net, inner), valley.y, valley.V
+    r, envelope = fields.forces(task, valley, fields.z)
+    weights = inner[:, 2:] * np.exp(-y * (envelope - envelope[0]))  # near 1
+    mass = weights.sum(axis=0)
+    weights /= mass
+    force, power = np.einsum("kn,akn->an", weights, r), np.einsum("kn,akn,akn->n", weights, r, r)
+    moreau = np.einsum("kn,kn->n", weights, envelope)
+    means = (
+        force[0] - force[1],
+        power,
+        (force * force).sum(axis=0),
+        (force * fields.zeta).sum(axis=0),
+        (force * fields.xi).sum(axis=0),
+        np.einsum("kn,akn,akn->n", weights, r, fields.z),
+        moreau - V * power / 2,
+        envelope[0] - np.log(mass) / y if y > 0 else moreau,
+    )
+    return [values.mean() for values in means]
 
 
 def conjugates(task: Task, alpha: float, valley: Valley, averages: InnerAverages) -> ValleyHats:

@@ -11,19 +11,17 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from ...attention import own_attention
 from ...errors import BadInput, check_choice, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
 from ..branch import powell
 from ..branches import MINIMA
 from ..equations import Overlaps, Scalars
-from ..kernels.two_tokens import forces
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
-from ..stability import teacher_fit
 from .equations import (
     BrokenBranch,
+    Fields,
     Root,
     SplitBranch,
     Valley,
@@ -253,36 +251,20 @@ def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
     r(w')|^2>``. Where D' > D the minimum is itself a set of minima, and one step is not enough. At y = 0 this is
     `theory.stability.gains`.
     """
-    q0, gap, m, theta, V, y = valley
-    x1, x2, weights = inner_points().T[:, :, None]  # (K, 1) each
-    aligned = theta / sqrt(q0)
-    rest = sqrt(task.sigma**2 - aligned**2)
-    by_scramble, rng = [], np.random.default_rng(0)
+    gap, size, by_scramble, rng = valley.gap, valley.q0 + valley.gap, [], np.random.default_rng(0)
+    inner = inner_points()
     for net in gaussian_points(points, dimensions=6):
-        xi, zeta, turn = net.T.reshape(3, 2, 1, -1)
-        outer = sqrt(q0) * xi + np.array([m, -m])[:, None, None]
-        targets = np.repeat(teacher_fit(task, (aligned * xi + rest * zeta)[:, 0])[:, None], len(weights), axis=1)
-        cosine, sine = turn / np.hypot(*turn)
-        z = np.stack([cosine * x1 - sine * x2, sine * x1 + cosine * x2])  # (2, K, N)
-        r, envelope = _forces(task, outer + sqrt(gap) * z, targets, V)
-        other, row = rng.standard_normal(z.shape), []
+        fields = Fields.of(task, valley, net, inner)
+        r, envelope = fields.forces(task, valley, fields.z)
+        other, row = rng.standard_normal(r.shape), []
         for share in shares:
-            D = share * (q0 + gap)
+            D = share * size
             together = 1 - D / (2 * gap)  # correlation of the inner fields
-            moved = together * z + sqrt(1 - together**2) * other
-            r_moved, envelope_moved = _forces(task, outer + sqrt(gap) * moved, targets, V)
+            moved = together * fields.z + sqrt(1 - together**2) * other
+            r_moved, envelope_moved = fields.forces(task, valley, moved)
             loss = (envelope + envelope_moved) / 2
-            shifted = weights * np.exp(-y * (loss - loss.min(axis=0)))
-            square = (shifted * ((r - r_moved) ** 2).sum(axis=0)).sum(axis=0) / shifted.sum(axis=0)
-            row.append(alpha * V**2 * square.mean() / D)
+            weights = inner[:, 2:] * np.exp(-valley.y * (loss - loss.min(axis=0)))
+            square = (weights * ((r - r_moved) ** 2).sum(axis=0)).sum(axis=0) / weights.sum(axis=0)
+            row.append(alpha * valley.V**2 * square.mean() / D)
         by_scramble.append(row)
     return np.array(by_scramble)
-
-
-def _forces(task, fields, targets, V):
-    """r (2, K, N) and the Moreau envelope M (K, N) at cavity fields (2, K, N)."""
-    r, _, _ = forces(fields.reshape(2, -1), targets.reshape(2, -1), V, task.sigma**2)
-    r = r.reshape(fields.shape)
-    h = fields + V * r
-    misfit = own_attention(h) - targets
-    return r, (V * r**2 / 2 + task.sigma**2 * misfit**2).sum(axis=0)

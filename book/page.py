@@ -1,0 +1,75 @@
+"""Build the page of one executed notebook as the book would, with the files of its figures beside it.
+
+    python book/page.py NOTEBOOK.ipynb FOLDER
+
+FOLDER/page has the page and what it shows; FOLDER the pictures, their data and the page's script.
+"""
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+from jupyter_book.cli.main import main as jupyter_book
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE, FIGURES = (
+    "page",
+    "figures",
+)  # folders: of the page in FOLDER; of files of figures beside the page, and its sources
+EXTENSIONS = ("behind", "offline", "figures", "download")  # those of the book that such a page needs
+SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
+# How a page names files, and how a style does.
+NAMED = re.compile(r"""(?:href|src|srcset|action)="([^"#?:]+)|(?:url\(|@import )["']?([^"')#?:]+)""")
+
+
+def build(notebook, folder):
+    """Build the page of an executed notebook (a Path) in a folder; what else is there stays."""
+    with tempfile.TemporaryDirectory() as place:
+        source = Path(place).resolve()
+        shutil.copy(notebook, source)
+        (source / "_toc.yml").write_text(f"format: jb-book\nroot: {notebook.name}\n", encoding="utf-8")
+        (source / "_config.yml").write_text(yaml.safe_dump(configuration()), encoding="utf-8")
+        jupyter_book(["build", str(source), "--all", "--quiet"], standalone_mode=False)
+        html = source / "_build" / "html"
+        for path in needed(html / f"{notebook.stem}.html"):
+            target = folder / PAGE / path.relative_to(html)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
+        for path in (source / FIGURES).iterdir():
+            if not path.stem.endswith(SHAPES):
+                shutil.copy(path, folder)
+
+
+def needed(page):
+    """The files that a built page shows or leads to: of the theme's ten megabytes about half."""
+    found, waiting = set(), [page, *(page.parent / FIGURES).iterdir()]
+    while waiting:
+        path = Path(os.path.normpath(waiting.pop()))
+        if path not in found and path.is_file() and path.suffix != ".ttf":  # beside it is what browsers take
+            found.add(path)
+            if path.suffix in (".html", ".css"):
+                names = NAMED.findall(path.read_text(encoding="utf-8"))
+                waiting += [path.parent / (in_page or in_style) for in_page, in_style in names]
+    return found
+
+
+def configuration():
+    """The book's, with its own files named from anywhere."""
+    whole = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    whole["bibtex_bibfiles"] = [str(ROOT / path) for path in whole["bibtex_bibfiles"]]
+    extra = whole["sphinx"]
+    extensions = extra["local_extensions"].items()
+    extra["local_extensions"] = {name: str(ROOT / path) for name, path in extensions if name in EXTENSIONS}
+    for name in ("html_static_path", "templates_path"):
+        extra["config"][name] = [str(ROOT / path) for path in extra["config"][name]]
+    for name in ("html_search_scorer", "html_favicon"):
+        extra["config"][name] = str(ROOT / extra["config"][name])
+    return whole
+
+
+if __name__ == "__main__":
+    build(*map(Path, sys.argv[1:]))
