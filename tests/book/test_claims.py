@@ -398,7 +398,7 @@ CLAIMS = {
         ),
         r"more than 1 % off are also $q$ and $V$ of the symmetric branch at $\omega=0.3$, and at $\omega=0.5$ $V$, "
         r"the positional $q$ and the semantic $\theta$": lambda: (
-            set(stored("published_tables", "off")[["what", "quantity"]].itertuples(index=False, name=None))
+            set(stored("published_tables", "far_off")[["what", "quantity"]].itertuples(index=False, name=None))
             == {("symmetric, ω = 0.3", "q"), ("symmetric, ω = 0.3", "V"), ("positional, ω = 0.5", "q")}
             | {(f"{branch}, ω = 0.5", "V") for branch in ENDS}
             | {("semantic, ω = 0.5", "theta")}
