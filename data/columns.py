@@ -246,6 +246,8 @@ _OF_LINES = {
     **THRESHOLDS,
     "gap": _EXCEEDS.format("semantic"),
     "symmetric gap": _EXCEEDS.format("symmetric"),
+    "both": "a solution of rank 2 that follows two columns of the teacher, and not the positions",
+    "second": "alpha where the training loss of that solution falls below that of one column and the positions",
 }
 for _branch in BRANCHES:
     _OF_LINES |= {f"{_branch} {end}": f"alpha where the {_branch} branch {ending}" for end, ending in _ENDS.items()}

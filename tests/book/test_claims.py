@@ -85,6 +85,20 @@ def printed_over_rules():
     return rows["known"] / rows["rule"]
 
 
+def two_columns_end_by_their_start():
+    """Of two teachers and rank 2: the minima of theory, and whether m or the weak column is left, from alpha = 3 on."""
+    rows = load("two_teachers", form="rank2", d=1000).query("alpha >= 3")
+    of_positions = rows["m"].abs() / Task().sigma ** 2 > 0.5
+    of_second = rows["teacher_2"].abs() / (0.5 * Task().sigma ** 2) > 0.5
+    lines = load("two_teachers_theory", form="rank2").query("what in ('semantic', 'both')")
+    return (
+        (of_second == (rows["start"] == "semantic")).all()
+        and (of_positions == ~of_second).all()
+        and set(rows["alpha"]) == {3.0, 4.0, 5.0}
+        and lines.groupby("what", observed=True)["alpha"].apply(set).tolist() == [{3.0, 4.0, 5.0}] * 2
+    )
+
+
 def per_cent(share, error, digits=0):
     """What a page writes as 7(1) %: a share and its error in per cent."""
     return round(100 * share, digits), round(100 * error, digits)
@@ -565,6 +579,9 @@ CLAIMS = {
             round(100 * LEADING.variance * LEADING.weight / Task.sigma**2) == 45 and LEADING.weight * 1000 == 40
         ),
         r"Those for evenly spread teachers lie below it": lambda: (thresholds_for_evenly_spread_teachers() < 0).all(),
+        r"At $\alpha=3$, 4 and 5 theory has both minima, and students end in either of them, by their start": (
+            two_columns_end_by_their_start
+        ),
         r"An argument gives $p=-1$": lambda: (
             value_powers_off(-1).abs().max() < 2.5
             and value_powers_off(-0.5).max() < -4

@@ -271,6 +271,20 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)
 
 
+@pytest.mark.slow
+def test_the_second_column_replaces_the_positions_where_its_loss_falls_below():
+    task, rank2 = Task(teachers=(1.0, 0.5)), Architecture("rank2")
+    line = cells.ArchitectureLineCell(
+        "line", task, 2**6, 8, alphas=(3.0, 5.0), architecture=rank2, branches=("semantic", "both")
+    )
+    rows = pd.DataFrame(variant_line(line))
+    losses = rows.dropna(subset="train_loss").pivot(index="alpha", columns="what", values="train_loss")
+    gap = losses["both"] - losses["semantic"]
+    assert gap[3.0] > 0 > gap[5.0]
+    (second,) = rows.loc[rows["what"] == "second", "alpha"]  # on more points than the line
+    assert 3.0 < second < 5.0
+
+
 # What is kept
 
 

@@ -2,7 +2,6 @@
 
 from itertools import product
 from math import prod
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,13 +20,12 @@ from attention_book.experiments.published_rule import (
     solve_coarsely,
 )
 from attention_phases import Task
-from attention_phases.measured import Measured
-from attention_phases.theory import Threshold, linear_baseline, solve
+from attention_phases.theory import linear_baseline, solve
 from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy, unfitted
 from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import falls
 
-# The converged solutions at alpha = 2, omega = 0.3, to start from.
+# The converged solutions at alpha = 2, omega = 0.3.
 STARTS = {"semantic": Scalars(0.1148, 0.0, 0.1582, 12.66), "positional": Scalars(0.0512, 0.2580, 0.0, 11.40)}
 MOMENTS = {0: 1, 2: 1, 4: 3, 6: 15, 8: 105, 10: 945, 12: 10395}  # of a normal number
 
@@ -89,7 +87,7 @@ def test_the_label_term():
 
 @pytest.fixture(scope="module", params=STARTS)
 def coarse(request):
-    return request.param, solve_coarsely(Task(), 2.0, STARTS[request.param])
+    return request.param, solve_coarsely(Task(), 2.0, request.param)
 
 
 def test_the_published_solutions_follow_from_the_rules(coarse):
@@ -108,7 +106,7 @@ def test_the_published_solutions_follow_from_the_rules(coarse):
 @pytest.mark.slow
 def test_exact_losses_are_those_of_many_points():
     solution = solve(Task(), 2.0, "semantic", 2**10, 8)
-    coarse = solve_coarsely(Task(), 2.0, solution.overlaps)
+    coarse = solve_coarsely(Task(), 2.0, "semantic")
     assert coarse.train_loss[1] == pytest.approx(solution.train_loss, rel=0.01)
     assert coarse.test_mse[1] == pytest.approx(solution.test_mse, rel=0.03)
 
@@ -123,20 +121,25 @@ def test_falls_are_interpolated():
     [("critical", 1.0, (1.1, 0.95)), ("linear", 1.0, (1.05, 0.9)), ("critical", 1.4, (1.1, np.nan))],
 )
 def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch, kind, alpha, expected):
-    """Each alpha starts from the overlaps of the one before, the first from the converged ones."""
-    last, baselines = {}, np.array([rule_baseline(Task()), linear_baseline(Task())])
+    baselines, overlaps = np.array([rule_baseline(Task()), linear_baseline(Task())]), Scalars(1.0, 1.0, 1.0, 1.0)
 
-    def straight(task, alpha, start):
-        branch = start.split()[0]
-        assert start == last.get(branch, f"{branch} converged")
-        last[branch] = f"{branch} at {alpha}"
+    def straight(task, alpha, branch):
         if branch == "positional":
-            return Coarse(last[branch], np.array([0.5, 0.7]), np.full(2, np.nan), 0.0)
+            return Coarse(overlaps, np.array([0.5, 0.7]), np.full(2, np.nan), 0.0)
         losses, errors = np.array([1.6, 1.65]) - alpha, baselines + np.array([1.05, 0.9]) - alpha
-        return Coarse(last[branch], losses, errors, 0.0)
+        return Coarse(overlaps, losses, errors, 0.0)
 
     monkeypatch.setattr(published_rule, "solve_coarsely", straight)
-    branches = ("semantic", "positional")[: 2 if kind == "critical" else 1]
-    known = {branch: SimpleNamespace(overlaps=f"{branch} converged") for branch in branches}
-    solution = coarse_threshold(Task(), kind, Threshold(Measured(alpha, 0.01), known))
-    assert solution == pytest.approx(expected, nan_ok=True)
+    assert coarse_threshold(Task(), kind, alpha) == pytest.approx(expected, nan_ok=True)
+
+
+@pytest.mark.parametrize(("omega", "alpha", "m"), [(0.0, 0.62, 0.190), (0.1, 0.75, 0.211)])
+def test_the_positional_solution_is_the_one_that_the_encoding_leads_to(omega, alpha, m):
+    assert solve_coarsely(Task(omega=omega), alpha, "positional").overlaps.m == pytest.approx(m, abs=2e-3)
+
+
+@pytest.mark.parametrize(("start", "m"), [(0.25, 0.190), (0.1, 0.101), (0.05, 0.058)])
+def test_few_points_have_three_positional_solutions_without_a_positional_part(monkeypatch, start, m):
+    monkeypatch.setattr(published_rule.BranchMap, "start", lambda _: Overlaps.of(0.05, start, 0.0, 24.0))
+    solution = solve_coarsely(Task(omega=0.0), 0.62, "positional")
+    assert solution.change < 1e-6 and solution.overlaps.m == pytest.approx(m, abs=2e-3)

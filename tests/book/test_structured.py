@@ -95,8 +95,7 @@ def test_the_lowest_student_of_each_data_set_is_shown():
     rows.append(
         columns | {"cell": "c", "start": "semantic", "train_loss": 0.0, "m": 9.0, "teacher_1": 9.0, "teacher_2": 9}
     )
-    shown = of_page(
-        "means", tables={"two_teachers": pd.DataFrame([*rows, *(row | {"form": "rank2"} for row in rows)])}
-    ).loc[1.0]
+    tables = {"two_teachers": pd.DataFrame([*rows, *(row | {"form": "rank2"} for row in rows)])}
+    shown = of_page("means", tables=tables, lines={"two_teachers": pd.DataFrame({"what": []})}).loc[1.0]
     assert shown[["teacher_1", "teacher_2", "m"]].tolist() == [1.5, 1.0, 1.0]  # over sigma^2, and over the mean square
     assert shown["teacher_1_error"] == pytest.approx(0.5)

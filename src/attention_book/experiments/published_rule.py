@@ -7,6 +7,9 @@ its weights E[Y] by degree 7, its error by degree 11. The proximal point is wher
 
 Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and one of degree 11 by Rabinowitz and Richtmyer
 (1969). Where the published iteration stops, at changes below 1e-4, this one goes on.
+
+On so few points there are several solutions: of the positional branch three at omega = 0 and alpha = 0.55, two at
+omega = 0.3. The one meant is that to which the encoding itself leads as a start.
 """
 
 from math import nan, sqrt
@@ -17,6 +20,7 @@ import numpy as np
 from attention_phases.attention import attention, target_attention
 from attention_phases.task import Task
 from attention_phases.theory.baseline import linear_baseline
+from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import (
     Averages,
     Overlaps,
@@ -32,7 +36,7 @@ from attention_phases.theory.equations import (
 from attention_phases.theory.kernels.two_tokens import NONE, descend
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
-from attention_phases.theory.thresholds import Threshold, falls
+from attention_phases.theory.thresholds import THRESHOLDS, falls
 
 DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
 MANY = (2**12, 8)  # points and scrambles of the exact losses
@@ -143,12 +147,9 @@ def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
     return update(setting, hats).scalars._asdict() | losses
 
 
-def solve_coarsely(task: Task, alpha: float, start: Scalars) -> Coarse:
-    """Return the fixed point on the 144 points, by damped iteration from `start`.
-
-    An overlap that the start holds at zero stays there.
-    """
-    setting, overlaps, few = Setting(task), Overlaps.of(*start), product_rule(7, 7)
+def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
+    """Return the fixed point of a branch on the 144 points, by damped iteration from near what names it."""
+    setting, overlaps, few = Setting(task), BranchMap(task, alpha, branch).start(), product_rule(7, 7)
     for _ in range(STEPS):
         hats = conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, few))
         new = update(setting, hats)
@@ -167,7 +168,7 @@ def solve_coarsely(task: Task, alpha: float, start: Scalars) -> Coarse:
     )
 
 
-def coarse_threshold(task: Task, kind: str, converged: Threshold) -> tuple[float, float]:
+def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:
     """Return alpha_c or alpha_l on the 144 points: with the losses by the published rules, and with the exact losses.
 
     By interpolation in alpha; NaN where the losses do not cross within a quarter of the `converged` alpha.
@@ -176,12 +177,10 @@ def coarse_threshold(task: Task, kind: str, converged: Threshold) -> tuple[float
         kind: "critical" or "linear"
         converged: the same threshold on many points, around which it is looked for
     """
-    alphas = converged.alpha.value * (1 + AROUND)
-    starts = {branch: solution.overlaps for branch, solution in converged.solutions.items()}
+    alphas = converged * (1 + AROUND)
     gaps, baselines = [], np.array([rule_baseline(task), linear_baseline(task)])
     for alpha in alphas:
-        solutions = {branch: solve_coarsely(task, alpha, start) for branch, start in starts.items()}
-        starts = {branch: solution.overlaps for branch, solution in solutions.items()}
+        solutions = {branch: solve_coarsely(task, alpha, branch) for branch in THRESHOLDS[kind]}
         if kind == "critical":
             gaps.append(solutions["semantic"].train_loss - solutions["positional"].train_loss)
         else:

@@ -200,14 +200,14 @@ def by_published_rule(cell) -> list[dict]:
     on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
     error of the linear model, "baseline".
 
-    With alphas, every `quantity` along the `branches`: `rule`, of the fixed point to which the solution on many points
-    leads, and of this one `many` and `many_error`.
+    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, and on many points `many` and
+    `many_error`.
     """
     task, rows = cell.task, []
     for branch in cell.branches:
         for alpha in cell.alphas:
             many = solve(task, alpha, branch, cell.points, **_quadrature(cell))
-            coarse = solve_coarsely(task, alpha, many.overlaps)
+            coarse = solve_coarsely(task, alpha, branch)
             values = coarse.overlaps._asdict() | {"train_loss": coarse.train_loss[0], "test_mse": coarse.test_mse[0]}
             converged = many.overlaps._asdict() | {"train_loss": many.train_loss, "test_mse": many.test_mse}
             for quantity in RULED[branch]:
@@ -221,7 +221,7 @@ def by_published_rule(cell) -> list[dict]:
     for kind in OF_STANDARD:
         converged = threshold(task, kind, cell.points, **_quadrature(cell))
         if converged.exists:
-            coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged)))
+            coarse = dict(zip(("rule", "exact"), coarse_threshold(task, kind, converged.alpha.value)))
             rows.append(_finite({**_mark(kind, converged.alpha), **coarse}))
     return rows
 
