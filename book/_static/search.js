@@ -4,7 +4,7 @@
 (() => {
   const GREEK = {alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", lambda: "λ", sigma: "σ",
                  omega: "ω", zeta: "ζ", xi: "ξ", rho: "ρ"};
-  const AROUND = 240, MOST = 30;  // letters of an excerpt; functions of the interface
+  const AROUND = 240, MOST = 30;  // letters of an excerpt; parts of the code
   const TITLE = 12, HEADING = 5, TOGETHER = 4;  // what a word counts there; what its words beside one another do
 
   const normal = text => text.toLowerCase().replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
@@ -12,9 +12,12 @@
   const stem = word => word.length > 4 ? word.replace(/(es|s|ing|ed)$/, "") : word;
   const holds = (words, term) => words.filter(word => term.length > 2 ? word.startsWith(term) : word === term).length;
 
-  /** Each section of a page as {page, anchor, heading, text, and the words of these}; the first one is the page. */
-  const pages = Object.entries(SEARCH_TEXTS).map(([page, sections]) => sections.map(([anchor, heading, text]) =>
-    ({page, anchor, heading, text, of: wordsOf(heading), words: wordsOf(text)})));
+  /** Each section of a page as {page, anchor, heading, text, and the words of these}; the first one is the page, whose
+      file's name counts too: fig04_histogram. */
+  const pages = Object.entries(SEARCH_TEXTS).map(([page, sections]) => sections.map(([anchor, heading, text], i) => {
+    const name = i ? "" : page.split("/").pop().replaceAll("_", " ");
+    return {page, anchor, heading, text, of: wordsOf(`${heading} ${name}`), words: wordsOf(text)};
+  }));
 
   /** Pages that have all words, best first: {section, score}, by the section that says most of them. */
   function found(query) {
@@ -54,14 +57,16 @@
 
   /** Show what is found: in the place of what Sphinx does, whose script comes later. */
   function answer(query) {
-    const [, , , , names] = Search._parseQuery(query), {terms, pages: best} = found(query);
-    const functions = [...names].flatMap(name => Search.performObjectSearch(name, names)).sort((a, b) => b[4] - a[4]);
+    const [, stems, left, , names] = Search._parseQuery(query), {terms, pages: best} = found(query);
+    const modules = Search.performTermsSearch(stems, left).filter(([page]) => page.startsWith("book/api/"));
+    const functions = [...names].flatMap(name => Search.performObjectSearch(name, names)).concat(modules)
+      .sort((a, b) => b[4] - a[4]);
     for (const {section: {page, anchor, heading, text}, title} of best)
       show(`${page}.html${anchor && `#${anchor}`}`, heading === title ? title : `${title} › ${heading}`, excerpt(text, terms));
-    for (const [page, name, anchor, about] of functions.slice(0, MOST)) show(`${page}.html${anchor}`, name, about);
+    for (const [page, name, anchor, about] of functions.slice(0, MOST)) show(`${page}.html${anchor}`, name, about ?? "Programming interface");
     Search.stopPulse();
     Search.title.textContent = "Search results";
-    Search.status.textContent = `${best.length} pages and ${functions.length} functions found for “${query}”.`;
+    Search.status.textContent = `${best.length} pages and ${functions.length} parts of the code found for “${query}”.`;
   }
 
   document.addEventListener("DOMContentLoaded", () => { Search.query = answer; });
