@@ -28,7 +28,6 @@ from attention_book.analysis.thresholds import borders_of
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.results import read
 from attention_book.experiments.simulation import train_students
-from attention_book.render.widgets import MOVING
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
@@ -512,14 +511,15 @@ def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(ope
     root, slider = page.locator(".landscape"), page.locator(".landscape input")
     said = "words => document.querySelector('.landscape [role=status]').textContent.includes(words)"
     places = {1.0: "positional", 2.0: "semantic"}
+    alphas = json.loads(root.locator("script").text_content())["alphas"]
     for alpha, valley in places.items():
         if alpha != 1:  # where the slider is, and stays
-            slider.fill(str(MOVING["alphas"].index(alpha)))
+            slider.fill(str(alphas.index(alpha)))
         page.wait_for_function(said, arg=f"The {valley} valley is deeper on ", timeout=180_000)
         assert root.locator("label b").inner_text() == f"{alpha:.1f}"
     track, mark = (root.locator(part).bounding_box() for part in ("input", ".at-critical"))
     along = (mark["x"] + mark["width"] / 2 - track["x"] - 8) / (track["width"] - 16)
-    critical = MOVING["alphas"][0] + along * (MOVING["alphas"][-1] - MOVING["alphas"][0])
+    critical = alphas[0] + along * (alphas[-1] - alphas[0])
     lines = read("fig02_theory", "paper")
     assert critical == pytest.approx(lines.loc[lines["what"] == "critical", "alpha"].iloc[0], abs=0.02)
     root.locator("svg").first.scroll_into_view_if_needed()
