@@ -10,7 +10,28 @@ from docutils import nodes
 SCRIPT = "search-texts.js"
 LEFT_OUT = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
 HOMES = (nodes.section, nodes.definition_list_item)  # what has a heading
-MATH = {r"\\(?:text|mathrm|rm|mathbf|mathcal|operatorname|left|right|,|;|!|quad)\b ?": "", r"[{}$\\]": ""}
+SIGNS = {
+    "ge": "≥",
+    "le": "≤",
+    "ne": "≠",
+    "approx": "≈",
+    "infty": "∞",
+    "sqrt": "√",
+    "times": "×",
+    "cdot": "·",
+    "star": "⋆",
+}
+SIGNS |= {
+    "to": "→",
+    "in": "∈",
+    "pm": "±",
+    "ell": "ℓ",
+    "partial": "∂",
+    "sum": "Σ",
+    "log": "log",
+    "exp": "exp",
+    "min": "min",
+}
 
 
 def setup(app):
@@ -72,11 +93,9 @@ def plain(node):
 
 
 def formula(text):
-    """LaTeX as one would type it: α_c for `\\alpha_c`."""
-    text = re.sub(r"\\([A-Za-z]+)", lambda name: letter(name[1]) or name[0], text)
-    for pattern, shown in MATH.items():
-        text = re.sub(pattern, shown, text)
-    return text
+    """LaTeX as one would type it: α_c for `\\alpha_c`; what says how a letter looks is left out."""
+    text = re.sub(r"\\([A-Za-z]+) ?", lambda name: letter(name[1]) or SIGNS.get(name[1], ""), text)
+    return re.sub(r"\\[,;:! ]|[{}$\\]", "", text)
 
 
 def letter(name):

@@ -31,6 +31,23 @@
   }
   const bar = document.querySelector(".bd-sidebar-primary"), here = bar?.querySelector(".current.active");
   if (here) bar.scrollTop = here.offsetTop - bar.clientHeight / 2;
+  // The theme marks, of the contents, the heading that came last into the upper part of the window: never those that
+  // stay below it where a page ends, nor the one before on the way up.
+  const contents = [...document.querySelectorAll("nav.page-toc a[href^='#']")];
+  const headings = contents.map(link => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  let settling;
+  function mark() {
+    const ended = innerHeight + scrollY > document.documentElement.scrollHeight - 4, low = innerHeight * (ended ? 1 : 0.3);
+    const here = contents[headings.findLastIndex(heading => heading?.getBoundingClientRect().top < low)];
+    for (const link of contents) {
+      link.classList.toggle("active", link === here);
+      link.toggleAttribute("aria-current", link === here);
+    }
+  }
+  addEventListener("scroll", () => {
+    clearTimeout(settling);
+    settling = setTimeout(mark, 100);
+  }, {passive: true});
   const folded = ".bd-article details:not([open], .hide, .behind)";
   let opened = [];
   addEventListener("beforeprint", () => {

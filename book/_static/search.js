@@ -5,7 +5,7 @@
   const GREEK = {alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", lambda: "λ", sigma: "σ",
                  omega: "ω", zeta: "ζ", xi: "ξ", rho: "ρ"};
   const AROUND = 240, MOST = 30;  // letters of an excerpt; parts of the code
-  const TITLE = 12, HEADING = 5, TOGETHER = 4;  // what a word counts there; what its words beside one another do
+  const TITLE = 12, HEADING = 5, TOGETHER = 20;  // what a word counts there; what its words beside one another do
 
   const normal = text => text.toLowerCase().replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
   const wordsOf = text => normal(text).match(/[\p{Letter}\p{Number}]+/gu) ?? [];
