@@ -70,16 +70,18 @@ def _task(matrix, lines):
         "critical": _curve(lines, "critical"),
         "linear": _curve(lines, "linear"),
         "begins": {"semantic": _table(borders["semantic"]), "positional": _curve(lines, "positional start")},
-        "ends": {"positional": _table(_up_to_the_border(borders["positional"], nodes["positional"]))},
+        "ends": {"positional": _ends(borders["positional"], nodes["positional"])},
     }
 
 
-def _up_to_the_border(ends, nodes):
-    """Where minima end, with one omega more: the first at which they go on to the last alpha computed."""
-    onward = next((line for line in nodes if line.omega > ends.index.max()), None)
-    if onward is None:
-        return ends
-    return pd.concat([ends, pd.DataFrame({"alpha": onward.alpha[-1], "alpha_error": 0.0}, [onward.omega])])
+def _ends(ends, nodes):
+    """Where minima end, with one omega more than those known, of which the `last` is drawn.
+
+    There they go on to the last alpha computed.
+    """
+    last = float(ends.index.max())
+    onward = [pd.DataFrame({"alpha": line.alpha[-1], "alpha_error": 0.0}, [line.omega]) for line in nodes]
+    return {"last": last, **_table(pd.concat([ends, *[row for row in onward if row.index[0] > last][:1]]))}
 
 
 def _branch(nodes):

@@ -20,6 +20,7 @@ FOLDER = "figures"  # at the top of the built book
 SOURCES = ("book/_executed/figures", "figures")  # of the files: of a book, and of a page alone
 WORDS = {".svg": "SVG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
 LINK = '<a href="{}" download>{}</a>'
+READ = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
 READOUT = "-readout.json"
 ROW = """<div class="actions">{links}<details class="behind"><summary>Data and commands</summary><dl>{rows}</dl>
 <p>Draw it again; recompute its data, into a folder of its own:</p>"""
@@ -101,6 +102,7 @@ def add_row(app, figure, page):
         notebook = LINK.format(f"{root}_sources/{page}.ipynb", "this page as a notebook")
         rows = {
             "Data": "</dd><dd>".join(map(data, about["data"])),
+            "CSV": "".join(READ.format(name) for name in about["files"] if name.endswith(".csv")),
             "Take away": f"{notebook} · {LINK.format(f'{root}{FOLDER}/{path.name}', 'all of this (JSON)')}",
         }
         commands = "\n".join(about["commands"])

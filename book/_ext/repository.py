@@ -1,13 +1,18 @@
 """Links to the repository and to Binder, where BOOK_REPOSITORY or GITHUB_REPOSITORY (owner/name) says its address.
 
-The workflows of GitHub set the second one, so that a published book has its address in its BibTeX entry too.
+The workflows of GitHub set the second one, so that a published book has its address in its BibTeX entry and at the foot
+of its pages too.
 """
 
 import os
 import re
+from pathlib import Path
 
+import yaml
 from docutils import nodes
+from sphinx.util import logging
 
+LOG = logging.getLogger(__name__)
 EXECUTED = re.compile(r"book/_executed/(\w+)\.ipynb")  # where the theme looks for a page's notebook
 MADE = re.compile(r"book/(_executed|api)/")  # pages that git does not have
 
@@ -20,12 +25,18 @@ def setup(app):
 
 
 def set_address(app, config):
-    """Tell the theme, which makes the buttons, and where the published book has its picture."""
+    """Tell the theme, which makes the buttons and the foot, and where the published book has its picture."""
+    (paper,) = yaml.safe_load(Path(app.srcdir, "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    authors = [f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"]]
+    cited = {"authors": ", ".join(authors), "year": paper["year"], "url": paper["url"]}
+    config.html_context = {**config.html_context, "paper": cited}
     owned = os.environ.get("GITHUB_REPOSITORY")
     if url := os.environ.get("BOOK_REPOSITORY") or (owned and f"https://github.com/{owned}"):
         binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
         buttons = {"use_repository_button": True, "use_source_button": True, "launch_buttons": binder}
         config.html_theme_options |= {"repository_url": url, "repository_branch": "main", **buttons}
+    else:
+        LOG.info("No page names the address of the code: set BOOK_REPOSITORY to it")
     if owned:  # a shared link shows a picture, if the whole address of it is known
         owner, name = owned.split("/")
         config.myst_html_meta |= {"property=og:image": f"https://{owner}.github.io/{name}/_static/share.png"}

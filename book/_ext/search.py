@@ -1,18 +1,44 @@
-"""Search from the disk: a script with the text of each page, from which results take the words around what is found."""
+"""Search from the disk: a script with the texts of all pages by section, which `search.js` ranks and quotes."""
 
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 from docutils import nodes
 
 SCRIPT = "search-texts.js"
-LEFT_OUT = (nodes.raw, nodes.literal_block, nodes.comment, nodes.math, nodes.math_block, nodes.substitution_definition)
+LEFT_OUT = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
+HOMES = (nodes.section, nodes.definition_list_item)  # what has a heading
+SIGNS = {
+    "ge": "≥",
+    "le": "≤",
+    "ne": "≠",
+    "approx": "≈",
+    "infty": "∞",
+    "sqrt": "√",
+    "times": "×",
+    "cdot": "·",
+    "star": "⋆",
+}
+SIGNS |= {
+    "to": "→",
+    "in": "∈",
+    "pm": "±",
+    "ell": "ℓ",
+    "partial": "∂",
+    "sum": "Σ",
+    "log": "log",
+    "exp": "exp",
+    "min": "min",
+}
 
 
 def setup(app):
+    texts = {}
+    app.connect("doctree-resolved", lambda app, tree, page: texts.update({page: sections(tree)}), priority=100)
     app.connect("html-page-context", load)
-    app.connect("build-finished", write)
+    app.connect("build-finished", lambda app, error: write(app, error, texts))
     return {"parallel_read_safe": True}
 
 
@@ -22,19 +48,60 @@ def load(app, page, template, context, doctree):
         app.add_js_file("search.js")
 
 
-def write(app, error):
+def write(app, error, texts):
+    """The script; pages that this build has not written are read for it."""
     if error is None and app.builder.name == "html":
         pages = [page for page in sorted(app.env.found_docs) if "/api/" not in page]
-        body = json.dumps({page: text(app.env.get_doctree(page)) for page in pages}, ensure_ascii=False)
+        for page in pages:
+            if page not in texts:
+                app.env.get_and_resolve_doctree(page, app.builder)
+        body = json.dumps({page: texts[page] for page in pages}, ensure_ascii=False)
         Path(app.outdir, "_static", SCRIPT).write_text(f"const SEARCH_TEXTS = {body};\n", encoding="utf-8")
 
 
-def text(tree):
-    """What a page says below its title, in one line, without code, formulas and names of references."""
+def sections(tree):
+    """[anchor, heading, text] of each section of a page, the page itself first, and of each word of a glossary."""
+    shown = []
+    for home in tree.findall(lambda node: isinstance(node, HOMES)):
+        named = next((child for child in home.children if isinstance(child, (nodes.title, nodes.term))), None)
+        if named is not None:
+            anchor = next(iter(named.get("ids") or home.get("ids")), "")
+            shown.append(
+                [anchor, plain(named), " ".join(plain(part) for part in home.findall(says) if at(part) is home)]
+            )
+    return shown
+
+
+def says(node):
+    return isinstance(node, (nodes.paragraph, nodes.caption))
+
+
+def at(node):
+    """The section, or the definition, that a node is in."""
+    return node if node is None or isinstance(node, HOMES) else at(node.parent)
+
+
+def plain(node):
+    """What a reader sees of a node in one line, formulas with letters for the names of letters."""
     words = []
-    for paragraph in tree.findall(lambda node: isinstance(node, (nodes.paragraph, nodes.caption))):
-        for leaf in paragraph.findall(nodes.Text):
-            if not isinstance(leaf.parent, LEFT_OUT) and "xref" not in leaf.parent.get("classes", ()):
-                words.append(leaf.astext())
-        words.append(" ")
+    for leaf in node.findall(nodes.Text):
+        if isinstance(leaf.parent, (nodes.math, nodes.math_block)):
+            words.append(formula(leaf.astext()))
+        elif not isinstance(leaf.parent, LEFT_OUT):
+            words.append(leaf.astext())
     return re.sub(r"\s+", " ", "".join(words)).strip()
+
+
+def formula(text):
+    """LaTeX as one would type it: α_c for `\\alpha_c`; what says how a letter looks is left out."""
+    text = re.sub(r"\\([A-Za-z]+) ?", lambda name: letter(name[1]) or SIGNS.get(name[1], ""), text)
+    return re.sub(r"\\[,;:! ]|[{}$\\]", "", text)
+
+
+def letter(name):
+    """The Greek letter of a name; None for others."""
+    case = "CAPITAL" if name[0].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {case} LETTER {name.removeprefix('var').upper().replace('LAMBDA', 'LAMDA')}")
+    except KeyError:
+        return None

@@ -33,7 +33,8 @@
   function withError({value, error}, scale = 1) {
     const power = Math.log10(error * scale), leading = 10 ** (power - Math.floor(power));
     const digits = Math.max(0, (leading < 2.95 ? 1 : 0) - Math.floor(power));
-    if (digits > 5) return fixed(value * scale, error ? 5 : 0);
+    if (!error) return (value * scale).toPrecision(4);
+    if (digits > 5) return fixed(value * scale, 5);
     return `${fixed(value * scale, digits)} ± ${fixed(error * scale, digits)}`;
   }
 
@@ -88,15 +89,15 @@
 
   function whyNone(name) {
     const within = theory.range(task(), name, state.omega), [last, next] = theory.lastOmegas(task(), name);
-    if (!within) return `the ${name} minimum ends between ω = ${fixed(last, 2)} and ${fixed(next, 2)}`;
+    if (!within) return `the ${name} valley ends between ω = ${fixed(last, 2)} and ${fixed(next, 2)}`;
     const [verb, where] = state.alpha < within.from ? ["begins", within.from] : ["ended", within.to];
-    return `the ${name} minimum ${verb} at α = ${fixed(where, 2)}`;
+    return `the ${name} valley ${verb} at α = ${fixed(where, 2)}`;
   }
 
   /** The result: {head, rest} as plain text. */
   function verdict({winner, difference, baseline, ...students}) {
     const place = `At ω = ${written("omega")}, α = ${written("alpha")}`;
-    if (!winner) return {head: "No minimum.", rest: `${place}: ${NAMES.map(whyNone).join("; ")}.`};
+    if (!winner) return {head: "No valley.", rest: `${place}: ${NAMES.map(whyNone).join("; ")}.`};
     const other = NAMES.find(name => name !== winner), better = students[winner].test_mse.value < baseline.value;
     const predicts = `predicts new sentences ${better ? "better" : "worse"} than the linear model.`;
     if (!difference)
@@ -150,7 +151,8 @@
       const sought = both && (critical ?? (theory.gap(task(), omega, p.to) < 0 ? s.from : p.to));
       const turn = both && Math.min(Math.max(sought, s.from), p.to);
       return {
-        omega, both, critical, linear, semantic: s?.from, positional: p?.from, ends: p?.ended ? p.to : undefined,
+        omega, both, critical, linear, semantic: s?.from, positional: p?.from,
+        ends: p?.ended && omega <= task().ends.positional.last + 1e-6 ? p.to : undefined,
         wins: {semantic: s && [turn ?? s.from, s.to], positional: p && [p.from, turn ?? p.to]},
         alone: {semantic: s && [p?.to ?? s.from, s.to], positional: p && [p.from, s?.from ?? p.to]},
       };
@@ -270,10 +272,10 @@
                   ["<i>θ</i>/<i>σ</i>²", "theta", 1], ["<i>m</i>/<i>σ</i>²", "m", 1]];
     const cell = (key, scale) => name => {
       const {value, error} = view[name]?.[key] ?? {};
-      return value === undefined ? "<td>no minimum</td>" : `<td data-name="${name} ${key}" data-value="${value}"
+      return value === undefined ? "<td>no valley</td>" : `<td data-name="${name} ${key}" data-value="${value}"
         data-error="${error}">${withError({value, error}, scale)}</td>`;
     };
-    const plain = key => name => `<td>${view[name] ? fixed(1e3 * view[name][key], 2) : "no minimum"}</td>`;
+    const plain = key => name => `<td>${view[name] ? fixed(1e3 * view[name][key], 2) : "no valley"}</td>`;
     const row = (head, cells) => `<tr><th scope="row">${head}</th>${NAMES.map(cells).join("")}</tr>`;
     part("numbers").querySelector("tbody").innerHTML = rows.map(([head, ...what]) => row(head, cell(...what))).join("")
       + row("ridge penalty, 10⁻³", plain("ridge")) + row("misfit of a training sentence, 10⁻³", plain("misfit"));
@@ -314,6 +316,7 @@
   }
   for (const [name, input] of Object.entries(inputs)) {
     Object.assign(input, LIMITS[name]);
+    if (input.type === "number") input.before(`${input.min}–${input.max} `);
     input.addEventListener(input.type === "range" ? "input" : "change", () => byHand({[name]: input.value}));
   }
   for (const element of [map.node(), part("handle")])

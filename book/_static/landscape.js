@@ -1,17 +1,27 @@
-/* Figure 1, B, that moves: the training loss on the plane of two minima, computed in a worker for a row of alphas, and
-   gradient descent from where a reader clicks. */
+/* Figure 1, B, that moves: the training loss on the plane of two minima, its mean over several data sets, computed in a
+   worker for a row of alphas; and on each of them gradient descent from where a reader clicks. */
 "use strict";
 (root => {
   if (!root) return;
-  const {constants, rate, ...job} = JSON.parse(root.querySelector("script").textContent);
+  const {constants, rate, critical, ...job} = JSON.parse(root.querySelector("script").textContent);
   const NAMES = ["positional", "semantic"], LEVELS = 12, HEIGHT = 300;
   const DRAWN = {m: [-0.4, 1.5], theta: [-0.25, 0.9], excess: [-0.6, 2.2]};
-  const shares = Array.from({length: 35}, (_, i) => i / 20 - 0.35), last = shares.length - 1;
-  const [slider, value, said] = ["input", "b", "p"].map(name => root.querySelector(name));
+  const last = 24, shares = Array.from({length: last + 1}, (_, i) => 1.7 * i / last - 0.35);  // of both: to 1.35
+  const [slider, value, mark, said] = ["input", "b", ".at-critical", "[role=status]"].map(name => root.querySelector(name));
   const [plane, cut] = root.querySelectorAll("svg");
   const [compute, roll] = [inWorker(constants), inWorker(constants)];
-  const surfaces = [];  // one for each alpha, as they come
-  let path = [], scales, touched = false;
+  const surfaces = new Map(job.alphas.map(alpha => [alpha, []]));  // one for each data set, as they come
+  const shown = () => surfaces.get(job.alphas[slider.value]);
+  let paths = [], scales;
+
+  const mean = values => measured(values).value;
+
+  /** The mean of surfaces of several data sets. */
+  const together = several => ({
+    losses: several[0].losses.map((_, i) => mean(several.map(({losses}) => losses[i]))),
+    minima: NAMES.map((_, k) => Object.fromEntries(["m", "theta", "loss"]
+      .map(name => [name, mean(several.map(({minima}) => minima[k][name]))]))),
+  });
 
   /** Empty a drawing; returns its scales, and functions that add to it and that give it axes. */
   function frame(svg, across, up, labels) {
@@ -19,7 +29,7 @@
     const x = d3.scaleLinear(across, [50, width - 14]), y = d3.scaleLinear(up, [HEIGHT - 42, 10]);
     picture.selectAll("*").remove();
     const line = (kind, d) => picture.append("path").attr("class", kind).attr("d", d);
-    const dot = (kind, left, top) => picture.append("circle").attr("class", kind).attr("r", 6)
+    const dot = (kind, left, top, r = 6) => picture.append("circle").attr("class", kind).attr("r", r)
       .attr("cx", x(left)).attr("cy", y(top));
     const text = (place, words) => picture.append("text").attr("class", "label").attr("transform", place).text(words);
     const axis = (place, ruler) => picture.append("g").attr("class", "axis").attr("transform", place)
@@ -49,8 +59,10 @@
       line("depth", coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""))
         .style("fill", `hsl(0 0% ${100 - 75 * k / LEVELS}%)`));
     minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
-    line("rolled", d3.line(({m}) => x(m), ({theta}) => y(theta))(path));
-    for (const {m, theta} of path.slice(-1)) dot("ball", m, theta);
+    for (const path of paths) {
+      line("rolled", d3.line(({m}) => x(m), ({theta}) => y(theta))(path));
+      for (const {m, theta} of path.slice(-1)) dot("ball", m, theta, 4);
+    }
     axes();
     scales = {x, y};
   }
@@ -69,44 +81,52 @@
   }
 
   function show() {
-    const surface = surfaces[slider.value];
-    value.textContent = job.alphas[slider.value].toFixed(2);
-    said.textContent = `Your browser has trained for ${surfaces.length} of ${job.alphas.length} values of α …`;
-    if (!surface) return;
-    drawPlane(surface);
-    drawCut(surface);
-    const [positional, semantic] = surface.minima.map(({loss}) => 1e3 * loss), deeper = semantic < positional;
-    said.textContent = `The ${deeper ? "semantic" : "positional"} valley is deeper by ${
-      Math.abs(semantic - positional).toFixed(2)} · 10⁻³.`;
+    const several = shown(), alpha = job.alphas[slider.value], count = job.seeds.length;
+    value.textContent = alpha.toFixed(1);
+    said.textContent = `Your browser has trained on ${several.length} of ${count} data sets …`;
+    if (!several.length) return;
+    drawPlane(together(several));
+    drawCut(together(several));
+    if (several.length === count) said.textContent = depths(several.map(({minima: [p, s]}) => 1e3 * (p.loss - s.loss)));
   }
 
-  /** Descend from the student a Q_positional + b Q_semantic. */
+  /** Which valley is deeper, on average and on how many data sets; `leads`: by how much the semantic one is. */
+  function depths(leads) {
+    const {value, error} = measured(leads), deeper = value > 0 ? "semantic" : "positional";
+    return `The ${deeper} valley is deeper on ${leads.filter(lead => lead * value > 0).length} of ${leads.length
+    } data sets, by ${Math.abs(value).toFixed(2)} ± ${error.toFixed(2)} · 10⁻³ on average.`;
+  }
+
+  /** Descend from the student a Q_positional + b Q_semantic of each data set. */
   function start(a, b) {
-    const {alpha, weights: [positional, semantic]} = surfaces[slider.value];
-    [path, touched] = [[], true];
+    const several = shown();
+    paths = several.map(() => []);
     let drawing;
-    roll("descent", {...job, largest: Math.max(...job.alphas), alpha, rate, every: 5,
-                     start: positional.map((weight, i) => a * weight + b * semantic[i])}, point => {
-      if (point) path.push(point);
+    roll("descents", {...job, largest: Math.max(...job.alphas), alpha: job.alphas[slider.value], rate, every: 5,
+                      seeds: job.seeds.slice(0, several.length), starts: several.map(({weights: [p, s]}) =>
+                        p.map((weight, i) => a * weight + b * s[i]))}, point => {
+      if (point) paths[point.k].push(point);
       drawing ||= requestAnimationFrame(() => { drawing = null; show(); });
     });
   }
 
   slider.max = job.alphas.length - 1;
-  slider.addEventListener("input", () => { [path, touched] = [[], true]; show(); });
+  slider.value = job.alphas.indexOf(1);
+  mark.style.setProperty("--share", (critical - job.alphas[0]) / (job.alphas.at(-1) - job.alphas[0]));
+  slider.addEventListener("input", () => { paths = []; show(); });
   plane.addEventListener("click", event => {
-    const box = plane.getBoundingClientRect(), [p, s] = surfaces[slider.value]?.minima ?? [];
-    if (!p) return;
+    if (!shown().length) return;
+    const box = plane.getBoundingClientRect(), [p, s] = together(shown()).minima;
     const m = scales.x.invert(event.clientX - box.left), theta = scales.y.invert(event.clientY - box.top);
     const area = p.m * s.theta - s.m * p.theta;
     start((m * s.theta - theta * s.m) / area, (theta * p.m - m * p.theta) / area);
   });
-  root.querySelector("button").addEventListener("click", () => surfaces[slider.value] && start(0.5, 0.5));
+  root.querySelector("button").addEventListener("click", () => shown().length && start(0.5, 0.5));
   new ResizeObserver(show).observe(root);
   root.hidden = false;
-  compute("planes", {...job, shares}, surface => {
-    if (surface) surfaces.push(surface);
-    if (!touched) slider.value = surfaces.length - 1;  // it moves by itself as they come
-    show();
+  const near = job.alphas.toSorted((a, b) => Math.abs(a - 1) - Math.abs(b - 1));  // first what is shown first
+  compute("planes", {...job, alphas: near, shares}, surface => {
+    if (surface) surfaces.get(surface.alpha).push(surface);
+    if (surface?.alpha === job.alphas[slider.value]) show();
   });
 })(document.querySelector(".landscape"));

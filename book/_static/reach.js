@@ -1,5 +1,6 @@
 /* What scrolls is reached with the Tab key, and only that; what the theme leaves without a name gets one. A formula and
-   the punctuation after it stay on one line; the list of pages shows the one that is open. */
+   the punctuation after it stay on one line; the list of pages shows the one that is open. Paper has no folds: what is
+   folded opens for a print, but for code and what is behind figures. */
 (() => {
   const scrolls = ".bd-article :is(table, pre, .scrolled, mjx-container[display='true'])";
 
@@ -30,6 +31,30 @@
   }
   const bar = document.querySelector(".bd-sidebar-primary"), here = bar?.querySelector(".current.active");
   if (here) bar.scrollTop = here.offsetTop - bar.clientHeight / 2;
+  // The theme marks, of the contents, the heading that came last into the upper part of the window: never those that
+  // stay below it where a page ends, nor the one before on the way up.
+  const contents = [...document.querySelectorAll("nav.page-toc a[href^='#']")];
+  const headings = contents.map(link => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  let settling;
+  function mark() {
+    const ended = innerHeight + scrollY > document.documentElement.scrollHeight - 4, low = innerHeight * (ended ? 1 : 0.3);
+    const here = contents[headings.findLastIndex(heading => heading?.getBoundingClientRect().top < low)];
+    for (const link of contents) {
+      link.classList.toggle("active", link === here);
+      link.toggleAttribute("aria-current", link === here);
+    }
+  }
+  addEventListener("scroll", () => {
+    clearTimeout(settling);
+    settling = setTimeout(mark, 100);
+  }, {passive: true});
+  const folded = ".bd-article details:not([open], .hide, .behind)";
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll(folded)];
+    for (const details of opened) details.open = true;
+  });
+  addEventListener("afterprint", () => { for (const details of opened) details.open = false; });
   const article = document.querySelector(".bd-article");
   if (article) new ResizeObserver(reach).observe(article);  // the theme moves its columns some time after the window
   document.addEventListener("toggle", reach, true);

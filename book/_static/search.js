@@ -1,8 +1,73 @@
-/* Sphinx fetches the pages that it found, to show the words around; a disk has no fetch, so their texts come from a
-   script, search-texts.js. */
-window.fetch = async address => {
-  const page = address.replace(/^\.\//, "").replace(/\.html.*/, "");
-  const main = Object.assign(document.createElement("div"), {textContent: SEARCH_TEXTS[page] ?? ""});
-  main.setAttribute("role", "main");
-  return {text: async () => main.textContent && main.outerHTML};
-};
+/* The results of a search: pages by what they say, from search-texts.js, with the words around; after them functions of
+   the programming interface, which Sphinx finds. Letters count as their names: αc, α_c and alpha_c are one word. */
+"use strict";
+(() => {
+  const GREEK = {alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", lambda: "λ", sigma: "σ",
+                 omega: "ω", zeta: "ζ", xi: "ξ", rho: "ρ"};
+  const AROUND = 240, MOST = 30;  // letters of an excerpt; parts of the code
+  const TITLE = 12, HEADING = 5, TOGETHER = 20;  // what a word counts there; what its words beside one another do
+
+  const normal = text => text.toLowerCase().replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
+  const wordsOf = text => normal(text).match(/[\p{Letter}\p{Number}]+/gu) ?? [];
+  const stem = word => word.length > 4 ? word.replace(/(es|s|ing|ed)$/, "") : word;
+  const holds = (words, term) => words.filter(word => term.length > 2 ? word.startsWith(term) : word === term).length;
+
+  /** Each section of a page as {page, anchor, heading, text, and the words of these}; the first one is the page, whose
+      file's name counts too: fig04_histogram. */
+  const pages = Object.entries(SEARCH_TEXTS).map(([page, sections]) => sections.map(([anchor, heading, text], i) => {
+    const name = i ? "" : page.split("/").pop().replaceAll("_", " ");
+    return {page, anchor, heading, text, of: wordsOf(`${heading} ${name}`), words: wordsOf(text)};
+  }));
+
+  /** Pages that have all words, best first: {section, score}, by the section that says most of them. */
+  function found(query) {
+    const terms = [...new Set(wordsOf(query).map(stem))], whole = terms.join(" ");
+    const counts = terms.map(term => pages.filter(page => page.some(({of, words}) => holds(of, term) || holds(words, term))));
+    const rare = counts.map(some => Math.log(1 + pages.length / (some.length || 1)));
+    const rated = pages.filter(page => terms.length && counts.every(some => some.includes(page))).map(page => {
+      const scores = page.map(({of, words}, i) => {
+        const each = terms.map((term, k) => rare[k] * (Math.min(holds(of, term), 1) * (i ? HEADING : TITLE)
+          + holds(words, term) / (holds(words, term) + 2)));
+        const together = terms.length > 1 && ` ${[...of, "", ...words].map(stem).join(" ")} `.includes(` ${whole}`);
+        return each.reduce((sum, some) => sum + some, 0) + TOGETHER * together;
+      });
+      const best = scores.indexOf(Math.max(...scores)), rest = scores.reduce((sum, some) => sum + some, 0) - scores[best];
+      return {section: page[best], title: page[0].heading, score: scores[best] + rest / 4};
+    });
+    return {terms, pages: rated.sort((a, b) => b.score - a.score)};
+  }
+
+  /** Whole words of a text around the first place that has a term. */
+  function excerpt(text, terms) {
+    const places = [...text.matchAll(/\S+/g)];
+    const at = places.find(([word]) => wordsOf(word).some(part => terms.some(term => holds([part], term))))?.index ?? 0;
+    const from = at < AROUND / 2 ? 0 : text.lastIndexOf(" ", at - AROUND / 3) + 1;
+    const end = text.length - from < AROUND * 1.2 ? text.length : text.lastIndexOf(" ", from + AROUND);
+    return `${from ? "… " : ""}${text.slice(from, end)}${end < text.length ? " …" : ""}`;
+  }
+
+  /** A result: a link, and what is around the words. */
+  function show(address, title, text) {
+    const item = document.createElement("li"), link = item.appendChild(document.createElement("a"));
+    [link.href, link.textContent] = [`${document.documentElement.dataset.content_root}${address}`, title];
+    const around = item.appendChild(document.createElement("p"));
+    [around.className, around.textContent] = ["context", text];
+    Search.output.append(item);
+  }
+
+  /** Show what is found: in the place of what Sphinx does, whose script comes later. */
+  function answer(query) {
+    const [, stems, left, , names] = Search._parseQuery(query), {terms, pages: best} = found(query);
+    const modules = Search.performTermsSearch(stems, left).filter(([page]) => page.startsWith("book/api/"));
+    const functions = [...names].flatMap(name => Search.performObjectSearch(name, names)).concat(modules)
+      .sort((a, b) => b[4] - a[4]);
+    for (const {section: {page, anchor, heading, text}, title} of best)
+      show(`${page}.html${anchor && `#${anchor}`}`, heading === title ? title : `${title} › ${heading}`, excerpt(text, terms));
+    for (const [page, name, anchor, about] of functions.slice(0, MOST)) show(`${page}.html${anchor}`, name, about ?? "Programming interface");
+    Search.stopPulse();
+    Search.title.textContent = "Search results";
+    Search.status.textContent = `${best.length} pages and ${functions.length} parts of the code found for “${query}”.`;
+  }
+
+  document.addEventListener("DOMContentLoaded", () => { Search.query = answer; });
+})();

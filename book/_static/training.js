@@ -1,5 +1,5 @@
-/* Students trained in the reader's browser: sentences, their risk, L-BFGS, test errors. It is one function without
-   surroundings, so that its source also runs in a worker. The risk is reduced as in
+/* Students trained in the reader's browser: sentences, their risk, L-BFGS, test errors; below, what is said of several
+   data sets. The training is one function without surroundings, so that its source also runs in a worker. The risk is reduced as in
    `attention_phases.model.two_tokens`: an output moves on the line through both tokens. */
 "use strict";
 function attentionTraining({sigma, lam, noise, weights}) {
@@ -141,12 +141,12 @@ function attentionTraining({sigma, lam, noise, weights}) {
 
   /** Students of each cell {alpha, seed}: from the teacher, from the encoding, and from random weights. `valley`: the
       one whose direction a student is closer to. Overlaps are over sigma^2, positive with the own valley. */
-  function* students({task, d, cells, randoms}) {
+  function* students({task, d, cells}) {
     for (const {alpha, seed} of cells) {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
-      const starts = {semantic: [data.teacher], positional: [new Float64Array(d).fill(d ** -0.5)],
-                      random: Array.from({length: randoms}, () => data.teacher.map(() => 0.1 * normal()))};
-      for (const start of Object.keys(starts)) for (const weights of starts[start]) {
+      const starts = {semantic: data.teacher, positional: new Float64Array(d).fill(d ** -0.5),
+                      random: data.teacher.map(() => 0.1 * normal())};
+      for (const [start, weights] of Object.entries(starts)) {
         const {Q, train_loss, converged} = minimise(data, weights), {cosines, ...point} = overlaps(data, Q);
         const valley = Math.abs(cosines.semantic) > Math.abs(cosines.positional) ? "semantic" : "positional";
         const sign = Math.sign(cosines[valley]) / sigma ** 2;
@@ -156,11 +156,11 @@ function attentionTraining({sigma, lam, noise, weights}) {
     }
   }
 
-  /** The plane of students a Q_positional + b Q_semantic, a and b from `shares`, at each alpha: on the first alpha d
-      sentences of one data set. */
-  function* planes({task, d, seed, alphas, shares}) {
-    const whole = sample(task, Math.round(Math.max(...alphas) * d), d, normals(seed));
-    for (const alpha of alphas) {
+  /** The plane of students a Q_positional + b Q_semantic, a and b from `shares`, at each alpha in turn: on the first
+      alpha d sentences of each data set. */
+  function* planes({task, d, seeds, alphas, shares}) {
+    const all = seeds.map(seed => sample(task, Math.round(Math.max(...alphas) * d), d, normals(seed)));
+    for (const alpha of alphas) for (const whole of all) {
       const data = {...whole, count: Math.round(alpha * d)};
       const minima = [data.teacher.map(() => d ** -0.5), data.teacher].map(start => minimise(data, start).Q);
       const products = minima.map(Q => minima.map(other => dot(Q, other)));
@@ -181,19 +181,30 @@ function attentionTraining({sigma, lam, noise, weights}) {
     return {m: m / sigma ** 2, theta: theta / sigma ** 2, loss: risk(data, Q).value / data.d};
   }
 
-  /** Gradient descent from a student of such a plane, every `every` steps. */
-  function* descent({task, d, seed, largest, alpha, start, rate, every}) {
-    const whole = sample(task, Math.round(largest * d), d, normals(seed));
-    const data = {...whole, count: Math.round(alpha * d)}, Q = start.slice();
-    for (let step = 0, slope; step <= STEPS; step++) {
-      if (step % every === 0) yield place(data, Q);
-      slope = risk(data, Q).gradient;
-      add(Q, -rate, slope);
-      if (norm(slope) < 10 * TOLERANCE) return;
+  /** Gradient descent from a student of each of such planes, by turns, every `every` steps. `k`: which data set. */
+  function* descents({task, d, seeds, largest, alpha, starts, rate, every}) {
+    const balls = seeds.map((seed, k) => {
+      const whole = sample(task, Math.round(largest * d), d, normals(seed));
+      return {k, data: {...whole, count: Math.round(alpha * d)}, Q: starts[k].slice(), rolls: true};
+    });
+    for (let step = 0; step <= STEPS && balls.some(ball => ball.rolls); step++) {
+      for (const ball of balls.filter(({rolls}) => rolls)) {
+        const {k, data, Q} = ball, slope = risk(data, Q).gradient;
+        ball.rolls = norm(slope) > 10 * TOLERANCE;
+        if (step % every === 0 || !ball.rolls) yield {k, ...place(data, Q)};
+        add(Q, -rate, slope);
+      }
     }
   }
 
-  return {normals, sample, risk, students, planes, descent};
+  return {normals, sample, risk, students, planes, descents};
+}
+
+/** Mean over data sets, and its standard error where there are several. */
+function measured(values) {
+  const value = values.reduce((sum, some) => sum + some, 0) / values.length;
+  const square = values.reduce((sum, some) => sum + (some - value) ** 2, 0);
+  return {value, error: Math.sqrt(square / Math.max(values.length - 1, 1) / values.length)};
 }
 
 /** A function that has a generator of `attentionTraining` do a job in a worker; each result is `answered`, at last

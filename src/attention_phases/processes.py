@@ -35,7 +35,9 @@ class _Process(context.SpawnProcess):
             sys.modules["__main__"] = main
 
 
-class _Spawn(context.SpawnContext):
+class SpawnWithoutScript(context.SpawnContext):
+    """A context of such processes, for work that is a function of a module."""
+
     Process = _Process
 
 
@@ -110,7 +112,7 @@ def spread(
         left = len(jobs) - done
         long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
         if cores > 1 and left > 1 and long and (done or workers):
-            with process_pool(min(cores, left), _Spawn()) as pool:
+            with process_pool(min(cores, left), SpawnWithoutScript()) as pool:
                 return results + [_told(result, report) for result in pool.map(work, jobs[done:])]
         results.append(_told(work(job), report))
     return results

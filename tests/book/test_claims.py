@@ -270,17 +270,6 @@ def semantic_by_adam(alpha):
     return per_cent(single.mean(), single.sem())
 
 
-def descent_higher(query):
-    """Of pairs of runs on the same data that count differently, share in which gradient descent has the higher loss."""
-    runs = random_runs().query(query)
-    runs = runs.assign(number=runs.groupby(["alpha", "d", "seed", "optimizer"]).cumcount())
-    pairs = runs.pivot(
-        index=["alpha", "d", "seed", "number"], columns="optimizer", values=["basin", "train_loss", "grad_norm"]
-    )
-    pairs = pairs[pairs["basin", "adam"] != pairs["basin", "gd"]]
-    return (pairs["train_loss", "gd"] > pairs["train_loss", "adam"]).mean()
-
-
 def positional_share(query):
     """Lower ends of the 95 % intervals of the shares of runs that find the positional minimum."""
     return random_shares().query("basin == 'positional'").query(query)["low"]
@@ -414,7 +403,9 @@ CLAIMS = {
         r"starts find a single one at $\omega = 0.3$, $\alpha = 1.5$, and tens at $\omega = 0.1$": lambda: (
             semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
         ),
-        r"at the transition at $\omega = 0.3$, $\alpha = 1.25$, one or two": lambda: semantic_at_the_transition() == (1, 2),
+        r"at the transition at $\omega = 0.3$, $\alpha = 1.25$, one or two": lambda: (
+            semantic_at_the_transition() == (1, 2)
+        ),
         r"searches in $d = 250$ and 500 find lower ones": lambda: (gained_by_hops().loc[[250, 500]] > 0).all(),
     },
     "fig04_histogram": {r"70 % to train, 30 % to test": lambda: TRAIN_SHARE == 0.7},
@@ -427,11 +418,6 @@ CLAIMS = {
         r"have correlation 0.3, and nothing else changes": lambda: CORRELATION == 0.3,
         r"within five per cent of them, mostly above": lambda: (
             abs(correlated_off()).max() < 0.05 and (correlated_off() > 0).mean() > 0.7
-        ),
-    },
-    "fig02_slice": {
-        r"positional line begins at $\alpha \approx 0.06$": lambda: (
-            round(line("fig02_theory", "positional start").item(), 2) == 0.06
         ),
     },
     "free_energy": {
@@ -468,7 +454,7 @@ CLAIMS = {
         r"the penalty moves both thresholds": lambda: all(
             line("ridge", what, "lam").max() > 5 * line("ridge", what, "lam").min() for what in ("critical", "linear")
         ),
-        r"At $\alpha = 2$ they are above it, at $\sigma = 0.7$ by 7(1) %, at the standard parameters by 3(1) %": lambda: (
+        r"they are above it, at $\sigma = 0.7$ by 7(1) %, at the standard parameters by 3(1) %": lambda: (
             [per_cent_above(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})] == [(7, 1), (3, 1)]
         ),
         r"More data bring one, but never make it the lower one": more_data_at_a_positional_teacher,
@@ -566,7 +552,6 @@ CLAIMS = {
         r"Adam does at $\alpha=4$ in 21(7) % of the runs, at $\alpha=3$ in 9(3) %": lambda: (
             [semantic_by_adam(alpha) for alpha in (4, 3)] == [(21, 7), (9, 3)]
         ),
-        r"gradient descent is nearly always at the higher loss": lambda: descent_higher("alpha >= 3") > 0.95,
         r"most runs find the positional minimum for $\alpha$ from 1 to 2, and for $d\ge500$ up to": lambda: (
             positional_share("1 <= alpha <= 2 and d >= 200 or alpha >= 1 and d >= 500").min() > 0.5
         ),

@@ -496,7 +496,7 @@ def tiny(monkeypatch):
     def set_alphas(*alphas):
         monkeypatch.setitem(experiments.GRIDS, "fig02", lambda profile: students(*alphas))
 
-    monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
+    monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
     set_alphas(0.5, 1.0, 1.5)
     return set_alphas
 

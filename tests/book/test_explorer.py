@@ -208,17 +208,17 @@ def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
     begins, ends = borders_of(read("fig03_theory", "paper")).values()
     go(omega=0.3, alpha=0.5)
     assert "Only the positional student" in verdict.inner_text()
-    assert f"the semantic minimum begins at α = {begins['alpha'][0.3]:.2f}" in verdict.inner_text()
+    assert f"the semantic valley begins at α = {begins['alpha'][0.3]:.2f}" in verdict.inner_text()
     assert "semantic train_loss" not in page.evaluate(NUMBERS)
     go(omega=0.1, alpha=1.8)
     assert "Only the semantic student" in verdict.inner_text()
-    assert f"the positional minimum ended at α = {ends['alpha'][0.1]:.2f}" in verdict.inner_text()
+    assert f"the positional valley ended at α = {ends['alpha'][0.1]:.2f}" in verdict.inner_text()
     go(omega=0.3, alpha=0.03)
-    assert "No minimum" in verdict.inner_text()
+    assert "No valley" in verdict.inner_text()
     assert page.evaluate(NUMBERS) == {}
     go(omega=0.48, alpha=1.0, matrix="alternative")
-    assert "the semantic minimum ends between ω = 0.44 and 0.46" in verdict.inner_text()
-    assert "the positional minimum ends between ω = 0.08 and 0.10" in verdict.inner_text()
+    assert "the semantic valley ends between ω = 0.44 and 0.46" in verdict.inner_text()
+    assert "the positional valley ends between ω = 0.08 and 0.10" in verdict.inner_text()
 
 
 def test_the_winner_changes_at_the_critical_line(explorer):
@@ -450,13 +450,34 @@ def test_the_link_of_a_view_can_be_copied(explorer):
     assert copied == f"{PAGE.as_uri()}#matrix=alternative&omega=0.35&alpha=1.7"
 
 
+def test_the_first_button_shows_what_the_verdict_says(open_page):
+    """At the default view, whose data sets nobody has chosen: the mean decides, and is known well enough."""
+    page = open_page(PAGE)
+    verdict = page.locator(".explorer-verdict strong").inner_text()
+    page.get_by_role("button", name="At the circle").click()
+    says(page, "training output", "ended positional")
+    said = page.locator(".explorer-training output").inner_text()
+    winner, lead, error = re.match(r"The (\w+) student's loss is lower by ([\d.]+) ± ([\d.]+) ", said).groups()
+    assert verdict.startswith(f"The {winner} student wins") and float(lead) > 2 * float(error)
+    assert "of 20 data sets: one alone can mislead" in said
+
+
+def test_what_a_box_allows_stands_before_it_and_a_number_without_error_has_its_digits(explorer):
+    page, _ = explorer
+    assert "100–400" in page.locator(".explorer-training").inner_text()
+    text = page.locator(".explorer-numbers p span").text_content()
+    (baseline,) = re.findall(r"Linear model: test error ([\d.]+) ", text)
+    stored = read("fig03_theory", "paper").query("what == 'baseline' and abs(omega - 0.3) < 1e-9")["test_mse"].iloc[0]
+    assert len(baseline) == 5 and float(baseline) == pytest.approx(1e3 * stored, abs=6e-4)
+
+
 def test_a_link_trains_the_same_students_again(open_page):
     page, losses = open_page(PAGE), []
     for seed in (7, 8, 7):
         go_on(page, omega=0.3, alpha=1.3, d=100, seed=seed, train="circle")
         says(page, "training output", "ended positional")
         losses.append([dot["train_loss"]["value"] for dot in page.evaluate("window.explorer.students()")])
-    assert losses[0] == losses[2] != losses[1] and len(losses[0]) == 10
+    assert losses[0] == losses[2] != losses[1] and len(losses[0]) == 22
     go_on(page, omega=0.31, alpha=1.3)
     assert page.evaluate("window.explorer.students()") == []  # of another task
     assert not page.locator(".explorer-training output").is_visible()
@@ -470,7 +491,7 @@ def test_the_plane_of_the_landscape_has_the_risk_of_its_students(explorer):
     on_plane, risks = page.evaluate("""() => {
         const {planes, sample, risk, normals} = attentionTraining(window.explorerData);
         const task = {omega: 0.3, A: [[0.6, 0.4], [0.4, 0.6]]}, d = 60, seed = 5, shares = [0, 0.7, 1];
-        const [{losses, weights: [p, s]}] = planes({task, d, seed, alphas: [2], shares});
+        const [, {losses, weights: [p, s]}] = planes({task, d, seeds: [4, seed], alphas: [2], shares});
         const data = sample(task, 2 * d, d, normals(seed));
         const students = shares.flatMap(b => shares.map(a => p.map((weight, i) => a * weight + b * s[i])));
         return [losses, students.map(Q => risk(data, Q).value / d)];
@@ -488,10 +509,19 @@ BALL_AT_MINIMUM = """() => {
 def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(open_page):
     page = open_page(HTML / "book/_executed/fig01_landscape.html")
     root, slider = page.locator(".landscape"), page.locator(".landscape input")
-    said = "words => document.querySelector('.landscape p').textContent.includes(words)"
-    for place, valley in ((0, "positional"), (30, "semantic")):
-        slider.fill(str(place))
-        page.wait_for_function(said, arg=f"The {valley} valley is deeper", timeout=120_000)
+    said = "words => document.querySelector('.landscape [role=status]').textContent.includes(words)"
+    places = {1.0: "positional", 2.0: "semantic"}
+    alphas = json.loads(root.locator("script").text_content())["alphas"]
+    for alpha, valley in places.items():
+        if alpha != 1:  # where the slider is, and stays
+            slider.fill(str(alphas.index(alpha)))
+        page.wait_for_function(said, arg=f"The {valley} valley is deeper on ", timeout=180_000)
+        assert root.locator("label b").inner_text() == f"{alpha:.1f}"
+    track, mark = (root.locator(part).bounding_box() for part in ("input", ".at-critical"))
+    along = (mark["x"] + mark["width"] / 2 - track["x"] - 8) / (track["width"] - 16)
+    critical = alphas[0] + along * (alphas[-1] - alphas[0])
+    lines = read("fig02_theory", "paper")
+    assert critical == pytest.approx(lines.loc[lines["what"] == "critical", "alpha"].iloc[0], abs=0.02)
     root.locator("svg").first.scroll_into_view_if_needed()
     minimum = root.locator("circle.semantic").first.bounding_box()
     page.mouse.click(minimum["x"] + 25, minimum["y"] - 5)

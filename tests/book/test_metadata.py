@@ -132,10 +132,24 @@ def test_units_of_overlaps_and_times():
     assert (used["seconds"] <= used["cell_seconds"]).all()
 
 
-def test_the_readme_picture_shows_the_stored_results():
-    figures = [phases.draw(theme) for theme in phases.THEMES]
-    (digest,) = {phases.digest(figure) for figure in figures}
-    list(map(plt.close, figures))
-    for theme in phases.THEMES:
-        svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text(encoding="utf-8")
-        assert re.search(r"<dc:identifier>(\w+)<", svg)[1] == digest, "run `make metadata`"
+@pytest.mark.parametrize("theme", phases.THEMES)
+def test_the_readme_picture_shows_the_stored_results_and_moves(theme):
+    with phases.styled(theme):
+        figure, move = phases.draw(theme)
+        digest = phases.digest(figure, move)
+        low = []
+        for alpha in phases.ALPHAS:
+            move(alpha)
+            (best,) = (line for line in figure.axes[0].lines if (line.get_gid() or "").endswith("best"))
+            low.append(best.get_xydata()[0])
+        plt.close(figure)
+    critical = alpha_of(load(DATA / "fig02_theory.parquet"), "critical").value
+    assert [place for place, _ in low] == [int(alpha > critical) for alpha in phases.ALPHAS]  # where the ring is
+    svg = (ROOT / ".github" / f"phases-{theme}.svg").read_text(encoding="utf-8")
+    assert re.search(r"<dc:identifier>(\w+)<", svg)[1] == digest, "run `make metadata`"
+    assert len(svg.encode()) < 1e6 and "prefers-reduced-motion" in svg
+    parts = re.findall(r"<animate ([^>]*)", svg)
+    assert len(parts) > 10 and all(part.count(";") for part in parts)
+    for values in re.findall(r'attributeName="d"[^>]* values="([^"]*)"', svg):
+        shapes = {re.sub(r"[-\d.]+", "", shape) for shape in values.split(";")}
+        assert len(shapes) == 1  # a path of as many points at every alpha: else it would not move

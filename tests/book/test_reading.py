@@ -5,12 +5,14 @@ import re
 from hashlib import sha256
 from html import unescape
 from io import StringIO
+from pathlib import Path
+from urllib.parse import quote, unquote, urlparse
 
 import nbformat
 import pandas as pd
 import pytest
 import yaml
-from built import EXECUTED, HERE, HTML, PHONE
+from built import EXECUTED, HERE, HTML, PHONE, opening
 
 pytestmark = pytest.mark.slow
 NAMES = sorted(path.stem for path in (HTML / "figures").glob("*.json"))
@@ -111,16 +113,97 @@ def test_a_figure_leads_into_the_explorer(open_page):
     assert page.locator(".explorer [name=omega]").input_value() == "0.3"
 
 
-def test_search_prefers_pages_and_shows_the_words_around(open_page):
-    page = open_page(HTML / "search.html")
-    page.goto((HTML / "search.html").as_uri() + "?q=replicon")
-    page.wait_for_function("() => /found/.test(document.querySelector('.search-summary')?.textContent ?? '')")
-    results = page.locator("#search-results li")
-    targets = [link.get_attribute("href") for link in results.locator("a").all()]
-    api = [target.startswith("book/api") for target in targets]
-    assert len(targets) > 3 and any(api) and api == sorted(api)
-    for number in range(api.index(True)):
-        assert "replicon" in results.nth(number).locator(".context").first.inner_text().lower()
+TYPED = {  # pages of which one is expected first, by what people type
+    "phase transition": {"index", "fig03_phase_diagram", "glossary"},
+    "alpha_c": {"index", "fig03_phase_diagram", "glossary"},
+    "αc": {"index", "fig03_phase_diagram", "glossary"},
+    "histogram": {"fig04_histogram", "table1_histogram"},
+    "download": {"reproducing", "index"},
+    "code": {"reproducing", "api"},
+    "state evolution": {"theory", "glossary"},
+    "replica": {"glossary", "theory", "stability", "beyond_replica_symmetry"},
+    "GPU": {"machines", "reproducing"},
+    "cite": {"references"},
+}
+
+
+RESULTS = """() => Array.from(document.querySelectorAll("#search-results li"), item => {
+    const [link, around] = item.children;
+    return [link.href, link.textContent, around.textContent]; })"""
+
+
+@pytest.fixture(scope="module")
+def found(chromium):
+    """A function that searches: of each result its page, its title and its excerpt."""
+    with opening(chromium) as opened:
+        page = opened(HTML / "search.html")
+
+        def found(words):
+            page.goto(f"{(HTML / 'search.html').as_uri()}?q={quote(words)}")
+            page.wait_for_function("() => /found/.test(document.querySelector('.search-summary')?.textContent ?? '')")
+            return page.evaluate(RESULTS)
+
+        yield found
+
+
+@pytest.mark.parametrize("words", TYPED)
+def test_what_people_type_finds_its_page_among_the_first_three_with_the_words_around(found, words):
+    results = found(words)
+    stems = [re.search(r"/([\w.]+)\.html", address)[1] for address, *_ in results[:3]]
+    assert TYPED[words] & set(stems), results[:5]
+    for address, title, excerpt in results[:3]:
+        assert Path(unquote(urlparse(address).path)).is_file()
+        assert 20 < len(excerpt) < 400 and not re.search(r"\\|\$|  ", excerpt)
+        spelt = f"{title} {excerpt} {address}".lower().replace("alpha", "α").replace("_", "")
+        assert all(word[:4] in spelt for word in words.lower().replace("alpha_c", "αc").split())
+
+
+def test_letters_and_their_names_find_the_same_and_functions_come_last(found):
+    of_code = "/book/api/"
+    names = ("alpha_c", "αc", "α_c")
+    results = [[address for address, *_ in found(words) if of_code not in address] for words in names]
+    assert results[0] == results[1] == results[2] and len(results[0]) > 10
+    api = [of_code in address for address, *_ in found("replicon")]
+    assert len(api) > 3 and any(api) and api == sorted(api)
+
+
+def test_excerpts_have_the_formulas_and_the_links_of_their_pages(found):
+    texts = [excerpt for _, _, excerpt in found("α_c")[:10]]
+    assert any("α_c" in text for text in texts)
+    script = (HTML / "_static" / "search-texts.js").read_text(encoding="utf-8")
+    pages = json.loads(script.removeprefix("const SEARCH_TEXTS = ").rstrip(";\n"))
+    landing = " ".join(text for _, _, text in pages["book/index"])
+    assert "Figure 15" in landing and "Cui et al., NeurIPS 2024" in landing and "σ=0.5" in landing.replace(" ", "")
+
+
+def test_the_contents_beside_a_page_mark_the_section_that_is_read_up_to_the_last(open_page):
+    page = open_page(HTML / "book" / "reproducing.html")
+    links = page.locator("nav.page-toc a.nav-link")
+    marked = "text => document.querySelector('nav.page-toc a.active')?.textContent === text"
+    for number in (links.count() - 1, 2):
+        heading = links.nth(number).get_attribute("href")
+        place = "scrollTo(0, 1e6)" if number > 2 else f"document.querySelector('{heading}').scrollIntoView()"
+        page.evaluate(place)
+        page.wait_for_function(marked, arg=links.nth(number).inner_text())
+        assert page.locator("nav.page-toc a.active").count() == 1
+
+
+def test_the_foot_of_a_page_says_whose_it_is_and_what_is_folded_is_printed(open_page):
+    page = open_page(HTML / "book" / "index.html")
+    foot = page.locator("p.foot")
+    text = foot.inner_text()
+    (paper,) = yaml.safe_load((HERE / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    assert all(author["family-names"] in text for author in paper["authors"]) and "MIT licence" in text
+    links = [link.get_attribute("href") for link in foot.locator("a").all()]
+    assert links[0] == paper["url"] and links[-1] == "references.html"
+    folded = "() => document.querySelectorAll('.bd-article details:not([open])').length"
+    closed = page.evaluate(folded)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert closed > page.evaluate(folded) == 0
+    page.emulate_media(media="print")
+    assert page.locator(".bd-article :is(button, input):visible").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(folded) == closed
 
 
 def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):

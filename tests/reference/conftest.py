@@ -35,7 +35,7 @@ class ReferencedNotebook(IPyNbFile):
         self.nb = reference.prepared(self.text, self.values, self.path)
         self.code = [cell for cell in self.nb.cells if cell.cell_type == "code"]
         for number, cell in enumerate(self.code):
-            options = defaultdict(bool, check=True)
+            options = defaultdict(bool, check=reference.is_compared(cell))
             yield ReferencedCell.from_parent(self, name=f"Cell {number}", cell_num=number, cell=cell, options=options)
 
     def setup(self):

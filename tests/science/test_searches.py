@@ -100,9 +100,7 @@ def test_a_search_goes_on_from_each_end_and_is_compared_with_the_lowest_of_all(e
     lower = SimpleNamespace(weights=torch.from_numpy(weights[2]), train_loss=-1.0)
     hot = SimpleNamespace(weights=torch.from_numpy(weights[1]), train_loss=5.0)
     asked = []
-    monkeypatch.setattr(
-        minima, "hop", lambda data, lam, start, worst: (start, 0) if start.train_loss else (lower, 2)
-    )
+    monkeypatch.setattr(minima, "hop", lambda data, lam, start, worst: (start, 0) if start.train_loss else (lower, 2))
     monkeypatch.setattr(minima, "anneal", lambda *given: asked.append(given[1:4]) or hot)
     rows = minima.search(SearchCell("toy", Task(), 0.75, 60, 0, "semantic", 1.0, 2, 0.1, (0.01, 0.3)))
     told = [(row["search"], row["number"], row.get("hops"), row.get("temperature"), row["train_loss"]) for row in rows]

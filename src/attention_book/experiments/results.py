@@ -12,7 +12,7 @@ from attention_phases.records import canonical
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.executors import cluster, process_pool
+from ..store.executors import SpawnWithoutScript, cluster, process_pool
 from ..store.parquet import export, load
 from ..store.sweep import Store, run
 from . import grid
@@ -102,4 +102,4 @@ def _executor(workers, scheduler, alone):
         from torch import set_num_threads  # slow to load, and not needed where results are only read
 
         return ThreadPoolExecutor(1, initializer=set_num_threads, initargs=(1,))
-    return process_pool(workers) if scheduler is None else cluster(scheduler)
+    return process_pool(workers, SpawnWithoutScript()) if scheduler is None else cluster(scheduler)

@@ -158,8 +158,9 @@ def _collection(collection):
 def as_json(figure, names=None):
     """Series of points as JSON, None if nothing is drawn to scale.
 
-    Of each series `axes`, the number of its axes in the figure; `name`; `labels` of x, y and the value of a colour; and
-    `points`: [share of the panel's width, of its height (None of a line across), texts of x, y and the value].
+    Of each series `axes`, the number of its axes in the figure; `name`, of one without a name that of its colour
+    or panel; `labels` of x, y and the value of a colour; and `points`: [share of the panel's width, of its height (None
+    of a line across), texts of x, y and the value].
     Labels are HTML with formulas for MathJax. Contours, and lines across that have no name, are left out.
 
     names: as of `drawn`.
@@ -167,7 +168,7 @@ def as_json(figure, names=None):
     table = _with_bands(drawn(figure, names))
     series, value = [], ""
     for number, axes in enumerate(_panels_of(figure), 1):
-        labels = _labels_of(axes)
+        labels, title = _labels_of(axes), axes.get_title("left") or axes.get_title()
         value = labels["value"] = labels["value"] or value  # one bar may be that of all panels
         rows = table[table["panel"] == number]
         kinds = [rows["drawn as"] == "cell", "series", "colour"]
@@ -175,7 +176,7 @@ def as_json(figure, names=None):
             series.append(
                 {
                     "axes": figure.axes.index(axes) + 1,
-                    "name": _html(name or (colour if colour in (names or {}).values() else "")),
+                    "name": _html(name or (colour if colour in (names or {}).values() else title)),
                     "labels": [_html(label) for label in labels.values()],
                     "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row, name))],
                 }
@@ -234,13 +235,17 @@ def _text(axis, value, low=np.nan, high=np.nan):
 
 
 def _number(value, error=0.0):
-    """A number, below a thousandth as a multiple of a power of ten; with its error in brackets if that is not 0."""
+    """A number, below a thousandth as a multiple of a power of ten; with its error in brackets if that is not 0.
+
+    Without an error it has four digits; a whole number has all of them.
+    """
     if np.isnan(value):
         return ""
     largest = max(abs(value), error)
     power = 0 if largest == 0 or largest >= 1e-3 else int(np.floor(np.log10(largest)))
     shown = value / 10.0**power
-    text = Measured(shown, error / 10.0**power).text if error else f"{shown:.6g}".replace("-", "−")
+    plain = shown if shown.is_integer() else float(f"{shown:.4g}")
+    text = Measured(shown, error / 10.0**power).text if error else f"{plain:.10g}".replace("-", "−")
     return f"{text}·10<sup>−{-power}</sup>" if power else text
 
 

@@ -12,11 +12,11 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from attention_phases.errors import BadInput, SweepError
-from attention_phases.processes import ONE_THREAD, end_with_parent, process_pool
+from attention_phases.processes import ONE_THREAD, SpawnWithoutScript, end_with_parent, process_pool
 
 from .provenance import environment
 
-__all__ = ["ONE_THREAD", "cluster", "end_with_parent", "process_pool"]
+__all__ = ["ONE_THREAD", "SpawnWithoutScript", "cluster", "end_with_parent", "process_pool"]
 TIMEOUT = 5  # seconds in which a scheduler must answer
 
 

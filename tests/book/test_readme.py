@@ -1,0 +1,58 @@
+"""The README: its commands and its Python do what it says."""
+
+import re
+import shlex
+
+import pytest
+
+from attention_book.paths import ROOT
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+(PYTHON,) = [number for number, (kind, _) in enumerate(BLOCKS) if kind == "python"]
+NUMBER = re.compile(r"(-?\d+\.\d+)(?:\((\d+)\))?")
+
+
+def test_it_is_short():
+    assert len(TEXT.splitlines()) <= 110
+
+
+def test_its_links_lead_somewhere():
+    links = re.findall(r"\]\((?!https:)([^)]+)\)", TEXT) + re.findall(r'(?:src|srcset)="([^"]+)"', TEXT)
+    assert len(links) > 4 and [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_its_commands_are_those_that_run():
+    """What `make` has is made of it by CI; the figure is one that `test_figure.py` makes, at the smallest size."""
+    commands = "".join(code for kind, code in BLOCKS if kind == "bash").splitlines()
+    first, *others = [shlex.split(line, comments=True) for line in commands]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    figure = shlex.split(".venv/bin/attention-phases figure fig02 --profile laptop --set omega=0.2")
+    assert first == ["make", "book"] and figure in others
+    assert all(program == "make" and target in targets for program, target in [first, *filter(figure.__ne__, others)])
+    assert set(re.findall(r"`make ([a-z]+)", TEXT)) <= set(targets)
+
+
+@pytest.mark.slow
+def test_its_program_answers_as_it_says(run):
+    (session,) = [code for kind, code in BLOCKS if not kind and code.startswith("$")]
+    for command, said in re.findall(r"^\$ .*attention-phases (.*)\n((?:[^$].*\n)+)", session, re.MULTILINE):
+        _, out, err = run(*shlex.split(command), "--quiet")
+        agree(out + err, said)
+
+
+@pytest.mark.slow
+def test_its_python_prints_what_it_says(python, tmp_path):
+    script = tmp_path / "mine.py"
+    script.write_text(BLOCKS[PYTHON][1], encoding="utf-8")
+    done = python(script, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    agree(done.stdout, BLOCKS[PYTHON + 1][1])
+
+
+def agree(printed, said):
+    """The same words; numbers within the standard errors that they have, others to one in their last digit."""
+    assert NUMBER.split(printed)[::3] == NUMBER.split(said)[::3]
+    for (value, error), (other, _) in zip(NUMBER.findall(said), NUMBER.findall(printed)):
+        digit = 10.0 ** -len(value.partition(".")[2])
+        assert abs(float(value) - float(other)) <= int(error or 1) * digit * 1.01, (value, other)
