@@ -1,5 +1,6 @@
 """References of the notebooks: a changed number or word fails, a rounded digit does not."""
 
+import json
 import shutil
 
 import nbformat
@@ -133,3 +134,8 @@ def test_nbval_executes_compares_and_keeps(python, tmp_path, monkeypatch):
     assert done.returncode == 1 and "1 failed, 5 passed" in done.stdout, done.stdout
     assert "found 0.676" in done.stdout and "found 0.666" in done.stdout
     assert not (kept / "other.ipynb").exists()
+
+
+@pytest.mark.parametrize("path", sorted(reference.FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_no_notebook_is_expected_to_warn(path):
+    assert not any("stderr" in cell for cell in json.loads(path.read_text(encoding="utf-8")))

@@ -157,7 +157,7 @@ def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
     if rows.empty:
         return
     value, error = rows[name] / unit, rows[f"{name}_error"] / unit
-    axes.plot(rows.index, value, style, color=colour, label=label, marker="." if len(rows) == 1 else None)
+    axes.plot(rows.index, value, "." if len(rows) == 1 else style, color=colour, label=label)
     axes.fill_between(rows.index, value - error, value + error, color=colour, alpha=0.3, linewidth=0)
 
 
