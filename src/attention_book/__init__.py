@@ -23,8 +23,8 @@ NAMES = {
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve is_minimum last_fall"
     " mean_difference mean_of_shifts shifts_by side_by_side table_of_shifts",
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
-    "render.maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps theory_curves",
-    "render.slices": "TIED draw_theory draw_variant finish_slice",
+    "render.slices_and_maps": "ADVANTAGE CURVES TIED draw_ends draw_losses draw_maps draw_theory draw_variant"
+    " finish_slice theory_curves",
     "store.parquet": "encode",
 }
 MODULES = {name: module for module, names in NAMES.items() for name in names.split()}
