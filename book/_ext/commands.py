@@ -34,13 +34,8 @@ def page():
         own = [entry(*option) for option in options[name].items() if option not in shared.items()]
         also = [f"`{option.split()[0]}`" for option, what in options[name].items() if shared.get(option) == what]
         answer = help_of(name).rpartition("\n\n")[2].strip()
-        parts += [
-            f"## {name}",
-            about,
-            *own,
-            *([f"Also {', '.join(also)}: {{ref}}`shared-options`."] if also else []),
-            plain(answer),
-        ]
+        below = [f"Also {', '.join(also)}: {{ref}}`shared-options`."] if also else []
+        parts += [f"## {name}", about, *own, *below, plain(answer)]
     targets = TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
     parts += ["(shared-options)=\n## Options of several commands", *(entry(*option) for option in shared.items())]
     return "\n\n".join([*parts, "## make", "In a checkout:", *(entry(f"make {name}", what) for name, what in targets)])
@@ -54,7 +49,7 @@ def options_of(command):
 
 def entry(name, what):
     """A name and what it is, as an entry of a definition list."""
-    return f"`{name}`\n: {plain(what)}"
+    return f"`{name.replace(',', ', ')}`\n: {plain(what)}"  # choices may stand in several lines
 
 
 def plain(text):
