@@ -315,18 +315,11 @@ def figures(options):
 
     JSON: figures, each with figure (its name), notebook and title.
     """
-    from ..paths import ROOT, notebooks, title
+    from ..paths import notebooks, title
 
-    return {
-        "figures": [
-            {
-                "figure": name,
-                "notebook": text.relative_to(ROOT).as_posix(),
-                "title": title(text.read_text(encoding="utf-8")),
-            }
-            for name, text in notebooks().items()
-        ]
-    }
+    titles = {name: title(text.read_text(encoding="utf-8")) for name, text in notebooks().items()}
+    files = {name: f"notebooks/{text.name}" for name, text in notebooks().items()}
+    return {"figures": [{"figure": name, "notebook": files[name], "title": titles[name]} for name in titles]}
 
 
 def _task(options):
