@@ -22,7 +22,7 @@ from attention_phases.theory.equations import (
     penalty,
     update,
 )
-from attention_phases.theory.kernels.general import scramble_means
+from attention_phases.theory.kernels.general import proximal_points
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, weights
 from attention_phases.theory.solver import PULLED
@@ -329,7 +329,7 @@ def test_one_compiled_kernel_serves_all():
     for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
     average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
-    assert len(scramble_means.signatures) == 1
+    assert len(proximal_points.signatures) == 1
 
 
 def drawn_weights(task, hats, count, rng):
