@@ -1,5 +1,6 @@
 """The state evolution with structure: spectra, sparse teachers and l1 penalties, teachers of several columns."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from attention_phases import BadInput, Task
 from attention_phases.attention import softmax
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Direction
-from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory import linear_baseline, quadrature, solve
 from attention_phases.theory.branch import OVERLAPPING, BranchMap
 from attention_phases.theory.equations import (
     Averages,
@@ -322,6 +323,14 @@ def test_the_free_energy_of_a_fixed_point_is_its_training_loss(task, architectur
     solution = solve(task, 2.0, branch, 2**6, 8, architecture=architecture)
     assert solution.converged
     assert solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
+
+
+def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
+    monkeypatch.setattr(quadrature.config, "NUMBA_NUM_THREADS", 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 1e200, 10.0), gaussian_points(16, 4))
+    assert not np.isfinite(found.moreau).any()
 
 
 def test_one_compiled_kernel_serves_all():
