@@ -137,7 +137,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     of_choices = ((pulls * (choices == k)[:, None], transposed(shift) @ numbers) for k, shift in enumerate(shifts))
     to_teacher, told = ((a[:, :, None] * b[:, :, :, None]).sum(1) for a, b in ((g, z), independent))
     sums = (
-        _by_law(setting, _mix_tokens(c, g), g),
+        _by_law(setting, g, _mix_tokens(c, g)),
         _by_law(setting, g, x),
         pulls.sum(2),
         _by_law(setting, g, z),
