@@ -342,7 +342,7 @@ def test_a_branch_that_does_not_exist_is_no_success(run, breaking):
     assert err.count("\n") == 1
 
 
-UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "random", "--lam", "1e-300")
+UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "semantic", "--sigma", "1e60")
 WITHOUT_RESULT = [
     ((*THEORY, "--points", str(2**40)), "^no result at these parameters: "),
     ((*THEORY, "--points", str(2**70)), "^no result at these parameters: "),
