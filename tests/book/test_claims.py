@@ -385,6 +385,13 @@ CLAIMS = {
         r"smaller up to $\omega=0.25$ than by the rules, from 0.35 on within 1 % of them": lambda: (
             printed_over_rules().loc[:0.25].max() < 0.97 and abs(printed_over_rules().loc[0.35:] - 1).max() < 0.01
         ),
+        r"more than 1 % off are also $q$ and $V$ of the symmetric branch at $\omega=0.3$, and at $\omega=0.5$ $V$, "
+        r"the positional $q$ and the semantic $\theta$": lambda: (
+            set(stored("published_tables", "far_off")[["what", "quantity"]].itertuples(index=False, name=None))
+            == {("symmetric, ω = 0.3", "q"), ("symmetric, ω = 0.3", "V"), ("positional, ω = 0.5", "q")}
+            | {(f"{branch}, ω = 0.5", "V") for branch in ENDS}
+            | {("semantic, ω = 0.5", "theta")}
+        ),
         r"at $\omega=0.14$, where converged theory has no positional solution": lambda: (
             line("fig09_theory", "positional start").index.max() < 0.1
         ),

@@ -8,8 +8,8 @@ its weights E[Y] by degree 7, its error by degree 11. The proximal point is wher
 Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and one of degree 11 by Rabinowitz and Richtmyer
 (1969). Where the published iteration stops, at changes below 1e-4, this one goes on.
 
-On so few points there are several solutions: of the positional branch three at omega = 0 and alpha = 0.55, two at
-omega = 0.3. The one meant is that to which the encoding itself leads as a start.
+On so few points there are several positional solutions at small omega, three at omega = 0 and alpha = 0.62. The one
+meant is that to which the encoding leads as a start.
 """
 
 from math import nan, sqrt
