@@ -9,7 +9,8 @@ from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.own import cells_of, read_grid
 from attention_book.store.parquet import load
-from attention_phases import Architecture, BadInput, Task
+from attention_book.paths import NOTEBOOKS
+from attention_phases import Architecture, BadInput, Measured, Task
 
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
@@ -77,3 +78,32 @@ def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):
     assert "mine.toml: No such file" in complaint(1, "sweep", "--grid", tmp_path / "mine.toml")
     (tmp_path / "text.toml").write_text("no grid", encoding="utf-8")
     assert "must be a TOML file" in complaint(2, "sweep", "--grid", tmp_path / "text.toml")
+
+
+# The page
+
+PAGE = "your_own_question"
+
+
+@pytest.mark.slow
+def test_the_transition_of_the_page_waits_and_the_other_threshold_stays():
+    found = cell(PAGE, "thresholds", points=256)["thresholds"]
+    (critical, error), (linear, _) = (np.transpose(found[kind]) for kind in ("critical", "linear"))
+    assert (np.diff(critical) > 3 * np.hypot(error[1:], error[:-1])).all()
+    assert np.ptp(linear) < 1e-9 and critical[0] < critical[1] < linear[0] < critical[-1]
+
+
+@pytest.mark.slow
+def test_between_the_thresholds_students_are_as_the_page_says():
+    names = cell(PAGE, "trained", alpha=1.75, d=400, data_sets=16, points=256)
+    for values, theory, sign in zip(names["trained"].values(), names["theory"], (1, -1, 1)):
+        mean, error = Measured.mean(values)
+        assert sign * mean > 3 * error and abs(mean - theory) < 3 * error
+
+
+def test_the_text_file_of_the_page_is_its_grid():
+    (computed,) = [source for source in sources(PAGE) if "sizes = {" in source]
+    names = {"d": 400, "data_sets": 16}
+    exec(computed[: computed.index("with TemporaryDirectory")], names)
+    text = (NOTEBOOKS / f"{PAGE}.md").read_text(encoding="utf-8")
+    assert tomllib.loads(re.search(r"```toml\n(.*?)```", text, re.DOTALL)[1]) == names["sizes"]
