@@ -24,7 +24,8 @@ from numpy.polynomial.polynomial import polyval2d
 from scipy.special import expit
 from test_pages import WCAG, serious
 
-from attention_book.analysis.thresholds import borders_of
+from attention_book.analysis.instances import by_dimension
+from attention_book.analysis.thresholds import borders_of, curve
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.results import read
 from attention_book.experiments.simulation import train_students
@@ -583,6 +584,17 @@ def test_what_the_claims_say_of_the_thresholds_holds():
     assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
     claims = stored("landing", "claims")
     assert claims == {"crosses_to": 0.63, "alternative_crosses_to": 0.06, "linear_first_to": 0.38}
+
+
+def test_students_differ_from_theory_by_a_few_per_cent_and_in_no_result():
+    _, limits = by_dimension(read("crossing", "paper"))
+    critical, linear = (curve(read("fig03_theory", "paper"), kind)["alpha"] for kind in ("critical", "linear"))
+    earlier = 1 - limits["alpha"] / critical.reindex(limits.index)
+    assert len(earlier) == 3 and earlier.between(0, 0.07).all()
+    assert (limits["alpha"] + 3 * limits["alpha_error"] < linear.reindex(limits.index)).all()  # results 1 and 2
+    found = read("fig15", "paper").query("start == 'random'")
+    positional = Task().sigma ** 2 * found["m"].abs() > found["theta"].abs()
+    assert found["alpha"].min() > critical[Task().omega] and positional.mean() > 0.75  # result 3
 
 
 @pytest.mark.slow  # of the built book
