@@ -68,9 +68,9 @@
     return location.href.replace(/#.*|$/, `#${new URLSearchParams(shown)}`);
   }
 
-  /** Go to the view that the address names. */
-  function open() {
-    move({train: "", ...Object.fromEntries(new URLSearchParams(location.hash.slice(1)))});
+  /** Go to the view that an address names. */
+  function open(url) {
+    move({train: "", ...Object.fromEntries(new URLSearchParams(new URL(url).hash.slice(1)))});
     root.dispatchEvent(new Event("opened"));
   }
 
@@ -333,13 +333,13 @@
     await navigator.clipboard.writeText(address());
     part("copy").textContent = "Copied";
   });
-  window.addEventListener("hashchange", () => location.hash.includes("omega=") && open());
+  window.addEventListener("hashchange", ({newURL}) => newURL.includes("omega=") && open(newURL));
 
   root.hidden = false;
   part("legend").open = root.clientWidth > 600;
   window.explorer = {root, state, task, move: byHand, show, withError, students: () => []};
   drawMap();
-  open();
+  open(location.href);
   let width = root.clientWidth;
   new ResizeObserver(() => {
     if (root.clientWidth === width) return;
