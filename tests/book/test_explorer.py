@@ -522,7 +522,7 @@ def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(ope
     track, mark = (root.locator(part).bounding_box() for part in ("input", ".at-critical"))
     along = (mark["x"] + mark["width"] / 2 - track["x"] - 8) / (track["width"] - 16)
     critical = alphas[0] + along * (alphas[-1] - alphas[0])
-    (said_on_page,) = re.findall(r"passes .*?([\d.]+)\(\d+\)", page.locator("#b-two-valleys").inner_text())
+    (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", page.locator("#b-two-valleys").inner_text())
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
     root.locator("svg").first.scroll_into_view_if_needed()
     minimum = root.locator("circle.semantic").first.bounding_box()
