@@ -33,7 +33,7 @@ SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents n
 def main(arguments=None):
     """Execute all notebooks, or those named, and put them where the book takes them from."""
     print_anything()
-    parser = argparse.ArgumentParser(prog="python book/execute.py", description=about(sys.modules[__name__]))
+    parser = argparse.ArgumentParser(prog="python book/execute.py", description=about(sys.modules[__name__])[0])
     parser.add_argument("names", nargs="*", help="notebooks, without .md; all by default")
     parser.add_argument("--profile", choices=PROFILES, default="paper")
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")

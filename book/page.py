@@ -66,8 +66,7 @@ def configuration():
     extra["local_extensions"] = {name: str(ROOT / path) for name, path in extensions if name in EXTENSIONS}
     for name in ("html_static_path", "templates_path"):
         extra["config"][name] = [str(ROOT / path) for path in extra["config"][name]]
-    for name in ("html_search_scorer", "html_favicon"):
-        extra["config"][name] = str(ROOT / extra["config"][name])
+    extra["config"]["html_favicon"] = str(ROOT / extra["config"]["html_favicon"])
     return whole
 
 

@@ -1,6 +1,7 @@
 """The commands as a page of the book, made of what `--help` and `make help` say: it cannot say anything else."""
 
 import re
+from collections import Counter
 from contextlib import redirect_stdout, suppress
 from io import StringIO
 from unittest.mock import patch
@@ -9,7 +10,8 @@ from attention_book.command_line.main import main
 from attention_book.paths import ROOT
 
 LINE = re.compile(r"^ {2,4}(\S.*?)(?:  +|\n +)(\S.*)$", re.MULTILINE)  # a name, and what it is, perhaps a line below
-OF_ALL = ("-h, --help", "--json", "--quiet")  # options that the page explains once
+OF_ALL = ("-h, --help", "--json", "--quiet")  # options that the page explains in words
+SEVERAL = 3  # commands with an option that is explained once
 TARGET = re.compile(r"^([a-z-]+):.*## (.*)$", re.MULTILINE)
 
 
@@ -24,18 +26,32 @@ def help_of(*command):
 def page():
     """All commands with their options, and the targets of `make`, in MyST Markdown."""
     commands = dict(LINE.findall(help_of().partition("COMMAND\n")[2].partition("\noptions:")[0]))
-    parts = [part for name, about in commands.items() for part in (f"## {name}", about, options(name))]
+    options = {name: options_of(name) for name in commands}
+    counts = Counter(option for some in options.values() for option in some.items())
+    shared = {option: what for (option, what), count in counts.items() if count >= SEVERAL}
+    parts = []
+    for name, about in commands.items():
+        own = [entry(*option) for option in options[name].items() if option not in shared.items()]
+        also = [f"`{option.split()[0]}`" for option, what in options[name].items() if shared.get(option) == what]
+        answer = help_of(name).rpartition("\n\n")[2].strip()
+        below = [f"Also {', '.join(also)}: {{ref}}`shared-options`."] if also else []
+        parts += [f"## {name}", about, *own, *below, plain(answer)]
     targets = TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
+    parts += ["(shared-options)=\n## Options of several commands", *(entry(*option) for option in shared.items())]
     return "\n\n".join([*parts, "## make", "In a checkout:", *(entry(f"make {name}", what) for name, what in targets)])
 
 
-def options(command):
-    """The options of a command, but for those of all, as a definition list."""
+def options_of(command):
+    """What each option of a command is, by its name; without those of all."""
     of_command = help_of(command).partition("\n\n")[2].partition("\n\n")[2]  # below its usage and what it does
-    return "\n\n".join(entry(name, what) for name, what in LINE.findall(of_command) if name not in OF_ALL)
+    return {name: what for name, what in LINE.findall(of_command) if name not in OF_ALL}
 
 
 def entry(name, what):
     """A name and what it is, as an entry of a definition list."""
-    plain = re.sub(r"([*_<>$|[])", r"\\\1", what)
-    return f"`{name}`\n: {plain}"
+    return f"`{name.replace(',', ', ')}`\n: {plain(what)}"  # choices may stand in several lines
+
+
+def plain(text):
+    """Text whose characters mean nothing in Markdown."""
+    return re.sub(r"([*_<>$|[])", r"\\\1", text)

@@ -22,7 +22,7 @@ ROUTES = {
         ["scorecard", "minima", "stability", "beyond_replica_symmetry", "reproducing"],
     ),
 }
-WORDS_A_MINUTE = 200
+WORDS_A_MINUTE, FORMULAS_A_MINUTE = 200, 2  # of prose, and of formulas that stand alone
 
 
 class Shown(nodes.General, nodes.Element):
@@ -74,16 +74,18 @@ def cards(app, to):
     """A card for each route, with how long its prose takes to read."""
     made = []
     for name, (about, steps) in ROUTES.items():
-        minutes = round(sum(words(app.env.get_doctree(to[step])) for step in steps) / WORDS_A_MINUTE)
+        minutes = round(sum(reading(app.env.get_doctree(to[step])) for step in steps))
         items = "".join(f"<li>{link(app, LANDING, to[step])}</li>" for step in steps)
         made.append(f"<section><h3>{name}</h3><p>{about} {minutes} minutes of reading.</p><ol>{items}</ol></section>")
     return f'<div class="routes">{"".join(made)}</div>'
 
 
-def words(tree):
-    """Words of the paragraphs of a page, without those that are folded."""
-    folded = {part for box in tree.findall(nodes.container) for part in box.findall(nodes.paragraph)}
-    return sum(len(part.astext().split()) for part in tree.findall(nodes.paragraph) if part not in folded)
+def reading(tree):
+    """Minutes for the paragraphs and the formulas of a page, without those that are folded."""
+    folded = {part for box in tree.findall(nodes.container) for part in box.findall()}
+    words = sum(len(part.astext().split()) for part in tree.findall(nodes.paragraph) if part not in folded)
+    formulas = sum(1 for part in tree.findall(nodes.math_block) if part not in folded)
+    return words / WORDS_A_MINUTE + formulas / FORMULAS_A_MINUTE
 
 
 def gallery(app, to):

@@ -5,7 +5,7 @@
   const {root, state, task, move, show, withError} = explorer;
   const form = root.querySelector(".explorer-training"), said = form.querySelector("output");
   const work = inWorker({...window.explorerData, tasks: null});
-  // At d = 200 the losses of both students differ on one data set by 0.3e-3 more or less than on average: a mean decides.
+  // At d = 200 the difference of both losses on one data set is some 0.3e-3 from the mean, which therefore decides.
   const ALPHAS = Array.from({length: 10}, (_, i) => (i + 1) / 5), SETS = {circle: 20, sweep: 4};
   let run = {rows: []};
 
@@ -29,7 +29,8 @@
   };
 
   /** Of each data set, by how much the student from the teacher has the lower loss than the one from the encoding. */
-  const leads = rows => chosen(rows, "positional").map((row, k) => row.train_loss - chosen(rows, "semantic")[k].train_loss);
+  const leads = rows => chosen(rows, "positional")
+    .map((row, k) => row.train_loss - chosen(rows, "semantic")[k].train_loss);
 
   /** Where the mean of these last changes its sign. */
   function crossing() {

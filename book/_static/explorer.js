@@ -7,7 +7,7 @@
     omega: {min: 0.02, max: 0.5, step: 0.005, digits: 3}, alpha: {min: 0.02, max: 2, step: 0.01, digits: 2},
     d: {min: 100, max: 400, step: 50}, seed: {min: 1, max: 999, step: 1},
   };
-  const START = {matrix: "standard", omega: 0.3, alpha: 1.4, d: 200, seed: 1, train: ""};
+  const START = {matrix: "standard", omega: 0.3, alpha: 1.45, d: 200, seed: 1, train: ""};
   const SHADES = [1e-4, 3e-4, 1e-3];  // differences of the two training losses
   const WORDS = [["semantic", 0.12, 1.85], ["positional", 0.38, 0.3]];  // where no curve crosses "semantic wins"
   const PANELS = [
@@ -68,9 +68,9 @@
     return location.href.replace(/#.*|$/, `#${new URLSearchParams(shown)}`);
   }
 
-  /** Go to the view that the address names. */
-  function open() {
-    move({train: "", ...Object.fromEntries(new URLSearchParams(location.hash.slice(1)))});
+  /** Go to the view that an address names. */
+  function open(url) {
+    move({train: "", ...Object.fromEntries(new URLSearchParams(new URL(url).hash.slice(1)))});
     root.dispatchEvent(new Event("opened"));
   }
 
@@ -333,13 +333,13 @@
     await navigator.clipboard.writeText(address());
     part("copy").textContent = "Copied";
   });
-  window.addEventListener("hashchange", () => location.hash.includes("omega=") && open());
+  window.addEventListener("hashchange", ({newURL}) => newURL.includes("omega=") && open(newURL));
 
   root.hidden = false;
   part("legend").open = root.clientWidth > 600;
   window.explorer = {root, state, task, move: byHand, show, withError, students: () => []};
   drawMap();
-  open();
+  open(location.href);
   let width = root.clientWidth;
   new ResizeObserver(() => {
     if (root.clientWidth === width) return;

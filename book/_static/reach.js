@@ -41,7 +41,8 @@
     const here = contents[headings.findLastIndex(heading => heading?.getBoundingClientRect().top < low)];
     for (const link of contents) {
       link.classList.toggle("active", link === here);
-      link.toggleAttribute("aria-current", link === here);
+      if (link === here) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
     }
   }
   addEventListener("scroll", () => {

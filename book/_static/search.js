@@ -22,7 +22,8 @@
   /** Pages that have all words, best first: {section, score}, by the section that says most of them. */
   function found(query) {
     const terms = [...new Set(wordsOf(query).map(stem))], whole = terms.join(" ");
-    const counts = terms.map(term => pages.filter(page => page.some(({of, words}) => holds(of, term) || holds(words, term))));
+    const counts = terms.map(term =>
+      pages.filter(page => page.some(({of, words}) => holds(of, term) || holds(words, term))));
     const rare = counts.map(some => Math.log(1 + pages.length / (some.length || 1)));
     const rated = pages.filter(page => terms.length && counts.every(some => some.includes(page))).map(page => {
       const scores = page.map(({of, words}, i) => {
@@ -31,8 +32,8 @@
         const together = terms.length > 1 && ` ${[...of, "", ...words].map(stem).join(" ")} `.includes(` ${whole}`);
         return each.reduce((sum, some) => sum + some, 0) + TOGETHER * together;
       });
-      const best = scores.indexOf(Math.max(...scores)), rest = scores.reduce((sum, some) => sum + some, 0) - scores[best];
-      return {section: page[best], title: page[0].heading, score: scores[best] + rest / 4};
+      const most = Math.max(...scores), rest = scores.reduce((sum, some) => sum + some, 0) - most;
+      return {section: page[scores.indexOf(most)], title: page[0].heading, score: most + rest / 4};
     });
     return {terms, pages: rated.sort((a, b) => b.score - a.score)};
   }
@@ -62,8 +63,10 @@
     const functions = [...names].flatMap(name => Search.performObjectSearch(name, names)).concat(modules)
       .sort((a, b) => b[4] - a[4]);
     for (const {section: {page, anchor, heading, text}, title} of best)
-      show(`${page}.html${anchor && `#${anchor}`}`, heading === title ? title : `${title} › ${heading}`, excerpt(text, terms));
-    for (const [page, name, anchor, about] of functions.slice(0, MOST)) show(`${page}.html${anchor}`, name, about ?? "Programming interface");
+      show(`${page}.html${anchor && `#${anchor}`}`, heading === title ? title : `${title} › ${heading}`,
+           excerpt(text, terms));
+    for (const [page, name, anchor, about] of functions.slice(0, MOST))
+      show(`${page}.html${anchor}`, name, about ?? "Programming interface");
     Search.stopPulse();
     Search.title.textContent = "Search results";
     Search.status.textContent = `${best.length} pages and ${functions.length} parts of the code found for “${query}”.`;

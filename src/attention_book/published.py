@@ -120,24 +120,8 @@ SHOWN_SEQUENCES = (  # in Figures 4, 5 and 6
 LIMIT = 3.0  # errors; numbers that are further apart differ
 VERDICTS = ("agrees", "differs", "not comparable")
 EVIDENCE = ("theory", "students", "transformers")
-# Why numbers differ, or cannot be compared. A row names its reason by the key; the scorecard's data number them in this
-# order.
-REASONS = {
-    "quadrature": """**Quadrature.** The published theory integrates on 144 points, its losses on 784, and gives no
-error estimate. These public rules, run here, give the published solutions and $\\alpha_l$ nearly as printed
-({ref}`tables <published_tables>`). A difference of many errors can be a small one in the value: look at both.""",
-    "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Ours
-are other data sets.""",
-    "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
-replica-symmetric theory, published or ours, describes where training ends ({ref}`Figure 3 <fig03>`).""",
-    "lost letters": """**Lost letters.** Some starts of the semantic transformer lose a letter, which they then count
-badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
-    "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
-positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
-    "cause unknown": """**Cause unknown.** The printed $\\alpha_c$ do not follow from the public rules of
-quadrature ({ref}`tables <published_tables>`). For other numbers we know of no reason.""",
-}
-
+# Why numbers differ, or cannot be compared; the scorecard explains each, and its data number them in this order.
+REASONS = ("quadrature", "instances", "many minima", "lost letters", "definition", "cause unknown")
 OF_THRESHOLD = {"critical": "cause unknown", "linear": "quadrature"}  # why a published threshold differs
 COLUMNS = ["quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"]
 COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma"]
@@ -153,7 +137,7 @@ class Comparison:
     ours: its error (> 0) is of the quadrature for theory, of the mean over instances for students.
     evidence: one of `EVIDENCE`, what ours comes from.
     n: independent quadratures, instances or runs behind ours.
-    reason: a key of `REASONS`, what a difference would come from.
+    reason: one of `REASONS`, what a difference would come from.
     comparable: whether the two are the same quantity.
     """
 
@@ -173,7 +157,7 @@ def compare(comparisons):
     `published` is the text, `rounding` the standard error by rounding of `published_value`; `published_error` is NaN
     where none is given, `published_n` for theory. `difference` is ours minus published, `percent` of the published
     value, `sigma` over our error, the published one, and that of rounding, in quadrature. Where the scatter behind a
-    published mean is not given, it is taken to be ours. Beyond `LIMIT` errors the two differ. `reason` is a key of
+    published mean is not given, it is taken to be ours. Beyond `LIMIT` errors the two differ. `reason` is one of
     `REASONS`, missing where they agree.
 
     Raises BadInput if a value is not finite, an error not > 0, a reason or a kind of evidence unknown.

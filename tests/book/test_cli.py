@@ -248,14 +248,25 @@ def test_the_page_of_commands_has_every_command_and_option(run):
         name for name, thing in vars(commands).items() if isfunction(thing) and thing.__module__ == commands.__name__
     ]
     names = [name for name in names if not name.startswith("_")]
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*names, "make"]
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [*names, "Options of several commands", "make"]
+    shared = text.partition("## Options of several commands")[2].partition("## make")[0]
     for name in names:
-        part = re.search(rf"^## {name}$(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+        part = re.search(rf"^## {name}$(.*?)^(?:## |\()", text, re.MULTILINE | re.DOTALL)[1]
+        also = re.findall("`(--.*?)`", part.partition("\nAlso ")[2].partition("{ref}")[0])
         for option, value in vars(cli.parser().parse_args([name, *GIVEN.get(name, [])])).items():
             if option not in ("command", "json", "quiet"):
-                (entry,) = re.findall(rf"^`(?:--)?{option.replace('_', '-')}\b.*?`\n: (.*)$", part, re.MULTILINE)
+                where = shared if f"--{option.replace('_', '-')}" in also else part
+                (entry,) = re.findall(rf"^`(?:--)?{option.replace('_', '-')}\b.*?`\n: (.*)$", where, re.MULTILINE)
                 assert isinstance(value, list | bool | None) or name in GIVEN or f"(default: {value})" in entry
     assert "`make book`\n: execute the notebooks" in text
+
+
+@pytest.mark.parametrize("command", [THEORY, THRESHOLD, BASELINE, SIMULATE, ("end", "--omega", ".3"), ("figures",)])
+def test_the_help_names_what_an_answer_has(run, answer, command):
+    words = set(re.findall(r"\w+", run(command[0], "--help")[1].partition("JSON: ")[2]))
+    result = answer(*command)
+    rows = [row for value in result.values() if isinstance(value, list) and isinstance(value[0], dict) for row in value]
+    assert set(result) | {name for row in rows for name in row} <= words
 
 
 def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
@@ -331,7 +342,7 @@ def test_a_branch_that_does_not_exist_is_no_success(run, breaking):
     assert err.count("\n") == 1
 
 
-UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "random", "--lam", "1e-300")
+UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "semantic", "--sigma", "1e60")
 WITHOUT_RESULT = [
     ((*THEORY, "--points", str(2**40)), "^no result at these parameters: "),
     ((*THEORY, "--points", str(2**70)), "^no result at these parameters: "),

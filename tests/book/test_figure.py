@@ -153,7 +153,7 @@ def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
     texts = [[text.get_text() for text in panel.get_legend().get_texts()] for panel in drawn["panels"]]
     assert "theory" not in texts[0] and "trained students" in texts[0]
     assert texts[1] == [r"$\theta/\sigma^2$, with the teacher", r"$m/\sigma^2$, with the positions"]
-    assert texts[2] == ["best linear model", "no semantic solution: did not settle", "positional"]
+    assert texts[2] == ["best linear model", "semantic: did not settle", "positional"]
     lines = [line for line in drawn["errors"].lines if line.get_label() == "positional"]
     assert len(lines) == 1 and lines[0].get_xdata().max() == 2
 

@@ -2,7 +2,7 @@
 
 import io
 import math
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -12,6 +12,7 @@ from attention_book.command_line import main as cli
 from attention_phases.errors import BadInput
 from attention_phases.model.architectures import FORMS, Architecture
 from attention_phases.task import Task
+from attention_phases.theory import baseline
 
 ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
 SCALARS = st.one_of(st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans())
@@ -128,12 +129,20 @@ def command_lines(draw):
     return " ".join([command, *(f"--{name}={draw(st.sampled_from(OPTIONS[command][name]))}" for name in names)])
 
 
+@contextmanager
+def few_nodes():
+    """For `end`, which would take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(baseline, "FLOOR_NODES", 20)
+        yield
+
+
 @given(command_lines())
 @settings(FIXED, max_examples=60)
 @example("simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")
 @example("optimal --alpha .3 --tokens 10700 --d 2")
 def test_a_command_line_ends_with_a_result_or_one_line(line):
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, few_nodes():
         try:
             code = cli.main([*line.split(), "--quiet"])
         except SystemExit as ended:  # how argparse leaves

@@ -1,5 +1,7 @@
 """What the page of the optimal learner shows, on rows made by hand."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,21 +19,22 @@ def theory(omega):
     return rows.assign(sigma=0.5, theta=0.25 * 0.6, q=0.25, test_mse=2.0, test_mse_error=0.2)
 
 
-def of_page(name):
-    """A name of the cell on theory, which reads the paper's student at omega = 0.3 and the other one at 0."""
+@cache
+def page():
+    """Names of the cell on theory, which reads the paper's student at omega = 0.3 and the other one at 0."""
     lines = {"fig02_theory": theory(0.3), "positions_given_theory": theory(0.0)}
-    return cell("optimal", name, read=lambda name, _: lines[name], profile="")[name]
+    return cell("optimal", "best", read=lambda name, _: lines[name], profile="")
 
 
 def test_cosines_of_known_weights():
     """Weights a Q* + b R with R at right angles and of the same length have the squared cosine a^2/(a^2 + b^2)."""
     sigma, a, b = 0.5, 0.6, 0.3
     rows = pd.DataFrame({"sigma": [sigma], "theta": [sigma**2 * a], "q": [sigma**2 * (a**2 + b**2)]})
-    assert of_page("with_cosines")(rows)["squared_cosine"].item() == pytest.approx(a**2 / (a**2 + b**2))
+    assert page()["with_cosines"](rows)["squared_cosine"].item() == pytest.approx(a**2 / (a**2 + b**2))
 
 
 def test_the_optimal_line_meets_its_ends():
-    line = of_page("best")
+    line = page()["best"]
     line = line.set_axis(line.index.to_numpy().round(6)).loc[[0.02, 0.3, 0.5, 2.0]]
     assert line["squared_cosine"].to_list() == [0, pytest.approx(0.268, abs=1e-3), 1, 1]
     assert line["test_mse"][0.02] > line["test_mse"][0.3] > line["test_mse"][0.5] == 0
@@ -40,7 +43,7 @@ def test_the_optimal_line_meets_its_ends():
 def test_a_branch_is_shown_where_it_is_a_minimum():
     """And whoever is given the positional part errs only in the rest, whose weight is 1 - omega."""
     for name, error in (("papers", 2.0), ("given", 2.0 * 0.7**2)):
-        rows = of_page(name)
+        rows = page()[name]
         assert {branch: some.index.to_list() for branch, some in rows.items()} == {"semantic": [2], "positional": [1]}
         row = rows["semantic"].loc[2.0]
         assert row["squared_cosine"] == pytest.approx(0.6**2) and row["test_mse"] == pytest.approx(error)
@@ -68,7 +71,7 @@ def test_ends_compare_both_starts_on_one_data_set():
             "train_loss": [1.0, 2.0, 4.0, 3.0, 5.0, 5.0 - 1e-7],  # the last difference is rounding
         }
     )
-    table = of_page("with_cosines")(table)
+    table = page()["with_cosines"](table)
     row = cell("optimal", "ends", table=table)["ends"].iloc[0]
     assert (row["from_teacher"], row["from_random"]) == pytest.approx((0.7, 0.3))
     assert (row["random_same"], row["random_lower"], row["runs"]) == (1, 1, 3)

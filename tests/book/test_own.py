@@ -1,15 +1,20 @@
-"""Grids of one's own: which cells a table of sizes means, and that they are computed once."""
+"""Questions of one's own: the page that asks one; which cells a table of sizes means; they are computed once."""
 
+import re
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+from cells import cell, sources
 
 from attention_book import sweep
 from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.own import cells_of, read_grid
+from attention_book.paths import NOTEBOOKS
 from attention_book.store.parquet import load
-from attention_phases import Architecture, BadInput, Task
+from attention_phases import Architecture, BadInput, Measured, Task
 
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
@@ -58,7 +63,7 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
 
 
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):
-    monkeypatch.setattr(results, "process_pool", lambda workers: ThreadPoolExecutor(1))
+    monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
     places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
     one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")
     assert answer("sweep", "fig02", *one, *places)["done"] == 1
@@ -77,3 +82,32 @@ def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):
     assert "mine.toml: No such file" in complaint(1, "sweep", "--grid", tmp_path / "mine.toml")
     (tmp_path / "text.toml").write_text("no grid", encoding="utf-8")
     assert "must be a TOML file" in complaint(2, "sweep", "--grid", tmp_path / "text.toml")
+
+
+# The page
+
+PAGE = "your_own_question"
+
+
+@pytest.mark.slow
+def test_the_transition_of_the_page_waits_and_the_other_threshold_stays():
+    found = cell(PAGE, "thresholds", points=256)["thresholds"]
+    (critical, error), (linear, _) = (np.transpose(found[kind]) for kind in ("critical", "linear"))
+    assert (np.diff(critical) > 3 * np.hypot(error[1:], error[:-1])).all()
+    assert np.ptp(linear) < 1e-9 and critical[0] < critical[1] < linear[0] < critical[-1]
+
+
+@pytest.mark.slow
+def test_between_the_thresholds_students_are_as_the_page_says():
+    names = cell(PAGE, "gaps", alpha=1.75, d=400, data_sets=16, points=256)
+    for values, theory, sign in zip(names["gaps"].values(), names["theory"], (1, -1, 1)):
+        mean, error = Measured.mean(values)
+        assert sign * mean > 3 * error and abs(mean - theory) < 3 * error
+
+
+def test_the_text_file_of_the_page_is_its_grid():
+    (computed,) = [source for source in sources(PAGE) if "sizes = {" in source]
+    names = {"d": 400, "data_sets": 16}
+    exec(computed[: computed.index("with TemporaryDirectory")], names)
+    text = (NOTEBOOKS / f"{PAGE}.md").read_text(encoding="utf-8")
+    assert tomllib.loads(re.search(r"```toml\n(.*?)```", text, re.DOTALL)[1]) == names["sizes"]

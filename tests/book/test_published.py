@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scorecard import EXPLAINED
 
 from attention_book import published as paper
 from attention_book.published import COLUMNS, REASONS, Comparison, compare
@@ -190,4 +191,5 @@ def test_a_comparison_needs_a_value_an_error_bar_and_known_names(value, error, m
 
 
 def test_every_reason_is_explained():
-    assert all(text.startswith("**") and text.rstrip().endswith(".") for text in REASONS.values())
+    assert tuple(EXPLAINED) == REASONS
+    assert all(text.startswith("**") and text.rstrip().endswith(".") for text in EXPLAINED.values())

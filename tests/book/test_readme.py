@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 
 import pytest
 
@@ -56,3 +57,10 @@ def agree(printed, said):
     for (value, error), (other, _) in zip(NUMBER.findall(said), NUMBER.findall(printed)):
         digit = 10.0 ** -len(value.partition(".")[2])
         assert abs(float(value) - float(other)) <= int(error or 1) * digit * 1.01, (value, other)
+
+
+def test_every_direct_dependency_has_its_reason_beside_it():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    for needed in (project["dependencies"], *project["optional-dependencies"].values()):
+        assert needed and all(re.search(rf'^    "{re.escape(name)}",  # \w', text, re.MULTILINE) for name in needed)

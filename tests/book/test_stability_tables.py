@@ -8,8 +8,10 @@ import pytest
 from cells import cell
 
 from attention_book.analysis import lines as lines_of_theory
-from attention_book.analysis.lines import breaking_shift, ground_states, theory_lines
+from attention_book.analysis.lines import ground_states, theory_lines, with_one_step
 from attention_book.analysis.thresholds import borders_of
+from attention_book.paths import DATA
+from attention_book.store.parquet import load
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN
 
@@ -64,7 +66,8 @@ def test_where_minima_begin_and_end(borders):
     one, two = ranges.reset_index().to_dict("records")
     assert (two["omega"], two["semantic_start"], two["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (two["critical"], two["critical_error"]) == (1.25, 0.01)
-    assert (two["critical_broken"], two["critical_broken_error"]) == breaking_shift("critical", 0.3)
+    shift = with_one_step(load(DATA / "one_step.parquet")).loc[0.3]
+    assert (two["critical_broken"], two["critical_broken_error"]) == (shift["shift"], shift["shift_error"]) != (0, 0)
     assert np.isnan([one["semantic_start"], two["positional_stop"], two["positional_stop_error"]]).all()
     assert (one["positional_stop"], one["positional_stop_error"]) == (1.4, 0.03)
 

@@ -37,20 +37,25 @@ def solution(**values):
 def test_theory_of_figure_2():
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     known = {"critical": Measured(1.25, 0.0006), "linear": Measured(1.49, 0.0006)}
-    given = {"solve": lambda task, alpha, branch, points: solutions[branch], "thresholds": known}
-
-    def compared(task):
-        return compare(of_slice("solutions", task, name="comparisons", **given))
-
-    rows = compared(Task())
+    rows = compare(of_slice("QUANTITIES", Task(), solutions=solutions, thresholds=known))
     assert len(rows) == 12 and rows["difference"].to_list()[:2] == pytest.approx([1.25 - 1.2410177, 1.49 - 1.4505799])
     by = {(row.quantity, row.parameters.get("branch")): row for row in rows.itertuples()}
     assert by["theta", "semantic"].difference == pytest.approx(-0.0006)
     assert by["V", "positional"].sigma == pytest.approx(-0.04 / (0.01 + 1e-4 / 12) ** 0.5)
     assert by["train_loss", "semantic"].value == 0.0036 and by["test_mse", "semantic"].value == 0.0014
     assert by["m", "positional"].parameters == {"alpha": 2.0, "branch": "positional"}
-    assert len(compared(Task(omega=0.4))) == 1  # alpha_c alone
-    assert compared(Task(sigma=0.7)).empty
+
+
+def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
+    """And says which branch it lacks, and why."""
+    columns = ("q", "m", "theta", "V", "train_loss", "test_mse")
+    row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
+    there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
+    given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "as_row": lambda *_: row}
+    shown = of_slice("QUANTITIES", Task(sigma=0.7), name="shown", **given)
+    assert shown.frame["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown.frame
+    assert shown.frame["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
+    assert shown.caption == "Theory: solutions at α = 2; no positional one: branch has ended"
 
 
 def trained(alpha, start, optimizer, seed, **values):
@@ -225,10 +230,8 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     means, gaps = instances.instance_means(table), instances.training_gap(table)
     thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
     lower = means.loc["semantic"].assign(start="semantic")
-    stable = Measured(0.5, 0.01)
-    top = of_slice(
-        "losses", Task(), "losses", theory=theory, stable=stable, gap=gaps, lower=lower, thresholds=thresholds
-    )
+    given = {"theory": theory, "stable": Measured(0.5, 0.01), "takes_over": 1.0, "thresholds": thresholds}
+    top = of_slice("losses", Task(), "losses", gap=gaps, lower=lower, **given)
     (line,) = [line for line in top.lines if line.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
     (points,) = [container for container in top.containers if len(container.get_children())]

@@ -8,7 +8,7 @@ from frames import lines, students
 
 from attention_book import published
 from attention_book.analysis.beside_published import trained_thresholds_beside_published
-from attention_book.analysis.lines import breaking_shift
+from attention_book.analysis.lines import with_one_step
 from attention_book.analysis.thresholds import (
     against_theory,
     crossing,
@@ -17,6 +17,8 @@ from attention_book.analysis.thresholds import (
     shifts_by,
     table_of_shifts,
 )
+from attention_book.paths import DATA
+from attention_book.store.parquet import load
 
 RNG = np.random.default_rng
 ALPHAS = np.linspace(0, 2, 11)
@@ -133,10 +135,12 @@ def test_thresholds_of_theory_beside_the_published_ones():
 
 def test_the_stored_shifts_are_those_that_were_seen():
     """One step of breaking lowers alpha_c of the standard task, less and less as omega grows."""
-    shifts = [breaking_shift("critical", omega) for omega in (0.02, 0.1, 0.3)]
-    assert all(-0.02 < shift < -5 * error < 0 for shift, error in shifts)
-    assert shifts == sorted(shifts) and np.isnan(breaking_shift("critical", 0.45)).all()
-    assert breaking_shift("linear", 0.3) == (0, 0) and np.isnan(breaking_shift("linear", 0.35)).all()
+    table = load(DATA / "one_step.parquet")
+    critical, linear = (with_one_step(table, kind).query("resolved") for kind in ("critical", "linear"))
+    shifts = critical.loc[[0.02, 0.1, 0.3]]
+    assert (shifts["shift"] > -0.02).all() and (shifts["shift"] < -5 * shifts["shift_error"]).all()
+    assert shifts["shift"].is_monotonic_increasing and 0.45 not in critical.index
+    assert (linear.loc[0.3, ["shift", "shift_error"]] == 0).all() and 0.35 not in linear.index
 
 
 def test_published_thresholds_beside_those_of_students():

@@ -136,7 +136,14 @@ def test_what_searches_gain_on_the_informed_minimum():
     hops = cell(PAGE, "hops", searches=pd.DataFrame(rows).assign(**starts))["hops"]
     gained = hops.loc[(0.1, "positional", 100, 3)]
     assert gained.to_dict() == pytest.approx({"hop": 5e-6, "hop_share": 5 / 9, "grows": 0.25, "same": 2 / 3})
-    ends = pd.DataFrame({"number": [1, 0, 2], "train_loss": [2e-6, 5e-6, 4e-6]})
+    ends = pd.DataFrame({"number": [1, 0, 2], "train_loss": [2e-6, 5e-6, 6e-6]})
     given = {"hops": hops, "DATA_SET": DATA_SET, "searches": pd.DataFrame({"d": [100], "count": 1, "worst": 0.05})}
     given |= {"profile": "", "read": lambda *_: ends.assign(**starts, count=3), "quote": lambda *_, **__: None}
     assert cell(PAGE, "ahead", **given)["ahead"].tolist() == pytest.approx([2e-6])
+
+
+def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
+    """By hand: gaps of 1 and -1 at two alphas, all of them off by 0.1; two numbers are fitted to four."""
+    rows = pd.DataFrame({"alpha": [1.0, 1.0, 2.0, 2.0], "gap": [1.1, 0.9, -0.9, -1.1]})
+    alpha, slope = root(rows, ())
+    assert alpha == pytest.approx((1.5, 0.02**0.5 / 2 / 2)) and slope == pytest.approx((-2.0, 0.02**0.5))

@@ -1,5 +1,6 @@
 """The state evolution with structure: spectra, sparse teachers and l1 penalties, teachers of several columns."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from attention_phases import BadInput, Task
 from attention_phases.attention import softmax
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import Direction
-from attention_phases.theory import linear_baseline, solve
+from attention_phases.theory import linear_baseline, quadrature, solve
 from attention_phases.theory.branch import OVERLAPPING, BranchMap
 from attention_phases.theory.equations import (
     Averages,
@@ -22,7 +23,7 @@ from attention_phases.theory.equations import (
     penalty,
     update,
 )
-from attention_phases.theory.kernels.general import scramble_means
+from attention_phases.theory.kernels.general import proximal_points
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, weights
 from attention_phases.theory.solver import PULLED
@@ -324,12 +325,20 @@ def test_the_free_energy_of_a_fixed_point_is_its_training_loss(task, architectur
     assert solution.free_energy == pytest.approx(solution.train_loss, rel=1e-6)
 
 
+def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
+    monkeypatch.setattr(quadrature.config, "NUMBA_NUM_THREADS", 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 1e200, 10.0), gaussian_points(16, 4))
+    assert not np.isfinite(found.moreau).any()
+
+
 def test_one_compiled_kernel_serves_all():
     """For each layout of its arrays it would be compiled again, which takes longer than what it computes."""
     for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
     average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
-    assert len(scramble_means.signatures) == 1
+    assert len(proximal_points.signatures) == 1
 
 
 def drawn_weights(task, hats, count, rng):

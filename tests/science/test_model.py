@@ -140,6 +140,10 @@ def test_both_linear_fits_are_those_of_the_data_set():
     assert fits["tokens"] == pytest.approx(np.linalg.lstsq(padded, np.vstack([goal, np.zeros((2, 2))]))[0].T, abs=1e-5)
 
 
+def test_the_published_ridge_halves_what_so_little_data_say():
+    assert sentences.fit_linear(1e-4 * np.eye(2), 1e-4 * np.eye(2)) == pytest.approx(np.eye(2) / 2)
+
+
 def test_the_two_linear_baselines_differ_by_the_encoding_and_are_those_stored():
     d, task, count = 60, Task(), 100
     students = [StudentCell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]

@@ -84,7 +84,11 @@ def ends(monkeypatch):
     data = drawn()[0]
     students = [SimpleNamespace(weights=torch.from_numpy(w), train_loss=float(k)) for k, w in enumerate(weights)]
     monkeypatch.setattr(minima, "_ends", lambda cell: (data, students[: cell.count], np.random.default_rng(1)))
-    monkeypatch.setattr(minima, "order_parameters", lambda task, weights, teacher: {"q": float(weights[0])})
+
+    def point(task, weights, teacher):
+        return SimpleNamespace(named={"q": float(weights[0])})
+
+    monkeypatch.setattr(minima, "overlaps", point)
     return weights, students
 
 

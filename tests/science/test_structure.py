@@ -36,11 +36,11 @@ def in_errors(values, expected):
 
 
 def test_tokens_and_teacher_have_the_moments_that_the_task_states():
-    task, d, n = TASKS["all"], 40, 20_000
+    task, d, n = replace(TASKS["all"], encoding=0.5), 40, 20_000
     rng = np.random.default_rng(0)
     teacher = sentences.draw_teacher(task, d, rng)
     xi, y = sentences.draw_sentences(task, teacher, n, rng)
-    p = np.sqrt(np.repeat([1.5, 0.5], 20) / d)
+    p = 0.5 * np.sqrt(np.repeat([1.5, 0.5], 20) / d)
     unit = (teacher[0] / teacher[0].norm()).numpy()
     shifts = [np.sum([odds * np.array(places[k]) for odds, *places in CLUSTERS], axis=0) for k in (0, 1)]
     means = shifts[0][:, None] * p + shifts[1][:, None] * unit

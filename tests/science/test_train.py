@@ -52,7 +52,7 @@ size = Task(omega=0.3), 1.5, 150, range(2)
 tables = (
     train(*size, ("semantic", "random"), workers={workers}),
     train(*size, "positional", "gd", workers={workers}, steps=300),
-    train(*size, "mixed", "adam", Architecture("untied", tokens=3), workers={workers}),
+    train(*size, "mixed", "lbfgs", Architecture("untied", tokens=3), workers={workers}),
 )
 for table in tables:
     print(table.drop(columns="seconds").to_json(double_precision=15))

@@ -1,12 +1,9 @@
 """Theory of the standard task along alpha, as stored, or computed where it is not; with one step of breaking."""
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 
 from attention_phases.errors import ResultError
-from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
@@ -15,8 +12,7 @@ from ..experiments.cells import LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..paths import DATA
-from ..store.parquet import as_column_value, load
+from ..store.parquet import as_column_value
 from .thresholds import curve
 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
@@ -82,22 +78,6 @@ def with_one_step(table, what="critical", lines=None):
         rows["alpha"] = rows["symmetric"] + rows["shift"]
         rows["alpha_error"] = np.hypot(rows["symmetric_error"], rows["shift_error"])
     return rows
-
-
-def breaking_shift(kind, omega):
-    """What one step of breaking adds to a threshold of the standard task, as `Measured`; NaN where it is not known."""
-    known = _breaking_shifts(kind)
-    return Measured(*known.loc[omega]) if omega in known.index else UNKNOWN
-
-
-@cache
-def _breaking_shifts(kind):
-    """The stored shifts by omega, where the maxima of Phi were seen: they are computed at the published size alone."""
-    stored = DATA / "one_step.parquet"
-    if not stored.exists():
-        return pd.DataFrame(columns=["shift", "shift_error"])
-    rows = with_one_step(load(stored), kind)
-    return rows.loc[rows["resolved"], ["shift", "shift_error"]]
 
 
 def ground_states(table):

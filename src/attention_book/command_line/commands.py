@@ -22,7 +22,11 @@ LEAST_SEARCHES = 10, 2  # over few points and over all, that a fixed point takes
 
 
 def theory(options):
-    """One fixed point of the state evolution."""
+    """One fixed point of the state evolution.
+
+    JSON: q, m, theta, V, train_loss, test_mse, free_energy, replicon, gain, residual, converged, reason, iterations,
+    and stderr by name. With --breaking 1: q0, q1, m, theta, V, y, phi, energy, complexity, shift in the first's place.
+    """
     from attention_phases.theory import solve
 
     task, architecture = _task(options), _architecture(options)
@@ -96,7 +100,10 @@ def _plain(value):
 
 
 def threshold(options):
-    """alpha_c or alpha_l."""
+    """alpha_c or alpha_l.
+
+    JSON: alpha, stderr, kind, omega; alpha and its stderr are null where there is none.
+    """
     from attention_phases.theory import threshold
     from attention_phases.theory.thresholds import LARGEST, MIDDLE_POINTS, ROUGH_POINTS, SMALLEST
 
@@ -116,14 +123,20 @@ def threshold(options):
 
 
 def baseline(options):
-    """Test error of the linear model."""
+    """Test error of the linear model.
+
+    JSON: test_mse.
+    """
     from attention_phases.theory import linear_baseline
 
     return {"test_mse": linear_baseline(_task(options), _architecture(options))}
 
 
 def optimal(options):
-    """What any learner could reach with these sentences; with --d, by message passing on data."""
+    """What any learner could reach with these sentences; with --d, by message passing on data.
+
+    JSON: q, test_mse, reached (nothing, part or all), stderr by name; with --d runs, each with its seed.
+    """
     from attention_phases.theory.optimal import optimal
     from attention_phases.training.recovery import recover
 
@@ -148,7 +161,11 @@ def optimal(options):
 
 
 def end(options):
-    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and where each minimum lasts."""
+    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and where each minimum lasts.
+
+    JSON: critical, linear, semantic, positional, each null where there is no end, and stderr by name; with --omega
+    floors (test errors by model) and saddles.
+    """
     from attention_phases.theory.baseline import COMPARED, STUDENTS, curvature, end, floors, lasting_end
 
     omega = Task.omega if options.omega is None else options.omega
@@ -162,7 +179,11 @@ def end(options):
 
 
 def simulate(options):
-    """Train one student on each of several data sets."""
+    """Train one student on each of several data sets.
+
+    JSON: runs, each with seed, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps and seconds; their mean,
+    and its stderr, by name.
+    """
     from attention_phases.training.optimizers import starts_of
     from attention_phases.training.trials import train
 
@@ -184,7 +205,10 @@ def simulate(options):
 
 
 def gamp(options):
-    """Message passing (Algorithm 1) on one data set."""
+    """Message passing (Algorithm 1) on one data set.
+
+    JSON: q, m, theta, V, train_loss, test_mse, damping, change (of each iteration), converged.
+    """
     from attention_phases.training.message_passing import TOLERANCE, message_passing
 
     size = _task(options), options.alpha, options.d, options.seed
@@ -202,7 +226,10 @@ def gamp(options):
 
 
 def sweep(options):
-    """Compute the cells of an experiment, or of a grid of one's own, that are not there yet."""
+    """Compute the cells of an experiment, or of a grid of one's own, that are not there yet.
+
+    JSON: done, skipped, failed: numbers of cells; store, data: paths.
+    """
     from ..experiments import own, results
 
     if (options.name is None) == (options.grid is None):
@@ -231,7 +258,10 @@ def _changes(settings):
 
 
 def verify(options):
-    """Recompute stored cells."""
+    """Recompute stored cells.
+
+    JSON: cells, mismatches, other_minima, elsewhere.
+    """
     from ..experiments.verification import check
 
     checked = check(options.sample, options.seed, options.experiment, options.quiet)
@@ -245,7 +275,10 @@ def verify(options):
 
 
 def published(options):
-    """The authors' published tables beside the stored results of the same cells."""
+    """The authors' published tables beside the stored results of the same cells.
+
+    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by, the same for each figure and quantity.
+    """
     from ..analysis.beside_published import summary
     from . import authors_tables
 
@@ -267,7 +300,10 @@ def published(options):
 
 
 def figure(options):
-    """Compute one figure with parameters of your own."""
+    """Compute one figure with parameters of your own.
+
+    JSON: parameters, notebook, page, svg, csv.
+    """
     from .execution import run_figure
 
     folder = options.out or Path("_build", "figures", options.name)
@@ -275,19 +311,15 @@ def figure(options):
 
 
 def figures(options):
-    """The pages that the command `figure` computes: figures, tables and further pages of the book."""
-    from ..paths import ROOT, notebooks, title
+    """The pages that the command `figure` computes: figures, tables and further pages of the book.
 
-    return {
-        "figures": [
-            {
-                "figure": name,
-                "notebook": text.relative_to(ROOT).as_posix(),
-                "title": title(text.read_text(encoding="utf-8")),
-            }
-            for name, text in notebooks().items()
-        ]
-    }
+    JSON: figures, each with figure (its name), notebook and title.
+    """
+    from ..paths import notebooks, title
+
+    titles = {name: title(text.read_text(encoding="utf-8")) for name, text in notebooks().items()}
+    files = {name: f"notebooks/{text.name}" for name, text in notebooks().items()}
+    return {"figures": [{"figure": name, "notebook": files[name], "title": titles[name]} for name in titles]}
 
 
 def _task(options):

@@ -120,7 +120,7 @@ class _Parser(argparse.ArgumentParser):
 
 def parser():
     """The parser of the command line: what it parses names the function of `commands` that does the work."""
-    parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__]))
+    parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__])[0])
     parser.add_argument("--version", action="version", version=f"{parser.prog} {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
@@ -128,8 +128,9 @@ def parser():
         return argparse.ArgumentParser(add_help=False, parents=parents)
 
     def add(command, *groups):
-        text = about(command)
-        subparser = subparsers.add_parser(command.__name__, help=text, description=text, parents=[*groups, common])
+        text, answer = about(command)
+        of_command = {"help": text, "description": text, "epilog": answer}
+        subparser = subparsers.add_parser(command.__name__, **of_command, parents=[*groups, common])
         subparser.set_defaults(command=command)
         return subparser.add_argument
 

@@ -9,8 +9,9 @@ LONGEST = 12  # numbers that are shown of a list
 
 
 def about(thing):
-    """The first line of a docstring, also where Python leaves docstrings out (PYTHONOPTIMIZE=2): from the source."""
-    return (thing.__doc__ or inspect.getsource(thing).split('"""')[1]).splitlines()[0]
+    """The first line of a docstring, and the rest of it as one; where Python leaves docstrings out, from the source."""
+    first, _, rest = (thing.__doc__ or inspect.getsource(thing).split('"""')[1]).partition("\n")
+    return first, " ".join(rest.split())
 
 
 def print_anything():

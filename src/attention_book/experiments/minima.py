@@ -20,11 +20,6 @@ TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high b
 SHARES = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
 
 
-def order_parameters(task, weights, teacher):
-    """q, m and theta of a student."""
-    return overlaps(task, weights, teacher).named
-
-
 def follow(cell):
     """Rows of a `cells.LoopCell`, for each `way` and `at` (alpha), each start from the last minimum.
 
@@ -41,7 +36,7 @@ def follow(cell):
         for alpha in alphas:
             student = fit(_first(whole, sentence_count(alpha, cell.d)), task.lam, weights[None])[0]
             weights = student.weights
-            row = {"way": way, "at": alpha, **order_parameters(task, weights, whole.teacher)}
+            row = {"way": way, "at": alpha, **overlaps(task, weights, whole.teacher).named}
             rows.append(row | {"excess": student.train_loss, "grad_norm": student.grad_norm})
     return rows
 
@@ -66,7 +61,7 @@ def descend(cell):
         {
             "number": k,
             "train_loss": student.train_loss,
-            **order_parameters(cell.task, student.weights, data.teacher),
+            **overlaps(cell.task, student.weights, data.teacher).named,
             "minimum": label,
             "nearest": distances[k].min(),
             "aligned": cosines[k, (k + 1) % cell.count],
@@ -94,7 +89,7 @@ def search(cell):
         students.append(anneal(data, cell.task.lam, starts[0], temperature, rng))
     lowest = int(np.argmin([student.train_loss for student in students]))
     for row, student, aligned in zip(rows, students, _cosines(students)[lowest]):
-        row |= {"train_loss": student.train_loss, **order_parameters(cell.task, student.weights, data.teacher)}
+        row |= {"train_loss": student.train_loss, **overlaps(cell.task, student.weights, data.teacher).named}
         row["aligned"] = float(aligned)
     return rows
 

@@ -25,7 +25,6 @@ SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the c
     "theta_2": "θ<sub>2</sub>",
     "replicon": "Λ",
     "accuracy": "test accuracy",
-    "test_loss": "test loss",
     "start to trained": "distance by Adam",
     "trained to final": "distance by SGD",
     "of_zeros": "former zeros, by SGD",

@@ -143,18 +143,8 @@ class StudentOverlaps(NamedTuple):
 
 def overlaps(task: Task, weights: Tensor, teacher: Tensor) -> StudentOverlaps:
     """Order parameters of given weights (d,), and of the teacher (d,)."""
-    weights, teacher = weights.double(), teacher.double()
-    d, variance = len(weights), task.sigma**2
-    if task.structured:
-        of_columns = column_overlaps(task, weights[None].numpy(), teacher[None].numpy())
-        return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
-    return StudentOverlaps(
-        q=variance * (weights @ weights).item() / d,
-        m=weights.mean().item(),
-        theta=variance * (weights @ teacher).item() / d,
-        rho=variance * (teacher @ teacher).item() / d,
-        m_teacher=teacher.mean().item(),
-    )
+    of_columns = column_overlaps(task, *(part[None].double().cpu().numpy() for part in (weights, teacher)))
+    return StudentOverlaps(**{name: value.item() for name, value in of_columns.items()})
 
 
 def column_overlaps(task: Task, columns: np.ndarray, teachers: np.ndarray) -> dict[str, np.ndarray]:

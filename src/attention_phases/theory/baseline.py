@@ -8,6 +8,7 @@ lower its error, a student is a saddle of the population loss. Beside these, the
 finite d.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan, nan
@@ -30,6 +31,7 @@ NODES = {2: 80, 3: 40, 4: 24}
 STUDENTS = ("semantic", "positional")
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
 FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
+RULES = FLOOR_NODES, FLOOR_NODES // 2  # whose difference is the error of an end
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 TIE = 1e-12  # relative difference of two floors that rounding makes
 XTOL = 1e-12  # of an end
@@ -164,11 +166,16 @@ def lasting_end(task: Task, branch: str) -> Measured:
     places = [(float(omega), bend(omega, FLOOR_NODES // 2) > 0) for omega in np.linspace(0, 1, SCAN + 1)]
     ordered = pairwise(places if branch == "semantic" else places[::-1])
     bracket = next(([inside, outside] for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
-    rules = FLOOR_NODES, FLOOR_NODES // 2
-    if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in rules):
+    if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in RULES):
         return UNKNOWN
-    value, rough = (root_scalar(bend, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in rules)
-    return Measured(value, max(abs(value - rough), XTOL)) if value > ROUNDED else UNKNOWN
+    end = _crossing(bend, bracket)
+    return end if end.value > ROUNDED else UNKNOWN
+
+
+def _crossing(gap: Callable[[float, int], float], bracket: Sequence[float]) -> Measured:
+    """Where ``gap(omega, nodes)`` is zero, with the difference between two rules as its error."""
+    value, rough = (root_scalar(gap, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in RULES)
+    return Measured(value, max(abs(value - rough), XTOL))
 
 
 def end(task: Task, kind: str) -> Measured:
@@ -184,18 +191,14 @@ def end(task: Task, kind: str) -> Measured:
         level = floors(replace(task, omega=omega), nodes)
         return level["semantic"] - level[COMPARED[kind]]
 
-    def crossing(nodes: int = FLOOR_NODES) -> float:
-        return root_scalar(gap, args=(nodes,), bracket=(0.0, 1.0), xtol=XTOL).root
-
     first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
     unread = task.sigma**2 / 2 * ((np.array(task.matrix) - 0.5) ** 2).sum()  # of A, by weights of zero
     if first < 0 and last <= TIE * unread and semantic >= (1 - TIE) * unread:
         return UNKNOWN
     if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):
-        value = crossing()
-        error = max(abs(value - crossing(FLOOR_NODES // 2)), XTOL)
-        if error <= UNSURE_END * value:
-            return Measured(value, error)
+        crossing = _crossing(gap, (0.0, 1.0))
+        if crossing.error <= UNSURE_END * crossing.value:
+            return crossing
     raise ResultError(
         f"the {kind} end is not known at sigma = {task.sigma:g}: floors of this sigma and A are not precise enough"
     )

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..attention import own_attention
+from ..attention import own_attention, softmax
 from ..errors import BadInput
 from ..task import Task
 from .kernels import general, two_tokens
@@ -102,34 +102,64 @@ def _fast_average(setting, overlaps, points, lowest, anew):
 
 
 def _general_average(setting, overlaps, points, lowest, anew):
-    task, architecture = setting.task, setting.architecture
-    marks, of, c = setting.marks, setting.law_of, setting.correlations
+    means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
+    return Averages(*means, response=np.full(len(points), np.nan))
+
+
+def _general_means(points, lowest, setting, overlaps, anew):
+    """The entries of `Averages` but the last, over scrambles of points: arrays (scrambles, L, r or t, n), n points."""
+    architecture, (scrambles, n, _) = setting.architecture, points.shape
+    tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, setting.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
+    numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
+    independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
+    x, z = (_mix_tokens(mixing, part) for part in independent)
+    choices = setting.choices(points)
+    marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
+    w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
+    y = transposed(aligned)[of] @ x + rest[of] @ z
+    y[:, :, :1] += leans
+    scores = (y[:, :, None] * y[:, None]).sum(3).transpose(0, 3, 1, 2)  # (scrambles, n, L, L)
+    Y = (1 - setting.task.omega) * softmax(scores) + setting.task.omega * architecture.attention(setting.task)
+    A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of]).reshape(tokens * r, -1)
+    reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of]).ravel()
+    w = np.ascontiguousarray(np.moveaxis(w.reshape(scrambles, tokens * r, n), 1, 2))
+    problem = np.ascontiguousarray(Y), lowest, anew, setting.covariance, architecture.score, A, reach
+    h, moreau, test_loss = general.proximal_points(w, *problem)
+    forces = (h - w) @ A
+    g = np.ascontiguousarray(np.moveaxis(forces, 1, 2)).reshape(scrambles, tokens, r, n)
+    pulls = (g * marks).sum(1)
     # Of the independent numbers by m: a small m is the same as a shift of them.
-    shift_x = np.linalg.solve(mixing, marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
-    shift_z = -np.linalg.solve(rest, aligned.swapaxes(-1, -2))[of] @ shift_x  # (K, L, t, r)
-    shift = np.concatenate([part.reshape(len(marks), -1, part.shape[-1]) for part in (shift_x, shift_z)], axis=1)
-    A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of])
-    reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of])
-    law = general.Law(
-        marks[..., None] * overlaps.m + setting.leans[..., None] * overlaps.theta[0, :, 0] / setting.rho[0, 0],
-        setting.leans,
-        root[of],
-        aligned[of],
-        rest[of],
-        mixing,
-        marks,
-        of,
-        task.omega,
-        architecture.attention(task),
+    shift_x = np.linalg.solve(mixing, setting.marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
+    shift_z = -np.linalg.solve(rest, transposed(aligned))[of] @ shift_x  # (K, L, t, r)
+    shifts = np.concatenate([part.reshape(len(shift_x), -1, r) for part in (shift_x, shift_z)], axis=1)
+    of_choices = ((pulls * (choices == k)[:, None], transposed(shift) @ numbers) for k, shift in enumerate(shifts))
+    to_teacher, told = ((a[:, :, None] * b[:, :, :, None]).sum(1) for a, b in ((g, z), independent))
+    sums = (
+        _by_law(setting, g, _mix_tokens(c, g)),
+        _by_law(setting, g, x),
+        pulls.sum(2),
+        _by_law(setting, g, z),
+        (g * leans).sum((1, 3)),
+        (moreau - ((h - w) * forces).sum(2) / 2).sum(1),
+        moreau.sum(1),
+        test_loss.sum(1),
+        to_teacher @ transposed(told),
+        sum(pull @ transposed(shifted) for pull, shifted in of_choices),
     )
-    size = reach.size
-    arguments = (law, len(root), c, setting.covariance, architecture.score, A.reshape(size, size), reach.ravel())
-    nets = points, lowest, setting.choices(points)
-    *means, losses, teacher_slope, by_number = over_scrambles(general.scramble_means, nets, anew, *arguments)
-    slopes = {"teacher_slope": teacher_slope, "pull_slope": np.einsum("scki,cij->skj", by_number, shift)}
-    return Averages(*means, *losses.T, **slopes, response=np.full(len(points), np.nan))
+    return [values / n for values in sums]
+
+
+def _mix_tokens(matrix, fields):
+    """A matrix (L, L) times the tokens of fields (scrambles, L, i, n)."""
+    return (matrix @ fields.reshape(*fields.shape[:2], -1)).reshape(fields.shape)
+
+
+def _by_law(setting, left, right):
+    """Sums of products of fields (scrambles, L, i, n) and (scrambles, L, j, n) over the tokens of each law and n."""
+    by_token = left @ transposed(right)
+    return by_token if len(setting.rho) > 1 else by_token.sum(1, keepdims=True)
 
 
 def loss_of(task: Task) -> tuple[float, float, float, float]:

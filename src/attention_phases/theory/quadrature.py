@@ -71,11 +71,16 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     net = np.ascontiguousarray(net).view()
     net.flags.writeable = False
     scrambles = (net, *others)
+
+    @np.errstate(all="ignore")  # of a wild step of a search, which no thread inherits
+    def of_part(part):
+        return means(*part, *arguments)
+
     threads = min(config.NUMBA_NUM_THREADS, len(scrambles[0]))  # type: ignore[attr-defined]
     if threads == 1:
-        return [*means(*scrambles, *arguments)]
+        return [*of_part(scrambles)]
     parts = zip(*(np.array_split(array, threads) for array in scrambles))
-    by_part = _pool_of(threads).map(lambda part: means(*part, *arguments), parts)
+    by_part = _pool_of(threads).map(of_part, parts)
     return [*map(np.concatenate, zip(*by_part))]
 
 

@@ -125,16 +125,11 @@ def solve(
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
     points = usual_points("solution", model.setting.fast) if points is None else points
     near = start.overlaps if isinstance(start, Solution) else start
-    if isinstance(near, Scalars):
-        near = Overlaps.of(*_upright(near))
+    if isinstance(near, Scalars):  # of Q or of its mirror image -Q, which is the same student
+        near = Overlaps.of(near.q, abs(near.m), abs(near.theta), near.V)
     if start is not None and not _lies_on(model, near):
         raise BadInput("start", start, f"a solution of the {branch} branch, or its overlaps")
     return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), near, report)
-
-
-def _upright(overlaps: Scalars) -> Scalars:
-    """Overlaps of Q or of its mirror image -Q, which is the same student: those that are not negative."""
-    return overlaps._replace(m=abs(overlaps.m), theta=abs(overlaps.theta))
 
 
 def _lies_on(model: BranchMap, start: Any) -> bool:

@@ -94,12 +94,14 @@ def gains(
     The distances (k,) are root mean square differences of the copies' weights, over the size of Q. The gains
     (scrambles, k) are D'/D of each scramble.
     """
-    shares, (q, _, _, V) = 2.0 ** -np.arange(HALVINGS + 1), overlaps
+    shares, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), overlaps
     by_scramble = []
+    own = sqrt(q - theta**2 / task.sigma**2)  # size of what the teacher does not share of a field
     for net in gaussian_points(points, scrambles, seed, dimensions=6):
-        fields, targets, own = _cavity(task, overlaps, net.T[:4])
-        noise, other = net.T[2:4], net.T[4:]
-        r, *_ = forces(fields, targets, V, task.sigma**2)
+        y, noise, other = net.T.reshape(3, 2, -1)
+        fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
+        targets = teacher_fit(task, task.sigma * y)
+        r, _ = forces(fields, targets, V, task.sigma**2)
         row = []
         for share in shares:
             together = 1 - share**2  # correlation of the copies' own parts
@@ -175,15 +177,3 @@ def settling_distance(distances: np.ndarray, gains: np.ndarray) -> Measured:
 
     value, error = jackknife(closest, gains)
     return Measured(float(value), float(error))
-
-
-def _cavity(task: Task, overlaps: Scalars, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Cavity fields (2, N) of many sentences, what S_11 and S_22 should be (2, N), and the size of the own part.
-
-    `normal` (4, N) are the teacher's fields over sigma, and what the teacher does not share of the cavity fields.
-    """
-    q, m, theta, _ = overlaps
-    y, noise = normal[:2], normal[2:]
-    own = sqrt(q - theta**2 / task.sigma**2)
-    fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
-    return fields, teacher_fit(task, task.sigma * y), own

@@ -6,7 +6,6 @@ The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. T
 All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
-from collections import namedtuple
 from math import exp, sqrt
 
 import numpy as np
@@ -18,13 +17,6 @@ FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less 
 LONGEST = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
-# Law of the fields of each token: for K choices of clusters the means (K, L, r) of its cavity fields and `lean` (K, L)
-# of the teacher's first field; Cholesky factors `root` (L, r, r) of q and `rest` (L, t, t) of what the student does not
-# tell of the teacher, and `aligned` (L, r, t). With standard normal x (r,) and z (t,) of the token its fields are
-# ``w = mean + root x`` and ``y = lean + aligned^T x + rest z``. These come from independent numbers by `mixing` (L, L),
-# a Cholesky factor of the tokens' correlations. The means have m times the `marks` (K, L). `of` (L,) numbers the
-# different laws, and `fixed` (L, L) is the teacher's positional matrix.
-Law = namedtuple("Law", "mean lean root aligned rest mixing marks of omega fixed")
 
 
 @njit(cache=True)
@@ -291,135 +283,29 @@ def follow(kept, w, Y, C, M, A, reach, minima, values, h, work):
         prox(w, Y, C, M, A, reach, minima, values, h, work)
 
 
-@njit(cache=True)
-def draw(numbers, choice, law, x, z, w, y, Y):
-    """Write the fields of the sentence with standard normal `numbers` (L (r + t),) and a `choice` of clusters.
-
-    These are what they are made of, x (L, r) and z (L, t), the fields w (N,) and y (L, t), and the teacher's attention
-    Y (L, L).
-    """
-    mean, lean, root, aligned, rest, mixing, _, _, omega, fixed = law
-    count, r = x.shape
-    t = z.shape[1]
-    for a in range(count):
-        for k in range(r):
-            x[a, k] = 0.0
-            for b in range(a + 1):
-                x[a, k] += mixing[a, b] * numbers[b * r + k]
-        for s in range(t):
-            z[a, s] = 0.0
-            for b in range(a + 1):
-                z[a, s] += mixing[a, b] * numbers[count * r + b * t + s]
-        for s in range(t):
-            y[a, s] = lean[choice, a] if s == 0 else 0.0
-            for i in range(s + 1):
-                y[a, s] += rest[a, s, i] * z[a, i]
-            for k in range(r):
-                y[a, s] += aligned[a, k, s] * x[a, k]
-        for k in range(r):
-            w[a * r + k] = mean[choice, a, k]
-            for j in range(k + 1):
-                w[a * r + k] += root[a, k, j] * x[a, j]
-    for a in range(count):
-        for b in range(count):
-            Y[a, b] = 0.0
-            for s in range(t):
-                Y[a, b] += y[a, s] * y[b, s]
-    softmax_rows(Y, Y)
-    for a in range(count):
-        for b in range(count):
-            Y[a, b] = (1.0 - omega) * Y[a, b] + omega * fixed[a, b]
-
-
-@njit(cache=True)
-def add_slopes(numbers, choice, g, z, marks, theta_slope, m_slope):
-    """Add what one sentence brings to `teacher_slope` (t, r, r) of `equations.Averages` and to `m_slope`.
-
-    The latter has E[g^T u] times each of the independent numbers, by choice of clusters: (K, r, L (r + t)).
-    """
-    count, t = z.shape
-    _, r, size = m_slope.shape
-    for k in range(r):
-        pull = 0.0
-        for a in range(count):
-            pull += g[a * r + k] * marks[choice, a]
-        for i in range(size):
-            m_slope[choice, k, i] += pull * numbers[i]
-    for s in range(t):
-        for j in range(r):
-            both = 0.0
-            for b in range(count):
-                both += numbers[b * r + j] * numbers[count * r + b * t + s]
-            for k in range(r):
-                for a in range(count):
-                    theta_slope[s, k, j] += g[a * r + k] * z[a, s] * both
-
-
-@njit(cache=True)
-def add_scramble(numbers, lowest, choices, anew, law, c, C, M, A, reach, sums):
-    """Add the sentences of one scramble, see `scramble_means`, to `sums`."""
-    power, noise, pull, teacher, teacher_pull, losses, theta_slope, m_slope = sums
-    mean, lean, _, _, rest, _, marks, of, _, _ = law
-    _, count, r = mean.shape
-    t = rest.shape[1]
-    size = count * r
-    x, z, y, g = np.zeros((count, r)), np.zeros((count, t)), np.zeros((count, t)), np.zeros(size)
-    minima, values, other, w = np.zeros((2, size)), np.zeros(2), np.zeros(size), np.zeros(size)
-    Y, S = np.zeros((count, count)), np.zeros((count, count))
-    work = workspace(count, size)
-    for point in range(len(numbers)):
-        choice = choices[point]
-        draw(numbers[point], choice, law, x, z, w, y, Y)
-        if anew:
-            prox(w, Y, C, M, A, reach, minima, values, other, work)
-            lowest[point] = minima
-        else:
-            follow(lowest[point], w, Y, C, M, A, reach, minima, values, other, work)
-        distance = 0.0
-        for i in range(size):
-            g[i] = 0.0
-            for j in range(size):
-                g[i] += A[i, j] * (minima[0, j] - w[j])
-            distance += g[i] * (minima[0, i] - w[i])
-        losses[0] += values[0] - 0.5 * distance
-        losses[1] += values[0]
-        losses[2] += loss(w, Y, C, M, S)
-        for a in range(count):
-            for k in range(r):
-                force = g[a * r + k]
-                pull[k] += force * marks[choice, a]
-                teacher_pull[k] += force * lean[choice, a]
-                for s in range(t):
-                    teacher[of[a], k, s] += force * z[a, s]
-                for j in range(r):
-                    noise[of[a], k, j] += force * x[a, j]
-                    for b in range(count):
-                        power[of[a], k, j] += force * c[a, b] * g[b * r + j]
-        add_slopes(numbers[point], choice, g, z, marks, theta_slope, m_slope)
-
-
 @njit(cache=True, nogil=True)
-def scramble_means(numbers, lowest, choices, anew, law, laws, c, C, M, A, reach):
-    """Return the entries of `equations.Averages` over scrambles of numbers (scrambles, points, L (r + t) or more).
+def proximal_points(w, Y, lowest, anew, C, M, A, reach):
+    """Return of many sentences the proximal points (scrambles, points, N), their Moreau envelopes, and ell at w.
 
-    The three losses are in one array, and the last entry is `m_slope` of `add_slopes`. With `anew` the proximal points
-    are searched for, and the two lowest minima of each point are stored in `lowest` (scrambles, points, 2, N);
-    otherwise the descents start from what an earlier search stored there.
+    With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
+    (scrambles, points, 2, N); otherwise the descents start from what an earlier search stored there.
 
     Args:
-        choices: (scrambles, points), which choice of clusters each sentence has
-        law: `Law` of the fields
-        laws: k, how many different ones the tokens have
-        c, C: (L, L), correlations and covariances of the tokens
+        w: (scrambles, points, N), cavity fields
+        Y: (scrambles, points, L, L)
+        C, M, A, reach: as for `prox`
     """
-    scrambles, points, _ = numbers.shape
-    (clusters, tokens, r), t = law.mean.shape, law.rest.shape[1]
-    power, noise = np.zeros((scrambles, laws, r, r)), np.zeros((scrambles, laws, r, r))
-    pull, teacher, losses = np.zeros((scrambles, r)), np.zeros((scrambles, laws, r, t)), np.zeros((scrambles, 3))
-    teacher_pull = np.zeros((scrambles, r))
-    theta_slope, m_slope = np.zeros((scrambles, t, r, r)), np.zeros((scrambles, clusters, r, tokens * (r + t)))
+    scrambles, points, size = w.shape
+    h, envelopes, losses = np.empty(w.shape), np.empty((scrambles, points)), np.empty((scrambles, points))
+    minima, values, other, S = np.zeros((2, size)), np.zeros(2), np.zeros(size), np.zeros(C.shape)
+    work = workspace(len(C), size)
     for i in range(scrambles):
-        sums = power[i], noise[i], pull[i], teacher[i], teacher_pull[i], losses[i], theta_slope[i], m_slope[i]
-        add_scramble(numbers[i], lowest[i], choices[i], anew, law, c, C, M, A, reach, sums)
-    n = points
-    return power / n, noise / n, pull / n, teacher / n, teacher_pull / n, losses / n, theta_slope / n, m_slope / n
+        for j in range(points):
+            if anew:
+                prox(w[i, j], Y[i, j], C, M, A, reach, minima, values, other, work)
+                lowest[i, j] = minima
+            else:
+                follow(lowest[i, j], w[i, j], Y[i, j], C, M, A, reach, minima, values, other, work)
+            h[i, j], envelopes[i, j] = minima[0], values[0]
+            losses[i, j] = loss(w[i, j], Y[i, j], C, M, S)
+    return h, envelopes, losses

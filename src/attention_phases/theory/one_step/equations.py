@@ -118,7 +118,6 @@ def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
     return InnerAverages(*over_scrambles(_scramble_means, (points,), task, valley, inner))
 
 
-@np.errstate(all="ignore")  # of a wild step of a search, also in a thread
 def _scramble_means(nets, task, valley, inner):
     return np.array([_net_means(task, valley, net, inner) for net in nets]).T
 
