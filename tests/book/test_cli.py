@@ -19,13 +19,12 @@ from conftest import only_object
 from attention_book import experiments
 from attention_book.command_line import commands, printing
 from attention_book.command_line import main as cli
-from attention_book.experiments import cells, results, simulation, verification
+from attention_book.experiments import cells, results, verification
 from attention_book.paths import ROOT
 from attention_book.store import executors, provenance
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
 from attention_phases import __version__
-from attention_phases.errors import SweepError
 from attention_phases.measured import with_error
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import linear_baseline, solve, threshold
@@ -661,22 +660,6 @@ def test_other_profiles_compute_all_once_and_leave_data_alone(stored, profile, m
     monkeypatch.setattr(provenance, "source_digest", lambda: "other")
     anew = results.read("fig02", profile, workers=1)
     assert set(anew["seconds"]).isdisjoint(table["seconds"])
-
-
-def test_an_interrupted_profile_goes_on(tiny, nowhere, monkeypatch):
-    train, calls = simulation.train_students, []
-
-    def failing(cell):
-        calls.append(cell.alpha)
-        if len(calls) == 2:
-            raise ArithmeticError("stopped here")
-        return train(cell)
-
-    monkeypatch.setattr(simulation, "train_students", failing)
-    with pytest.raises(SweepError, match="1 of 3 cells failed"):
-        results.read("fig02", "smoke")
-    table = results.read("fig02", "smoke")
-    assert calls == [0.5, 1.0, 1.5, 1.0] and sorted(set(table["alpha"])) == [0.5, 1.0, 1.5]
 
 
 @pytest.mark.parametrize(
