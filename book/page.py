@@ -67,7 +67,6 @@ def configuration():
     for name in ("html_static_path", "templates_path"):
         extra["config"][name] = [str(ROOT / path) for path in extra["config"][name]]
     extra["config"]["html_favicon"] = str(ROOT / extra["config"]["html_favicon"])
-    extra["config"]["html_theme_options"].pop("footer_content_items", None)  # whose links lead to other pages
     return whole
 
 
