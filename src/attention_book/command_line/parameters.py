@@ -151,9 +151,10 @@ def marked(notebook, text, sizes, changes):
 
 
 def _name(title, text):
-    """The title of a page without what it claims: "# Figure 2", or the name of its text (a Path)."""
-    numbered = re.match(r"# (Figure|Table) \d+", title)
-    return numbered[0] if numbered else f"# {text.stem.replace('_', ' ').capitalize()}"
+    """The title of a page, with its label, without what it claims: "# Figure 2", or the name of its text (a Path)."""
+    label, heading = re.fullmatch(r"(.*?)# (.*)", title, re.DOTALL).groups()
+    numbered = re.match(r"(Figure|Table) \d+", heading)
+    return f"{label}# {numbered[0] if numbered else text.stem.replace('_', ' ').capitalize()}"
 
 
 def _says_nothing_published(cell):
