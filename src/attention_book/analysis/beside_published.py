@@ -1,6 +1,6 @@
 """Beside the published numbers: thresholds of theory and students, students of growing d, scores of the authors' means.
 
-`command_line.authors_tables` makes the comparison of means that is stored, from a checkout of their repository.
+`data/authors_tables.py` makes the comparison of means that is stored, from a checkout of their repository.
 """
 
 import json

@@ -280,7 +280,10 @@ def published(options):
     JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by, the same for each figure and quantity.
     """
     from ..analysis.beside_published import summary
-    from . import authors_tables
+    from ..paths import checkout
+
+    sys.path.append(str(checkout() / "data"))  # what makes a table of data/ is beside it
+    import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)
     if options.out:
