@@ -10,8 +10,7 @@ from importlib import import_module
 # What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
     "experiments": "grid",
-    "experiments.own": "sweep",
-    "experiments.results": "read",
+    "experiments.results": "read sweep",
     "published": "Comparison compare",
     "render.markup": "Table mathtext number symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"

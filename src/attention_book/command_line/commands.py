@@ -230,7 +230,7 @@ def sweep(options):
 
     JSON: done, skipped, failed: numbers of cells; store, data: paths.
     """
-    from ..experiments import own, results
+    from ..experiments import grids, results
 
     if (options.name is None) == (options.grid is None):
         raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
@@ -238,7 +238,7 @@ def sweep(options):
         raise BadInput("set", options.set, "left out beside --grid FILE, which has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
-        cells, folder = own.cells_of(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
+        cells, folder = grids.own_cells(grids.read_grid(options.grid), options.grid.stem), options.data or path.parent
     else:
         changes, published = _changes(options.set), options.profile == "paper" and not options.set
         cells = grid(options.name, options.profile, **changes)
