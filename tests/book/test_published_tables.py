@@ -18,7 +18,7 @@ from attention_phases.errors import BadInput
 
 PAGE = "published_tables"
 CLOSE = stored(PAGE, "CLOSE")
-STORED = tables.stored()
+STORED = load(stored_table(PAGE))
 MEANS = stored(PAGE, "means")["gd"]
 CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
 

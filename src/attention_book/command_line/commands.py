@@ -240,21 +240,16 @@ def sweep(options):
         path = options.store or options.grid.with_suffix(".sqlite")
         cells, folder = grids.own_cells(grids.read_grid(options.grid), options.grid.stem), options.data or path.parent
     else:
-        changes, published = _changes(options.set), options.profile == "paper" and not options.set
+        published, changes = options.profile == "paper" and not options.set, {}
+        if options.set:
+            from .parameters import as_value, texts_of  # with what reads notebooks
+
+            changes = {name: as_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
-
-
-def _changes(settings):
-    """Values of settings "name=value" by name."""
-    if not settings:
-        return {}
-    from .parameters import as_value, texts_of  # with what reads notebooks
-
-    return {name: as_value(text) for name, text in texts_of(settings).items()}
 
 
 def verify(options):

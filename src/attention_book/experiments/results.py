@@ -11,12 +11,13 @@ from filelock import FileLock
 
 from attention_phases.errors import BadInput, ResultError, SweepError
 from attention_phases.model.architectures import Architecture
+from attention_phases.processes import SpawnWithoutScript, process_pool
 from attention_phases.records import canonical
 from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.executors import SpawnWithoutScript, cluster, process_pool
+from ..store.executors import cluster
 from ..store.parquet import as_column_value, export, load
 from ..store.sweep import Store, run
 from . import grid
