@@ -22,7 +22,7 @@ NAMES = {
     "analysis.thresholds": "against_theory alpha_of borders_of crossing crossings curve is_minimum last_fall"
     " mean_difference mean_of_shifts shifts_by side_by_side table_of_shifts",
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
-    "render.slices_and_maps": "ADVANTAGE CURVES TIED draw_ends draw_losses draw_maps draw_theory draw_variant"
+    "render.slices_and_maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",
     "store.parquet": "encode",
 }

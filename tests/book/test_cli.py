@@ -640,7 +640,7 @@ def test_an_experiment_is_read_where_it_is_stored(stored, monkeypatch):
 def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stored):
     before, old = stored.read_bytes(), load(stored)
     tiny(0.5, 1.0, 2.0)
-    table = results.read("fig02", "paper", workers=1)
+    table = results.read("fig02", "paper")
     assert sorted(set(table["alpha"])) == [0.5, 1.0, 2.0]  # the stored third one is not asked for
     known = old["alpha"] < 1.5
     assert table[table["alpha"] < 2]["seconds"].tolist() == old[known]["seconds"].tolist()  # read, not computed
@@ -650,15 +650,15 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stor
 @pytest.mark.parametrize("profile", ["laptop", "smoke"])
 def test_other_profiles_compute_all_once_and_leave_data_alone(stored, profile, monkeypatch):
     before, old = stored.read_bytes(), load(stored)
-    table = results.read("fig02", profile, workers=1)
+    table = results.read("fig02", profile)
     assert set(table["cell"]) == set(old["cell"])
     assert set(table["seconds"]).isdisjoint(old["seconds"])
     assert stored.read_bytes() == before
     # Another notebook reads what this one has computed; other code computes anew.
-    again = results.read("fig02", profile, workers=1)
+    again = results.read("fig02", profile)
     assert again["seconds"].tolist() == table["seconds"].tolist()
     monkeypatch.setattr(provenance, "source_digest", lambda: "other")
-    anew = results.read("fig02", profile, workers=1)
+    anew = results.read("fig02", profile)
     assert set(anew["seconds"]).isdisjoint(table["seconds"])
 
 

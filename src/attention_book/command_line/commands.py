@@ -39,11 +39,11 @@ def theory(options):
         _say_how_long(task, options, architecture, quadrature)
     with progress(40, "average", options.quiet) as bar:
         solution = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
-    overlaps = solution.named(task.sigma**2)
+    named = solution.named(task.sigma**2).items()
+    overlaps, errors = ({name: np.asarray(pair[part]).tolist() for name, pair in named} for part in (0, 1))
     losses = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in solution.spread]
-    errors = {name: _plain(error) for name, (_, error) in overlaps.items()}
     return {
-        **{name: _plain(value) for name, (value, _) in overlaps.items()},
+        **overlaps,
         **{name: getattr(solution, name) for name in (*losses, "free_energy")},
         **_outcome(options, solution),
         "stderr": errors | {name: solution.stderr[name] for name in losses},
@@ -92,11 +92,6 @@ def _outcome(options, solution):
         problem = f"no {options.branch} solution found at alpha = {options.alpha}: {why}"
     outcome = {name: getattr(solution, name) for name in ("residual", "converged", "reason", "iterations")}
     return {**outcome, "problem": problem}
-
-
-def _plain(value):
-    """A number or nested lists of numbers, for JSON."""
-    return np.asarray(value).tolist()
 
 
 def threshold(options):

@@ -50,26 +50,21 @@ def of_profile(text, profile):
     return checked(text, {**tables.get(profile, {}).get(text.stem, {}), "profile": profile})
 
 
-def checked(text, values):
-    """Values for parameters of a notebook, each with the type of the published one, else `BadInput`."""
-    published = declared(text)
+def checked(text, values, fixed=()):
+    """Values for parameters of a notebook but the `fixed`, each with the type of the published one, else `BadInput`."""
+    published = {name: value for name, value in declared(text).items() if name not in fixed}
     for name, value in values.items():
         if name not in published:
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(published)}")
+            names = ", ".join(published) or "it has none"
+            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {names}")
     return {name: _cast(name, value, published[name]) for name, value in values.items()}
 
 
 def assigned(text, settings):
     """Values from a shell: settings "name=value"; `profile` is not among them."""
-    published = declared(text)
-    names = [name for name in published if name != "profile"]
-    values = texts_of(settings)
-    for name, value in values.items():
-        if name not in names:
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(names) or 'it has none'}")
-    return checked(
-        text, {name: value if isinstance(published[name], str) else as_value(value) for name, value in values.items()}
-    )
+    published, values = declared(text), texts_of(settings)
+    typed = {name: value if isinstance(published.get(name), str) else as_value(value) for name, value in values.items()}
+    return checked(text, typed, fixed=["profile"])
 
 
 def texts_of(settings):

@@ -29,14 +29,13 @@ BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for fie
 READ = []  # what `read` has given in this process: name, and the changes, of each experiment
 
 
-def read(name, profile, workers=None, **changes):
+def read(name, profile, **changes):
     """Table of an experiment, one row for each cell and start.
 
     name: a key of `experiments.GRIDS`.
     profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
         size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
         folder they compute nothing: `ResultError` if the folder lacks a result.
-    workers: processes, one a core by default; "smoke" computes in this one unless they are given.
     changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
 
     What was read is noted in `READ`, from which a figure names the data behind it.
@@ -58,8 +57,8 @@ def read(name, profile, workers=None, **changes):
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
         if of_cells(table, cells) is None:
-            alone = profile == "smoke" and workers is None  # to start processes would take longer than the cells
-            compute(cells, folder / f"{name}.sqlite", folder, workers, quiet=True, alone=alone)
+            alone = profile == "smoke"  # to start processes would take longer than the cells
+            compute(cells, folder / f"{name}.sqlite", folder, workers=None, quiet=True, alone=alone)
     return of_cells(table, cells)
 
 
