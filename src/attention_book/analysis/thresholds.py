@@ -37,6 +37,13 @@ def is_minimum(borders, branch, omega, alpha):
     return alpha >= border if branch == "semantic" else alpha <= border
 
 
+def branches(line):
+    """Rows of each branch and each gap over alpha, by name; the two minima also at alpha_c."""
+    names = {what: (what,) for what in ("symmetric", "gap", "symmetric gap")}
+    names |= {branch: (branch, f"{branch} at critical") for branch in MINIMA}
+    return {name: line[line["what"].isin(some)].set_index("alpha").sort_index() for name, some in names.items()}
+
+
 def crossing(gaps, rng, resamples=2000):
     """Where the mean over data sets falls through zero for good, with its bootstrap error; NaN if it does not.
 
