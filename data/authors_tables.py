@@ -17,7 +17,6 @@ import pandas as pd
 from attention_book.analysis.beside_published import (
     CELL,
     LOSSES,
-    NAME,
     OVERLAPS,
     SQUARES,
     encodings,
@@ -66,6 +65,7 @@ TABLES = (
     PublishedTable("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
     PublishedTable("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
 )
+NAME = "published_tables"  # of the table that is kept
 EXPERIMENTS = ("fig02", "fig03", "fig07", "fig08", "fig09", "published_cells", "fig11", "fig14_random")
 CROSSING = {  # quantity and start of what falls below what at a threshold
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),

@@ -19,7 +19,6 @@ from .instances import GAPS, absolute_means
 from .thresholds import crossings
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
-NAME = "published_tables"
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}

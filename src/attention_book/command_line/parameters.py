@@ -52,12 +52,18 @@ def of_profile(text, profile):
 
 def checked(text, values, fixed=()):
     """Values for parameters of a notebook but the `fixed`, each with the type of the published one, else `BadInput`."""
-    published = {name: value for name, value in declared(text).items() if name not in fixed}
+    published, typed = {name: value for name, value in declared(text).items() if name not in fixed}, {}
     for name, value in values.items():
         if name not in published:
             names = ", ".join(published) or "it has none"
             raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {names}")
-    return {name: _cast(name, value, published[name]) for name, value in values.items()}
+        try:
+            typed[name] = _as_type_of(published[name], value)
+        except TypeError:
+            kinds = {str: "a text", int: "a whole number", float: "a number"}
+            kind = kinds.get(type(published[name])) or f"of the form {as_typed(published[name])}"
+            raise BadInput(name, value, kind) from None
+    return typed
 
 
 def assigned(text, settings):
@@ -95,14 +101,6 @@ def as_typed(value):
     if isinstance(value, list) and isinstance(value[0], list):
         return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)
     return json.dumps(value)
-
-
-def _cast(name, value, like):
-    try:
-        return _as_type_of(like, value)
-    except TypeError:
-        kinds = {str: "a text", int: "a whole number", float: "a number"}
-        raise BadInput(name, value, kinds.get(type(like)) or f"of the form {as_typed(like)}") from None
 
 
 def _as_type_of(like, value):
