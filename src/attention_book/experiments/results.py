@@ -17,9 +17,8 @@ from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.executors import cluster
 from ..store.parquet import as_column_value, export, load
-from ..store.sweep import Store, run
+from ..store.sweep import Store, cluster, run
 from . import grid
 from .cells import work
 from .grids import own_cells
