@@ -26,6 +26,7 @@ from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, run
 from attention_phases.errors import SweepError
+from attention_phases.processes import process_pool
 from attention_phases.records import canonical
 
 pytestmark = pytest.mark.slow
@@ -64,7 +65,7 @@ def pool(request):
     def context(name):
         if name == "cluster":
             return executors.cluster(request.getfixturevalue("local").scheduler_address)
-        return executors.process_pool(1 + POOLS.index(name))
+        return process_pool(1 + POOLS.index(name))
 
     return context
 
@@ -189,7 +190,7 @@ def test_failed_cells_are_reported_and_tried_again(results, capfd):
 def test_dead_worker_is_one_clear_line_and_loses_nothing(results, monkeypatch):
     monkeypatch.setattr(store_sweep, "AHEAD", 1)
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
-    with pytest.raises(SweepError, match="a worker process died") as caught, executors.process_pool(1) as executor:
+    with pytest.raises(SweepError, match="a worker process died") as caught, process_pool(1) as executor:
         sweep(cells, results, executor)
     assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
     assert results.keys() == keys(grid()[:20])

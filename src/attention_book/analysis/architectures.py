@@ -91,8 +91,7 @@ def beside_theory(pairs):
             if quantity.startswith("m"):
                 value, trained = abs(value), students.assign(**{quantity: students[quantity].abs()})
             if error > 0:
-                row = case, lines.iloc[0]["alpha"], quantity, value, error, *extrapolate(trained, quantity)
-                rows.append(row)
+                rows.append((case, lines.iloc[0]["alpha"], quantity, value, error, *extrapolate(trained, quantity)))
     columns = ["case", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
     rows = pd.DataFrame(rows, columns=columns)
     return rows.assign(sigma_off=difference_in_errors(rows, "limit", "theory"))

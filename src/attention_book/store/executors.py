@@ -1,4 +1,4 @@
-"""Where cells are computed: in processes of this machine, or on a Dask cluster of any number of them.
+"""A Dask cluster, on which cells are computed; on one machine the processes of `attention_phases.processes` do it.
 
 Every worker uses one thread: the cells are the parallelism, and thread counts change float rounding.
 """
@@ -12,11 +12,10 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from attention_phases.errors import BadInput, SweepError
-from attention_phases.processes import ONE_THREAD, SpawnWithoutScript, end_with_parent, process_pool
+from attention_phases.processes import ONE_THREAD
 
 from .provenance import environment
 
-__all__ = ["ONE_THREAD", "SpawnWithoutScript", "cluster", "end_with_parent", "process_pool"]
 TIMEOUT = 5  # seconds in which a scheduler must answer
 
 
