@@ -91,7 +91,8 @@ def test_a_cell_of_each_sort_is_found_again(chosen, kind):
     assert of_kind
     for cell in of_kind:
         rows = stored(cell.name)
-        assert check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell]) == ([], [])
+        mismatches, _ = check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell])  # another minimum may be found
+        assert mismatches == []
 
 
 def test_a_search_that_leads_lower_is_found_again():
@@ -100,7 +101,8 @@ def test_a_search_that_leads_lower_is_found_again():
     cells = rows.loc[rows["hops"] > 0, "cell"].unique()
     assert len(cells)
     for cell in cells:
-        assert check_cell(TYPES["searched"], rows[rows["cell"] == cell]) == ([], [])
+        mismatches, _ = check_cell(TYPES["searched"], rows[rows["cell"] == cell])
+        assert mismatches == []
 
 
 @pytest.fixture(scope="module")

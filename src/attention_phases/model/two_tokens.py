@@ -71,14 +71,14 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
     goal, x = labels(task, xi, y), positional_encoding(task, xi)
     line = x[0] - x[1]
     stiffness = line.square().sum(1)
-    start = torch.stack([goal[0] - x[1], goal[1] - x[0]])  # what s times the line should cover
-    targets = torch.stack([(start[0] * line).sum(1), -(start[1] * line).sum(1)]) / stiffness
-    distance = start.square().sum(2) - stiffness * targets.square()
+    start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # what s times the line should cover
+    targets = (start * line).sum(2) / stiffness
+    missed = start - targets[:, :, None] * line  # a difference of squares would round as they do, not as it does
     return Dataset(
         inputs=(x / d**0.5).transpose(0, 1).contiguous().to(device),
         stiffness=(stiffness / d).to(device),
         targets=targets.T.contiguous().to(device),
-        floor=distance.sum(dtype=torch.float64).item() / (2 * d),
+        floor=missed.square().sum(2).sum(dtype=torch.float64).item() / (2 * d),
         gram=moments(x, x),
         cross=moments(goal, x),
         teacher=teacher.to(device),
