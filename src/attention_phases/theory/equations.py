@@ -89,7 +89,10 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
         lowest = np.empty((*points.shape[:2], 2, setting.fields))
     if points.shape[2] != setting.dimensions:  # compiled code would read beyond them
         raise BadInput("points", points.shape, f"an array (scrambles, N, {setting.dimensions})")
-    return (_fast_average if setting.fast else _general_average)(setting, overlaps, points, lowest, anew)
+    if setting.fast:
+        return _fast_average(setting, overlaps, points, lowest, anew)
+    means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
+    return Averages(*means, response=np.full(len(points), np.nan))
 
 
 def _fast_average(setting, overlaps, points, lowest, anew):
@@ -101,15 +104,10 @@ def _fast_average(setting, overlaps, points, lowest, anew):
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
-def _general_average(setting, overlaps, points, lowest, anew):
-    means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
-    return Averages(*means, response=np.full(len(points), np.nan))
-
-
 def _general_means(points, lowest, setting, overlaps, anew):
     """The entries of `Averages` but the last, over scrambles of points: arrays (scrambles, L, r or t, n), n points."""
     architecture, (scrambles, n, _) = setting.architecture, points.shape
-    tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, setting.correlations
+    tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, architecture.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]

@@ -89,15 +89,10 @@ class Setting:
         return np.searchsorted(self.odds.cumsum()[:-1], ndtr(points[..., -1]))
 
     @property
-    def correlations(self) -> np.ndarray:
-        """Correlations of the tokens' entries (L, L)."""
-        return self.architecture.covariance(self.task) / self.task.sigma**2
-
-    @property
     def covariance(self) -> np.ndarray:
         """Mean covariance C (L, L) of the tokens' entries."""
         scale = np.sqrt(self.shares.sum(axis=0)[self.law_of])
-        return self.correlations * np.outer(scale, scale)
+        return self.architecture.correlations * np.outer(scale, scale)
 
 
 class Hats(NamedTuple):
