@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 
 from attention_phases.errors import BadInput, SweepError
-from attention_phases.processes import ONE_THREAD, SpawnWithoutScript, end_with_parent, process_pool
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, end_with_parent, process_pool
 
 from .provenance import environment
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import njit
+from ..machine import njit
 
 NORM_EPSILON = 1e-5  # PyTorch's layer norm
 # No test for division by zero, which would keep loops off the vector units. And no fast math: sums in the order as

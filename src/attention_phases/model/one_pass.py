@@ -12,7 +12,7 @@ from math import exp
 
 import numpy as np
 
-from ..compiled import njit
+from ..machine import njit
 
 # Sums may be reordered, so that they are formed side by side. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
