@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from attention_phases.errors import BadInput, StoreError, SweepError
-from attention_phases.processes import ONE_THREAD
+from attention_phases.machine import ONE_THREAD
 from attention_phases.records import canonical
 
 from . import provenance
