@@ -403,8 +403,8 @@ CLAIMS = {
         ),
     },
     "optimal": {
-        r"but of a saddle. From $\alpha=0.8$ on students from the teacher follow theory; at $\alpha=0.6$ they are above it "
-        r"at four penalties of five": lambda: (
+        r"but of a saddle. From $\alpha=0.8$ on students from the teacher follow theory; at $\alpha=0.6$ they are "
+        r"above it at four penalties of five": lambda: (
             line("positions_given_theory", "semantic border", "lam").item() > 0.6
             and cosines_off().loc[0.8:].abs().max() < 3
             and (cosines_off().loc[0.6] > 2.5).sum() == 4
