@@ -16,7 +16,7 @@ from distributed.deploy.subprocess import SubprocessCluster
 
 from attention_book.store.parquet import export
 from attention_book.store.sweep import Store, cluster, run
-from attention_phases.processes import process_pool
+from attention_phases.machine import process_pool
 
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "seconds")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, cluster, run
-from attention_phases.processes import ONE_THREAD, process_pool
+from attention_phases.machine import ONE_THREAD, process_pool
 from attention_phases.records import canonical, seed_sequence
 
 

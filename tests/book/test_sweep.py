@@ -25,7 +25,7 @@ from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key
 from attention_book.store.sweep import Store, cluster, run
 from attention_phases.errors import SweepError
-from attention_phases.processes import ONE_THREAD, process_pool
+from attention_phases.machine import ONE_THREAD, process_pool
 from attention_phases.records import canonical
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from attention_phases.errors import BadInput, ResultError, SweepError
+from attention_phases.machine import SpawnWithoutScript, process_pool
 from attention_phases.model.architectures import Architecture
-from attention_phases.processes import SpawnWithoutScript, process_pool
 from attention_phases.records import canonical
 from attention_phases.task import Task
 

@@ -276,7 +276,7 @@ def _by_one_thread(call: Callable, *arguments):
     """
     from distributed import get_worker
 
-    from attention_phases.processes import ONE_THREAD
+    from attention_phases.machine import ONE_THREAD
 
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
     worker = get_worker()
