@@ -101,8 +101,7 @@ def test_a_search_that_leads_lower_is_found_again():
     cells = rows.loc[rows["hops"] > 0, "cell"].unique()
     assert len(cells)
     for cell in cells:
-        mismatches, _ = check_cell(TYPES["searched"], rows[rows["cell"] == cell])
-        assert mismatches == []
+        assert check_cell(TYPES["searched"], rows[rows["cell"] == cell]) == ([], [])
 
 
 @pytest.fixture(scope="module")
