@@ -73,6 +73,7 @@ def sorts(name):
         sort = {
             key: asked[key] for key in asked.keys() - SIZES if not (theory and isinstance(asked[key], (int, float)))
         }
+        sort["exchanged"] = asked.get("data_seed") != asked.get("start_seed")
         holds = sorted(columns[columns].index.difference(list(asked))), sorted(kinds_of_rows.get(text, ()))
         yield name, text, seconds[text], f"{TYPES[name].__name__} {sorted(sort.items())} {holds}"
 
