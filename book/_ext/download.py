@@ -16,7 +16,7 @@ from nbformat.v4 import new_markdown_cell
 from attention_book.render.style import SVG
 
 IMAGE = '<img src="data:image/svg+xml;base64,{}">'
-ROLE = re.compile(r"\{(glue:text|ref|eq|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
+ROLE = re.compile(r"\{(glue:text|ref|eq|term|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
 BLOCKS = {  # of MyST, and what they are in Markdown
     r"^\([\w-]+\)=\n+": "",
     r"^:::\{dropdown\} (.*?)\n(.*?)\n:::$": r"<details>\n<summary>\1</summary>\n\n\2\n\n</details>",
@@ -70,6 +70,8 @@ def words(role, numbers, env):
     if kind == "ref":
         *_, title = env.get_domain("std").labels.get(name, [name])
         return name if "<" in role[0] else title
+    if kind == "term":
+        return name
     if kind == "eq":
         return f"({env.get_domain('math').equations.get(name, [name])[-1]})"
     entries = {citation.key: citation.entry for citation in env.get_domain("cite").citations}

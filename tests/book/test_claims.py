@@ -11,7 +11,7 @@ from cells import cell, stored
 from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
-from attention_book.analysis.lines import with_one_step
+from attention_book.analysis.thresholds import with_one_step
 from attention_book.experiments import variant_grids
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task

@@ -19,7 +19,9 @@ DOMAINS = {
 TEXTS = {
     "(fig)=\n# A figure": "# A figure",
     "At {glue:text}`stable`$\\cdot 10$ ({glue:text}`share:.1f` per cent)": "At 0.7(3)$\\cdot 10$ (12.3 per cent)",
-    "{ref}`Figure 3 <fig03>`, {ref}`stability`, {ref}`nowhere`": "Figure 3, Where replica symmetry holds, nowhere",
+    "{ref}`Figure 3 <fig03>`, {ref}`stability`, {ref}`nowhere`, {term}`saddles <saddle>`": (
+        "Figure 3, Where replica symmetry holds, nowhere, saddles"
+    ),
     "{eq}`eq-value` {cite:t}`gyorgyi1997parisi` {cite}`other`": "(7) Györgyi, Reimann 1997 (other)",
     ":::{dropdown} More\nof {eq}`x`\n:::": "<details>\n<summary>More</summary>\n\nof (x)\n\n</details>",
     "```{math}\n:label: eq\na = b\n```\n\nfor": "$$\na = b\n$$\n\nfor",

@@ -43,12 +43,6 @@ def test_the_files_of_a_figure_are_what_its_metadata_say(name):
     assert all("computing seconds" in data and (data["commit"] or not known) for data in about["data"])
 
 
-def test_the_code_of_a_figure_gives_its_data(python, tmp_path):
-    ended = python(HTML / "figures" / "fig02_slice.py", cwd=tmp_path)
-    assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "fig-02.csv").read_bytes() == (HTML / "figures" / "fig-02.csv").read_bytes()
-
-
 def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
     landing = HTML / "book" / "index.html"
     page = open_page(landing)

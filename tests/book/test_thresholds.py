@@ -8,7 +8,6 @@ from frames import lines, students
 
 from attention_book import published
 from attention_book.analysis.beside_published import trained_thresholds_beside_published
-from attention_book.analysis.lines import with_one_step
 from attention_book.analysis.thresholds import (
     against_theory,
     crossing,
@@ -16,6 +15,7 @@ from attention_book.analysis.thresholds import (
     shift_against_control,
     shifts_by,
     table_of_shifts,
+    with_one_step,
 )
 from attention_book.paths import DATA
 from attention_book.store.parquet import load

@@ -222,7 +222,7 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
     own, others = np.eye(d)[1:3].T @ mix, np.eye(d)[3:].T @ mix
     shared = np.outer(np.eye(d)[0], [0.3, -0.2])
     first, teacher = shared + own, TASK.sigma * np.eye(d)[:, :1]
-    C = architecture.covariance(TASK)
+    C = TASK.sigma**2 * architecture.correlations
     c = C / TASK.sigma**2
     tokens = np.einsum("ab,nbi->nai", np.linalg.cholesky(c), rng.standard_normal((count, L, d)))
     y = (tokens @ teacher)[:, :, 0]

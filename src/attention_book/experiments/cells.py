@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from attention_phases.model.architectures import Architecture
+from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.records import data_set, seed_sequence
 from attention_phases.task import Task
 
@@ -144,6 +144,8 @@ OF_LETTERS = COUNTING | {"there": (0, 0.1), "elsewhere": (0, 1e-3)}
 class _OnData:
     """Work on one data set, whose number is the seed."""
 
+    architecture: ClassVar = None  # the standard one
+
     experiment: str
     task: Task
     alpha: float
@@ -152,7 +154,7 @@ class _OnData:
 
     def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
-        return data_set(self.task, self.alpha, self.d, self.seed)
+        return data_set(self.task, self.alpha, self.d, self.seed, self.architecture or STANDARD)
 
     def rng(self) -> np.random.Generator:
         """The generator that draws the teacher, the sentences and then the starts."""
@@ -229,10 +231,7 @@ class ArchitectureCell(StudentCell):
     of `StudentCell`.
     """
 
-    architecture: Architecture = field(kw_only=True)
-
-    def sentences(self) -> dict:
-        return data_set(self.task, self.alpha, self.d, self.seed, self.architecture)
+    architecture: Architecture = field(kw_only=True)  # pyright: ignore
 
 
 @dataclass(frozen=True)

@@ -83,9 +83,10 @@ class Architecture:
         """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
         return np.linspace(1.0, -1.0, self.tokens)
 
-    def covariance(self, task: Task) -> np.ndarray:
-        """Covariance C (L, L) of the tokens, per dimension."""
-        return task.sigma**2 * ((1 - self.correlation) * np.eye(self.tokens) + self.correlation)
+    @property
+    def correlations(self) -> np.ndarray:
+        """Correlations (L, L) of the tokens' entries."""
+        return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:
         """The positional matrix A (L, L) of the teacher: for L > 2 the standard one, its 0.4 shared by the others."""

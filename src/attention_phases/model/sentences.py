@@ -65,7 +65,7 @@ def draw_sentences(
     else:
         xi.mul_(task.sigma)
     if architecture.correlation:
-        mixing = np.linalg.cholesky(architecture.covariance(task)) / task.sigma
+        mixing = np.linalg.cholesky(architecture.correlations)
         xi = torch.tensordot(torch.tensor(mixing, dtype=xi.dtype), xi, dims=1)
     if task.clusters:
         xi += cluster_means(task, teacher, rng.choice(len(task.clusters), n, p=[c.weight for c in task.clusters]))

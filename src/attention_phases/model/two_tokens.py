@@ -19,24 +19,15 @@ from .sentences import draw, fit_linear, labels, moments, positional_encoding
 
 @dataclass(frozen=True)
 class Dataset:
-    """Training sentences, reduced to what the risk needs.
+    """Training sentences, reduced to what the risk needs."""
 
-    Args:
-        inputs: x/sqrt(d) of the two tokens of each sentence, (n, 2, d).
-        stiffness: ``|x_1 - x_2|^2/d``, (n,).
-        targets: the values of S_11 and S_22 that would fit each sentence best, (n, 2).
-        floor: sum over sentences of the loss at `targets`.
-        gram, cross: sums over sentences of x x^T/d and Y xi x^T/d, (2, 2), for the linear model.
-        teacher: Q*, (d,).
-    """
-
-    inputs: Tensor
-    stiffness: Tensor
-    targets: Tensor
-    floor: float
-    gram: np.ndarray
-    cross: np.ndarray
-    teacher: Tensor
+    inputs: Tensor  # x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
+    stiffness: Tensor  # |x_1 - x_2|^2/d, (n,)
+    targets: Tensor  # the values of S_11 and S_22 that would fit each sentence best, (n, 2)
+    floor: float  # sum over sentences of the loss at `targets`
+    gram: np.ndarray  # sum over sentences of x x^T/d, (2, 2), for the linear model
+    cross: np.ndarray  # sum of Y xi x^T/d
+    teacher: Tensor  # Q*, (d,)
 
     @property
     def d(self) -> int:

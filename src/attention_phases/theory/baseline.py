@@ -58,7 +58,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     if fields not in NODES:
         raise BadInput("tokens", count, f"such that teachers have at most {max(NODES)} fields, for the linear model")
     z, weights = tensor_rule(NODES[fields] if nodes is None else nodes, fields)
-    mixing = np.linalg.cholesky(setting.correlations)
+    mixing = np.linalg.cholesky(architecture.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
     weights = np.concatenate([odds * weights for odds in setting.odds])

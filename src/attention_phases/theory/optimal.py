@@ -34,17 +34,11 @@ LONGEST = 64  # tokens of a sentence
 
 @dataclass(frozen=True)
 class Optimal:
-    """The optimal learner at one alpha.
+    """The optimal learner at one alpha; the errors are those of the quadrature."""
 
-    Args:
-        q: squared cosine of its estimate with Q*; the error is that of the quadrature
-        test_mse: its test error; the error likewise
-        reached: "nothing", "part" or "all" of the teacher
-    """
-
-    q: Measured
+    q: Measured  # squared cosine of its estimate with Q*
     test_mse: Measured
-    reached: str
+    reached: str  # "nothing", "part" or "all" of the teacher
 
 
 def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:

@@ -116,7 +116,7 @@ def general_test_error(
     # Of Y xi with itself, of it with S x (I + V), and of that with itself: products of the directions, and traces in
     # all other ones, where the noise is independent of z.
     products = directions @ directions.T, directions @ passed_on.T, passed_on @ passed_on.T
-    correlations = architecture.covariance(task) / task.sigma**2
+    correlations = architecture.correlations
     others = []
     for product, share in zip(products, (1.0, 1 + by_value, 1 + 2 * by_value + squared)):
         seen = product.diagonal()[:-2].reshape(len(spread), k).sum(1)

@@ -128,7 +128,7 @@ def gains_of_columns(
     setting, r = Setting(task, architecture, fast=False), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
     (q,), m, (theta,), (V,) = overlaps
-    c = architecture.covariance(task) / task.sigma**2
+    c = architecture.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(q)
     aligned = np.linalg.solve(root, theta[:, 0]) / task.sigma
     rest = sqrt(1 - aligned @ aligned)

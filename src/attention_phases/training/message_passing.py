@@ -13,7 +13,7 @@ leaves weights at zero on which the pull is too small.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -47,17 +47,12 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Message passing from one start: its last state, and how it came there.
-
-    Args:
-        history: by iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over
-            that of Q.
-        converged: the last change is at most the tolerance.
-    """
+    """Message passing from one start: its last state, and how it came there."""
 
     state: State
+    # By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that of Q.
     history: pd.DataFrame
-    converged: bool
+    converged: bool  # the last change is at most the tolerance
 
 
 @dataclass(frozen=True)
@@ -215,11 +210,7 @@ def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: fl
 
 def damped(old: State, new: State, damping: float) -> State:
     """The share `damping` of the old state, and the rest of the new one."""
-
-    def mixed(before: Any, after: Any) -> Any:
-        return damping * before + (1 - damping) * after
-
-    return State(*map(mixed, old, new))
+    return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
 def iterate(
@@ -236,8 +227,7 @@ def iterate(
     Args:
         data: a training set, taken as `limiting` makes it.
         state: from `start_state`, or of an earlier run.
-        damping: share of the old state that is kept, in [0, 1).
-        steps: at most so many iterations.
+        damping, steps: as for `message_passing`.
         tolerance: on the relative change of Q in one iteration.
         report: called after each iteration with the number of iterations and the change.
     """

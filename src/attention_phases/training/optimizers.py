@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_choice, check_count, check_kind, check_positive, check_real
+from ..machine import one_thread
 from ..model import students, two_tokens
 from ..model.architectures import FORMS
-from ..processes import one_thread
 
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
 # Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its

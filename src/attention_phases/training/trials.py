@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from ..errors import check_choice, check_several
+from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.two_tokens import column_overlaps
-from ..processes import one_thread, spread
 from ..records import data_set, seed_sequence
 from ..task import Task
 from ..theory.equations import flat_overlaps

@@ -1,7 +1,9 @@
-"""Work in processes of one thread each.
+"""How work runs on any machine: compiled, and in processes of one thread each.
 
 Data sets are the parallelism. Threads within a training wait for each other by spinning, thousands of times, and so
 for whatever else the machine does.
+
+Compiled code stays in one file per kernel: Numba's cache notices a change only in the file of the outermost function.
 """
 
 import os
@@ -20,6 +22,21 @@ from .errors import check_count
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
 STARTING = 4.0  # seconds that processes take to load what a training needs: less work is done in this one
+
+
+def njit(**options):
+    """`numba.njit`; where compiled code cannot be kept, neither beside the source nor in HOME, without `cache`."""
+    import numba  # slow to load
+
+    def compiled(function):
+        try:
+            return numba.njit(**options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return numba.njit(**{**options, "cache": False})(function)
+
+    return compiled
 
 
 class _Process(context.SpawnProcess):
