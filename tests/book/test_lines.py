@@ -285,6 +285,17 @@ def test_the_second_column_replaces_the_positions_where_its_loss_falls_below():
     assert 3.0 < second < 5.0
 
 
+def test_a_moved_threshold_has_its_errors_in_squares(monkeypatch):
+    symmetric, shift = SimpleNamespace(alpha=Measured(1.2, 0.03)), Measured(-0.1, 0.04)
+    moved = SimpleNamespace(symmetric=symmetric, shift=shift, reason="", solutions={"semantic": None})
+    for name in ("broken_critical", "broken_linear"):
+        monkeypatch.setattr(lines, name, lambda *_, **__: moved)
+    monkeypatch.setattr(lines, "one_step_row", lambda state: {})
+    rows = lines.broken_thresholds(cells.OneStepThresholdsCell("line", TASK, 2**6, 4))
+    assert [row["what"] for row in rows] == ["critical", "semantic", "linear", "semantic at linear"]
+    assert (rows[0]["alpha"], rows[0]["alpha_error"]) == pytest.approx((1.1, 0.05))
+
+
 # What is kept
 
 
