@@ -339,7 +339,8 @@ def test_a_phone_shows_what_a_move_does(open_page):
     page = open_page(PAGE)
     page.set_viewport_size(PHONE)
     page.reload()
-    top = page.locator(".explorer-map").bounding_box()["y"]
+    top, below = (page.locator(f".explorer-{part}").bounding_box()["y"] for part in ("map", "presets"))
+    assert page.locator(".explorer-verdict").bounding_box()["y"] < below
     panel = page.locator(".explorer-panels svg").nth(1).bounding_box()
     assert panel["y"] + panel["height"] - top <= PHONE["height"]
     assert not page.locator(".explorer-legend ul").is_visible()
@@ -360,7 +361,7 @@ def test_buttons_lead_to_both_sides_of_the_transition(explorer):
         "() => document.querySelector('.explorer-verdict').innerText.includes('better than the linear')"
     )
     go(omega=0.48, alpha=1.0)
-    assert page.get_by_role("button", name="Beyond").is_disabled()
+    assert page.get_by_role("button", name="No αl up to 2").is_disabled()
 
 
 def test_the_explorer_is_above_the_fold(explorer):
@@ -428,6 +429,9 @@ def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(o
     page.locator("[name=alpha]").press("ArrowRight")
     assert "α = 1.21" in page.locator(".explorer-verdict").inner_text() and "of 120 students" in said.inner_text()
     assert len(page.workers) == 1
+    page.get_by_role("button", name="Stop").click()
+    assert ": stopped." in said.inner_text() and page.workers == []
+    page.get_by_role("button", name="Along").click()
     says(page, "training output", "cross at")
     dots = [dot for dot in page.evaluate("window.explorer.students()") if "random" not in dot["kind"]]
     for alpha in (1.2, 1.6, 2.0):
