@@ -44,9 +44,6 @@ SGD = Rule(rate=1e-3)
 NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 PART = 500  # sequences of which torch has the network at once
 
-Kept = dict[str, np.ndarray]
-Curve = list[dict[str, float]]
-
 
 class Weights(namedtuple("Weights", SHAPES)):
     """The parameters by name: embeddings, attention, layer norm, and two linear layers, as (outputs, inputs).
@@ -106,7 +103,7 @@ def train(
     adam_epochs: int,
     sgd_epochs: int,
     epochs: int | None = None,
-) -> tuple[Kept, Curve]:
+) -> tuple[dict[str, np.ndarray], list[dict[str, float]]]:
     """Train one variant.
 
     The weights (SIZE,) that are kept are "start" and, as far as it came, "trained" (by Adam), "displaced" (by the
@@ -190,7 +187,7 @@ def as_tensors(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
     return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
 
 
-def distances(kept: Kept, frozen: np.ndarray) -> list[dict]:
+def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
     """How far each tensor moved in each of `SPANS`.
 
     A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, the same over the formerly frozen

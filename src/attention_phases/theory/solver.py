@@ -57,7 +57,8 @@ class Solution:
     reason: str  # why the solution failed; empty if it converged
     iterations: int  # evaluations of the map
     # What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
-    # name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean.
+    # name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
+    # energy has it: for the error of a difference of two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  # Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5), of the standard student only
     # Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
@@ -73,11 +74,6 @@ class Solution:
     def stderr(self) -> dict:
         """Standard errors over the scrambles of everything in `spread`: floats, or arrays for matrices of overlaps."""
         return {name: standard_error(values) for name, values in self.spread.items()}
-
-    @property
-    def energies(self) -> np.ndarray:
-        """Free energy of each scramble minus their mean (scrambles,), for the error of a difference of two losses."""
-        return self.spread["train_loss"]
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
         """Return (value, standard error) of each overlap by name, see `named_overlaps`."""
