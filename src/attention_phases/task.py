@@ -3,7 +3,6 @@
 Tokens may have structure: directions with variances of their own, and clusters (Assumptions 4.1 and C.1).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isclose, sqrt
 from typing import Any, NamedTuple
@@ -227,8 +226,7 @@ def _floats(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else tuple(map(float, value))
 
 
-def _check_weights(name: str, value: Any, weights: Iterable[float]) -> None:
+def _check_weights(name: str, value: Any, weights: list[float]) -> None:
     """Refuse weights that are no probabilities; none at all is no structure."""
-    weights = list(weights)
     if weights and not (min(weights) > 0 and isclose(sum(weights), 1, abs_tol=1e-9)):
         raise BadInput(name, value, f"of positive weights that sum to 1, not to {sum(weights):.9g}")

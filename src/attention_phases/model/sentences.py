@@ -83,17 +83,14 @@ def positional_encoding(task: Task, xi: Tensor) -> Tensor:
     return xi + read * torch.tensor(encoding(task, xi.shape[2])).to(xi)
 
 
-def teacher_attention(task: Task, y: Tensor) -> Tensor:
-    """Attention matrices Y (n, 2, 2) of the teacher (Eq. 16) for its fields, (2, n) or (2, n, t)."""
+def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
+    """Labels Y xi (2, n, d) of sentences of two tokens, for the teacher's fields (2, n) or (2, n, t)."""
     matrix = torch.tensor(task.matrix, dtype=y.dtype)
     if y.ndim == 2:
-        return target_attention(y.T, task.omega, matrix)
-    return (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
-
-
-def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
-    """Labels Y xi (2, n, d) of sentences of two tokens."""
-    return torch.einsum("nab,bnd->and", teacher_attention(task, y), xi)
+        Y = target_attention(y.T, task.omega, matrix)
+    else:
+        Y = (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
+    return torch.einsum("nab,bnd->and", Y, xi)
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:

@@ -68,10 +68,9 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     The first axis of all arrays, those of `scrambles` and those returned, counts scrambles. The first one, a net or a
     part of it, becomes contiguous and read-only: numba would compile `means` for each kind of array.
     """
-    net, *others = scrambles
-    net = np.ascontiguousarray(net).view()
+    net = np.ascontiguousarray(scrambles[0]).view()
     net.flags.writeable = False
-    scrambles = (net, *others)
+    scrambles = (net, *scrambles[1:])
 
     @np.errstate(all="ignore")  # of a wild step of a search, which no thread inherits
     def of_part(part):

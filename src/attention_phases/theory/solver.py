@@ -152,7 +152,16 @@ def solve_model(
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
-        near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
+        if start is None:
+            x = model.pack(model.start())  # inside the basin of the branch
+            for _ in range(DAMPED_STEPS):
+                move, _ = displacement(model, x, few)
+                x = x + (1 - model.rough.kept) * move
+                if np.abs(move).max() < model.rough.near:
+                    break
+            near, _ = _polish(model, x, few)
+        else:
+            near = model.pack(start)
         return _describe(model, *_polish(model, near, net), net, few.calls)
 
 
@@ -182,17 +191,6 @@ def _polish(model, x, net):
     """The fixed point near x, and the averages that a search finds there."""
     evaluations = 30 + 10 * len(x)
     return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
-
-
-def _damped(model, net):
-    """Damped iteration from inside the basin of the branch: close to the teacher, or to the positional encoding."""
-    x = model.pack(model.start())
-    for _ in range(DAMPED_STEPS):
-        move, _ = displacement(model, x, net)
-        x = x + (1 - model.rough.kept) * move
-        if np.abs(move).max() < model.rough.near:
-            break
-    return x
 
 
 def _describe(model, x, averages, net, before):
