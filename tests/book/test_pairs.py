@@ -98,3 +98,15 @@ def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
     (cell,) = [cell for cell in jupytext.read(text).cells if "parameters" in cell.metadata.get("tags", ())]
     for line in cell.source.splitlines():
         assert re.fullmatch(r"\w+ = .+?  # [^;]+; [^;]+; .+", line)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *sorted((ROOT / "book").glob("*.md"))], ids=lambda path: path.stem)
+def test_no_sentence_goes_on_with_what_markdown_takes_for_a_list(text):
+    """As "... than one of rank" and in the next line "1. The paper says"."""
+    prose = re.sub(r"^```.*?^```", "", text.read_text(encoding="utf-8"), flags=re.M | re.S)
+    begun = [
+        line
+        for before, line in pairwise(prose.splitlines())
+        if re.search(r"[^.:]$", before) and before[0].isalpha() and re.match(r"(\d+[.)]|[-+*]) ", line)
+    ]
+    assert begun == []
