@@ -16,7 +16,7 @@ from store_overhead import local_cluster
 
 from attention_book.experiments.cells import StudentCell, work
 from attention_book.store.sweep import Store, run
-from attention_phases.processes import process_pool
+from attention_phases.machine import process_pool
 from attention_phases.task import Task
 
 

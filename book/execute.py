@@ -25,7 +25,7 @@ from attention_book.command_line.printing import about, print_anything
 from attention_book.experiments import PROFILES
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
-from attention_phases.processes import end_with_parent
+from attention_phases.machine import end_with_parent
 
 SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 

@@ -11,7 +11,7 @@ from cells import cell, stored
 from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.instances import in_errors
-from attention_book.analysis.lines import ground_states, with_one_step
+from attention_book.analysis.thresholds import ground_states, with_one_step
 from attention_book.experiments import variant_grids
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -397,7 +397,7 @@ CLAIMS = {
         r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
         ),
-        r"in $\alpha$ at $d = 1000$, sentences added": lambda: set(load("hysteresis")["d"]) == {1000},
+        r"in $\alpha$ at $d = 1000$: while sentences": lambda: set(load("hysteresis")["d"]) == {1000},
         r"not at all from $\omega = 0.2$ on": lambda: (
             load("one_step").query("what == 'linear' and omega >= 0.2")["shift"].eq(0).all()
         ),

@@ -21,7 +21,7 @@ from attention_book.command_line import commands, printing
 from attention_book.command_line import main as cli
 from attention_book.experiments import cells, results, verification
 from attention_book.paths import ROOT
-from attention_book.store import executors, provenance
+from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
 from attention_phases import __version__
@@ -568,7 +568,7 @@ def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, mon
 def test_a_scheduler_that_cannot_be_reached_is_one_line_and_leaves_no_file(
     tiny, complaint, nowhere, monkeypatch, address, code, words
 ):
-    monkeypatch.setattr(executors, "TIMEOUT", 1)
+    monkeypatch.setattr(sweep, "TIMEOUT", 1)
     assert complaint(code, "sweep", "fig02", "--scheduler", address, "--json").startswith(words)
     assert list(nowhere.iterdir()) == []
 

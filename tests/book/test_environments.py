@@ -20,7 +20,7 @@ from attention_book.command_line import commands
 from attention_book.command_line import main as cli
 from attention_book.paths import ROOT
 from attention_phases import __version__
-from attention_phases.compiled import njit
+from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
 TEXT = ("read_text", "write_text")

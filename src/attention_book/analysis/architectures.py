@@ -7,8 +7,7 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from .instances import GAPS, as_columns, difference_in_errors, intercept
-from .lines import theory_lines
-from .thresholds import alpha_of, crossing, side_by_side
+from .thresholds import alpha_of, crossing, side_by_side, theory_lines
 
 TITLES = {
     "correlated": "correlated tokens",

@@ -10,16 +10,15 @@ from pathlib import Path
 from filelock import FileLock
 
 from attention_phases.errors import BadInput, ResultError, SweepError
+from attention_phases.machine import SpawnWithoutScript, process_pool
 from attention_phases.model.architectures import Architecture
-from attention_phases.processes import SpawnWithoutScript, process_pool
 from attention_phases.records import canonical
 from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.executors import cluster
 from ..store.parquet import as_column_value, export, load
-from ..store.sweep import Store, run
+from ..store.sweep import Store, cluster, run
 from . import grid
 from .cells import work
 from .grids import own_cells
