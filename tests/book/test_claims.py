@@ -414,6 +414,10 @@ CLAIMS = {
             [table["seed"].nunique() for table in (load("penalty", d=1000), load("positions_given", optimizer="lbfgs"))]
             == [4, 8]
         ),
+        r"Marks: eight data sets, $d=1000$": lambda: all(
+            set(table["d"]) == {1000} and table["seed"].nunique() == 8
+            for table in (load("recovery"), load("positions_given", optimizer="lbfgs"))
+        ),
         r"its own scatters a mean of four by 0.02": lambda: round((2 / (4 * 1000)) ** 0.5, 2) == 0.02,
     },
     "published_tables": {
