@@ -40,6 +40,7 @@ def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
         ({"omega": [0.2, 2]}, r"omega = 2: must be in \[0, 1\]"),
         ({"alpha": "x"}, "alpha = 'x': must be a finite number > 0"),
         ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
+        ({"starts": "smantic"}, "start = 'smantic': must be one of semantic, positional"),
         ({"seeds": [0, 1]}, r"seeds = \[0, 1\]: must be a whole number >= 1"),
         ({"d": []}, "sizes = .*: must be of one cell at least"),
     ],

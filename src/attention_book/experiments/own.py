@@ -6,10 +6,10 @@ from dataclasses import fields
 from itertools import product
 from pathlib import Path
 
-from attention_phases.errors import BadInput, check_choice, check_count
+from attention_phases.errors import BadInput, check_choice, check_count, check_kind
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
-from attention_phases.training.optimizers import OPTIMIZERS
+from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of
 
 from ..store.parquet import as_column_value
 from .cells import INFORMED, ArchitectureCell, StudentCell
@@ -39,6 +39,8 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
     workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
     """
+    check_kind("store", store, str | Path)
+    check_kind("sizes", sizes, Mapping | list | tuple)
     store = Path(store)
     cells = cells_of(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells:
@@ -73,6 +75,9 @@ def _cell(experiment, values):
     task = Task(**{name: values[name] for name in OF_TASK if name in values})
     architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
     check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
+    known = STARTS if architecture.form == "tied" else starts_of(architecture.form)
+    for start in values["starts"]:
+        check_choice("start", start, known)
     size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
     cell = StudentCell(experiment, task, *size)
     cell.sentences()  # refuses a size that is none
