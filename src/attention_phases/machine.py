@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import connection, context, get_context, parent_process
 from types import ModuleType
 from typing import Any
@@ -40,7 +40,14 @@ def njit(**options):
 
 
 class _Process(context.SpawnProcess):
-    """A process that does not run the caller's script again: that need not ask whether it is the main one."""
+    """A process that does not run the caller's script again: that need not ask whether it is the main one.
+
+    Of Ctrl-C its parent tells.
+    """
+
+    def run(self) -> None:
+        with suppress(KeyboardInterrupt):
+            super().run()
 
     @staticmethod
     def _Popen(process):  # noqa: N802
