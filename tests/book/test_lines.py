@@ -17,13 +17,13 @@ from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
-from attention_phases.theory import as_table, ends, linear_baseline, loss_gap, solve, stability_limit, threshold
-from attention_phases.theory.branches import as_row, follow
-from attention_phases.theory.ends import border, branch_end
+from attention_phases.theory import ends, linear_baseline, solve, threshold
+from attention_phases.theory.branches import as_row, as_table, follow
+from attention_phases.theory.ends import border, branch_end, stability_limit
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NONE, seen_between
+from attention_phases.theory.thresholds import NONE, loss_gap, seen_between
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}

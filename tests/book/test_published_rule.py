@@ -9,6 +9,8 @@ import pytest
 from attention_book import published
 from attention_book.experiments import published_rule
 from attention_book.experiments.published_rule import (
+    DAMPING,
+    STOP,
     Coarse,
     coarse_threshold,
     label_loss,
@@ -16,8 +18,10 @@ from attention_book.experiments.published_rule import (
     product_rule,
     rule_average,
     rule_baseline,
+    rule_step,
     rule_test_error,
     solve_coarsely,
+    stopped,
 )
 from attention_phases import Task
 from attention_phases.theory import linear_baseline, solve
@@ -143,3 +147,15 @@ def test_few_points_have_three_positional_solutions_without_a_positional_part(mo
     monkeypatch.setattr(published_rule.BranchMap, "start", lambda _: Overlaps.of(0.05, start, 0.0, 24.0))
     solution = solve_coarsely(Task(omega=0.0), 0.62, "positional")
     assert solution.change < 1e-6 and solution.overlaps.m == pytest.approx(m, abs=2e-3)
+
+
+def test_a_stop_at_small_steps_leaves_a_solution_short_of_its_fixed_point():
+    """In the first alpha from the usual start, in the second from above: theta falls with alpha."""
+    task, alphas = Task(omega=0.5), (2.275, 2.1196)
+    ends = stopped(task, alphas, "semantic")
+    settled = [solve_coarsely(task, alpha, "semantic").overlaps for alpha in alphas]
+    away = [abs(end.theta / fixed.theta - 1) for end, fixed in zip(ends, settled)]
+    assert all(1e-3 < gap < 0.05 for gap in away) and ends[1].theta > settled[1].theta
+    step = rule_step(task, alphas[1], ends[1])
+    left = np.hypot(step["q"] - ends[1].q, step["theta"] - ends[1].theta)
+    assert 0.8 * STOP < (1 - DAMPING) * left < STOP

@@ -216,3 +216,9 @@ def test_what_optimisers_do_is_seen():
     descent, quasi = (rows["z"] for rows in stored(PAGE, "means").values())
     assert (quasi.abs() > 3).mean() > 20 * (descent.abs() > 3).mean()
     assert set(cell(PAGE, "far", after=("means",))["far"]["figure"]) == {"14"}
+
+
+def test_a_printed_threshold_is_nearly_that_of_the_rules_where_they_are_closer_to_it_than_converged_integrals():
+    for kind, rows in stored(PAGE, "of_kind").items():
+        closer = abs(rows["rule"] - rows["known"]) < abs(rows["alpha"] - rows["known"])
+        assert closer.to_dict() == {omega: tables._reason(kind, omega) == "quadrature" for omega in rows.index}

@@ -53,10 +53,11 @@ def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
         path, line = landing, links[0].evaluate("link => link.outerHTML")
         for number in range(1, len(links) + 1):
             path = (path.parent / re.search('href="([^"]+)"', line).group(1)).resolve()
-            (line,) = re.findall(
+            line, at_the_end = re.findall(
                 rf'<p class="route">{name}: {number} of {len(links)} (.*?)</p>', path.read_text(encoding="utf-8")
             )
-        assert "the last step" in line
+            assert line == at_the_end
+        assert "the last step" in line and "index.html#routes" in line
 
 
 def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
@@ -98,6 +99,10 @@ def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page
         assert large["width"] > 1.5 * small.bounding_box()["width"]
         page.keyboard.press("Escape")
         assert not dialog.is_visible()
+    small.click()
+    page.evaluate("history.back()")
+    dialog.wait_for(state="hidden")
+    assert page.url.endswith("fig02_slice.html")
 
 
 def test_a_figure_leads_into_the_explorer(open_page):
@@ -167,6 +172,8 @@ def test_excerpts_have_the_formulas_and_the_links_of_their_pages(found):
     script = (HTML / "_static" / "search-texts.js").read_text(encoding="utf-8")
     pages = json.loads(script.removeprefix("const SEARCH_TEXTS = ").rstrip(";\n"))
     landing = " ".join(text for _, _, text in pages["book/index"])
+    theory = " ".join(text for _, _, text in pages["book/theory"])
+    assert "1/2V" in theory and "12V" not in theory and "q\u0302" in theory
     assert "Figure 15" in landing and "Cui et al., NeurIPS 2024" in landing and "σ=0.5" in landing.replace(" ", "")
 
 

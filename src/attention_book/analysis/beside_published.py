@@ -11,10 +11,10 @@ from scipy.stats import kstest, norm, t
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
-from attention_phases.theory import encoding_error, mean_attention
+from attention_phases.theory.baseline import encoding_error, mean_attention
 
 from .. import published
-from ..published import OF_THRESHOLD, Comparison, compare
+from ..published import FOLLOWS_FROM, Comparison, compare
 from .instances import GAPS, absolute_means
 from .thresholds import crossings
 
@@ -28,7 +28,12 @@ SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over t
 def theory_comparison(kind, omega, ours, nets):
     """A published threshold of the standard task beside that of theory, from so many quadratures."""
     known = published.THRESHOLDS[kind][omega]
-    return Comparison(kind, {"omega": omega}, known, ours, "theory", nets, OF_THRESHOLD[kind])
+    return Comparison(kind, {"omega": omega}, known, ours, "theory", nets, _reason(kind, omega))
+
+
+def _reason(kind, omega):
+    """Why a published threshold differs."""
+    return "quadrature" if omega >= FOLLOWS_FROM[kind] else "cause unknown"
 
 
 def trained_thresholds_beside_published(table, rng):
@@ -45,7 +50,7 @@ def trained_thresholds_beside_published(table, rng):
             alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind], rng).dropna()
             for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
                 where = {"omega": omega, "optimizer": optimizer}
-                reason = "many minima" if omega < MANY_MINIMA else OF_THRESHOLD[kind]
+                reason = "many minima" if omega < MANY_MINIMA else _reason(kind, omega)
                 comparisons.append(Comparison(kind, where, known[omega], Measured(*ours), "students", seeds, reason))
     return compare(comparisons)
 

@@ -6,12 +6,13 @@ error: E[S^2] and E[S Y] by degree 11 outside, over the student, and degree 7 in
 its weights E[Y] by degree 7, its error by degree 11. The proximal point is where one descent from (0, 0) ends.
 
 Both rules of the plane are in Stroud's catalogue for E_2^{r^2}: 7-1, and one of degree 11 by Rabinowitz and Richtmyer
-(1969). Where the published iteration stops, at changes below 1e-4, this one goes on.
+(1969). Where the published iteration stops, at changes below 1e-4, `solve_coarsely` goes on, and `stopped` does not.
 
 On so few points there are several positional solutions at small omega, three at omega = 0 and alpha = 0.62. The one
 meant is that to which the encoding leads as a start.
 """
 
+from collections.abc import Sequence
 from math import nan, sqrt
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import (
     Averages,
+    Hats,
     Overlaps,
     Scalars,
     average,
@@ -38,7 +40,7 @@ from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
 from attention_phases.theory.thresholds import THRESHOLDS, falls
 
-DAMPING, STEPS, SETTLED = 0.9, 2000, 1e-7
+DAMPING, STEPS, SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
 MANY = (2**12, 8)  # points and scrambles of the exact losses
 AROUND = np.linspace(-0.25, 0.25, 11)  # relative to the converged threshold, where the coarse one is looked for
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
@@ -147,15 +149,20 @@ def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
     return update(setting, hats).scalars._asdict() | losses
 
 
+def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hats, Overlaps]:
+    """Return the conjugates of overlaps on the 144 points, and the overlaps after a damped step."""
+    hats = conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, product_rule(7, 7)))
+    pairs = zip(overlaps, update(setting, hats))
+    return hats, Overlaps(*(DAMPING * before + (1 - DAMPING) * after for before, after in pairs))
+
+
 def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
     """Return the fixed point of a branch on the 144 points, by damped iteration from near what names it."""
-    setting, overlaps, few = Setting(task), BranchMap(task, alpha, branch).start(), product_rule(7, 7)
+    setting, overlaps = Setting(task), BranchMap(task, alpha, branch).start()
     for _ in range(STEPS):
-        hats = conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, few))
-        new = update(setting, hats)
-        change = max(abs(after / before - 1).max() for before, after in zip(overlaps, new) if before.any())
-        change *= 1 - DAMPING
-        overlaps = Overlaps(*(DAMPING * before + (1 - DAMPING) * after for before, after in zip(overlaps, new)))
+        before = overlaps
+        hats, overlaps = damped_step(setting, alpha, before)
+        change = max(abs(new / old - 1).max() for old, new in zip(before, overlaps) if old.any())
         if change < SETTLED:
             break
     exact = average(setting, overlaps, gaussian_points(*MANY))
@@ -166,6 +173,21 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
         test_mse=np.array([by_rule["test_mse"], exact.test_loss.mean()]),
         change=change,
     )
+
+
+def stopped(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
+    """Return the overlaps of a branch at which the published iteration stops, each from those of the alpha before.
+
+    It stops where the norm of the change of (q, m, theta) is below 1e-4, which depends on the damping, here `DAMPING`.
+    """
+    setting, overlaps, ends = Setting(task), BranchMap(task, alphas[0], branch).start(), []
+    for alpha in alphas:
+        for _ in range(STEPS):
+            before, (_, overlaps) = overlaps, damped_step(setting, alpha, overlaps)
+            if sqrt(sum(((new - old) ** 2).sum() for old, new in zip(before[:3], overlaps))) < STOP:
+                break
+        ends.append(overlaps.scalars)
+    return ends
 
 
 def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, float]:

@@ -5,9 +5,7 @@ SQLite file with one row a cell, each written in one transaction by the one proc
 any moment every cell that was reported is there.
 """
 
-import asyncio
 import json
-import logging
 import os
 import sqlite3
 import sys
@@ -23,7 +21,6 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from attention_phases.errors import BadInput, StoreError, SweepError
-from attention_phases.machine import ONE_THREAD
 from attention_phases.records import canonical
 
 from . import provenance
@@ -231,6 +228,8 @@ def cluster(address: str) -> Iterator[Executor]:
     nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
     lack this package, that is a `SweepError`.
     """
+    import logging
+
     from distributed import Client  # slow to load
 
     if not address.rpartition("://")[2]:
@@ -260,6 +259,8 @@ class _OnCluster(Executor):
         self._client = client
 
     def submit(self, call, *arguments):
+        import asyncio  # slow to load
+
         task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # a new key: no other run's result
 
         async def result():
@@ -274,6 +275,8 @@ def _by_one_thread(call: Callable, *arguments):
     The cells are the parallelism, and thread counts change float rounding.
     """
     from distributed import get_worker
+
+    from attention_phases.machine import ONE_THREAD
 
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
     worker = get_worker()
