@@ -428,7 +428,7 @@ CLAIMS = {
         ),
     },
     "free_energy": {
-        r"Two free energies cross, both minima last": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
+        r"Two free energies cross, both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
         r"at $\omega=0.3$ between $\alpha=10$ and 35": lambda: (
             positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points
         ),
