@@ -137,8 +137,8 @@ def slice_panels(height, losses=LOSS_GAP):
 
 
 def scientific(axes):
-    """Ticks of the y axis as multiples of one power of ten."""
-    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
+    """Ticks of the y axis, losses or test errors, as multiples of a thousandth, as elsewhere in the book."""
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, -3), useMathText=True)
 
 
 def logarithmic(axes):
