@@ -14,7 +14,7 @@ import sys
 import time
 from statistics import median
 
-from attention_phases.processes import ONE_THREAD
+from attention_phases.machine import ONE_THREAD
 
 TURNS = 3
 STUDENTS = "simulate --d 1000 --alpha 1.5 --seeds 8 --optimizer"

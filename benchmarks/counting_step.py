@@ -12,7 +12,7 @@ import torch
 from torch.utils.data import DataLoader, TensorDataset
 
 from attention_phases import histogram
-from attention_phases.histogram import step, training
+from attention_phases.histogram import step
 from attention_phases.histogram import transformer as tf
 
 BATCHES, REPEATS = 100, 5
@@ -23,7 +23,7 @@ def plain(flat, mask, sequences):
     tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat)))
     masks = tf.as_tensors(mask)
     optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
-    loader = DataLoader(TensorDataset(*map(torch.from_numpy, sequences)), batch_size=training.BATCH, shuffle=True)
+    loader = DataLoader(TensorDataset(*map(torch.from_numpy, sequences)), batch_size=tf.BATCH, shuffle=True)
     for tokens, counts in loader:
         optimizer.zero_grad()
         tf.loss(tensors, tokens, counts).backward()
@@ -35,7 +35,7 @@ def plain(flat, mask, sequences):
 def compiled(flat, mask, sequences):
     """The same pass by `step.train_epoch`."""
     order = np.random.default_rng(0).permutation(len(sequences.tokens))
-    step.train_epoch(training.trainable(flat.copy(), mask), sequences, order, training.BATCH, training.ADAM, 0)
+    step.train_epoch(tf.trainable(flat.copy(), mask), sequences, order, tf.BATCH, tf.ADAM, 0)
 
 
 def milliseconds(work, *arguments):
@@ -54,7 +54,7 @@ def main():
     rng = np.random.default_rng(0)
     mask = tf.free("semantic")
     flat = tf.start(rng) * mask
-    tokens = histogram.draw(10_000, rng)[0].tokens[: BATCHES * training.BATCH]
+    tokens = histogram.draw(10_000, rng)[0].tokens[: BATCHES * tf.BATCH]
     sequences = histogram.Sequences(tokens, histogram.counts(tokens))
     times = {work.__name__: milliseconds(work, flat, mask, sequences) for work in (plain, compiled)}
     print(

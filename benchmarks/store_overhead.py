@@ -14,9 +14,9 @@ from pathlib import Path
 
 from distributed.deploy.subprocess import SubprocessCluster
 
-from attention_book.store.executors import cluster, process_pool
 from attention_book.store.parquet import export
-from attention_book.store.sweep import Store, run
+from attention_book.store.sweep import Store, cluster, run
+from attention_phases.machine import process_pool
 
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "seconds")
 

@@ -23,9 +23,9 @@ from attention_book.command_line.execution import execute
 from attention_book.command_line.parameters import of_profile
 from attention_book.command_line.printing import about, print_anything
 from attention_book.experiments import PROFILES
-from attention_book.store.executors import end_with_parent
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
+from attention_phases.machine import end_with_parent
 
 SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 

@@ -5,7 +5,8 @@ A column `x_error` is the standard error of `x`.
 
 from dataclasses import dataclass, field
 
-from attention_book.command_line import authors_tables
+import authors_tables
+
 from attention_book.experiments import cells
 from attention_phases.model.architectures import FORMS
 

@@ -10,11 +10,11 @@ import json
 import re
 from hashlib import sha256
 
+import authors_tables
 import pyarrow as pa
 import pyarrow.parquet as pq
 from columns import described
 
-from attention_book.command_line import authors_tables
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
 from attention_phases import __version__

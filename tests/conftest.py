@@ -11,7 +11,7 @@ from built import READ, opening
 from playwright.sync_api import sync_playwright
 
 from attention_book.command_line import main as cli
-from attention_book.store.executors import ONE_THREAD
+from attention_phases.machine import ONE_THREAD
 
 GUARD = """
 import socket, sys

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from attention_book.store import executors
 from attention_book.store.provenance import key
-from attention_book.store.sweep import Store, run
+from attention_book.store.sweep import Store, cluster, run
+from attention_phases.machine import ONE_THREAD, process_pool
 from attention_phases.records import canonical, seed_sequence
 
 
@@ -52,7 +52,7 @@ def worker_settings(cell):
         {
             "pid": os.getpid(),
             "torch_threads": str(torch.get_num_threads()),
-            **{name: os.environ.get(name, "") for name in executors.ONE_THREAD},
+            **{name: os.environ.get(name, "") for name in ONE_THREAD},
         }
     ]
 
@@ -80,7 +80,7 @@ if __name__ == "__main__":
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
-    place = executors.process_pool(2) if where == "processes" else executors.cluster(where)
+    place = process_pool(2) if where == "processes" else cluster(where)
     with Reporting(path) as results, place as executor:
         slow = partial(work, pause=float(pause), last_pause=float(last_pause))
         run(grid(), slow, results, executor, quiet=True)

@@ -53,5 +53,5 @@ def entry(name, what):
 
 
 def plain(text):
-    """Text whose characters mean nothing in Markdown."""
-    return re.sub(r"([*_<>$|[])", r"\\\1", text)
+    """Text whose characters mean nothing in Markdown; options as code."""
+    return re.sub(r"(?<!\S)--[\w-]+", r"`\g<0>`", re.sub(r"([*_<>$|[])", r"\\\1", text))

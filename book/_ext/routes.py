@@ -45,7 +45,7 @@ def setup(app):
 
 
 def fill(app, tree, page):
-    """Put cards and gallery in their place, and below the title of a page its step of each route."""
+    """Put cards and gallery in their place, and below the title and at the end of a page its step of each route."""
     to = {name.rpartition("/")[2]: name for name in app.env.found_docs}
     for place in list(tree.findall(Shown)):
         made = {"routes": cards, "gallery": gallery}[place["kind"]](app, to) if app.builder.name == "html" else ""
@@ -54,15 +54,16 @@ def fill(app, tree, page):
         title = next(tree.findall(nodes.title), None)
         for name, (_, steps) in ROUTES.items():
             if title and page.rpartition("/")[2] in steps:
-                at = title.parent.index(title) + 1
-                title.parent.insert(at, nodes.raw("", step(app, to, page, name, steps), format="html"))
+                for at in (title.parent.index(title) + 1, len(title.parent.children) + 1):
+                    title.parent.insert(at, nodes.raw("", step(app, to, page, name, steps), format="html"))
 
 
 def step(app, to, page, name, steps):
     """Where a page stands on a route, and what comes next."""
     number = steps.index(page.rpartition("/")[2]) + 1
-    after = f" · next: {link(app, page, to[steps[number]])}" if number < len(steps) else " · the last step"
-    return f'<p class="route">{name}: {number} of {len(steps)}{after}</p>'
+    home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other ways</a>'
+    after = f"next: {link(app, page, to[steps[number]])}" if number < len(steps) else f"the last step; {home}"
+    return f'<p class="route">{name}: {number} of {len(steps)} · {after}</p>'
 
 
 def link(app, page, target):
@@ -77,7 +78,7 @@ def cards(app, to):
         minutes = round(sum(reading(app.env.get_doctree(to[step])) for step in steps))
         items = "".join(f"<li>{link(app, LANDING, to[step])}</li>" for step in steps)
         made.append(f"<section><h3>{name}</h3><p>{about} {minutes} minutes of reading.</p><ol>{items}</ol></section>")
-    return f'<div class="routes">{"".join(made)}</div>'
+    return f'<div class="routes" id="routes">{"".join(made)}</div>'
 
 
 def reading(tree):

@@ -7,6 +7,7 @@
   const work = inWorker({...window.explorerData, tasks: null});
   // At d = 200 the difference of both losses on one data set is some 0.3e-3 from the mean, which therefore decides.
   const ALPHAS = Array.from({length: 10}, (_, i) => (i + 1) / 5), SETS = {circle: 20, sweep: 4};
+  const buttons = [...form.querySelectorAll("button")], words = buttons.map(({innerHTML}) => innerHTML);
   let run = {rows: []};
 
   const chosen = (rows, start) => rows.filter(row => row.start === start);
@@ -56,8 +57,9 @@
   function report({rows, train, total}, done) {
     const random = chosen(rows, "random"), semantic = random.filter(row => row.valley === "semantic").length;
     const stuck = rows.filter(row => !row.converged).length;
+    buttons.forEach((button, i) => { button.innerHTML = !done && button.value === train ? "Stop" : words[i]; });
     said.ariaBusy = String(!done);  // read aloud at the end only
-    said.textContent = !done ? `${rows.length} of ${total} students …` : [
+    said.textContent = rows.length < total ? `${rows.length} of ${total} students${done ? ": stopped." : " …"}` : [
       train === "sweep" ? crossing() : winner(),
       `Of ${random.length} random starts ${random.length - semantic} ended positional, ${semantic} semantic.`,
       stuck ? ` ${stuck} did not converge.` : "",
@@ -80,8 +82,14 @@
   }
 
   const startAsked = () => state.train && start(state.train);
-  for (const button of form.querySelectorAll("button"))
-    button.addEventListener("click", () => { move({train: button.value}); startAsked(); });
+  for (const button of buttons)
+    button.addEventListener("click", () => {
+      const stops = button.textContent === "Stop";
+      move({train: stops ? "" : button.value});
+      if (!stops) return startAsked();
+      work();
+      report(run, true);
+    });
   root.addEventListener("opened", startAsked);
   startAsked();
 })(window.explorer);

@@ -184,9 +184,9 @@
       .attr("transform", `translate(${left},${top})${turn}`).text(words);
     text("label", "positional share of the teacher ω", width / 2, height - 6);
     text("label", "sentences per dimension α", 12, height / 2 - 10, "rotate(-90)");
+    draw("crosshair");
     for (const [name, omega, alpha] of WORDS)
       if (theory.at(task(), omega, alpha).winner === name) text("wins", `${name} wins`, x(omega), y(alpha));
-    draw("crosshair");
   }
 
   /** Where a student's loss is lower by more than each of `SHADES`: contours over a grid. */
@@ -285,12 +285,20 @@
       `Linear model: test error ${withError(view.baseline, 1e3)} (in 10⁻³). ${thresholds.join("")}`;
   }
 
-  /** Where the buttons below the map lead: along alpha at this omega. */
-  const PRESETS = {
-    below: ({critical}) => critical?.value - 0.05,
-    above: ({critical}) => critical?.value + 0.05,
-    beyond: ({linear}) => linear?.value + 0.1,
-  };
+  /** Where the buttons below the map lead: along alpha at this omega, from which threshold and how far. */
+  const PRESETS = {below: ["critical", -0.05], above: ["critical", 0.05], beyond: ["linear", 0.1]};
+  const words = Object.fromEntries([...part("presets").children].map(({value, innerHTML}) => [value, innerHTML]));
+
+  /** A button that leads nowhere says why. */
+  function showPresets(view) {
+    for (const button of part("presets").children) {
+      const [threshold, by] = PRESETS[button.value], alpha = view[threshold]?.value;
+      button.disabled = !(alpha + Math.min(by, 0) < LIMITS.alpha.max);
+      button.innerHTML = words[button.value].replace(/^\w+/, word => button.disabled ? "No" : word)
+        + (button.disabled ? ` up to ${LIMITS.alpha.max}` : "");
+      button.onclick = () => glide(Math.min(alpha + by, LIMITS.alpha.max));
+    }
+  }
 
   function show() {
     const now = view(), curves = Object.fromEntries(NAMES.map(name => [name, samples(name)]));
@@ -299,7 +307,7 @@
       input.labels[0].querySelector("b")?.replaceChildren(written(name));
     }
     for (const input of root.querySelectorAll("[name=matrix]")) input.checked = input.value === state.matrix;
-    for (const button of part("presets").children) button.disabled = !(PRESETS[button.value](now) <= LIMITS.alpha.max);
+    showPresets(now);
     const [left, top] = [scales.x(state.omega), scales.y(state.alpha)];
     map.select(".crosshair").attr("d", `M${left} 8V${scales.y.range()[0]}M44 ${top}H${scales.x.range()[1]}`);
     part("handle").style.translate = `${left}px ${top}px`;
@@ -327,8 +335,6 @@
     event.preventDefault();
     byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey ? 10 : 1) * LIMITS[name].step});
   });
-  for (const button of part("presets").children)
-    button.addEventListener("click", () => glide(PRESETS[button.value](view())));
   part("copy").addEventListener("click", async () => {
     await navigator.clipboard.writeText(address());
     part("copy").textContent = "Copied";

@@ -1,5 +1,5 @@
 /* A figure opens, for both themes, in a dialog that fills the window: whole on a wide screen, larger than a narrow one,
-   where a button shows it whole. By click, or by the button below it; Escape closes it. */
+   where a button shows it whole. By click, or by the button below it; Escape closes it, and so does going back. */
 document.addEventListener("DOMContentLoaded", () => {
   const dialog = document.createElement("dialog");
   dialog.className = "enlarged";
@@ -12,6 +12,8 @@ document.addEventListener("DOMContentLoaded", () => {
   });
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", event => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("close", () => { if (history.state === dialog.className) history.back(); });
+  addEventListener("popstate", () => dialog.close());
   document.body.append(dialog);
 
   for (const figure of document.querySelectorAll(".bd-article figure")) {
@@ -24,6 +26,7 @@ document.addEventListener("DOMContentLoaded", () => {
     picture.classList.add("opens");
     for (const element of [button, picture]) element.addEventListener("click", () => {
       place.replaceChildren(picture.cloneNode(true));
+      history.pushState(dialog.className, "");
       dialog.showModal();
       close.focus();
     });

@@ -7,7 +7,8 @@
   const AROUND = 240, MOST = 30;  // letters of an excerpt; parts of the code
   const TITLE = 12, HEADING = 5, TOGETHER = 20;  // what a word counts there; what its words beside one another do
 
-  const normal = text => text.toLowerCase().replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
+  const normal = text => text.toLowerCase().replace(/attention[-_]phases/g, "attentionphases")  // which is one name
+    .replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
   const wordsOf = text => normal(text).match(/[\p{Letter}\p{Number}]+/gu) ?? [];
   const stem = word => word.length > 4 ? word.replace(/(es|s|ing|ed)$/, "") : word;
   const holds = (words, term) => words.filter(word => term.length > 2 ? word.startsWith(term) : word === term).length;
@@ -38,10 +39,12 @@
     return {terms, pages: rated.sort((a, b) => b.score - a.score)};
   }
 
-  /** Whole words of a text around the first place that has a term. */
+  /** Whole words of a text around the first place that has a term, or more of them than others. */
   function excerpt(text, terms) {
-    const places = [...text.matchAll(/\S+/g)];
-    const at = places.find(([word]) => wordsOf(word).some(part => terms.some(term => holds([part], term))))?.index ?? 0;
+    const places = [...text.matchAll(/\S+/g)].map(({0: word, index}) =>
+      ({index, of: terms.filter(term => holds(wordsOf(word), term))})).filter(({of}) => of.length);
+    const near = at => new Set(places.flatMap(({index, of}) => index >= at && index < at + AROUND / 2 ? of : [])).size;
+    const at = places.reduce((best, {index}) => near(index) > near(best) ? index : best, places[0]?.index ?? 0);
     const from = at < AROUND / 2 ? 0 : text.lastIndexOf(" ", at - AROUND / 3) + 1;
     const end = text.length - from < AROUND * 1.2 ? text.length : text.lastIndexOf(" ", from + AROUND);
     return `${from ? "… " : ""}${text.slice(from, end)}${end < text.length ? " …" : ""}`;

@@ -208,7 +208,7 @@ function measured(values) {
 }
 
 /** A function that has a generator of `attentionTraining` do a job in a worker; each result is `answered`, at last
-    null. A new job ends the one before. A page from a disk may load no worker but this kind. */
+    null. A new job ends the one before; so does none. A page from a disk may load no worker but this kind. */
 function inWorker(constants) {
   const source = `"use strict"; ${attentionTraining}
     const training = attentionTraining(${JSON.stringify(constants)});
@@ -220,6 +220,7 @@ function inWorker(constants) {
   let worker;
   return (name, job, answered) => {
     worker?.terminate();
+    if (!name) return;
     worker = new Worker(url);
     worker.onmessage = ({data}) => answered(data);
     worker.postMessage([name, job]);

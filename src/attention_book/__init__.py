@@ -10,8 +10,7 @@ from importlib import import_module
 # What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
     "experiments": "grid",
-    "experiments.own": "sweep",
-    "experiments.results": "read",
+    "experiments.results": "read sweep",
     "published": "Comparison compare",
     "render.markup": "Table mathtext number symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
@@ -19,11 +18,11 @@ NAMES = {
     "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
     "analysis.instances": "GAPS absolute_means advantage as_columns as_frame by_dimension difference_in_errors gap_map"
     " instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
-    "analysis.lines": "ground_states losses_of theory_gap theory_lines with_one_step",
-    "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve is_minimum last_fall"
-    " mean_difference mean_of_shifts shifts_by side_by_side table_of_shifts",
+    "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
+    " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side table_of_shifts theory_gap"
+    " theory_lines with_one_step",
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
-    "render.slices_and_maps": "ADVANTAGE CURVES TIED draw_ends draw_losses draw_maps draw_theory draw_variant"
+    "render.slices_and_maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",
     "store.parquet": "encode",
 }

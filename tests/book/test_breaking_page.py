@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from cells import cell
 
-from attention_book.analysis.lines import with_one_step
+from attention_book.analysis.thresholds import with_one_step
 from attention_book.experiments.cells import OneStepThresholdsCell
 from attention_book.experiments.theory_lines import broken_thresholds
 from attention_book.render.style import COLOURS

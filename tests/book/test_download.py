@@ -19,7 +19,9 @@ DOMAINS = {
 TEXTS = {
     "(fig)=\n# A figure": "# A figure",
     "At {glue:text}`stable`$\\cdot 10$ ({glue:text}`share:.1f` per cent)": "At 0.7(3)$\\cdot 10$ (12.3 per cent)",
-    "{ref}`Figure 3 <fig03>`, {ref}`stability`, {ref}`nowhere`": "Figure 3, Where replica symmetry holds, nowhere",
+    "{ref}`Figure 3 <fig03>`, {ref}`stability`, {ref}`nowhere`, {term}`saddles <saddle>`": (
+        "Figure 3, Where replica symmetry holds, nowhere, saddles"
+    ),
     "{eq}`eq-value` {cite:t}`gyorgyi1997parisi` {cite}`other`": "(7) Györgyi, Reimann 1997 (other)",
     ":::{dropdown} More\nof {eq}`x`\n:::": "<details>\n<summary>More</summary>\n\nof (x)\n\n</details>",
     "```{math}\n:label: eq\na = b\n```\n\nfor": "$$\na = b\n$$\n\nfor",
@@ -30,6 +32,15 @@ def glued(name, text):
     kept = {"application/papermill.record/text/plain": text}
     about = {"scrapbook": {"name": name, "mime_prefix": "application/papermill.record/"}}
     return new_output("display_data", kept, metadata=about)
+
+
+def test_a_parameter_stands_once_with_the_value_of_the_run():
+    cells = [
+        new_code_cell('size = "paper"  # a name\nomega = 0.3  # a number', metadata={"tags": ["parameters"]}),
+        new_code_cell('# Parameters\nsize = "smoke"', metadata={"tags": ["injected-parameters"]}),
+    ]
+    page = plain(new_notebook(cells=cells), SimpleNamespace(get_domain=DOMAINS.get))
+    assert [cell.source for cell in page.cells] == ['size = "smoke"  # a name\nomega = 0.3  # a number']
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -1,7 +1,6 @@
 """What people have set on their machines: locales, styles and kernels of their own, optimised Python, no network."""
 
 import ast
-import errno
 import json
 import os
 import re
@@ -15,12 +14,13 @@ from inspect import isfunction
 import numba
 import pytest
 from numba.core import caching
+from test_notebooks import COMPARING
 
 from attention_book.command_line import commands
 from attention_book.command_line import main as cli
 from attention_book.paths import ROOT
 from attention_phases import __version__
-from attention_phases.compiled import njit
+from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
 TEXT = ("read_text", "write_text")
@@ -149,16 +149,6 @@ def test_code_is_compiled_also_where_it_cannot_be_kept(monkeypatch):
     assert njit(cache=True)(lambda x: x + 1)(1) == 2
 
 
-def test_a_folder_that_may_not_be_written_is_one_line(complaint, monkeypatch, tmp_path):
-    def refuse(*_):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(tmp_path))
-
-    monkeypatch.setattr(commands, "sweep", refuse)
-    monkeypatch.setattr(refuse, "__name__", "sweep")
-    monkeypatch.setattr(refuse, "__doc__", "Refused.")
-    assert complaint(1, "sweep", "fig02") == f"{tmp_path}: Permission denied\n"
-
-
 # Python's own settings
 
 
@@ -175,50 +165,31 @@ def test_help_needs_no_docstrings(run, monkeypatch):
 # A page and the pictures made outside of notebooks, on a machine with settings of its own
 
 
-PAGE = """\
-(fig02)=
-# Figure 2: a page where α is ω
-
-```{code-cell} python
-:tags: [parameters]
-
-profile = "paper"  # size of the run; a name; one of paper, laptop, smoke
-```
-
-```{code-cell} python
+PAGE = f"""{COMPARING}
+```{{code-cell}} python
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from attention_book import published
-from attention_book.published import Comparison, compare
-from attention_book.render.markup import Table
-from attention_book.render.style import panels, styled, use_book_output
-from attention_phases.measured import Measured
+from attention_book import style
 
-use_book_output()
-known = published.CRITICAL_ALPHA[0.3]
-row = Comparison("critical", {"omega": 0.3}, known, Measured(1.35, 0.001), "theory", 16, "quadrature")
+style.use_book_output()
 print("−1/3 =", np.array([-1 / 3]), pd.Series([1 / 3]))
-Table(compare([row]), "Published and ours")
 ```
 
-```{code-cell} python
+```{{code-cell}} python
 ---
 mystnb:
   figure:
     name: fig-02
     caption: 'Both α and ω.'
 ---
-@styled
-def draw():
-    figure, axes = panels(2, 2.0)
-    for panel in axes:
-        panel.plot([0.0, 1.0], [1e-3, 2e-3], label="ω")
-        panel.set(xlabel=r"$\\alpha$", title="α")
-        panel.legend()
-    return figure
-
-draw();
+figure, axes = style.panels(2, 2.0)
+for panel in axes:
+    panel.plot([0.0, 1.0], [1e-3, 2e-3], label="ω")
+    panel.set(xlabel=r"$\\alpha$", title="α")
+    panel.legend()
+style.show(figure)
 ```
 """
 BUILD = """
@@ -234,7 +205,7 @@ cli.as_text = lambda result: chr(0x3c9)
 cli.main(["figures"])
 here = Path(sys.argv[1])
 paths.NOTEBOOKS, execution.KEPT, command.SHOWN = here / "notebooks", here / "kept", here / "shown"
-phases.write("dark", here)
+phases.picture("dark", here)
 failed = command.main(["--profile", "smoke"])
 behind.write(here / "shown")
 sys.exit(failed)

@@ -33,7 +33,8 @@ from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN
-from attention_phases.theory.kernels.two_tokens import prox, teacher_targets
+from attention_phases.theory.equations import teacher_fit
+from attention_phases.theory.kernels.two_tokens import search
 
 PAGE = HTML / "book/index.html"
 STATIC = HTML / "_static"
@@ -339,7 +340,8 @@ def test_a_phone_shows_what_a_move_does(open_page):
     page = open_page(PAGE)
     page.set_viewport_size(PHONE)
     page.reload()
-    top = page.locator(".explorer-map").bounding_box()["y"]
+    top, below = (page.locator(f".explorer-{part}").bounding_box()["y"] for part in ("map", "presets"))
+    assert page.locator(".explorer-verdict").bounding_box()["y"] < below
     panel = page.locator(".explorer-panels svg").nth(1).bounding_box()
     assert panel["y"] + panel["height"] - top <= PHONE["height"]
     assert not page.locator(".explorer-legend ul").is_visible()
@@ -360,7 +362,7 @@ def test_buttons_lead_to_both_sides_of_the_transition(explorer):
         "() => document.querySelector('.explorer-verdict').innerText.includes('better than the linear')"
     )
     go(omega=0.48, alpha=1.0)
-    assert page.get_by_role("button", name="Beyond").is_disabled()
+    assert page.get_by_role("button", name="No αl up to 2").is_disabled()
 
 
 def test_the_explorer_is_above_the_fold(explorer):
@@ -428,6 +430,9 @@ def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(o
     page.locator("[name=alpha]").press("ArrowRight")
     assert "α = 1.21" in page.locator(".explorer-verdict").inner_text() and "of 120 students" in said.inner_text()
     assert len(page.workers) == 1
+    page.get_by_role("button", name="Stop").click()
+    assert ": stopped." in said.inner_text() and page.workers == []
+    page.get_by_role("button", name="Along").click()
     says(page, "training output", "cross at")
     dots = [dot for dot in page.evaluate("window.explorer.students()") if "random" not in dot["kind"]]
     for alpha in (1.2, 1.6, 2.0):
@@ -549,8 +554,8 @@ def test_misfits_and_bending_are_those_of_sentences(accounts, branch):
     y = task.sigma * rng.standard_normal((6000, 2))
     noise = np.sqrt(max(q - theta**2 / task.sigma**2, 0)) * rng.standard_normal(y.shape)
     before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
-    targets = [teacher_targets(*fields, task.omega, 0.2, 0.2) for fields in y]
-    after = np.array([prox(*w, *target, V, task.sigma**2)[:2] for w, target in zip(before, targets)])
+    targets = teacher_fit(task, y.T).T
+    after = np.array([search(*w, *target, V, task.sigma**2)[0][:2] for w, target in zip(before, targets)])
 
     def miss(h):
         return ((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2

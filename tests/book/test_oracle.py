@@ -73,6 +73,7 @@ def sorts(name):
         sort = {
             key: asked[key] for key in asked.keys() - SIZES if not (theory and isinstance(asked[key], (int, float)))
         }
+        sort["exchanged"] = asked.get("data_seed") != asked.get("start_seed")
         holds = sorted(columns[columns].index.difference(list(asked))), sorted(kinds_of_rows.get(text, ()))
         yield name, text, seconds[text], f"{TYPES[name].__name__} {sorted(sort.items())} {holds}"
 
@@ -91,7 +92,8 @@ def test_a_cell_of_each_sort_is_found_again(chosen, kind):
     assert of_kind
     for cell in of_kind:
         rows = stored(cell.name)
-        assert check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell]) == ([], [])
+        mismatches, _ = check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell])  # another minimum may be found
+        assert mismatches == []
 
 
 def test_a_search_that_leads_lower_is_found_again():

@@ -11,7 +11,7 @@ from cells import cell, sources
 from attention_book import sweep
 from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.own import cells_of, read_grid
+from attention_book.experiments.grids import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS
 from attention_book.store.parquet import load
 from attention_phases import Architecture, BadInput, Measured, Task
@@ -20,10 +20,10 @@ SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
 
 def test_every_combination_is_a_cell():
-    cells = cells_of(SIZES | {"optimizer": ["lbfgs", "gd"], "starts": "random"}, "mine")
+    cells = own_cells(SIZES | {"optimizer": ["lbfgs", "gd"], "starts": "random"}, "mine")
     assert len(set(cells)) == 8 and {cell.task for cell in cells} == {Task(omega=0.2), Task(omega=0.3)}
     assert {(cell.experiment, cell.starts, cell.seed) for cell in cells} == {("mine", ("random",), k) for k in (0, 1)}
-    (other,) = cells_of({"alpha": 1, "d": 20, "seeds": 1, "form": "rank2", "tokens": 3, "encoding": 2.0}, "mine")
+    (other,) = own_cells({"alpha": 1, "d": 20, "seeds": 1, "form": "rank2", "tokens": 3, "encoding": 2.0}, "mine")
     assert other.architecture == Architecture("rank2", 3) and other.task.encoding == 2.0
 
 
@@ -57,9 +57,9 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     file.write_text("omega = [0.2, 0.3]\nalpha = 1.0\nd = 20\nseeds = 2\n", encoding="utf-8")
     assert read_grid(file) == SIZES
     assert answer("sweep", "--grid", file)["skipped"] == 4
-    again = sweep(cells_of(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
+    again = sweep(own_cells(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
     assert again["seconds"].tolist() == table["seconds"].tolist()
-    assert isinstance(cells_of(SIZES, "mine")[0], StudentCell)
+    assert isinstance(own_cells(SIZES, "mine")[0], StudentCell)
 
 
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):

@@ -65,6 +65,16 @@ def test_no_line_runs_at_one_size_alone(text):
     assert "profile" not in names
 
 
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_a_page_can_be_run_again_from_its_parameters(text):
+    """So no cell gives the name of an import to something else."""
+    tree = ast.parse("\n".join(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"))
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imported = {alias.asname or alias.name for node in imports for alias in node.names}
+    stored = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    assert imported.isdisjoint(name.id for name in stored)
+
+
 def test_code_has_the_form_and_the_style_of_src(tmp_path):
     """CONTRIBUTING has the command that gives it the form."""
     for text in TEXTS:

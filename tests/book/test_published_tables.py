@@ -3,6 +3,7 @@
 import json
 from hashlib import sha256
 
+import authors_tables as authors
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +11,6 @@ from cells import cell, stored
 from scipy.stats import kstest, norm, t
 
 from attention_book.analysis import beside_published as tables
-from attention_book.command_line import authors_tables as authors
 from attention_book.command_line.main import main
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load
@@ -18,7 +18,7 @@ from attention_phases.errors import BadInput
 
 PAGE = "published_tables"
 CLOSE = stored(PAGE, "CLOSE")
-STORED = tables.stored()
+STORED = load(stored_table(PAGE))
 MEANS = stored(PAGE, "means")["gd"]
 CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
 

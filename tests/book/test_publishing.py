@@ -84,8 +84,9 @@ def test_the_address_is_that_of_the_environment(named, url, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name, value in named.items():
         monkeypatch.setenv(name, value)
-    config = SimpleNamespace(html_theme_options={"use_repository_button": False}, myst_html_meta={})
-    repository.set_address(None, config)
+    config = SimpleNamespace(html_theme_options={"use_repository_button": False}, myst_html_meta={}, html_context={})
+    repository.set_address(SimpleNamespace(srcdir=ROOT), config)
+    assert "L. Zdeborová" in config.html_context["paper"]["authors"]
     assert config.html_theme_options.get("repository_url") == url
     assert config.html_theme_options["use_repository_button"] == bool(url)
 

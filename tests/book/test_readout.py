@@ -154,7 +154,7 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enl
     width = min(where["width"], where["height"] * ratio)
     left, top = where["x"] + (where["width"] - width) / 2, where["y"] + (where["height"] - width / ratio) / 2
     told = []
-    page.mouse.move(left + width / 2, top + 1)  # where the numbers are asked for
+    page.mouse.move(left + width / 2, top + width / ratio / 2)  # where the numbers are asked for
     page.wait_for_function("() => window.figureReadout['fig-02']")
     for (across, down), row in zip(places, trained.itertuples()):
         page.mouse.move(left + across * width, top + down * width / ratio)

@@ -85,7 +85,7 @@ def test_every_notebook_has_a_reference_and_no_other_has():
 
 
 def test_the_stored_results_are_those_of_the_smoke_profile():
-    """`make reference` adds what is missing; what no experiment has any more is taken away by removing its file."""
+    """`make reference` adds what is missing and takes away what no experiment has."""
     stored = {path.stem: set(load(path)["cell"]) for path in reference.RESULTS.glob("*.parquet")}
     assert stored == {name: {canonical(cell) for cell in grid(name, "smoke")} for name in GRIDS}
 

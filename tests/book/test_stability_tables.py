@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from cells import cell
 
-from attention_book.analysis import lines as lines_of_theory
-from attention_book.analysis.lines import ground_states, theory_lines, with_one_step
-from attention_book.analysis.thresholds import borders_of
+from attention_book.analysis import thresholds as lines_of_theory
+from attention_book.analysis.thresholds import borders_of, ground_states, theory_lines, with_one_step
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
 from attention_phases.errors import ResultError

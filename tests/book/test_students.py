@@ -11,7 +11,7 @@ from frames import lines, students
 from attention_book.analysis import instances
 from attention_book.analysis.beside_published import sizes_beside_published
 from attention_book.analysis.instances import in_errors
-from attention_book.analysis.lines import theory_gap
+from attention_book.analysis.thresholds import theory_gap
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_book.paths import DATA
@@ -22,10 +22,10 @@ from attention_phases.model.two_tokens import sample
 from attention_phases.theory.prediction_error import test_error as expected_error
 
 
-def of_slice(own, task, name="comparisons", **given):
-    """What the cell of Figure 2 that alone binds a name makes of given values."""
+def of_slice(own, task, **given):
+    """Names of the cell of Figure 2 that alone binds one of them, from given values."""
     known = {"task": task, "omega": task.omega, "sigma": task.sigma, "points": 0}
-    return cell("fig02_slice", own, **known, **given)[name]
+    return cell("fig02_slice", own, **known, **given)
 
 
 def solution(**values):
@@ -37,7 +37,7 @@ def solution(**values):
 def test_theory_of_figure_2():
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     known = {"critical": Measured(1.25, 0.0006), "linear": Measured(1.49, 0.0006)}
-    rows = compare(of_slice("QUANTITIES", Task(), solutions=solutions, thresholds=known))
+    rows = compare(of_slice("QUANTITIES", Task(), solutions=solutions, thresholds=known)["comparisons"])
     assert len(rows) == 12 and rows["difference"].to_list()[:2] == pytest.approx([1.25 - 1.2410177, 1.49 - 1.4505799])
     by = {(row.quantity, row.parameters.get("branch")): row for row in rows.itertuples()}
     assert by["theta", "semantic"].difference == pytest.approx(-0.0006)
@@ -52,10 +52,10 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
     given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "as_row": lambda *_: row}
-    shown = of_slice("QUANTITIES", Task(sigma=0.7), name="shown", **given)
-    assert shown.frame["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown.frame
-    assert shown.frame["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
-    assert shown.caption == "Theory: solutions at α = 2; no positional one: branch has ended"
+    shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
+    assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
+    assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
+    assert shown["title"] == "Theory: solutions at α = 2; no positional one: branch has ended"
 
 
 def trained(alpha, start, optimizer, seed, **values):
@@ -64,7 +64,7 @@ def trained(alpha, start, optimizer, seed, **values):
 
 
 def of_experiment(task, table):
-    return compare(of_slice("optimizer", task, name="comparisons", table=table))
+    return compare(of_slice("optimizer", task, table=table)["comparisons"])
 
 
 def test_experiments_of_figure_2():
@@ -231,7 +231,7 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
     lower = means.loc["semantic"].assign(start="semantic")
     given = {"theory": theory, "stable": Measured(0.5, 0.01), "takes_over": 1.0, "thresholds": thresholds}
-    top = of_slice("losses", Task(), "losses", gap=gaps, lower=lower, **given)
+    top = of_slice("losses", Task(), gap=gaps, lower=lower, **given)["losses"]
     (line,) = [line for line in top.lines if line.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
     (points,) = [container for container in top.containers if len(container.get_children())]

@@ -20,12 +20,12 @@ from toy_sweep import Cell, grid, table, work, worker_settings
 from attention_book import experiments
 from attention_book.experiments import verification
 from attention_book.experiments.cells import work as train
-from attention_book.store import executors
 from attention_book.store import sweep as store_sweep
 from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key
-from attention_book.store.sweep import Store, run
+from attention_book.store.sweep import Store, cluster, run
 from attention_phases.errors import SweepError
+from attention_phases.machine import ONE_THREAD, process_pool
 from attention_phases.records import canonical
 
 pytestmark = pytest.mark.slow
@@ -63,8 +63,8 @@ def pool(request):
 
     def context(name):
         if name == "cluster":
-            return executors.cluster(request.getfixturevalue("local").scheduler_address)
-        return executors.process_pool(1 + POOLS.index(name))
+            return cluster(request.getfixturevalue("local").scheduler_address)
+        return process_pool(1 + POOLS.index(name))
 
     return context
 
@@ -189,7 +189,7 @@ def test_failed_cells_are_reported_and_tried_again(results, capfd):
 def test_dead_worker_is_one_clear_line_and_loses_nothing(results, monkeypatch):
     monkeypatch.setattr(store_sweep, "AHEAD", 1)
     cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
-    with pytest.raises(SweepError, match="a worker process died") as caught, executors.process_pool(1) as executor:
+    with pytest.raises(SweepError, match="a worker process died") as caught, process_pool(1) as executor:
         sweep(cells, results, executor)
     assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
     assert results.keys() == keys(grid()[:20])
@@ -243,12 +243,12 @@ def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, loca
 
 @pytest.mark.parametrize(("nthreads", "omp", "named"), [(2, "1", "nthreads = 2"), (1, "4", "OMP_NUM_THREADS = 4")])
 def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthreads, omp, named):
-    for name in executors.ONE_THREAD:
+    for name in ONE_THREAD:
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("OMP_NUM_THREADS", omp)  # the worker is in this process
     with (
         LocalCluster(n_workers=1, threads_per_worker=nthreads, processes=False, dashboard_address=":0") as threads,
-        executors.cluster(threads.scheduler_address) as executor,
+        cluster(threads.scheduler_address) as executor,
         pytest.raises(SweepError, match=f"{named}: must be 1") as caught,
     ):
         sweep(grid(), results, executor)

@@ -8,7 +8,6 @@ from frames import lines, students
 
 from attention_book import published
 from attention_book.analysis.beside_published import trained_thresholds_beside_published
-from attention_book.analysis.lines import with_one_step
 from attention_book.analysis.thresholds import (
     against_theory,
     crossing,
@@ -16,6 +15,7 @@ from attention_book.analysis.thresholds import (
     shift_against_control,
     shifts_by,
     table_of_shifts,
+    with_one_step,
 )
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
@@ -181,25 +181,6 @@ def test_thresholds_by_task():
     assert (first["critical"], first["critical_error"]) == (1.25, 0.01)
     assert (first["linear"], first["linear_error"]) == (1.49, 0.02) and first["trained"] == pytest.approx(1.5)
     assert all(np.isnan(second[name]) for name in ("critical", "linear", "trained"))
-
-
-def test_the_best_penalty_at_each_alpha():
-    rows = [
-        ("semantic", 1.0, 0.1, 3.0),
-        ("semantic", 1.0, 0.2, 2.0),
-        ("semantic", 2.0, 0.1, 1.0),
-        ("semantic", 2.0, 0.2, np.nan),
-        ("semantic", 1.0, 0.01, 5.0),
-        ("positional", 1.0, 0.1, 4.0),
-        ("critical", 1.0, 0.1, 0.0),
-    ]
-    theory = pd.DataFrame(rows, columns=["what", "alpha", "lam", "test_mse"]).assign(test_mse_error=0.1)
-    trained = students(0.3, 1.2, 1.5, sigma=0.5, lam=0.01)
-    names = cell("fig08_parameters", "best", read=lambda *_: theory, profile="", table=trained)
-    best, usual = names["best"], names["usual"]
-    assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
-    assert best["lam"].to_list() == [0.1, 0.2, 0.1]
-    assert usual["test_mse"].to_dict() == {("semantic", 1.0): 5.0}
 
 
 def test_what_descent_leaves_on_each_map():

@@ -30,6 +30,8 @@ from attention_book.command_line.parameters import marked
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.drawn import READOUT
 from attention_book.render.wide import WIDE
+from attention_book.store import parquet
+from attention_phases.records import canonical
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
@@ -72,10 +74,15 @@ def is_compared(cell):
 
 
 def compute_missing():
-    """Add to `RESULTS` what it lacks of every experiment at smoke size."""
+    """Add to `RESULTS` what it lacks of every experiment at smoke size, and take away what no experiment has."""
     for name in GRIDS:
-        store = results.folder_of("smoke") / f"{name}.sqlite"
-        results.compute(grid(name, "smoke"), store, RESULTS, workers=None, quiet=True, alone=True)
+        cells, table = grid(name, "smoke"), RESULTS / f"{name}.parquet"
+        store = results.folder_of("smoke") / "reference" / f"{name}.sqlite"  # of what was missing here alone
+        results.compute(cells, store, RESULTS, workers=None, quiet=True, alone=True)
+        stored, wanted = list(parquet.items(table)), {canonical(cell) for cell in cells}
+        kept = {text: rest for text, *rest in stored if text in wanted}
+        if len(kept) < len(stored):
+            parquet.write(table, kept)
 
 
 def write(executed):

@@ -208,7 +208,7 @@ def random_problem(rng, tokens, form):
     """Fields, a target, and the matrices of one proximal problem."""
     M = np.array(FORMS[form].score)
     size = tokens * len(M)
-    C = Architecture("tied", tokens, 0.2).covariance(TASK)
+    C = TASK.sigma**2 * Architecture("tied", tokens, 0.2).correlations
     root = rng.standard_normal((len(M), 2 * len(M)))
     chi = 30 * root @ root.T / (2 * len(M))
     Y = rng.dirichlet(np.ones(tokens), tokens)

@@ -275,7 +275,7 @@ def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, archit
         np.array([student.T @ teacher for teacher in teachers]),
         np.array([10.0 * np.eye(r)] * laws),
     )
-    mixing = np.linalg.cholesky(setting.correlations)
+    mixing = np.linalg.cholesky(setting.architecture.correlations)
     tokens = np.einsum("ab,nbi->nai", mixing, rng.standard_normal((count, L, d)))
     odds, places, along = (np.array(part) for part in zip(*(task.clusters or ((1.0, (0.0,) * L, (0.0,) * L),))))
     which = rng.choice(len(odds), count, p=odds)
@@ -286,7 +286,7 @@ def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, archit
     Y = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
     miss = softmax(w @ architecture.score @ w.swapaxes(1, 2)) - Y
     deviations = np.broadcast_to(sum(d.weight * np.array(d.eigenvalue) for d in task.directions), L) ** 0.5
-    C = architecture.covariance(task) / task.sigma**2 * np.outer(deviations, deviations)
+    C = architecture.correlations * np.outer(deviations, deviations)
     losses = np.einsum("nab,bc,nac->n", miss, C, miss) / 2
     averages = average(setting, overlaps, gaussian_points(2**9, 8, dimensions=setting.dimensions))
     error = np.hypot(losses.std() / count**0.5, averages.test_loss.std(ddof=1) / 8**0.5)

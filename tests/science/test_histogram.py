@@ -13,7 +13,7 @@ from attention_book.experiments import grid
 from attention_book.experiments.cells import CountingCell
 from attention_book.store.parquet import decode
 from attention_phases import BadInput, histogram
-from attention_phases.histogram import step, training
+from attention_phases.histogram import step
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -74,9 +74,9 @@ def test_gradient_is_that_of_torch(model, sequences):
     flat, _ = model
     gradient = np.full_like(flat, np.nan)
     chosen = np.array([5, 2, 17, 100, 3, 2])
-    weights, space = tf.views(flat), step.workspace(80, tf.views(flat))
-    loss, right = step.forward(weights, sequences, chosen, space)
-    step.backward(weights, sequences, chosen, space, tf.views(gradient))
+    weights = tf.views(flat)
+    loss, right, passed = step.forward(weights, sequences, chosen)
+    step.backward(weights, sequences, chosen, passed, tf.views(gradient))
     tensors = tf.Weights(*(part.requires_grad_() for part in tf.as_tensors(flat, torch.float64)))
     tokens, counts = (torch.from_numpy(part[chosen]) for part in sequences)
     reference = tf.loss(tensors, tokens, counts)
@@ -88,11 +88,11 @@ def test_gradient_is_that_of_torch(model, sequences):
         assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has 1.2e-7
 
 
-@pytest.mark.parametrize("rule", [training.ADAM, training.SGD], ids=["adam", "sgd"])
+@pytest.mark.parametrize("rule", [tf.ADAM, tf.SGD], ids=["adam", "sgd"])
 def test_an_epoch_is_that_of_torch(model, sequences, rule):
     flat, mask = model
     tensors = tf.Weights(*(tensor.requires_grad_() for tensor in tf.as_tensors(flat, torch.float64)))
-    if rule is training.ADAM:
+    if rule is tf.ADAM:
         optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     else:
         optimizer = torch.optim.SGD(tensors, lr=1e-3)
@@ -107,7 +107,7 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
         optimizer.step()
         losses.append(value.item() * len(chosen))
     ours = flat.copy()
-    loss = step.train_epoch(training.trainable(ours, mask), sequences, order, 32, rule, 0)
+    loss = step.train_epoch(tf.trainable(ours, mask), sequences, order, 32, rule, 0)
     assert loss == pytest.approx(sum(losses) / len(order), rel=1e-5)
     theirs = np.concatenate([tensor.detach().numpy().ravel() for tensor in tensors])
     # Where Adam's average of a gradient is close to zero its sign, and with it a step of 1e-3, is rounding.
@@ -189,12 +189,11 @@ def test_shares_of_pure_solutions():
 
 
 def test_the_norm_of_the_gradient_is_that_of_the_compiled_step(model, sequences, monkeypatch):
-    monkeypatch.setattr(tf, "BATCH", 70)  # the last batch is smaller
+    monkeypatch.setattr(tf, "PART", 70)  # the last batch is smaller
     flat, gradient = model[0], np.empty_like(model[0])
     every, weights = np.arange(len(sequences.tokens)), tf.views(flat)
-    space = step.workspace(10 * len(every), weights)
-    step.forward(weights, sequences, every, space)
-    step.backward(weights, sequences, every, space, tf.views(gradient))
+    passed = step.forward(weights, sequences, every)[2]
+    step.backward(weights, sequences, every, passed, tf.views(gradient))
     assert tf.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
 
 

@@ -103,7 +103,7 @@ def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
     ratios = []
     for seed in range(4):
         _, data, _ = drawn(1.5, 1000, seed, task)
-        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy()), tolerance=1e-8).state
+        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy())).state
         moved = fixed._replace(weights=fixed.weights + 1e-3)
         after = step(task, data, moved)
         ratios.append((after.weights - fixed.weights).mean() / 1e-3)
@@ -222,7 +222,7 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
     own, others = np.eye(d)[1:3].T @ mix, np.eye(d)[3:].T @ mix
     shared = np.outer(np.eye(d)[0], [0.3, -0.2])
     first, teacher = shared + own, TASK.sigma * np.eye(d)[:, :1]
-    C = architecture.covariance(TASK)
+    C = TASK.sigma**2 * architecture.correlations
     c = C / TASK.sigma**2
     tokens = np.einsum("ab,nbi->nai", np.linalg.cholesky(c), rng.standard_normal((count, L, d)))
     y = (tokens @ teacher)[:, :, 0]

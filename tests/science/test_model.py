@@ -61,6 +61,19 @@ def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, seed):
     assert torch.allclose(gradient[0], slope, rtol=0, atol=10 * scale)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_loss_that_no_student_can_avoid_has_the_digits_of_float32(seed):
+    """A distance from a line, which as a difference of squares would change with the machine by 1e-8 of the loss."""
+    teacher, xi, data = drawn(Task(omega=0.3), 3.0, 20, seed)
+    xi = xi.double()
+    goal = sentences.labels(Task(omega=0.3), xi, xi @ teacher.double() / 20**0.5)
+    x = sentences.positional_encoding(Task(), xi)
+    line = torch.nn.functional.normalize(x[0] - x[1], dim=1)
+    covered = torch.stack([goal[0] - x[1], goal[1] - x[0]])
+    missed = covered - (covered * line).sum(2, keepdim=True) * line
+    assert data.floor == pytest.approx(missed.square().sum().item() / (2 * 20), rel=2e-7)
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 @pytest.mark.parametrize("n", [1, 2, 7, 60])  # halves of no sentence, of one, of odd and of even numbers
 @pytest.mark.parametrize("students", [1, 2, 3])

@@ -212,7 +212,7 @@ def test_starts_know_the_columns_of_the_teacher():
     assert torch.equal(start_weights("semantic", teacher, None, "rank2"), teacher.reshape(-1))
     mixed = start_weights("mixed", teacher, None, "rank2").reshape(2, 4)
     assert torch.equal(mixed, torch.stack([teacher[0], torch.full((4,), 0.5)]))
-    with pytest.raises(BadInput, match="columns of the teacher = 0"):
+    with pytest.raises(BadInput, match="start = 'second': must be one of"):
         start_weights("second", teacher[0], None)
 
 

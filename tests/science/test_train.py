@@ -11,8 +11,8 @@ import torch
 
 from attention_book.experiments.cells import StudentCell, work
 from attention_phases import Architecture, BadInput, Task
+from attention_phases.machine import ONE_THREAD, one_thread, spread
 from attention_phases.model import students, two_tokens
-from attention_phases.processes import ONE_THREAD, one_thread, spread
 from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
 
@@ -94,8 +94,8 @@ def test_a_training_has_one_thread(data):
 def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
     counted = []
     assert spread(abs, [-1, -2, -3], None, lambda: counted.append(1)) == [1, 2, 3] and len(counted) == 3
-    monkeypatch.setattr("attention_phases.processes.STARTING", 0.0)
-    begun = "attention_phases.processes.process_pool"
+    monkeypatch.setattr("attention_phases.machine.STARTING", 0.0)
+    begun = "attention_phases.machine.process_pool"
     monkeypatch.setattr(begun, lambda workers, _: pytest.fail(f"{workers} processes"))
     with pytest.raises(pytest.fail.Exception, match="2 processes"):
         monkeypatch.setattr(os, "cpu_count", lambda: 2)

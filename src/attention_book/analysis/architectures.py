@@ -7,8 +7,7 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from .instances import GAPS, as_columns, difference_in_errors, intercept
-from .lines import theory_lines
-from .thresholds import alpha_of, crossing, side_by_side
+from .thresholds import alpha_of, crossing, side_by_side, theory_lines
 
 TITLES = {
     "correlated": "correlated tokens",
@@ -91,8 +90,7 @@ def beside_theory(pairs):
             if quantity.startswith("m"):
                 value, trained = abs(value), students.assign(**{quantity: students[quantity].abs()})
             if error > 0:
-                row = case, lines.iloc[0]["alpha"], quantity, value, error, *extrapolate(trained, quantity)
-                rows.append(row)
+                rows.append((case, lines.iloc[0]["alpha"], quantity, value, error, *extrapolate(trained, quantity)))
     columns = ["case", "alpha", "quantity", "theory", "theory_error", "limit", "limit_error"]
     rows = pd.DataFrame(rows, columns=columns)
     return rows.assign(sigma_off=difference_in_errors(rows, "limit", "theory"))

@@ -1,6 +1,6 @@
 """Beside the published numbers: thresholds of theory and students, students of growing d, scores of the authors' means.
 
-`command_line.authors_tables` makes the comparison of means that is stored, from a checkout of their repository.
+`data/authors_tables.py` makes the comparison of means that is stored, from a checkout of their repository.
 """
 
 import json
@@ -11,17 +11,14 @@ from scipy.stats import kstest, norm, t
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
-from attention_phases.theory import encoding_error, mean_attention
+from attention_phases.theory.baseline import encoding_error, mean_attention
 
 from .. import published
-from ..paths import DATA
 from ..published import FOLLOWS_FROM, Comparison, compare
-from ..store import parquet
 from .instances import GAPS, absolute_means
 from .thresholds import crossings
 
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
-NAME = "published_tables"
 CELL = ["matrix", "form", "sigma", "omega", "lam", "alpha", "d", "start"]
 LOSSES = {"linear_mse": "linear_gen_error", "test_mse": "attention_gen_error", "train_loss": "attention_train_error"}
 OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
@@ -128,16 +125,8 @@ def summary(compared):
     where = [compared["figure"].astype(str), compared["quantity"].astype(str)]
     columns = {"numbers": scores.groupby(where).size(), "median": scores.groupby(where).median()}
     columns |= {"percentile_95": scores.groupby(where).quantile(0.95), "beyond_3": (scores > 3).groupby(where).mean()}
-    by_start = compared["z"].groupby([*where, compared["start"].astype(str)]).agg(_p).groupby(level=[0, 1])
-    p = (by_start.min() * by_start.size()).clip(upper=1)
+    by_start = compared["z"].groupby([*where, compared["start"].astype(str)])
+    p = by_start.agg(lambda scores: kstest(scores, "norm").pvalue).groupby(level=[0, 1])
+    p = (p.min() * p.size()).clip(upper=1)
     table = pd.DataFrame(columns | {"mean_z": compared["z"].groupby(where).mean(), "p": p}).reset_index()
     return table.sort_values("figure", key=lambda names: names.str.extract(r"(\d+)")[0].astype(int), kind="stable")
-
-
-def _p(scores):
-    return kstest(scores, "norm").pvalue
-
-
-def stored():
-    """The comparison that is kept."""
-    return parquet.load(DATA / f"{NAME}.parquet")

@@ -39,11 +39,11 @@ def theory(options):
         _say_how_long(task, options, architecture, quadrature)
     with progress(40, "average", options.quiet) as bar:
         solution = solve(task, options.alpha, options.branch, *quadrature, architecture=architecture, report=bar.update)
-    overlaps = solution.named(task.sigma**2)
+    named = solution.named(task.sigma**2).items()
+    overlaps, errors = ({name: np.asarray(pair[part]).tolist() for name, pair in named} for part in (0, 1))
     losses = [name for name in ("train_loss", "test_mse", "replicon", "gain") if name in solution.spread]
-    errors = {name: _plain(error) for name, (_, error) in overlaps.items()}
     return {
-        **{name: _plain(value) for name, (value, _) in overlaps.items()},
+        **overlaps,
         **{name: getattr(solution, name) for name in (*losses, "free_energy")},
         **_outcome(options, solution),
         "stderr": errors | {name: solution.stderr[name] for name in losses},
@@ -92,11 +92,6 @@ def _outcome(options, solution):
         problem = f"no {options.branch} solution found at alpha = {options.alpha}: {why}"
     outcome = {name: getattr(solution, name) for name in ("residual", "converged", "reason", "iterations")}
     return {**outcome, "problem": problem}
-
-
-def _plain(value):
-    """A number or nested lists of numbers, for JSON."""
-    return np.asarray(value).tolist()
 
 
 def threshold(options):
@@ -230,7 +225,7 @@ def sweep(options):
 
     JSON: done, skipped, failed: numbers of cells; store, data: paths.
     """
-    from ..experiments import own, results
+    from ..experiments import grids, results
 
     if (options.name is None) == (options.grid is None):
         raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
@@ -238,23 +233,18 @@ def sweep(options):
         raise BadInput("set", options.set, "left out beside --grid FILE, which has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
-        cells, folder = own.cells_of(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
+        cells, folder = grids.own_cells(grids.read_grid(options.grid), options.grid.stem), options.data or path.parent
     else:
-        changes, published = _changes(options.set), options.profile == "paper" and not options.set
+        published, changes = options.profile == "paper" and not options.set, {}
+        if options.set:
+            from .parameters import as_value, texts_of  # with what reads notebooks
+
+            changes = {name: as_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
-
-
-def _changes(settings):
-    """Values of settings "name=value" by name."""
-    if not settings:
-        return {}
-    from .parameters import as_value, texts_of  # with what reads notebooks
-
-    return {name: as_value(text) for name, text in texts_of(settings).items()}
 
 
 def verify(options):
@@ -280,7 +270,10 @@ def published(options):
     JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by, the same for each figure and quantity.
     """
     from ..analysis.beside_published import summary
-    from . import authors_tables
+    from ..paths import checkout
+
+    sys.path.append(str(checkout() / "data"))  # what makes a table of data/ is beside it
+    import authors_tables
 
     compared, lacking = authors_tables.compare_tables(options.folder)
     if options.out:

@@ -115,10 +115,9 @@ def _without_run(notebook, inputs):
     """Without times and paths, so that the same inputs give the same file."""
     notebook.metadata.pop("papermill", None)
     notebook.metadata["inputs"] = inputs
-    for number, cell in enumerate(notebook.cells):
+    for cell in with_ids(notebook).cells:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
-        cell.id = f"cell-{number}"
         if "injected-parameters" in cell.metadata.get("tags", ()):
             cell.metadata.tags.append("remove-cell")
     return notebook

@@ -50,26 +50,27 @@ def of_profile(text, profile):
     return checked(text, {**tables.get(profile, {}).get(text.stem, {}), "profile": profile})
 
 
-def checked(text, values):
-    """Values for parameters of a notebook, each with the type of the published one, else `BadInput`."""
-    published = declared(text)
+def checked(text, values, fixed=()):
+    """Values for parameters of a notebook but the `fixed`, each with the type of the published one, else `BadInput`."""
+    published, typed = {name: value for name, value in declared(text).items() if name not in fixed}, {}
     for name, value in values.items():
         if name not in published:
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(published)}")
-    return {name: _cast(name, value, published[name]) for name, value in values.items()}
+            names = ", ".join(published) or "it has none"
+            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {names}")
+        try:
+            typed[name] = _as_type_of(published[name], value)
+        except TypeError:
+            kinds = {str: "a text", int: "a whole number", float: "a number"}
+            kind = kinds.get(type(published[name])) or f"of the form {as_typed(published[name])}"
+            raise BadInput(name, value, kind) from None
+    return typed
 
 
 def assigned(text, settings):
     """Values from a shell: settings "name=value"; `profile` is not among them."""
-    published = declared(text)
-    names = [name for name in published if name != "profile"]
-    values = texts_of(settings)
-    for name, value in values.items():
-        if name not in names:
-            raise BadInput(name, value, f"a parameter of the notebook {text.stem}: {', '.join(names) or 'it has none'}")
-    return checked(
-        text, {name: value if isinstance(published[name], str) else as_value(value) for name, value in values.items()}
-    )
+    published, values = declared(text), texts_of(settings)
+    typed = {name: value if isinstance(published.get(name), str) else as_value(value) for name, value in values.items()}
+    return checked(text, typed, fixed=["profile"])
 
 
 def texts_of(settings):
@@ -100,14 +101,6 @@ def as_typed(value):
     if isinstance(value, list) and isinstance(value[0], list):
         return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)
     return json.dumps(value)
-
-
-def _cast(name, value, like):
-    try:
-        return _as_type_of(like, value)
-    except TypeError:
-        kinds = {str: "a text", int: "a whole number", float: "a number"}
-        raise BadInput(name, value, kinds.get(type(like)) or f"of the form {as_typed(like)}") from None
 
 
 def _as_type_of(like, value):

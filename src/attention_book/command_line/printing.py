@@ -32,7 +32,8 @@ def as_text(result):
     if "mean" in result:
         mean = {name: _shown(value, errors[name]) for name, value in result.pop("mean").items()}
         result["runs"] = [*result["runs"], {"seed": "mean", **mean}]
-    tables = {name: value for name, value in result.items() if _is_table(value)}
+    lists = {name: value for name, value in result.items() if isinstance(value, list)}
+    tables = {name: rows for name, rows in lists.items() if rows and isinstance(rows[0], dict)}
     values = {name: _shown(value, errors.get(name)) for name, value in result.items() if name not in tables}
     values = {name: text for name, text in values.items() if text}  # no reason is none to show
     blocks = []
@@ -41,10 +42,6 @@ def as_text(result):
         blocks.append("\n".join(f"{name:{width}} = {value}" for name, value in values.items()))
     blocks += [_table(rows) for rows in tables.values()]
     return "\n\n".join(blocks)
-
-
-def _is_table(value):
-    return isinstance(value, list) and len(value) > 0 and isinstance(value[0], dict)
 
 
 def _table(rows):

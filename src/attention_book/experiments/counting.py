@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attention_phases.histogram import LETTERS, draw, training, transformer
+from attention_phases.histogram import LETTERS, draw, transformer
 from attention_phases.records import seed_sequence
 
 from ..store.parquet import encode
@@ -31,8 +31,8 @@ def data(cell):
 
 
 def train(cell, epochs=None):
-    """Weights and curve of a cell's model, as `histogram.training.train` gives them; `epochs`: stop after so many."""
-    return training.train(cell.variant, *data(cell), seeds(cell)[1:], cell.adam_epochs, cell.sgd_epochs, epochs)
+    """Weights and curve of a cell's model, as `transformer.train` gives them; `epochs`: stop after so many."""
+    return transformer.train(cell.variant, *data(cell), seeds(cell)[1:], cell.adam_epochs, cell.sgd_epochs, epochs)
 
 
 def train_and_measure(cell):
@@ -74,9 +74,9 @@ def train_exchanged(cell):
     orders = seeds(run_of(cell, cell.data_seed))[3:]
     mask = transformer.free(cell.variant)
     current = transformer.start(np.random.default_rng(seeds(run_of(cell, cell.start_seed))[1])) * mask
-    model, rows = training.trainable(current, mask), []
+    model, rows = transformer.trainable(current, mask), []
     for epoch in range(1, cell.epochs + 1):
-        training.train_once(model, sequences, training.ADAM, epoch, orders)
+        transformer.train_once(model, sequences, transformer.ADAM, epoch, orders)
         if epoch <= EXCHANGED or epoch % TESTED_EVERY == 0 or epoch == cell.epochs:
             wrong = transformer.wrong_by_letter(current, test)
             worst = int(wrong.argmax())

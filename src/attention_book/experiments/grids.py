@@ -1,20 +1,29 @@
 """How an experiment is written down: a table of sizes by profile, of which every combination is a cell.
 
-`student_grids`, `variant_grids` and `theory_grids` have the tables.
+`student_grids`, `variant_grids` and `theory_grids` have the tables. A grid of one's own is such a table too, with the
+parameters of its task and its architecture by name.
 """
 
 from dataclasses import fields, replace
 from inspect import signature
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import check_choice
+from attention_phases.errors import BadInput, check_choice, check_count
+from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
+
+from .cells import INFORMED, ArchitectureCell, StudentCell
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # as published
 OMEGAS = [round(0.02 * k, 2) for k in range(1, 26)]
+
+OF_TASK, OF_ARCHITECTURE = ([field.name for field in fields(kind)] for kind in (Task, Architecture))
+OWN = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # sizes of a grid of one's own, unless it names them
+WHOLE = ("matrix", "spectrum", "clusters", "teachers")  # its parameters that are lists themselves
 
 GRIDS = {}  # by name: a function of the profile, and of parameters that differ from the published ones
 
@@ -50,7 +59,7 @@ def register(name, about, cell_type, fixed=None, **sizes):
 
 def cells_of(name, cell_type, table, **changes):
     """The cells of a table, see `register`; `changes` are of its values, or of parameters of the task they share."""
-    of_task = [field.name for field in fields(Task)] if isinstance(table.get("task"), Task) else []
+    of_task = OF_TASK if isinstance(table.get("task"), Task) else []
     for parameter in changes:
         check_choice("parameter", parameter, (*table, *of_task))
     task = {name: value for name, value in changes.items() if name not in table}
@@ -81,3 +90,41 @@ def tasks(omegas, **parameters):
 def at(*points):
     """Points (omega, alpha, ...) with the task in the place of omega."""
     return [(Task(omega=omega), *rest) for omega, *rest in points]
+
+
+# Grids of one's own
+
+
+def own_cells(sizes, experiment):
+    """The cells of a table of sizes, see `results.sweep`."""
+    table = OWN | dict(sizes)
+    for name in table:
+        check_choice("size", name, ("alpha", "d", *OWN, *OF_TASK, *OF_ARCHITECTURE))
+    for name in ("alpha", "d"):
+        if name not in table:
+            raise BadInput("sizes", [*sizes], f"with {name}")
+    table["seeds"] = range(check_count("seeds", table["seeds"]))
+    table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
+    return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})
+
+
+def _own_cell(experiment, **values):
+    from attention_phases.training.optimizers import OPTIMIZERS  # with torch, slow to load
+
+    task = Task(**{name: values[name] for name in OF_TASK if name in values})
+    architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
+    check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
+    size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
+    cell = StudentCell(experiment, task, *size)
+    cell.sentences()  # refuses a size that is none
+    return cell if architecture == STANDARD else ArchitectureCell(**vars(cell), architecture=architecture)
+
+
+def read_grid(path):
+    """The sizes in a TOML file."""
+    import tomllib
+
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadInput("grid", str(path), f"a TOML file ({error})") from None

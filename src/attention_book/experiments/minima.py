@@ -34,17 +34,13 @@ def follow(cell):
     for way, start, alphas in ways:
         weights = start_weights(start, whole.teacher, rng)
         for alpha in alphas:
-            student = fit(_first(whole, sentence_count(alpha, cell.d)), task.lam, weights[None])[0]
+            count = sentence_count(alpha, cell.d)
+            kept = {name: getattr(whole, name)[:count] for name in ("inputs", "stiffness", "targets")}
+            student = fit(replace(whole, **kept, floor=0.0), task.lam, weights[None])[0]
             weights = student.weights
             row = {"way": way, "at": alpha, **overlaps(task, weights, whole.teacher).named}
             rows.append(row | {"excess": student.train_loss, "grad_norm": student.grad_norm})
     return rows
-
-
-def _first(data, count):
-    """The first `count` sentences, without the part of the risk that no student can fit."""
-    kept = {name: getattr(data, name)[:count] for name in ("inputs", "stiffness", "targets")}
-    return replace(data, **kept, floor=0.0)
 
 
 def descend(cell):

@@ -1,35 +1,40 @@
-"""Results of an experiment: read from `data/` where they are, computed where they are missing."""
+"""Results of an experiment: read from `data/` where they are, computed where they are missing; and of one's own."""
 
 import os
 import shutil
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
 
 from filelock import FileLock
 
-from attention_phases.errors import ResultError, SweepError
+from attention_phases.errors import BadInput, ResultError, SweepError
+from attention_phases.machine import SpawnWithoutScript, process_pool
+from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
+from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.executors import SpawnWithoutScript, cluster, process_pool
-from ..store.parquet import export, load
-from ..store.sweep import Store, run
+from ..store.parquet import as_column_value, export, load
+from ..store.sweep import Store, cluster, run
 from . import grid
 from .cells import work
+from .grids import own_cells
 
 STORED = "ATTENTION_PHASES_STORED"  # environment variable: a folder that has the results of reduced size, for tests
+BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}
 READ = []  # what `read` has given in this process: name, and the changes, of each experiment
 
 
-def read(name, profile, workers=None, **changes):
+def read(name, profile, **changes):
     """Table of an experiment, one row for each cell and start.
 
     name: a key of `experiments.GRIDS`.
     profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
         size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
         folder they compute nothing: `ResultError` if the folder lacks a result.
-    workers: processes, one a core by default; "smoke" computes in this one unless they are given.
     changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
 
     What was read is noted in `READ`, from which a figure names the data behind it.
@@ -51,9 +56,39 @@ def read(name, profile, workers=None, **changes):
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
         if of_cells(table, cells) is None:
-            alone = profile == "smoke" and workers is None  # to start processes would take longer than the cells
-            compute(cells, folder / f"{name}.sqlite", folder, workers, quiet=True, alone=alone)
+            alone = profile == "smoke"  # to start processes would take longer than the cells
+            compute(cells, folder / f"{name}.sqlite", folder, workers=None, quiet=True, alone=alone)
     return of_cells(table, cells)
+
+
+def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
+    """Train students of every combination of some sizes, and return their table; run again, it goes on where it was.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from attention_book import sweep
+    >>> with TemporaryDirectory() as folder:
+    ...     table = sweep({"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}, f"{folder}/mine.sqlite", workers=1)
+    >>> table.groupby(["omega", "start"]).size().tolist()
+    [2, 2, 2, 2]
+
+    Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
+
+    sizes: `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, the number
+        of data sets, by name; a list or a range is an axis, except of what is a list in itself. Or cells of any kind.
+    store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
+    workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
+    """
+    store = Path(store)
+    cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
+    if not cells:
+        raise BadInput("sizes", sizes, "of one cell at least")
+    compute(cells, store, store.parent, workers, quiet, scheduler, alone=workers == 1 and scheduler is None)
+    rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
+    for name, usual in BY_DEFAULT.items():  # which the records of cells leave out
+        if name in rows:
+            column = rows[name].astype(object)
+            rows = rows.assign(**{name: column.where(column.notna(), as_column_value(usual)).infer_objects()})
+    return rows
 
 
 def of_cells(path, cells):

@@ -21,7 +21,7 @@ from attention_phases.training import trials
 from attention_phases.training.optimizers import gradient_descent, start_weights
 from attention_phases.training.recovery import recover
 
-from .cells import CONTROLS, SLIPS, ArchitectureCell, PositionsGivenCell
+from .cells import CONTROLS, SLIPS
 
 # Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
 ALIGNED, ENCODED = 0.4, 0.22
@@ -39,15 +39,13 @@ def train_students(cell, displaced=0.0):
     cell: a `StudentCell` or an `ArchitectureCell`.
     displaced: relative displacement of every weight of the starts; the data stay the same.
     """
-    rng = cell.rng()
-    return train_on(cell, _sample(cell, rng), rng, displaced)
+    return _train_on(cell, *_sample(cell), displaced=displaced)
 
 
 def train_beside_positions(cell, displaced=0.0):
     """The rows of `train_students`, for students that add omega A themselves to (1 - omega) S."""
-    rng = cell.rng()
-    data = beside_positions(cell.task, _sample(cell, rng))
-    return train_on(cell, data, rng, displaced)
+    data, rng = _sample(cell)
+    return _train_on(cell, beside_positions(cell.task, data), rng, displaced=displaced, given=cell.task.omega)
 
 
 def beside_positions(task, data):
@@ -60,34 +58,28 @@ def beside_positions(task, data):
     return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
 
 
-def train_with_slip(cell, displaced=0.0):
+def train_with_slip(cell):
     """The rows of `train_students`, by gradient descent with other settings than published."""
-    rng = cell.rng()
-    return train_on(cell, _sample(cell, rng), rng, displaced, **SLIPS[cell.slip])
-
-
-def train_on(cell, data, rng, displaced=0.0, **settings):
-    """The rows of `train_students` on a training set that `rng` has drawn; `settings` are of the optimizer."""
-    given = cell.task.omega if isinstance(cell, PositionsGivenCell) else 0.0
-    options = {"architecture": _architecture(cell), "given": given, "displaced": displaced}
-    rows = trials.train_on(cell.task, data, cell.starts, rng, cell.optimizer, **options, **settings)
-    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
-
-
-def _sample(cell, rng):
-    return trials.sample(cell.task, cell.alpha, cell.d, rng, _architecture(cell))
-
-
-def _architecture(cell):
-    return cell.architecture if isinstance(cell, ArchitectureCell) else None
+    return _train_on(cell, *_sample(cell), **SLIPS[cell.slip])
 
 
 def train_controlled(cell):
     """The rows of `train_students`, each with the `controls` of its data."""
-    rng = cell.rng()
-    data = _sample(cell, rng)
+    data, rng = _sample(cell)
     known = controls(cell.task, data)
-    return [{**row, **known} for row in train_on(cell, data, rng)]
+    return [{**row, **known} for row in _train_on(cell, data, rng)]
+
+
+def _sample(cell):
+    """The training set of a cell, and the generator that has drawn it."""
+    rng = cell.rng()
+    return trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture), rng
+
+
+def _train_on(cell, data, rng, **options):
+    """The rows of `train_students` on the training set from `_sample`; options of `trials.train_on`."""
+    rows = trials.train_on(cell.task, data, cell.starts, rng, cell.optimizer, architecture=cell.architecture, **options)
+    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
 
 
 def controls(task, data):

@@ -51,7 +51,8 @@ def standard_line(cell) -> list[dict]:
         if all(branches[branch] for branch in THRESHOLDS[kind]) or not alphas:
             near = seen_between(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
-            rows += _threshold_rows(kind, crossing)
+            if crossing.exists:
+                rows.append(_mark(kind, crossing.alpha))
             if kind == "critical" and crossing.exists:
                 rows += [
                     {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **as_row(task, solution)}
@@ -90,7 +91,9 @@ def variant_line(cell) -> list[dict]:
         if branches.keys() >= set(compared):
             near = seen_between(kind, branches, baseline)
             if near.exists or not alphas:
-                rows += _threshold_rows(kind, threshold(task, kind, OF_VARIANT * cell.points, **options, near=near))
+                crossing = threshold(task, kind, OF_VARIANT * cell.points, **options, near=near)
+                if crossing.exists:
+                    rows.append(_mark(kind, crossing.alpha))
     return rows
 
 
@@ -102,10 +105,6 @@ def _mark(what, alpha):
     """A row of one place on the line."""
     value, error = alpha
     return {"what": what, "alpha": value, "alpha_error": error}
-
-
-def _threshold_rows(kind, crossing):
-    return [_mark(kind, crossing.alpha)] if crossing.exists else []
 
 
 def _branch_rows(task, branches):

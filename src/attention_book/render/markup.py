@@ -139,11 +139,6 @@ def _texts(parameters):
     return [f"{symbol(key)} = {v:g}" if isinstance(v, Number) else symbol(v) for key, v in parameters.items()]
 
 
-def quantity(name):
-    """Return what is known of a column of a page; a plain word needs no entry."""
-    return HEADINGS.get(name, Heading())
-
-
 def symbol(name):
     """Return what is written for a name in a cell or a label, as HTML."""
     return SYMBOLS.get(name, str(name))
@@ -157,7 +152,7 @@ def mathtext(name):
 
 def heading(name):
     """Return the heading of a column of a page, as HTML."""
-    known = quantity(name)
+    known = HEADINGS.get(name, Heading())  # a plain word needs no entry
     text = known.text or SYMBOLS.get(name) or name.replace("_", " ")
     return f"{text}, {known.scale}" if known.scale else text
 
@@ -185,7 +180,7 @@ def _align(values):
 
 
 def _cell(name, row, kind, first):
-    column, value = quantity(name), row[name]
+    column, value = HEADINGS.get(name, Heading()), row[name]
     plain = isinstance(value, (str, bool)) or value is None
     text = _word(value, column) if plain else _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"

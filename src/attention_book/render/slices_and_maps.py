@@ -7,8 +7,7 @@ import pandas as pd
 from attention_phases.theory.branches import MINIMA, OWN
 
 from ..analysis.instances import gap_map, instance_means, training_gap
-from ..analysis.lines import theory_gap
-from ..analysis.thresholds import curve
+from ..analysis.thresholds import curve, theory_gap
 from ..experiments.grids import ALPHAS
 from . import style
 

@@ -19,7 +19,6 @@ from .wide import WIDE, wide_svg
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
 COLOURS = {"semantic": SEMANTIC, "positional": POSITIONAL}
 ATTENTION, LINEAR = "#e08a00", "#5e3c99"  # which predicts better, on maps
-HIGHER, LOWER = "#333333", "#008080"  # than another value of the same, in errors of both
 OF_PROCESS = ("backend", "backend_fallback", "interactive")  # settings of Matplotlib that are not of a picture
 NAMED = {SEMANTIC: "semantic", POSITIONAL: "positional", BASELINE: "baseline"}  # in a figure's data
 

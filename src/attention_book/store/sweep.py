@@ -1,4 +1,4 @@
-"""Compute the cells of a sweep over any executor, and store each result as it comes.
+"""Compute the cells of a sweep over any executor, such as that of a Dask cluster, and store each result as it comes.
 
 A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict of results per start. The store is an
 SQLite file with one row a cell, each written in one transaction by the one process that has it open. After a kill at
@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from attention_phases.errors import StoreError, SweepError
+from attention_phases.errors import BadInput, StoreError, SweepError
 from attention_phases.records import canonical
 
 from . import provenance
 from .provenance import Row, check_rows, key
 
 SCHEMA = 1
+TIMEOUT = 5  # seconds in which a scheduler must answer
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
 RESERVED = {"cell", *provenance.COLUMNS}
@@ -214,3 +215,73 @@ def _compute(work: Callable[[Any], list[Row]], cell: Any) -> tuple[list[Row], Ro
 
 def one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+# On a Dask cluster
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Executor]:
+    """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
+
+    Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster
+    nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
+    lack this package, that is a `SweepError`.
+    """
+    import logging
+
+    from distributed import Client  # slow to load
+
+    if not address.rpartition("://")[2]:
+        raise BadInput("scheduler", address, "an address such as tcp://host:8786")
+    try:
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+    except ValueError as error:
+        raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
+    except Exception as error:  # whatever comes of what else answers there
+        raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
+    with client:
+        try:
+            client.run_on_scheduler(provenance.environment)  # it reads what it passes on
+            workers = client.run(provenance.environment)
+        except Exception as error:  # Dask hides the type of theirs
+            raise SweepError(f"scheduler {address}: it or a worker cannot do the work ({error})") from error
+        if not workers:
+            print(f"scheduler {address}: no workers yet, waiting for them", file=sys.stderr)
+        yield _OnCluster(client)
+
+
+class _OnCluster(Executor):
+    """Dask's own one leaves a future open for ever when its result is lost on the way here."""
+
+    def __init__(self, client):
+        self._client = client
+
+    def submit(self, call, *arguments):
+        import asyncio  # slow to load
+
+        task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # a new key: no other run's result
+
+        async def result():
+            return await task
+
+        return asyncio.run_coroutine_threadsafe(result(), self._client.loop.asyncio_loop)  # pyright: ignore
+
+
+def _by_one_thread(call: Callable, *arguments):
+    """The call's result; `SweepError` from a worker that uses more threads.
+
+    The cells are the parallelism, and thread counts change float rounding.
+    """
+    from distributed import get_worker
+
+    from attention_phases.machine import ONE_THREAD
+
+    os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
+    worker = get_worker()
+    threads = {"nthreads": str(worker.state.nthreads)} | {name: os.environ.get(name) for name in ONE_THREAD}
+    for name, value in threads.items():
+        if value != "1":
+            raise SweepError(f"worker {worker.address}: {name} = {value}: must be 1 (dask worker --nthreads 1 --nanny)")
+    return call(*arguments)

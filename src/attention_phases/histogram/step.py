@@ -4,8 +4,8 @@ An input is one of 15 token embeddings plus one of 10 position embeddings. Queri
 sums of two rows of tables with 25 rows, and so are the scores: everything before the layer norm costs little. The
 time goes into the two linear layers behind it.
 
-All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function. It
-keeps the types of arguments by their modules' names: when `Weights` or the data move, this file has to change too.
+Numba's cache keeps the types of arguments by their modules' names: when `Weights` or the data move, this file has to
+change too.
 """
 
 from math import exp, log, sqrt
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compiled import njit
+from ..machine import njit
 
 NORM_EPSILON = 1e-5  # PyTorch's layer norm
 # No test for division by zero, which would keep loops off the vector units. And no fast math: sums in the order as
@@ -57,62 +57,29 @@ class Trainable(NamedTuple):
     moments: np.ndarray  # (2, SIZE) float32, Adam's averages
 
 
-class Space(NamedTuple):
-    """Room for a batch. The tables have a row for each of the 25 embeddings, the others one for each position."""
+class Pass(NamedTuple):
+    """What `forward` leaves for `backward`. Tables have a row for each of the 25 embeddings, others one a position."""
 
-    inputs: np.ndarray  # (25, width), and so are the tables below
+    inputs: np.ndarray  # (25, width), and so are the three below
     queries: np.ndarray
     keys: np.ndarray
     values: np.ndarray
-    part: np.ndarray
-    by_inputs: np.ndarray
-    scores: np.ndarray  # (25, 25)
-    by_scores: np.ndarray
     attention: np.ndarray  # (rows, length)
     by_kind: np.ndarray  # (rows, 25), attention summed by row of the tables
-    kind_slopes: np.ndarray
     normed: np.ndarray  # (rows, width)
     scaled: np.ndarray
-    by_scaled: np.ndarray
     inverse: np.ndarray  # (rows,), 1 / standard deviation
     hidden: np.ndarray  # (rows, hidden units)
-    by_hidden: np.ndarray
-    logits: np.ndarray  # (rows, classes); then their softmax, then their gradient
+    softmax: np.ndarray  # (rows, classes), of the logits
 
 
 @njit(**COMPILED)
-def workspace(rows, w):
-    """Room for `rows` positions, with the contents left open."""
-    kinds, width, f = len(w.token) + len(w.position), w.token.shape[1], np.float32
-    table, square, by_kind = (kinds, width), (kinds, kinds), (rows, kinds)
-    wide, hidden = (rows, width), (rows, len(w.hidden))
-    return Space(
-        np.empty(table, f),
-        np.empty(table, f),
-        np.empty(table, f),
-        np.empty(table, f),
-        np.empty(table, f),
-        np.empty(table, f),
-        np.empty(square, f),
-        np.empty(square, f),
-        np.empty((rows, len(w.position)), f),
-        np.empty(by_kind, f),
-        np.empty(by_kind, f),
-        np.empty(wide, f),
-        np.empty(wide, f),
-        np.empty(wide, f),
-        np.empty(rows, f),
-        np.empty(hidden, f),
-        np.empty(hidden, f),
-        np.empty((rows, len(w.output)), f),
-    )
-
-
-@njit(**COMPILED)
-def attend(tokens, chosen, scores, attention, by_kind, known, scale):
+def attend(tokens, chosen, scores, known, scale):
     """Softmax of the scores, per position and summed by row of the tables."""
     length = tokens.shape[1]
-    for r in range(len(chosen) * length):
+    attention = np.empty((len(chosen) * length, length), scores.dtype)
+    by_kind = np.empty((len(attention), len(scores)), scores.dtype)
+    for r in range(len(attention)):
         sentence, i = tokens[chosen[r // length]], r % length
         of_token, of_position = scores[sentence[i]], scores[known + i]
         line, entry = attention[r], by_kind[r]
@@ -130,14 +97,15 @@ def attend(tokens, chosen, scores, attention, by_kind, known, scale):
             line[j] /= mass
             entry[sentence[j]] += line[j]
             entry[known + j] = line[j]
+    return attention, by_kind
 
 
 @njit(**COMPILED)
-def attend_back(tokens, chosen, dscores, attention, dby_kind, known, scale):
+def attend_back(tokens, chosen, attention, dby_kind, known, scale):
     """Gradient by the scores, from that by the attention summed by row of the tables."""
-    length = tokens.shape[1]
-    dscores[:] = 0
-    for r in range(len(chosen) * length):
+    length, kinds = tokens.shape[1], dby_kind.shape[1]
+    dscores = np.zeros((kinds, kinds), dby_kind.dtype)
+    for r in range(len(attention)):
         sentence, i = tokens[chosen[r // length]], r % length
         of_token, of_position = dscores[sentence[i]], dscores[known + i]
         line, out = attention[r], dby_kind[r]
@@ -151,12 +119,13 @@ def attend_back(tokens, chosen, dscores, attention, dby_kind, known, scale):
             of_token[d] += change
             of_position[c] += change
             of_position[d] += change
+    return dscores
 
 
 @njit(**COMPILED)
-def norm(normed, scaled, inverse, scale, shift):
-    """Layer norm of the rows of `normed`, in place, and its scaled form."""
-    width = np.float32(normed.shape[1])
+def norm(normed, scale, shift):
+    """Layer norm of the rows of `normed`, in place; its scaled form, and the factors of the rows."""
+    width, scaled, inverse = np.float32(normed.shape[1]), np.empty_like(normed), np.empty_like(normed[:, 0])
     for r in range(len(normed)):
         line, out = normed[r], scaled[r]
         mean = total(line) / width
@@ -168,6 +137,7 @@ def norm(normed, scaled, inverse, scale, shift):
         for c in range(len(line)):
             line[c] *= factor
             out[c] = line[c] * scale[c] + shift[c]
+    return scaled, inverse
 
 
 @njit(**COMPILED)
@@ -248,53 +218,40 @@ def compare_back(logits, dbias, counts, chosen):
 
 
 @njit(**COMPILED)
-def forward(w, sequences, chosen, space):
-    """Sum of the cross-entropy over the sequences `chosen`, and the positions counted right; fills `space`."""
-    known, rows = len(w.token), len(chosen) * len(w.position)
-    s, tokens, counts = space, sequences.tokens, sequences.counts
-    s.inputs[:known] = w.token
-    s.inputs[known:] = w.position
-    np.dot(s.inputs, w.query.T, s.queries)
-    np.dot(s.inputs, w.key.T, s.keys)
-    np.dot(s.inputs, w.value.T, s.values)
-    np.dot(s.queries, s.keys.T, s.scores)
-    scale = np.float32(1 / sqrt(w.token.shape[1]))
-    attend(tokens, chosen, s.scores, s.attention, s.by_kind, known, scale)
-    np.dot(s.by_kind[:rows], s.values, s.normed[:rows])
-    norm(s.normed[:rows], s.scaled, s.inverse, w.norm_scale, w.norm_shift)
-    np.dot(s.scaled[:rows], w.hidden.T, s.hidden[:rows])
-    rectify(s.hidden[:rows], w.hidden_bias)
-    np.dot(s.hidden[:rows], w.output.T, s.logits[:rows])
-    return compare(s.logits[:rows], w.output_bias, counts, chosen)
+def forward(w, sequences, chosen):
+    """Sum of the cross-entropy over the sequences `chosen`, the positions counted right, and the `Pass`."""
+    inputs, scale = np.concatenate((w.token, w.position)), np.float32(1 / sqrt(w.token.shape[1]))
+    queries, keys, values = np.dot(inputs, w.query.T), np.dot(inputs, w.key.T), np.dot(inputs, w.value.T)
+    attention, by_kind = attend(sequences.tokens, chosen, np.dot(queries, keys.T), len(w.token), scale)
+    normed = np.dot(by_kind, values)
+    scaled, inverse = norm(normed, w.norm_scale, w.norm_shift)
+    hidden = np.dot(scaled, w.hidden.T)
+    rectify(hidden, w.hidden_bias)
+    logits = np.dot(hidden, w.output.T)
+    loss, right = compare(logits, w.output_bias, sequences.counts, chosen)
+    return loss, right, Pass(inputs, queries, keys, values, attention, by_kind, normed, scaled, inverse, hidden, logits)
 
 
 @njit(**COMPILED)
-def backward(w, sequences, chosen, space, d):
-    """Gradient of the mean cross-entropy, written into the views `d`; after `forward` on the same sequences."""
-    known, rows = len(w.token), len(chosen) * len(w.position)
-    s, tokens, counts = space, sequences.tokens, sequences.counts
-    compare_back(s.logits[:rows], d.output_bias, counts, chosen)
-    np.dot(s.logits[:rows].T, s.hidden[:rows], d.output)
-    np.dot(s.logits[:rows], w.output, s.by_hidden[:rows])
-    rectify_back(s.hidden[:rows], s.by_hidden, d.hidden_bias)
-    np.dot(s.by_hidden[:rows].T, s.scaled[:rows], d.hidden)
-    np.dot(s.by_hidden[:rows], w.hidden, s.by_scaled[:rows])
-    norm_back(s.normed[:rows], s.by_scaled, s.inverse, w.norm_scale, d.norm_scale, d.norm_shift)
-    np.dot(s.by_scaled[:rows], s.values.T, s.kind_slopes[:rows])
-    scale = np.float32(1 / sqrt(w.token.shape[1]))
-    attend_back(tokens, chosen, s.by_scores, s.attention, s.kind_slopes, known, scale)
-
-    np.dot(s.by_kind[:rows].T, s.by_scaled[:rows], s.part)
-    np.dot(s.part.T, s.inputs, d.value)
-    np.dot(s.part, w.value, s.by_inputs)
-    np.dot(s.by_scores, s.keys, s.part)
-    np.dot(s.part.T, s.inputs, d.query)
-    s.by_inputs[:] += np.dot(s.part, w.query)
-    np.dot(s.by_scores.T, s.queries, s.part)
-    np.dot(s.part.T, s.inputs, d.key)
-    s.by_inputs[:] += np.dot(s.part, w.key)
-    d.token[:] = s.by_inputs[:known]
-    d.position[:] = s.by_inputs[known:]
+def backward(w, sequences, chosen, s, d):
+    """Gradient of the mean cross-entropy, written into the views `d`, from the `Pass` of the same sequences."""
+    known, scale = len(w.token), np.float32(1 / sqrt(w.token.shape[1]))
+    compare_back(s.softmax, d.output_bias, sequences.counts, chosen)
+    np.dot(s.softmax.T, s.hidden, d.output)
+    by_hidden = np.dot(s.softmax, w.output)
+    rectify_back(s.hidden, by_hidden, d.hidden_bias)
+    np.dot(by_hidden.T, s.scaled, d.hidden)
+    by_scaled = np.dot(by_hidden, w.hidden)
+    norm_back(s.normed, by_scaled, s.inverse, w.norm_scale, d.norm_scale, d.norm_shift)
+    by_scores = attend_back(sequences.tokens, chosen, s.attention, np.dot(by_scaled, s.values.T), known, scale)
+    by_values, by_queries = np.dot(s.by_kind.T, by_scaled), np.dot(by_scores, s.keys)
+    by_keys = np.dot(by_scores.T, s.queries)
+    np.dot(by_values.T, s.inputs, d.value)
+    np.dot(by_queries.T, s.inputs, d.query)
+    np.dot(by_keys.T, s.inputs, d.key)
+    by_inputs = np.dot(by_values, w.value) + np.dot(by_queries, w.query) + np.dot(by_keys, w.key)
+    d.token[:] = by_inputs[:known]
+    d.position[:] = by_inputs[known:]
 
 
 @njit(**COMPILED)
@@ -320,30 +277,27 @@ def train_epoch(model, sequences, order, batch, rule, step):
 
     The last batch may be smaller. `step` counts the steps of Adam done before.
     """
-    space = workspace(batch * len(model.named.position), model.named)
     loss = 0.0
     for begin in range(0, len(order), batch):
         chosen = order[begin : begin + batch]
-        loss += forward(model.named, sequences, chosen, space)[0]
-        backward(model.named, sequences, chosen, space, model.slopes)
+        part, _, passed = forward(model.named, sequences, chosen)
+        loss += part
+        backward(model.named, sequences, chosen, passed, model.slopes)
         if rule.beta2 > 0:
             step += 1
             adam(model.flat, model.gradient, model.free, model.moments, step, rule)
         else:
-            flat, gradient, free = model.flat, model.gradient, model.free
-            for i in range(len(flat)):
-                flat[i] -= np.float32(rule.rate) * free[i] * gradient[i]
+            model.flat[:] -= np.float32(rule.rate) * model.free * model.gradient
     return loss / (len(order) * sequences.tokens.shape[1])
 
 
 @njit(**COMPILED)
 def evaluate(w, sequences, batch):
     """Mean cross-entropy over all positions, and the share of them counted right."""
-    space = workspace(batch * len(w.position), w)
     every = np.arange(len(sequences.tokens))
     loss, right = 0.0, 0
     for begin in range(0, len(every), batch):
-        part, correct = forward(w, sequences, every[begin : begin + batch], space)
+        part, correct, _ = forward(w, sequences, every[begin : begin + batch])
         loss += part
         right += correct
     return loss / sequences.tokens.size, right / sequences.tokens.size

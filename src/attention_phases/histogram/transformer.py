@@ -1,18 +1,24 @@
-"""The transformer: its parameters, which of them a variant freezes, the network in torch, and what training made of it.
+"""The transformer: its parameters, which of them a variant freezes, its training, and what that made of it.
 
-`step` has the same network with its gradient by hand, for speed. This one is the reference, and measures how far a
-trained transformer moved, what it looks at, what it counts, and how steep its loss is.
+`step` has the network and its gradient by hand, for speed. The network in torch, here, is the reference, and measures
+how far a trained transformer moved, what it looks at, what it counts, and how steep its loss is.
+
+Training is Adam with the frozen zeros, then noise on what was frozen, then SGD on everything; rates, batch size and
+noise as published (paper, Appendix A).
 """
 
 from collections import namedtuple
+from collections.abc import Sequence
 
 import numpy as np
 import torch
+from numpy.random import SeedSequence, default_rng
 from torch import Tensor
 from torch.nn import functional
 
 from ..errors import check_choice
 from . import LENGTH, TOKENS, VARIANTS, Sequences
+from .step import Rule, Trainable, evaluate, train_epoch
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
 HALF = DIMENSION // 2
@@ -32,7 +38,11 @@ SHAPES = {
 }
 SIZE = sum(int(np.prod(shape)) for shape in SHAPES.values())
 SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), ("displaced", "final"))
-BATCH = 500
+BATCH = 32  # sequences of a step
+ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
+SGD = Rule(rate=1e-3)
+NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
+PART = 500  # sequences of which torch has the network at once
 
 
 class Weights(namedtuple("Weights", SHAPES)):
@@ -83,6 +93,70 @@ def free(variant: str) -> np.ndarray:
     weights.query[:, unread] = 0
     weights.key[:, unread] = 0
     return mask
+
+
+def train(
+    variant: str,
+    training: Sequences,
+    test: Sequences,
+    streams: Sequence[SeedSequence],
+    adam_epochs: int,
+    sgd_epochs: int,
+    epochs: int | None = None,
+) -> tuple[dict[str, np.ndarray], list[dict[str, float]]]:
+    """Train one variant.
+
+    The weights (SIZE,) that are kept are "start" and, as far as it came, "trained" (by Adam), "displaced" (by the
+    noise) and "final" (by SGD), each as it is after its step. The curve has for each epoch, from 0 at the start:
+    `epoch`, `train_loss` (the mean along the way), and after the epoch on the test set `test_loss` and `accuracy`.
+
+    Args:
+        streams: of the start, of the noise, and of the order of the sequences in each epoch.
+        epochs: stop after so many, counted through both phases; all by default.
+    """
+    of_start, of_noise, *orders = streams
+    last = adam_epochs + sgd_epochs
+    mask = free(variant)
+    current = start(default_rng(of_start)) * mask
+    kept, model = {"start": current.copy()}, trainable(current, mask)
+    curve = []
+
+    def note(epoch: int, train_loss: float) -> None:
+        loss, accuracy = evaluate(views(current), test, BATCH)
+        curve.append({"epoch": epoch, "train_loss": train_loss, "test_loss": loss, "accuracy": accuracy})
+
+    note(0, evaluate(views(current), training, BATCH)[0])
+    for epoch in range(1, (last if epochs is None else epochs) + 1):
+        if epoch == adam_epochs + 1:
+            displace(current, default_rng(of_noise))
+            kept["displaced"] = current.copy()
+            model = model._replace(free=np.ones_like(mask))
+        note(epoch, train_once(model, training, ADAM if epoch <= adam_epochs else SGD, epoch, orders))
+        if epoch == adam_epochs:
+            kept["trained"] = current.copy()
+    if len(curve) > last:
+        kept["final"] = current
+    return kept, curve
+
+
+def trainable(flat: np.ndarray, free: np.ndarray) -> Trainable:
+    """The parameters (SIZE,) ready for `train_once`, which changes them in place."""
+    gradient = np.empty_like(flat)
+    return Trainable(views(flat), flat, views(gradient), gradient, free, np.zeros((2, SIZE), np.float32))
+
+
+def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, orders: Sequence[SeedSequence]) -> float:
+    """Train for one epoch, counted from 1, in the order of its stream; the mean loss along the way."""
+    order = default_rng(orders[epoch - 1]).permutation(len(training.tokens))
+    batches = -(-len(order) // BATCH)
+    return train_epoch(model, training, order, BATCH, rule, (epoch - 1) * batches)
+
+
+def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
+    """Add the noise that ends the freezing to queries, keys and both embeddings, in place."""
+    for name in ATTENTION:
+        weights = getattr(views(flat), name)
+        weights += np.float32(NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
 
 
 def attention(weights: Weights, tokens: Tensor) -> Tensor:
@@ -137,7 +211,7 @@ def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 def _by_parts(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """What a function of the network gives for many sequences; doubles have the same digits on every machine."""
-    weights, parts = as_tensors(flat, torch.float64), np.split(tokens, range(BATCH, len(tokens), BATCH))
+    weights, parts = as_tensors(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
 
@@ -189,7 +263,7 @@ def counted(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
     """2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,), nothing frozen."""
     weights = Weights(*(part.requires_grad_() for part in as_tensors(flat)))
-    tokens, counts = (torch.from_numpy(values).split(BATCH) for values in sequences)
+    tokens, counts = (torch.from_numpy(values).split(PART) for values in sequences)
     for batch in zip(tokens, counts):
         (loss(weights, *batch) * len(batch[0]) / len(sequences.tokens)).backward()
     return sum(float(part.grad.square().sum()) for part in weights) ** 0.5

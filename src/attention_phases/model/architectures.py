@@ -74,18 +74,14 @@ class Architecture:
         return self.rank > 1 and np.array_equal(self.score, np.eye(self.rank))
 
     @property
-    def reducible(self) -> bool:
-        """Whether `two_tokens` has the risk of these students: two independent tokens, and scores that add up."""
-        return (self.form, self.tokens, self.correlation) in (("tied", 2, 0), ("rank2", 2, 0))
-
-    @property
     def positions(self) -> np.ndarray:
         """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
         return np.linspace(1.0, -1.0, self.tokens)
 
-    def covariance(self, task: Task) -> np.ndarray:
-        """Covariance C (L, L) of the tokens, per dimension."""
-        return task.sigma**2 * ((1 - self.correlation) * np.eye(self.tokens) + self.correlation)
+    @property
+    def correlations(self) -> np.ndarray:
+        """Correlations (L, L) of the tokens' entries."""
+        return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:
         """The positional matrix A (L, L) of the teacher: for L > 2 the standard one, its 0.4 shared by the others."""

@@ -6,71 +6,37 @@ the data matrix that it replaces, for each of which the data are read anew.
 
 Two students share a pass: the loop that forms their fields adds the two sentences before to their gradients. For one
 student two short loops are faster.
-
-All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
 from math import exp
 
 import numpy as np
 
-from ..compiled import njit
+from ..machine import njit
 
 # Sums may be reordered, so that they are formed side by side. NaN and infinity keep their meaning.
 REORDER = {"reassoc", "contract", "nsz"}
 HALVES = 2  # summed apart, as stored results are
 
 
-def penalised_misfit(
-    inputs: np.ndarray, stiffness: np.ndarray, targets: np.ndarray, weights: np.ndarray, lam: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Risk without its floor, (k,) in float64, and its gradient, (k, r, d).
-
-    Args:
-        inputs, stiffness, targets: as in `two_tokens.Dataset`.
-        weights: one column of each student, r = 1, or the two of students whose scores add up, r = 2; (k, r, d).
-        lam: ridge penalty.
-    """
-    k, r, d = weights.shape
-    columns = weights.reshape(-1, d)
-    risks, gradient = np.empty(k * r), np.empty_like(columns)
-    for first in range(0, k * r, 2):
-        some = slice(first, first + 2)  # two columns, or the last one
-        _pass_over(inputs, stiffness, targets, columns[some], lam, r == 2, risks[some], gradient[some])
-    return risks.reshape(k, r).sum(1), gradient.reshape(weights.shape)
-
-
 @njit(cache=True, nogil=True)
-def _pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
+def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
     """Risk (c,) and gradient (c, d) of one or two columns; where they are one student, the parts of the risk."""
-    c, d = weights.shape
+    n, (c, d) = len(inputs), weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)
     for half in range(HALVES):
-        _some(inputs, stiffness, targets, weights, together, half, risks[half], gradients[half])
-    _collect(weights, lam, risks, gradients, risk, gradient)
-
-
-@njit(cache=True, nogil=True)
-def _collect(weights, lam, risks, gradients, risk, gradient):
-    """Sum the halves and add the penalty."""
-    for column in range(len(weights)):
+        first, last = half * n // HALVES, (half + 1) * n // HALVES
+        if c == 2:
+            _pair(inputs, stiffness, targets, weights, together, first, last, risks[half], gradients[half])
+        else:
+            risks[half, 0] = _alone(inputs, stiffness, targets, weights[0], first, last, gradients[half, 0])
+    for column in range(c):
         penalty = 0.0
-        for j in range(weights.shape[1]):
+        for j in range(d):
             weight = weights[column, j]
             gradient[column, j] = gradients[0, column, j] + gradients[1, column, j] + lam * weight
             penalty += 0.5 * lam * weight * weight
         risk[column] = penalty + (risks[0, column] + risks[1, column])
-
-
-@njit(cache=True, nogil=True)
-def _some(inputs, stiffness, targets, weights, together, half, risk, gradient):
-    """Add one half of the sentences to `risk` (c,) and `gradient` (c, d)."""
-    n = len(inputs)
-    first, last = half * n // HALVES, (half + 1) * n // HALVES
-    if len(weights) == 2:
-        _pair(inputs, stiffness, targets, weights, together, first, last, risk, gradient)
-    else:
-        risk[0] += _alone(inputs, stiffness, targets, weights[0], first, last, gradient[0])
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)

@@ -5,7 +5,6 @@ square needs only ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``, so that all f
 nothing of size d beside the fields h = x W/sqrt(d).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -21,29 +20,17 @@ from .sentences import draw, fit_linear, positional_encoding
 
 @dataclass(frozen=True)
 class Sentences:
-    """Training sentences, reduced to what the risk needs; n is the last axis.
+    """Training sentences, reduced to what the risk needs; n is the last axis."""
 
-    Args:
-        inputs: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d).
-        gram: G, (L, L, n).
-        attention: Y, (L, L, n).
-        tilt: Y K, (L, L, n).
-        floor: sum over sentences of the loss at S = Y.
-        positions: u, (L,).
-        teacher: Q*, (d,).
-        score: M, (r, r).
-        value: kind of the student's value matrix, see `architectures.Form`.
-    """
-
-    inputs: Tensor
-    gram: Tensor
-    attention: Tensor
-    tilt: Tensor
-    floor: float
-    positions: Tensor
-    teacher: Tensor
-    score: Tensor
-    value: str
+    inputs: Tensor  # x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
+    gram: Tensor  # G, (L, L, n)
+    attention: Tensor  # Y, (L, L, n)
+    tilt: Tensor  # Y K, (L, L, n)
+    floor: float  # sum over sentences of the loss at S = Y
+    positions: Tensor  # u, (L,)
+    teacher: Tensor  # Q*, (d,)
+    score: Tensor  # M, (r, r)
+    value: str  # kind of the student's value matrix, see `architectures.Form`
 
     @property
     def d(self) -> int:
@@ -103,22 +90,22 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
             both its forms. On u and v themselves it would leave exactly nothing of u v^T/d.
     """
     k, r, d = len(weights), len(data.score), data.d
-    output = OUTPUTS[data.value]
+    of_output, further = OUTPUTS[data.value]
     vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
-    columns, read = vectors[:, :r], vectors[:, : r + output.read]  # what sentences are multiplied with
+    columns, read = vectors[:, :r], vectors[:, : r + further]  # what sentences are multiplied with
     fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
     h, others = fields[:, :r], fields[:, r:]
     mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h
     scores = (h[:, :, :, None] * mixed[:, :, None]).sum(1)  # (k, L, L, n)
     attention = torch.softmax(scores, dim=2)
-    part = output.risk(data, lam, vectors[:, r:], others, attention)
+    part = of_output(data, lam, vectors[:, r:], others, attention)
     by_score = attention * (part.by_attention - (attention * part.by_attention).sum(2, keepdim=True))
     mixed_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
     by_field = (by_score[:, None] * mixed[:, :, None]).sum(3) + (by_score[:, None] * mixed_back[:, :, :, None]).sum(2)
     by_field = torch.cat([by_field, part.by_fields], dim=1)
     by_read = (by_field.reshape(k * read.shape[1], -1) @ data.inputs).reshape(read.shape)
     penalty = 0.5 * lam * columns.reshape(k, -1).square().sum(1, dtype=torch.float64)
-    by_rest = part.by_rest + by_read[:, r:] if output.read else part.by_rest
+    by_rest = part.by_rest + by_read[:, r:] if further else part.by_rest
     gradient = torch.cat([by_read[:, :r] + lam * columns, by_rest], dim=1)
     return part.value + penalty, gradient.reshape(k, -1)
 
@@ -177,15 +164,5 @@ def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, atten
     return _Part(torch.stack(values), torch.stack(by_attention), fields, torch.stack(by_matrix))
 
 
-class _Output(NamedTuple):
-    """A kind of value matrix: its risk, and how many vectors beyond the columns sentences are multiplied with."""
-
-    risk: Callable[..., _Part]
-    read: int = 0
-
-
-OUTPUTS = {
-    "none": _Output(_without_value),
-    "pair": _Output(_rank_one_value, read=2),
-    "full": _Output(_full_value),
-}
+# Of each kind of value matrix: its risk, and how many vectors beyond the columns sentences are multiplied with.
+OUTPUTS = {"none": (_without_value, 0), "pair": (_rank_one_value, 2), "full": (_full_value, 0)}

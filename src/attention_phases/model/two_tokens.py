@@ -13,30 +13,21 @@ import torch
 from torch import Tensor
 
 from ..task import Task, encoding, variances
-from .one_pass import penalised_misfit
+from .one_pass import pass_over
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Training sentences, reduced to what the risk needs.
+    """Training sentences, reduced to what the risk needs."""
 
-    Args:
-        inputs: x/sqrt(d) of the two tokens of each sentence, (n, 2, d).
-        stiffness: ``|x_1 - x_2|^2/d``, (n,).
-        targets: the values of S_11 and S_22 that would fit each sentence best, (n, 2).
-        floor: sum over sentences of the loss at `targets`.
-        gram, cross: sums over sentences of x x^T/d and Y xi x^T/d, (2, 2), for the linear model.
-        teacher: Q*, (d,).
-    """
-
-    inputs: Tensor
-    stiffness: Tensor
-    targets: Tensor
-    floor: float
-    gram: np.ndarray
-    cross: np.ndarray
-    teacher: Tensor
+    inputs: Tensor  # x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
+    stiffness: Tensor  # |x_1 - x_2|^2/d, (n,)
+    targets: Tensor  # the values of S_11 and S_22 that would fit each sentence best, (n, 2)
+    floor: float  # sum over sentences of the loss at `targets`
+    gram: np.ndarray  # sum over sentences of x x^T/d, (2, 2), for the linear model
+    cross: np.ndarray  # sum of Y xi x^T/d
+    teacher: Tensor  # Q*, (d,)
 
     @property
     def d(self) -> int:
@@ -71,14 +62,14 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
     goal, x = labels(task, xi, y), positional_encoding(task, xi)
     line = x[0] - x[1]
     stiffness = line.square().sum(1)
-    start = torch.stack([goal[0] - x[1], goal[1] - x[0]])  # what s times the line should cover
-    targets = torch.stack([(start[0] * line).sum(1), -(start[1] * line).sum(1)]) / stiffness
-    distance = start.square().sum(2) - stiffness * targets.square()
+    start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # what s times the line should cover
+    targets = (start * line).sum(2) / stiffness
+    missed = start - targets[:, :, None] * line  # a difference of squares would round as they do, not as it does
     return Dataset(
         inputs=(x / d**0.5).transpose(0, 1).contiguous().to(device),
         stiffness=(stiffness / d).to(device),
         targets=targets.T.contiguous().to(device),
-        floor=distance.sum(dtype=torch.float64).item() / (2 * d),
+        floor=missed.square().sum(2).sum(dtype=torch.float64).item() / (2 * d),
         gram=moments(x, x),
         cross=moments(goal, x),
         teacher=teacher.to(device),
@@ -99,11 +90,15 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
 
 def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
-    """`risk` by a compiled pass over the sentences."""
+    """`risk` by a compiled pass over the sentences for every two columns."""
     inputs, stiffness, targets = data.inputs.numpy(), data.stiffness.numpy(), data.targets.numpy()
-    columns = weights.numpy().reshape(len(weights), -1, data.d)
-    value, gradient = penalised_misfit(inputs, stiffness, targets, columns, lam)
-    return torch.from_numpy(value + data.floor), torch.from_numpy(gradient.reshape(weights.shape))
+    columns = weights.numpy().reshape(-1, data.d)
+    together, values, gradient = len(columns) > len(weights), np.empty(len(columns)), np.empty_like(columns)
+    for first in range(0, len(columns), 2):
+        some = slice(first, first + 2)  # two columns, or the last one
+        pass_over(inputs, stiffness, targets, columns[some], lam, together, values[some], gradient[some])
+    value = values.reshape(len(weights), -1).sum(1) + data.floor
+    return torch.from_numpy(value), torch.from_numpy(gradient.reshape(weights.shape))
 
 
 def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:

@@ -19,7 +19,7 @@ from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
 from .equations import Averages, Overlaps
-from .setting import Hats, Setting, cholesky, solve_linear, transposed
+from .setting import Hats, Setting, cholesky, solve_linear
 
 # Of each form that the theory covers, by branch: which column of the teacher, counted from 1, each column of the
 # student overlaps with, and whether it does with the positions. Where two add up (rank 2), turning them into one
@@ -112,7 +112,7 @@ class BranchMap:
         share[self.teacher] = own[: len(self.teacher[0])]
         size = np.sqrt((share * share).sum(-2, keepdims=True))
         share *= np.tanh(np.minimum(size, FARTHEST_SHARE)) / np.maximum(size, TINY) * np.sqrt(rho[:, None])
-        q, V = roots @ transposed(roots)
+        q, V = roots @ roots.mT
         bounded = np.minimum(np.maximum(own[len(self.teacher[0]) :], -FARTHEST_SHARE), FARTHEST_SHARE)
         m[self.places] = bounded * np.sqrt(q[0].diagonal()[self.places])
         return Overlaps(q, m, roots[0] @ share, V)

@@ -16,7 +16,7 @@ from ..errors import BadInput
 from ..task import Task
 from .kernels import general, two_tokens
 from .quadrature import over_scrambles
-from .setting import Hats, Setting, cholesky, largest_eigenvalue, lift, mix, solve_linear, transposed, weights
+from .setting import Hats, Setting, cholesky, largest_eigenvalue, lift, mix, solve_linear, weights
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
@@ -89,10 +89,9 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
         lowest = np.empty((*points.shape[:2], 2, setting.fields))
     if points.shape[2] != setting.dimensions:  # compiled code would read beyond them
         raise BadInput("points", points.shape, f"an array (scrambles, N, {setting.dimensions})")
-    return (_fast_average if setting.fast else _general_average)(setting, overlaps, points, lowest, anew)
-
-
-def _fast_average(setting, overlaps, points, lowest, anew):
+    if not setting.fast:
+        means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
+        return Averages(*means, response=np.full(len(points), np.nan))
     task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = over_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
@@ -101,15 +100,10 @@ def _fast_average(setting, overlaps, points, lowest, anew):
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
-def _general_average(setting, overlaps, points, lowest, anew):
-    means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
-    return Averages(*means, response=np.full(len(points), np.nan))
-
-
 def _general_means(points, lowest, setting, overlaps, anew):
     """The entries of `Averages` but the last, over scrambles of points: arrays (scrambles, L, r or t, n), n points."""
     architecture, (scrambles, n, _) = setting.architecture, points.shape
-    tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, setting.correlations
+    tokens, r, of, c = architecture.tokens, architecture.rank, setting.law_of, architecture.correlations
     mixing, root = np.linalg.cholesky(c), np.linalg.cholesky(overlaps.q)
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
@@ -118,7 +112,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     choices = setting.choices(points)
     marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
     w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
-    y = transposed(aligned)[of] @ x + rest[of] @ z
+    y = aligned.mT[of] @ x + rest[of] @ z
     y[:, :, :1] += leans
     scores = (y[:, :, None] * y[:, None]).sum(3).transpose(0, 3, 1, 2)  # (scrambles, n, L, L)
     Y = (1 - setting.task.omega) * softmax(scores) + setting.task.omega * architecture.attention(setting.task)
@@ -132,9 +126,9 @@ def _general_means(points, lowest, setting, overlaps, anew):
     pulls = (g * marks).sum(1)
     # Of the independent numbers by m: a small m is the same as a shift of them.
     shift_x = np.linalg.solve(mixing, setting.marks.T).T[..., None, None] * np.linalg.inv(root)[of]  # (K, L, r, r)
-    shift_z = -np.linalg.solve(rest, transposed(aligned))[of] @ shift_x  # (K, L, t, r)
+    shift_z = -np.linalg.solve(rest, aligned.mT)[of] @ shift_x  # (K, L, t, r)
     shifts = np.concatenate([part.reshape(len(shift_x), -1, r) for part in (shift_x, shift_z)], axis=1)
-    of_choices = ((pulls * (choices == k)[:, None], transposed(shift) @ numbers) for k, shift in enumerate(shifts))
+    of_choices = ((pulls * (choices == k)[:, None], shift.mT @ numbers) for k, shift in enumerate(shifts))
     to_teacher, told = ((a[:, :, None] * b[:, :, :, None]).sum(1) for a, b in ((g, z), independent))
     sums = (
         _by_law(setting, g, _mix_tokens(c, g)),
@@ -145,8 +139,8 @@ def _general_means(points, lowest, setting, overlaps, anew):
         (moreau - ((h - w) * forces).sum(2) / 2).sum(1),
         moreau.sum(1),
         test_loss.sum(1),
-        to_teacher @ transposed(told),
-        sum(pull @ transposed(shifted) for pull, shifted in of_choices),
+        to_teacher @ told.mT,
+        sum(pull @ shifted.mT for pull, shifted in of_choices),
     )
     return [values / n for values in sums]
 
@@ -158,7 +152,7 @@ def _mix_tokens(matrix, fields):
 
 def _by_law(setting, left, right):
     """Sums of products of fields (scrambles, L, i, n) and (scrambles, L, j, n) over the tokens of each law and n."""
-    by_token = left @ transposed(right)
+    by_token = left @ right.mT
     return by_token if len(setting.rho) > 1 else by_token.sum(1, keepdims=True)
 
 
@@ -191,7 +185,7 @@ def unfitted(task: Task) -> float:
 def told_of_teacher(setting: Setting, root: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ``root^-1 theta`` (k, r, t), and Cholesky factors (k, t, t) of the rest of the teacher's variance."""
     aligned, rho = solve_linear(root, theta), setting.rho
-    left = rho[:, None] * np.eye(rho.shape[1]) - transposed(aligned) @ aligned
+    left = rho[:, None] * np.eye(rho.shape[1]) - aligned.mT @ aligned
     return aligned, cholesky(np.maximum(left, UNTOLD * rho[:, None]) if rho.shape[1] == 1 else left)
 
 
@@ -204,11 +198,11 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
     """
     root, free = cholesky(overlaps.q), overlaps.q != 0
     aligned, rest = told_of_teacher(setting, root, overlaps.theta)
-    theta = transposed(solve_linear(transposed(rest), transposed(alpha * averages.teacher_noise)))
-    V = solve_linear(transposed(root), aligned @ transposed(theta) - alpha * transposed(averages.student_noise))
+    theta = solve_linear(rest.mT, (alpha * averages.teacher_noise).mT).mT
+    V = solve_linear(root.mT, aligned @ theta.mT - alpha * averages.student_noise.mT)
     theta = (theta + alpha * averages.teacher_pull[..., None, :, None] / setting.rho[:, None]) * (overlaps.theta != 0)
     m = alpha * averages.pull * (overlaps.m != 0)
-    return Hats(alpha * averages.power * free, m, theta, (V + transposed(V)) / 2 * free)
+    return Hats(alpha * averages.power * free, m, theta, (V + V.mT) / 2 * free)
 
 
 def update(setting: Setting, hats: Hats) -> Overlaps:
@@ -264,31 +258,30 @@ def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) ->
     m, (r, t) = overlaps.m, theta.shape[-2:]
     if r == t == 1:
         return {"q": q[..., 0, 0], "m": m[..., 0], "theta": theta[..., 0, 0], "V": V[..., 0, 0]}
-    q, theta, V = q / variance, (theta if t > 1 else theta[..., 0]) / variance, V / variance
-    if flat and t > 1:
-        of_teachers = variance * np.linalg.norm(theta, axis=-2)
-        sizes = flat_overlaps(variance, q, m, theta[..., 0]) | {"theta": np.linalg.norm(of_teachers, axis=-1)}
-        return sizes | {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
+    q, theta, V = q / variance, theta / variance, V / variance
     if flat:
         return flat_overlaps(variance, q, m, theta)
-    return {"q": q, "m": m, "theta": theta, "V": V}
+    return {"q": q, "m": m, "theta": theta if t > 1 else theta[..., 0], "V": V}
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return the overlaps q (r, r), m (r,) and theta (r,) of columns of weights, without sigma^2, as scalars by name.
+    """Return overlaps q (r, r), m (r,) and theta (r, t), without sigma^2, as scalars by name.
 
-    With one column these are q, m and theta, with sigma^2. With more columns they are the trace of sigma^2 q, the norms
-    of m and of sigma^2 theta over the columns, and, without sigma^2, the entries q_11, q_12, ..., m_1, ... and
-    theta_1, ...
+    With one column of weights and one of the teacher these are q, m and theta, with sigma^2. With more they are the
+    trace of sigma^2 q and the norms of m and of sigma^2 theta; without sigma^2 the entries q_11, q_12, ..., m_1, ...
+    and, with the first column of the teacher, theta_1, ..., of several columns of weights; and teacher_1, ..., the
+    norms of sigma^2 theta with each of several columns of the teacher.
     """
-    r = q.shape[-1]
-    if r == 1:
-        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0]}
-    scalars = {
-        "q": variance * np.trace(q, axis1=-2, axis2=-1),
-        "m": np.linalg.norm(m, axis=-1),
-        "theta": variance * np.linalg.norm(theta, axis=-1),
-    }
-    scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
-    scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
-    return scalars | {f"theta_{i + 1}": theta[..., i] for i in range(r)}
+    r, t = theta.shape[-2:]
+    if r == t == 1:
+        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0, 0]}
+    of_teachers = variance * np.linalg.norm(theta, axis=-2)
+    scalars = {"q": variance * np.trace(q, axis1=-2, axis2=-1), "m": np.linalg.norm(m, axis=-1)}
+    scalars["theta"] = np.linalg.norm(of_teachers, axis=-1)
+    if r > 1:
+        scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
+        scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
+        scalars |= {f"theta_{i + 1}": theta[..., i, 0] for i in range(r)}
+    if t > 1:
+        scalars |= {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
+    return scalars

@@ -84,20 +84,13 @@ class Setting:
 
     def choices(self, points: np.ndarray) -> np.ndarray:
         """Which choice of clusters each sentence has (...,), from its normal numbers (..., dimensions)."""
-        if len(self.odds) == 1:
-            return np.zeros(points.shape[:-1], dtype=int)
         return np.searchsorted(self.odds.cumsum()[:-1], ndtr(points[..., -1]))
-
-    @property
-    def correlations(self) -> np.ndarray:
-        """Correlations of the tokens' entries (L, L)."""
-        return self.architecture.covariance(self.task) / self.task.sigma**2
 
     @property
     def covariance(self) -> np.ndarray:
         """Mean covariance C (L, L) of the tokens' entries."""
         scale = np.sqrt(self.shares.sum(axis=0)[self.law_of])
-        return self.correlations * np.outer(scale, scale)
+        return self.architecture.correlations * np.outer(scale, scale)
 
 
 class Hats(NamedTuple):
@@ -130,7 +123,7 @@ def weights(setting: Setting, hats: Hats) -> Weights:
     X = inverse(lam * np.eye(V.shape[-1]) + V, SOFTEST * lam)
     along, m = theta * teacher[:, None], hats.m[..., None, :, None]
     places = encoding[:, None, None] * m
-    field = q + along @ transposed(theta) + places @ transposed(m)
+    field = q + along @ theta.mT + places @ m.mT
     shifted = X @ field
     square = shifted @ X
     trace, energy = (matrix.trace(axis1=-2, axis2=-1) / 2 for matrix in (square, shifted))
@@ -190,12 +183,7 @@ def inverse(A: np.ndarray, least: float) -> np.ndarray:
     if A.shape[-1] == 1:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)
-    return axes / np.maximum(values, least)[..., None, :] @ transposed(axes)
-
-
-def transposed(A: np.ndarray) -> np.ndarray:
-    """Return the transposes of matrices (..., r, t)."""
-    return A.swapaxes(-1, -2)
+    return axes / np.maximum(values, least)[..., None, :] @ axes.mT
 
 
 def lift(A: np.ndarray, least: float) -> np.ndarray:

@@ -66,7 +66,7 @@ class Gap(NamedTuple):
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
         (second,) = others
         # The scrambles serve both branches, and most of the error cancels in the difference.
-        error = standard_error(first.energies - second.energies)
+        error = standard_error(first.spread["train_loss"] - second.spread["train_loss"])
         value, slope = first.free_energy - second.free_energy, first.train_slope - second.train_slope
         return cls(value, slope, error, solutions)
 

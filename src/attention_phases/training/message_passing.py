@@ -13,7 +13,7 @@ leaves weights at zero on which the pull is too small.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ from ..theory.stability import modes
 from .optimizers import start_weights
 from .trials import measure
 
-STEPS, TOLERANCE = 1000, 1e-12
+STEPS, TOLERANCE = 1000, 1e-12  # of the relative change of Q in one iteration
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
 SPARE, POINTS = 0.25, 2**10  # of the way from the least damping to 1; a scramble, for the modes
 
@@ -47,17 +47,12 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """Message passing from one start: its last state, and how it came there.
-
-    Args:
-        history: by iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over
-            that of Q.
-        converged: the last change is at most the tolerance.
-    """
+    """Message passing from one start: its last state, and how it came there."""
 
     state: State
+    # By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that of Q.
     history: pd.DataFrame
-    converged: bool
+    converged: bool  # the last change is at most the tolerance
 
 
 @dataclass(frozen=True)
@@ -215,11 +210,7 @@ def _slopes(w: np.ndarray, targets: np.ndarray, V: float, variance: float, e: fl
 
 def damped(old: State, new: State, damping: float) -> State:
     """The share `damping` of the old state, and the rest of the new one."""
-
-    def mixed(before: Any, after: Any) -> Any:
-        return damping * before + (1 - damping) * after
-
-    return State(*map(mixed, old, new))
+    return State(*(damping * before + (1 - damping) * after for before, after in zip(old, new)))
 
 
 def iterate(
@@ -228,7 +219,6 @@ def iterate(
     state: State,
     damping: float = DAMPING,
     steps: int = STEPS,
-    tolerance: float = TOLERANCE,
     report: Callable[[int, float], object] | None = None,
 ) -> Run:
     """Iterate until the weights stand still.
@@ -236,9 +226,7 @@ def iterate(
     Args:
         data: a training set, taken as `limiting` makes it.
         state: from `start_state`, or of an earlier run.
-        damping: share of the old state that is kept, in [0, 1).
-        steps: at most so many iterations.
-        tolerance: on the relative change of Q in one iteration.
+        damping, steps: as for `message_passing`.
         report: called after each iteration with the number of iterations and the change.
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
@@ -251,11 +239,11 @@ def iterate(
         return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]
-    while len(history) <= steps and history[-1]["change"] > tolerance:
+    while len(history) <= steps and history[-1]["change"] > TOLERANCE:
         new = damped(state, step(task, data, state), damping)
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))
         if report:
             report(len(history) - 1, float(change))
-    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= tolerance)
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= TOLERANCE)

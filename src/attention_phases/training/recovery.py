@@ -24,17 +24,11 @@ START = 0.05  # size of the random weights; the teacher's is 1
 
 
 class Recovery(NamedTuple):
-    """Where message passing ended.
+    """Where message passing ended."""
 
-    Args:
-        q: squared cosine of the estimate with the teacher
-        steps: iterations made
-        converged: it stands still, or knows the teacher
-    """
-
-    q: float
-    steps: int
-    converged: bool
+    q: float  # squared cosine of the estimate with the teacher
+    steps: int  # iterations made
+    converged: bool  # it stands still, or knows the teacher
 
 
 def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) -> np.ndarray:

@@ -2,15 +2,13 @@
 
 The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. The loss is
 ``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T.
-
-All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
 from math import exp, sqrt
 
 import numpy as np
 
-from ...compiled import njit
+from ...machine import njit
 
 MAX_STEPS = 100
 FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less curvature in some direction only
@@ -20,32 +18,24 @@ SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w,
 
 
 @njit(cache=True)
-def softmax_rows(scores, S):
-    """softmax of each row of `scores` (L, L), into S."""
-    for a in range(len(scores)):
-        top = scores[a, 0]
-        for b in range(1, len(scores)):
-            top = max(top, scores[a, b])
-        total = 0.0
-        for b in range(len(scores)):
-            S[a, b] = exp(scores[a, b] - top)
-            total += S[a, b]
-        for b in range(len(scores)):
-            S[a, b] /= total
-
-
-@njit(cache=True)
 def attention(h, M, S):
     """Attention S (L, L) of fields h (N,), into S."""
     r = len(M)
     for a in range(len(S)):
+        top = -np.inf
         for b in range(len(S)):
-            total = 0.0
+            score = 0.0
             for k in range(r):
                 for j in range(r):
-                    total += h[a * r + k] * M[k, j] * h[b * r + j]
-            S[a, b] = total
-    softmax_rows(S, S)
+                    score += h[a * r + k] * M[k, j] * h[b * r + j]
+            S[a, b] = score
+            top = max(top, score)
+        total = 0.0
+        for b in range(len(S)):
+            S[a, b] = exp(S[a, b] - top)
+            total += S[a, b]
+        for b in range(len(S)):
+            S[a, b] /= total
 
 
 @njit(cache=True)
@@ -96,8 +86,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
         for b in range(count):
             u[0, a, b] = S[a, b] * (u[0, a, b] - mean)
         for b in range(count):  # D_b = dT_ab/dh
-            for i in range(size):
-                D[b, i] = 0.0
+            D[b, :] = 0.0
             for k in range(r):
                 for j in range(r):
                     D[b, a * r + k] += M[k, j] * h[b * r + j]
@@ -188,8 +177,7 @@ def descend(h, known, w, Y, C, M, A, work):
             size += step[i] * step[i]
             slope += gradient[i] * step[i]
         if size < 1e-16:  # Newton's error after this step is the square of it
-            for i in range(n):
-                h[i] += step[i]
+            h += step
             return value
         factor = 1.0
         while True:
@@ -199,8 +187,7 @@ def descend(h, known, w, Y, C, M, A, work):
             if after <= value + 1e-4 * factor * slope + 1e-15 or factor < 1e-12:
                 break
             factor *= 0.5
-        for i in range(n):
-            h[i] = trial[i]
+        h[:] = trial
         value = after
     return np.inf
 

@@ -3,15 +3,13 @@
 The loss of the fields h = (h_1, h_2) is  ell(h) = sigma^2 sum_a (S_aa(h) - T_a)^2 + a constant,
 with S_11 = logistic(h_1 (h_1 - h_2)), S_22 = logistic(h_2 (h_2 - h_1)) and T_a = (1 + Y_aa - Y_ab)/2:
 a row of S sums to one, so it meets the teacher's row best at T_a.
-
-All compiled code is in this one file: Numba's cache notices a change only in the file of the outermost function.
 """
 
 from math import exp, log, sqrt
 
 import numpy as np
 
-from ...compiled import njit
+from ...machine import njit
 
 NARROWEST = 0.5  # least (h_1 - h_2)^2 of a start: the scores of equal fields are zero
 MAX_STEPS = 100
@@ -129,9 +127,15 @@ def starts(w1, w2, t1, t2):
 def search(w1, w2, t1, t2, V, variance):
     """Return the two lowest minima of the Moreau objective that are found from `w` and from `starts`.
 
-    Each is (h1, h2, objective), NaN with an infinite objective where there is none. Of uniform fields with
+    Each is (h1, h2, objective), NaN with an infinite objective where there is none. The first is the proximal point
+    with the Moreau envelope; its objective is infinite if no start led to a minimum. Of uniform fields with
     ``|w_a| <= 2`` and V from 20 to 250 about one in 10^5 has a lower minimum still, up to 4 one in 10^4. On no branch
     are fields beyond 2 within five standard deviations where V is large enough for several minima.
+
+    Args:
+        w1, w2: cavity fields
+        t1, t2: what S_11 and S_22 should be
+        V, variance: sigma^2 chi and sigma^2
     """
     other = NONE
     best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
@@ -162,97 +166,66 @@ def follow(kept, w1, w2, t1, t2, V, variance):
     return best, hessian(best, t1, t2, V, variance)
 
 
-@njit(cache=True)
-def prox(w1, w2, t1, t2, V, variance):
-    """Return the global minimiser of the Moreau objective: the lowest minimum that `search` finds.
-
-    The result is (h1, h2, objective): the Moreau envelope, infinite if no start led to a minimum.
-
-    Args:
-        w1, w2: cavity fields
-        t1, t2: what S_11 and S_22 should be
-        V, variance: sigma^2 chi and sigma^2
-    """
-    return search(w1, w2, t1, t2, V, variance)[0]
-
-
-@njit(cache=True)
-def response(bend):
-    """Return the entries 11, 12, 22 of d(h* - w)/dw between the jumps of h*: the inverse of `hessian`, minus 1."""
-    h11, h12, h22 = bend
-    determinant = h11 * h22 - h12 * h12
-    return h22 / determinant - 1.0, -h12 / determinant, h11 / determinant - 1.0
-
-
 @njit(cache=True, nogil=True)
 def forces(w, t, V, variance):
     """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and their Moreau envelopes (N,).
 
     The envelopes are without the loss's constant.
 
-    Args:
-        w, t: (2, N), cavity fields, and what S_11 and S_22 should be
-        V, variance: sigma^2 chi and sigma^2
+    w and t are (2, N), otherwise the arguments are those of `search`.
     """
     r, envelopes = np.empty(w.shape), np.empty(w.shape[1])
     for i in range(w.shape[1]):
-        h1, h2, envelopes[i] = prox(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)
+        h1, h2, envelopes[i] = search(w[0, i], w[1, i], t[0, i], t[1, i], V, variance)[0]
         r[0, i] = (h1 - w[0, i]) / V
         r[1, i] = (h2 - w[1, i]) / V
     return r, envelopes
-
-
-@njit(cache=True)
-def teacher_targets(y1, y2, omega, lean1, lean2):
-    """Return T_a = (1 + Y_aa - Y_ab)/2 of the teacher's attention (Eq. 16); lean_a = A_aa - A_ab."""
-    t1 = (1.0 - omega) * logistic(y1 * (y1 - y2)) + 0.5 * omega * (1.0 + lean1)
-    t2 = (1.0 - omega) * logistic(y2 * (y2 - y1)) + 0.5 * omega * (1.0 + lean2)
-    return t1, t2
-
-
-@njit(cache=True)
-def add_scramble(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2, sums):
-    """Add the sentences of one scramble, see `scramble_means`, to `sums` (10,)."""
-    root = sqrt(q)
-    aligned = theta / root
-    rest = sqrt(rho - aligned * aligned)
-    for i in range(len(z)):
-        x1, x2, z1, z2 = z[i]
-        w1 = root * x1 + m
-        w2 = root * x2 - m
-        t1, t2 = teacher_targets(aligned * x1 + rest * z1, aligned * x2 + rest * z2, omega, lean1, lean2)
-        if anew:
-            (h1, h2, moreau), other = search(w1, w2, t1, t2, V, variance)
-            bend = hessian((h1, h2), t1, t2, V, variance)
-            lowest[i, 0, 0], lowest[i, 0, 1] = h1, h2
-            lowest[i, 1, 0], lowest[i, 1, 1] = other[0], other[1]
-        else:
-            (h1, h2, moreau), bend = follow(lowest[i], w1, w2, t1, t2, V, variance)
-        r1 = (h1 - w1) / V
-        r2 = (h2 - w2) / V
-        j11, j12, j22 = response(bend)
-        sums[0] += r1 * r1 + r2 * r2
-        sums[1] += r1 * x1 + r2 * x2
-        sums[2] += r1 - r2
-        sums[3] += r1 * z1 + r2 * z2
-        sums[4] += moreau - 0.5 * V * (r1 * r1 + r2 * r2)
-        sums[5] += moreau
-        e1 = logistic(w1 * (w1 - w2)) - t1
-        e2 = logistic(w2 * (w2 - w1)) - t2
-        sums[6] += variance * (e1 * e1 + e2 * e2)
-        sums[7] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
-        sums[8] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
-        sums[9] += j11**2 + j22**2 + 2.0 * j12**2
 
 
 @njit(cache=True, nogil=True)
 def scramble_means(z, lowest, anew, q, m, theta, V, rho, omega, variance, lean1, lean2):
     """Return the ten entries of `equations.Averages` over scrambles z (scrambles, N, 4), losses without their constant.
 
+    The loss is that of `equations.loss_of`: lean_a = A_aa - A_ab.
     With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
     (scrambles, N, 2, 2); otherwise the descents start from what an earlier search stored there.
     """
     sums = np.zeros((len(z), 10))
-    for i in range(len(z)):
-        add_scramble(z[i], lowest[i], anew, q, m, theta, V, rho, omega, variance, lean1, lean2, sums[i])
+    root = sqrt(q)
+    aligned = theta / root
+    rest = sqrt(rho - aligned * aligned)
+    for s in range(len(z)):
+        for i in range(z.shape[1]):
+            x1, x2, z1, z2 = z[s, i]
+            w1 = root * x1 + m
+            w2 = root * x2 - m
+            y1 = aligned * x1 + rest * z1
+            y2 = aligned * x2 + rest * z2
+            t1 = (1.0 - omega) * logistic(y1 * (y1 - y2)) + 0.5 * omega * (1.0 + lean1)
+            t2 = (1.0 - omega) * logistic(y2 * (y2 - y1)) + 0.5 * omega * (1.0 + lean2)
+            if anew:
+                (h1, h2, moreau), other = search(w1, w2, t1, t2, V, variance)
+                bend = hessian((h1, h2), t1, t2, V, variance)
+                lowest[s, i, 0, 0], lowest[s, i, 0, 1] = h1, h2
+                lowest[s, i, 1, 0], lowest[s, i, 1, 1] = other[0], other[1]
+            else:
+                (h1, h2, moreau), bend = follow(lowest[s, i], w1, w2, t1, t2, V, variance)
+            r1 = (h1 - w1) / V
+            r2 = (h2 - w2) / V
+            h11, h12, h22 = bend
+            # d(h* - w)/dw between the jumps of h* is the inverse of this Hessian, minus 1.
+            determinant = h11 * h22 - h12 * h12
+            j11, j12, j22 = h22 / determinant - 1.0, -h12 / determinant, h11 / determinant - 1.0
+            sums[s, 0] += r1 * r1 + r2 * r2
+            sums[s, 1] += r1 * x1 + r2 * x2
+            sums[s, 2] += r1 - r2
+            sums[s, 3] += r1 * z1 + r2 * z2
+            sums[s, 4] += moreau - 0.5 * V * (r1 * r1 + r2 * r2)
+            sums[s, 5] += moreau
+            e1 = logistic(w1 * (w1 - w2)) - t1
+            e2 = logistic(w2 * (w2 - w1)) - t2
+            sums[s, 6] += variance * (e1 * e1 + e2 * e2)
+            sums[s, 7] += (r1 * z1 + r2 * z2) * (x1 * z1 + x2 * z2)
+            sums[s, 8] += (r1 - r2) * ((x1 - x2) - aligned / rest * (z1 - z2)) / root
+            sums[s, 9] += j11**2 + j22**2 + 2.0 * j12**2
     return (sums / z.shape[1],)

@@ -135,7 +135,7 @@ def one_step(
     root, reason = root_near(model, rough.x), ""
     if y is None and root.settled:
         root, reason = _ground_state(root, root_near)
-    share, (q, _, theta, _) = root.valley.share, symmetric.overlaps
+    share, (q, _, theta, _) = root.valley.gap / (root.valley.q0 + root.valley.gap), symmetric.overlaps
     if not (1 - share) * q * task.sigma**2 > theta**2:  # the search ran off to a gap too large for any student
         return replace(_unbroken(symmetric, y), reason=UNSETTLED)
     split = SplitBranch(task, alpha, branch, 0.0, share)
@@ -221,7 +221,8 @@ def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep
 def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
     """A replica-symmetric solution as a `OneStep` without a gap."""
     q, m, theta, V = symmetric.overlaps
-    spread, none = symmetric.spread, np.zeros(len(symmetric.energies))
+    spread, losses = symmetric.spread, symmetric.spread["train_loss"]
+    none = np.zeros(len(losses))
     moved = Valley(spread["q"], none, spread["m"], spread["theta"], spread["V"], none)
     return OneStep(
         valley=Valley(q, 0.0, m, theta, V, y or 0.0),
@@ -232,7 +233,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         residual=symmetric.residual,
         reason=symmetric.reason,
         iterations=symmetric.iterations,
-        spread=_named(moved, symmetric.energies, symmetric.energies, none),
+        spread=_named(moved, losses, losses, none),
     )
 
 

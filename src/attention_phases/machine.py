@@ -1,7 +1,9 @@
-"""Work in processes of one thread each.
+"""How work runs on any machine: compiled, and in processes of one thread each.
 
 Data sets are the parallelism. Threads within a training wait for each other by spinning, thousands of times, and so
 for whatever else the machine does.
+
+Compiled code stays in one file per kernel: Numba's cache notices a change only in the file of the outermost function.
 """
 
 import os
@@ -22,23 +24,36 @@ ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPEN
 STARTING = 4.0  # seconds that processes take to load what a training needs: less work is done in this one
 
 
-class _Process(context.SpawnProcess):
-    """A process that does not run the caller's script again: that need not ask whether it is the main one."""
+def njit(**options):
+    """`numba.njit`; where compiled code cannot be kept, neither beside the source nor in HOME, without `cache`."""
+    import numba  # slow to load
 
-    @staticmethod
-    def _Popen(process):  # noqa: N802
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
+    def compiled(function):
         try:
-            return context.SpawnProcess._Popen(process)
-        finally:
-            sys.modules["__main__"] = main
+            return numba.njit(**options)(function)
+        except RuntimeError as error:
+            if "no locator available" not in str(error):
+                raise
+            return numba.njit(**{**options, "cache": False})(function)
+
+    return compiled
 
 
 class SpawnWithoutScript(context.SpawnContext):
-    """A context of such processes, for work that is a function of a module."""
+    """A context of processes for work that is a function of a module.
 
-    Process = _Process
+    They do not run the caller's script again, which need not ask whether it is the main one.
+    """
+
+    class Process(context.SpawnProcess):
+        @staticmethod
+        def _Popen(process):  # noqa: N802
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return context.SpawnProcess._Popen(process)
+            finally:
+                sys.modules["__main__"] = main
 
 
 @contextmanager

@@ -14,30 +14,28 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from attention_phases.errors import BadInput
-from attention_phases.measured import UNKNOWN, Measured
-from attention_phases.records import canonical
-from attention_phases.task import Task
-from attention_phases.theory.branches import OWN
-from attention_phases.theory.equations import Scalars
-
-from ..analysis.beside_published import (
+from attention_book.analysis.beside_published import (
     CELL,
     LOSSES,
-    NAME,
     OVERLAPS,
     SQUARES,
     encodings,
     ours,
     standard_scores,
 )
-from ..analysis.instances import GAPS, in_errors
-from ..analysis.thresholds import crossing, curve, last_fall
-from ..experiments.cells import StudentCell
-from ..experiments.published_rule import rule_step
-from ..paths import DATA, stored_table
-from ..store import parquet
-from ..store.provenance import environment, restore
+from attention_book.analysis.instances import GAPS, in_errors
+from attention_book.analysis.thresholds import crossing, curve, last_fall
+from attention_book.experiments.cells import StudentCell
+from attention_book.experiments.published_rule import rule_step
+from attention_book.paths import DATA, stored_table
+from attention_book.store import parquet
+from attention_book.store.provenance import environment, restore
+from attention_phases.errors import BadInput
+from attention_phases.measured import UNKNOWN, Measured
+from attention_phases.records import canonical
+from attention_phases.task import Task
+from attention_phases.theory.branches import OWN
+from attention_phases.theory.equations import Scalars
 
 TABLE_FILES = {  # SHA-256 of each
     "results_mean_standardA.csv": "0f33d867a71cbb6f74ecc86e1c1d1e5a778d9ade7812cdf14902e4e4f7a8dd6c",
@@ -67,6 +65,7 @@ TABLES = (
     PublishedTable("results_scaling.csv", "results_std_scaling.csv", "standard", "tied", 70),
     PublishedTable("results_mean_r=2.csv", "results_std_r=2.csv", "standard", "rank2", 10),
 )
+NAME = "published_tables"  # of the table that is kept
 EXPERIMENTS = ("fig02", "fig03", "fig07", "fig08", "fig09", "published_cells", "fig11", "fig14_random")
 CROSSING = {  # quantity and start of what falls below what at a threshold
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
@@ -163,7 +162,7 @@ def stored_students():
 
     Ours reads the positions too. In large dimension that adds `encodings`; in small ones the model is fitted again.
     """
-    from ..experiments.simulation import linear_baselines  # with torch, slow to load
+    from attention_book.experiments.simulation import linear_baselines  # with torch, slow to load
 
     paths = [path for name in EXPERIMENTS if (path := DATA / f"{name}.parquet").exists()]
     paths = paths or [stored_table(EXPERIMENTS[0])]  # which says what is missing
