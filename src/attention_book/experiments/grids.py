@@ -109,11 +109,13 @@ def own_cells(sizes, experiment):
 
 
 def _own_cell(experiment, **values):
-    from attention_phases.training.optimizers import OPTIMIZERS  # with torch, slow to load
+    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # with torch, slow to load
 
     task = Task(**{name: values[name] for name in OF_TASK if name in values})
     architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
     check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
+    for start in values["starts"]:
+        check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
     size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
     cell = StudentCell(experiment, task, *size)
     cell.sentences()  # refuses a size that is none

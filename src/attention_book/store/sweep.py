@@ -231,13 +231,14 @@ def cluster(address: str) -> Iterator[Executor]:
     import logging
 
     from distributed import Client  # slow to load
+    from distributed.comm import get_address_host_port
 
-    if not address.rpartition("://")[2]:
-        raise BadInput("scheduler", address, "an address such as tcp://host:8786")
     try:
-        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+        get_address_host_port(address, strict=True)  # a client that refuses it complains again when it is dropped
     except ValueError as error:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
+    try:
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except Exception as error:  # whatever comes of what else answers there
         raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line

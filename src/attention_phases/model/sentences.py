@@ -16,6 +16,7 @@ from ..errors import BadInput, check_count, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
+MOST = 1e12  # numbers of a data set: more have a place nowhere
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
@@ -25,6 +26,8 @@ def sentence_count(alpha: float, d: int) -> int:
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
         raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
+    if n * d > MOST:
+        raise BadInput("d", d, f"so small that alpha d^2 <= {MOST:g} at alpha = {alpha:g}")
     return n
 
 

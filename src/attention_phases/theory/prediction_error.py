@@ -31,8 +31,8 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
     True
 
     Args:
-        overlaps: q, m and theta by name, such as those of a `Solution`, of `two_tokens.overlaps`, or a row of `train`;
-            also rho and m_teacher, of the teacher, or else their limits
+        overlaps: q, m and theta by name, such as those of a `Solution`; at finite d also rho and m_teacher, those of
+            the teacher, which `message_passing` and `two_tokens.overlaps` give
         d: embedding dimension; infinite for the high-dimensional limit
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
         given: weight of A that the student adds itself to its attention
@@ -51,6 +51,8 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
         raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
     if task.structured and d < inf:
         raise BadInput("d", d, "left out for a task with structure, see general_test_error")
+    if d < inf and of("rho") is None:
+        raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
     rho, m_teacher = of("rho", limit.item()), of("m_teacher", 0.0)
     if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")

@@ -104,7 +104,7 @@ def solve(
     True
 
     The `reason` of the solution says why it did not converge, if it did not. `BadInput` names a parameter outside its
-    range; FloatingPointError or LinAlgError mean parameters so extreme that nothing can be computed.
+    range; ArithmeticError or LinAlgError mean parameters so extreme that nothing can be computed.
 
     Args:
         alpha: sample complexity

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import check_choice, check_several
+from ..errors import BadInput, check_choice, check_several
 from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
@@ -69,6 +69,8 @@ def train(
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     size = task, alpha, d, architecture
     jobs = [(data_set(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
+    if len({*seeds}) < len(seeds):
+        raise BadInput("seeds", seeds, "different numbers, of independent data sets")
     tables = spread(_trial, jobs, workers, report)
     return pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
 
