@@ -96,8 +96,13 @@ def gallery(app, to):
         figures = app.env.get_doctree(page).findall(nodes.figure) if page.startswith(MADE) else ()
         if figure := next(iter(figures), None):
             title = escape(app.env.titles[page].astext())
-            wide = Path(app.env.doc2path(page)).parent / "figures" / f"{figure['ids'][0]}-wide.svg"
-            name = wide.name if wide.exists() else f"{figure['ids'][0]}.svg"
-            picture = f'<img src="../figures/{name}" alt="" loading="lazy">'
-            tiles.append(f'<a href="{app.builder.get_relative_uri(LANDING, page)}">{picture}<span>{title}</span></a>')
+            name = figure["ids"][0]
+            image = Path(app.env.images[figure.next_node(nodes.image)["uri"]][1]).stem
+            wide = (Path(app.env.doc2path(page)).parent / "figures" / f"{name}-wide.svg").exists()
+            dark = f"figures/{name}-wide-dark.svg" if wide else f"{app.builder.imagedir}/{image}-dark.svg"
+            both = {"light": f"figures/{name}{'-wide' * wide}.svg", "dark": dark}
+            pictures = "".join(
+                f'<img src="../{path}" class="only-{theme}" alt="" loading="lazy">' for theme, path in both.items()
+            )
+            tiles.append(f'<a href="{app.builder.get_relative_uri(LANDING, page)}">{pictures}<span>{title}</span></a>')
     return f'<div class="gallery">{"".join(tiles)}</div>'

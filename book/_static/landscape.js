@@ -84,6 +84,7 @@
     const several = shown(), alpha = job.alphas[slider.value], count = job.seeds.length;
     value.textContent = alpha.toFixed(1);
     said.textContent = `Your browser has trained on ${several.length} of ${count} data sets …`;
+    root.classList.toggle("waiting", !several.length);
     if (!several.length) return;
     drawPlane(together(several));
     drawCut(together(several));

@@ -1,5 +1,5 @@
 /* What scrolls is reached with the Tab key, and only that; what the theme leaves without a name gets one. A formula and
-   the punctuation after it stay on one line; the list of pages shows the one that is open. Paper has no folds: what is
+   the punctuation after it stay on one line; values of a table that folds have their names; the list of pages shows the one that is open. Paper has no folds: what is
    folded opens for a print, but for code and what is behind figures. */
 (() => {
   const scrolls = ".bd-article :is(table, pre, .scrolled, mjx-container[display='true'])";
@@ -29,6 +29,12 @@
     text.previousSibling.before(whole);
     whole.append(whole.nextSibling, text);
   }
+  for (const row of document.querySelectorAll("table.several-lines tbody tr"))  // for a phone
+    [...row.cells].forEach((cell, i) => {
+      const name = document.createElement("span"), heads = row.closest("table").tHead.rows[0].cells;
+      [name.className, name.innerHTML] = ["of", heads[i].textContent.trim() && heads[i].innerHTML];
+      if (i || !row.closest(".titled")) cell.prepend(name);
+    });
   const bar = document.querySelector(".bd-sidebar-primary"), here = bar?.querySelector(".current.active");
   if (here) bar.scrollTop = here.offsetTop - bar.clientHeight / 2;
   // The theme marks, of the contents, the heading that came last into the upper part of the window: never those that

@@ -5,7 +5,8 @@
   const GREEK = {alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", lambda: "λ", sigma: "σ",
                  omega: "ω", zeta: "ζ", xi: "ξ", rho: "ρ"};
   const AROUND = 240, MOST = 30;  // letters of an excerpt; parts of the code
-  const TITLE = 12, HEADING = 5, TOGETHER = 20;  // what a word counts there; what its words beside one another do
+  // What a word counts there, and in a word of the glossary; what its words beside one another do.
+  const TITLE = 12, HEADING = 5, DEFINED = 18, TOGETHER = 20;
 
   const normal = text => text.toLowerCase().replace(/attention[-_]phases/g, "attentionphases")  // which is one name
     .replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
@@ -17,7 +18,8 @@
       file's name counts too: fig04_histogram. */
   const pages = Object.entries(SEARCH_TEXTS).map(([page, sections]) => sections.map(([anchor, heading, text], i) => {
     const name = i ? "" : page.split("/").pop().replaceAll("_", " ");
-    return {page, anchor, heading, text, of: wordsOf(`${heading} ${name}`), words: wordsOf(text)};
+    const counts = !i ? TITLE : anchor.startsWith("term-") ? DEFINED : HEADING;
+    return {page, anchor, heading, text, counts, of: wordsOf(`${heading} ${name}`), words: wordsOf(text)};
   }));
 
   /** Pages that have all words, best first: {section, score}, by the section that says most of them. */
@@ -27,11 +29,12 @@
       pages.filter(page => page.some(({of, words}) => holds(of, term) || holds(words, term))));
     const rare = counts.map(some => Math.log(1 + pages.length / (some.length || 1)));
     const rated = pages.filter(page => terms.length && counts.every(some => some.includes(page))).map(page => {
-      const scores = page.map(({of, words}, i) => {
-        const each = terms.map((term, k) => rare[k] * (Math.min(holds(of, term), 1) * (i ? HEADING : TITLE)
+      const scores = page.map(({of, words, counts, anchor}) => {
+        const each = terms.map((term, k) => rare[k] * (Math.min(holds(of, term), 1) * counts
           + holds(words, term) / (holds(words, term) + 2)));
         const together = terms.length > 1 && ` ${[...of, "", ...words].map(stem).join(" ")} `.includes(` ${whole}`);
-        return each.reduce((sum, some) => sum + some, 0) + TOGETHER * together;
+        const score = each.reduce((sum, some) => sum + some, 0) + TOGETHER * together;
+        return anchor === "all-figures" ? score / 2 : score;  // which only leads on
       });
       const most = Math.max(...scores), rest = scores.reduce((sum, some) => sum + some, 0) - most;
       return {section: page[scores.indexOf(most)], title: page[0].heading, score: most + rest / 4};
@@ -72,7 +75,8 @@
       show(`${page}.html${anchor}`, name, about ?? "Programming interface");
     Search.stopPulse();
     Search.title.textContent = "Search results";
-    Search.status.textContent = `${best.length} pages and ${functions.length} parts of the code found for “${query}”.`;
+    const several = ({length}, word) => `${length} ${word}${length === 1 ? "" : "s"}`;
+    Search.status.textContent = `${several(best, "page")} and ${several(functions, "part")} of the code found for “${query}”.`;
   }
 
   document.addEventListener("DOMContentLoaded", () => { Search.query = answer; });

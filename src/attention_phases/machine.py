@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import connection, context, get_context, parent_process
 from types import ModuleType
 from typing import Any
@@ -42,10 +42,15 @@ def njit(**options):
 class SpawnWithoutScript(context.SpawnContext):
     """A context of processes for work that is a function of a module.
 
-    They do not run the caller's script again, which need not ask whether it is the main one.
+    They do not run the caller's script again, which need not ask whether it is the main one. Of Ctrl-C their parent
+    tells.
     """
 
     class Process(context.SpawnProcess):
+        def run(self) -> None:
+            with suppress(KeyboardInterrupt):
+                super().run()
+
         @staticmethod
         def _Popen(process):  # noqa: N802
             main = sys.modules["__main__"]

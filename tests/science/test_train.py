@@ -11,7 +11,7 @@ import torch
 
 from attention_book.experiments.cells import StudentCell, work
 from attention_phases import Architecture, BadInput, Task
-from attention_phases.machine import ONE_THREAD, one_thread, spread
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
 from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
@@ -91,6 +91,13 @@ def test_a_training_has_one_thread(data):
         assert torch.get_num_threads() == 2 and set(seen) == {1}
     finally:
         torch.set_num_threads(before)
+
+
+def test_of_ctrl_c_a_waiting_process_says_nothing():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    SpawnWithoutScript().Process(target=interrupted).run()
 
 
 def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):

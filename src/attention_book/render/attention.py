@@ -75,7 +75,7 @@ def _draw_matrix(axes, matrix, sequence):
     form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
     for (i, j), value in np.ndenumerate(matrix):
         colour = "white" if value > 0.5 else "#222222"
-        axes.text(j, i, number(100 * value, form), ha="center", va="center", fontsize=7.5, color=colour)
+        axes.text(j, i, number(100 * value, form), ha="center", va="center", fontsize=9, color=colour)
         if sequence[i] == sequence[j]:
             axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
     axes.set_xticks(range(len(sequence)), sequence, fontsize=10)

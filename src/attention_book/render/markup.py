@@ -7,13 +7,14 @@ A column `x` may come with `x_error` (its standard error), `x_std` (the standard
 import re
 from dataclasses import dataclass
 from html import escape
-from math import ceil, floor, isfinite, isnan, log10
+from math import floor, isfinite, isnan, log10
 from numbers import Number
 
 import pandas as pd
 
 from attention_phases.measured import Measured, with_error
 
+from ..published import LIMIT
 from .headings import HEADINGS, SCALES, SYMBOLS, Heading
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
@@ -47,7 +48,8 @@ class Table:
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
-        note = f"{shared(self.frame)}. In errors: the difference over the standard error of both sides"
+        in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
+        note = f"{shared(self.frame)}. {in_errors}"
         table = as_html(readable(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 
@@ -61,8 +63,8 @@ class Table:
 def as_html(frame, caption, folded=False, note=""):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
-    A row that is wider than a phone takes several lines there, of five columns at most, after a line of its own for
-    what it is about, if that is in words.
+    A row that is wider than a phone takes several lines there, after a line of its own for what it is about, if that
+    is in words; each other value follows its column's name.
 
     note: what is the same in all rows, after the caption; other arguments as of `Table`.
     """
@@ -77,14 +79,12 @@ def as_html(frame, caption, folded=False, note=""):
     above = note if folded else f"{caption}{note and '. '}{note}"
     shown = f"<caption>{above}</caption>" if above else ""
     titled = not kinds[names[0]]
-    columns = len(names) - titled
-    lines = ceil(columns / 5)
     classes = "comparison"
     if _width(head, rows) > PHONE:
         classes += " several-lines" + " titled" * titled
     table = (
         f'<div class="scrolled" id="{anchor(caption)}" role="region" tabindex="0" aria-label="{escape(title)}">'
-        f'<table class="{classes}" style="--columns: {ceil(columns / lines)}">{shown}<thead>{_row(head)}</thead>'
+        f'<table class="{classes}">{shown}<thead>{_row(head)}</thead>'
         f"<tbody>{''.join(map(_row, rows))}</tbody></table></div>"
     )
     return f"<details><summary>{caption}</summary>{table}</details>" if folded else table
