@@ -57,11 +57,11 @@ TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-d
 # tests that need no book. Then what may have nothing beside it.
 test: $(READY)  ## everything that CI runs: style, types, notebooks, smoke book, tests
 	$(LINT)
-	$(BIN)/python tests/browser.py
 	$(TOGETHER) test-book test-all
 	$(BIN)/python -m pytest -m alone tests/book/test_sweep.py
 
-test-types:
+test-types:  # and a browser, which the notebooks beside it need not wait for
+	$(BIN)/python tests/browser.py
 	$(BIN)/basedpyright
 
 # File by file in the order of their names: two that start together compile different functions, the longest is not last.

@@ -3,8 +3,8 @@
     python benchmarks/busy.py [COMMAND ...]
 
 By turns, the medians of `TURNS`. Prints seconds quiet and busy and their ratio, and seconds of processor time, which
-say what threads cost that wait for each other. The last line is `simulate` over two processes of one thread each, by
-which its own default is judged. It needs a machine on which nothing else runs.
+say what threads cost that wait for each other. The last line is what `simulate` takes by default over what it takes in
+two processes of one thread each. It needs a machine on which nothing else runs.
 """
 
 import os
@@ -20,11 +20,11 @@ TURNS = 3
 STUDENTS = "simulate --d 1000 --alpha 1.5 --seeds 8 --optimizer"
 COMMANDS = {
     "lbfgs": f"{STUDENTS} lbfgs",
+    "two processes": f"{STUDENTS} lbfgs --workers 2",
     "one": "simulate --d 1000 --alpha 1.5 --seeds 1 --optimizer lbfgs",
     "gd": f"{STUDENTS} gd",
     "theory": "theory --alpha 2",
     "threshold": "threshold",
-    "two processes": f"{STUDENTS} lbfgs --workers 2",
 }
 
 
@@ -55,12 +55,16 @@ def measured(words, environment):
 def main(names):
     free = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
     print("command        quiet/s  busy/s  ratio  processor quiet/s  busy/s")
+    medians = {}
     for name in names:
         turns = measured(COMMANDS[name], free | ONE_THREAD if name == "two processes" else free)
         quiet, cpu_quiet, busy, cpu_busy = (median(turn[k][i] for turn in turns) for k in (0, 1) for i in (0, 1))
+        medians[name] = quiet
         print(
             f"{name:13}  {quiet:7.2f} {busy:7.2f}  {busy / quiet:5.2f}  {cpu_quiet:17.2f} {cpu_busy:7.2f}", flush=True
         )
+    if {"lbfgs", "two processes"} <= medians.keys():
+        print(f"lbfgs over two processes, quiet: {medians['lbfgs'] / medians['two processes']:.2f}")
 
 
 if __name__ == "__main__":

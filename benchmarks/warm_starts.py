@@ -12,7 +12,8 @@ import numpy as np
 
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import as_table, branch, follow, solve, threshold
+from attention_phases.theory import branch, follow, solve, threshold
+from attention_phases.theory.branches import as_table
 
 TASK = Task(omega=0.3)
 ALPHAS = (0.06, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)

@@ -11,7 +11,6 @@ import os
 import shutil
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
 
 import nbformat
 from filelock import FileLock
@@ -25,7 +24,7 @@ from attention_book.command_line.printing import about, print_anything
 from attention_book.experiments import PROFILES
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
-from attention_phases.machine import end_with_parent
+from attention_phases.machine import SpawnWithoutScript, end_with_parent
 
 SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 
@@ -72,7 +71,7 @@ def execute_all(values, kept, force, jobs):
 
     values: by text (a Path), the parameters that a profile sets.
     """
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=end_with_parent) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=SpawnWithoutScript(), initializer=end_with_parent) as pool:
         waiting = {
             pool.submit(execute, text, kept, parameters, force=force): text.stem for text, parameters in values.items()
         }

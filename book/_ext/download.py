@@ -40,6 +40,7 @@ def write(app, error):
 
 def plain(notebook, env):
     """An executed notebook, changed in place, without what only the book reads; `env` knows what references lead to."""
+    set_parameters(notebook)
     glued = [item for cell in notebook.cells if "outputs" in cell for item in extract_glue_data_cell(cell)]
     numbers = {name: output["data"]["text/plain"] for name, output in glued}
     for place, cell in reversed([*enumerate(notebook.cells, 1)]):
@@ -52,6 +53,21 @@ def plain(notebook, env):
                 if picture := output.get("data", {}).pop(SVG, None):
                     output["data"]["text/html"] = IMAGE.format(b64encode(picture.encode()).decode())
     return notebook
+
+
+def set_parameters(notebook):
+    """Give the cell of parameters the values of the run, which stand in a cell of their own below it."""
+    cells = [cell for tag in ("parameters", "injected-parameters") for cell in notebook.cells if is_tagged(cell, tag)]
+    if len(cells) == 2:
+        declared, injected = cells
+        given = {line.partition(" = ")[0]: line for line in injected.source.splitlines()}
+        lines = (line.partition("  #") for line in declared.source.splitlines())
+        declared.source = "\n".join(given.get(own.split(" = ")[0], own) + sign + says for own, sign, says in lines)
+        notebook.cells.remove(injected)
+
+
+def is_tagged(cell, tag):
+    return tag in cell.metadata.get("tags", ())
 
 
 def in_markdown(text, numbers, env):

@@ -22,7 +22,7 @@ ROUTES = {
         ["scorecard", "minima", "stability", "beyond_replica_symmetry", "reproducing"],
     ),
 }
-WORDS_A_MINUTE, FORMULAS_A_MINUTE = 200, 2  # of prose, and of formulas that stand alone
+WORDS_A_MINUTE, FORMULAS_A_MINUTE = 200, 1  # of prose, and of formulas that stand alone
 
 
 class Shown(nodes.General, nodes.Element):

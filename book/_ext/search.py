@@ -93,7 +93,9 @@ def plain(node):
 
 
 def formula(text):
-    """LaTeX as one would type it: α_c for `\\alpha_c`; what says how a letter looks is left out."""
+    """LaTeX as one would type it: α_c for `\\alpha_c`; what says how a letter looks, but a hat, is left out."""
+    part = r" *(\{[^{}]*\}|\\[A-Za-z]+|\w)"
+    text = re.sub(rf"\\[td]?frac{part}{part}", r"\1/\2", re.sub(rf"\\hat{part}", "\\1\u0302", text))
     text = re.sub(r"\\([A-Za-z]+) ?", lambda name: letter(name[1]) or SIGNS.get(name[1], ""), text)
     return re.sub(r"\\[,;:! ]|[{}$\\]", "", text)
 

@@ -3,15 +3,12 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy import special
 
 
 def softmax(scores: Any) -> Any:
     """Return the softmax along the last axis."""
-    if not isinstance(scores, np.ndarray):
-        return scores.softmax(-1)
-    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return weights / weights.sum(axis=-1, keepdims=True)
+    return special.softmax(scores, -1) if isinstance(scores, np.ndarray) else scores.softmax(-1)
 
 
 def attention(fields: Any) -> Any:
@@ -30,7 +27,7 @@ def target_attention(fields: Any, omega: float, matrix: Any) -> Any:
 def own_attention(fields: Any) -> Any:
     """Return S_aa = logistic(h_a (h_a - h_b)), by which each of two tokens attends to itself, of fields (2, ...)."""
     scores = fields * (fields - fields[[1, 0]])
-    return expit(scores) if isinstance(scores, np.ndarray) else scores.sigmoid()
+    return special.expit(scores) if isinstance(scores, np.ndarray) else scores.sigmoid()
 
 
 def pair_attention(fields: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import connection, context, get_context, parent_process
 from types import ModuleType
 from typing import Any
@@ -39,23 +39,26 @@ def njit(**options):
     return compiled
 
 
-class _Process(context.SpawnProcess):
-    """A process that does not run the caller's script again: that need not ask whether it is the main one."""
-
-    @staticmethod
-    def _Popen(process):  # noqa: N802
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")
-        try:
-            return context.SpawnProcess._Popen(process)
-        finally:
-            sys.modules["__main__"] = main
-
-
 class SpawnWithoutScript(context.SpawnContext):
-    """A context of such processes, for work that is a function of a module."""
+    """A context of processes for work that is a function of a module.
 
-    Process = _Process
+    They do not run the caller's script again, which need not ask whether it is the main one. Of Ctrl-C their parent
+    tells.
+    """
+
+    class Process(context.SpawnProcess):
+        def run(self) -> None:
+            with suppress(KeyboardInterrupt):
+                super().run()
+
+        @staticmethod
+        def _Popen(process):  # noqa: N802
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")
+            try:
+                return context.SpawnProcess._Popen(process)
+            finally:
+                sys.modules["__main__"] = main
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 Tokens may have structure: directions with variances of their own, and clusters (Assumptions 4.1 and C.1).
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import isclose, sqrt
 from typing import Any, NamedTuple
@@ -164,29 +163,26 @@ def _matrix(value: object) -> tuple:
     return tuple(map(tuple, entries.tolist()))  # pyright: ignore
 
 
-def _over_coordinates(values: Any, directions: tuple[Direction, ...], d: int) -> np.ndarray:
-    """Return the value of its direction for each of `d` coordinates, as the last axis: shares rounded to 1/d.
-
-    values: one for each direction, or a row of them for each token
-    """
-    ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in directions)])).astype(int)
-    return np.repeat(np.asarray(values), np.diff(ends), axis=-1)
+def _over_coordinates(task: Task, d: int, name: str) -> np.ndarray:
+    """Return what its direction has of this name for each of `d` coordinates, as the last axis: shares of 1/d."""
+    ends = np.rint(d * np.cumsum([0.0, *(direction.weight for direction in task.directions)])).astype(int)
+    values = np.array([getattr(direction, name) for direction in task.directions])
+    return np.repeat(values.T, np.diff(ends), axis=-1)
 
 
 def variances(task: Task, d: int) -> np.ndarray:
     """Variances of a token's coordinates, (d,), or (L, d) where the tokens have variances of their own."""
-    of_tokens = np.array([direction.eigenvalue for direction in task.directions]).T
-    return _over_coordinates(of_tokens, task.directions, d)
+    return _over_coordinates(task, d, "eigenvalue")
 
 
 def teacher_profile(task: Task, d: int) -> np.ndarray:
     """Mean squares of the entries of the teacher along the coordinates, (d,), in units of `Task.teachers`."""
-    return _over_coordinates([direction.teacher for direction in task.directions], task.directions, d)
+    return _over_coordinates(task, d, "teacher")
 
 
 def encoding(task: Task, d: int) -> np.ndarray:
     """The positional encoding of a token of mark 1, times sqrt(d): (d,), or `Task.encoding` 1_d without a spectrum."""
-    return _over_coordinates([direction.encoding**0.5 for direction in task.directions], task.directions, d)
+    return _over_coordinates(task, d, "encoding") ** 0.5
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
@@ -217,11 +213,10 @@ def _clusters(value: Any) -> tuple[Cluster, ...]:
     allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
     try:
         clusters = tuple(Cluster(float(choice[0]), *map(_floats, choice[1:])) for choice in value)
-        numbers = np.array([[*cluster.encoding, *cluster.teacher] for cluster in clusters], dtype=float)
-        lengths = {len(part) for cluster in clusters for part in cluster[1:]}
+        displaced = np.array([cluster[1:] for cluster in clusters])  # (clusters, along, L), else a ValueError
     except (TypeError, ValueError, IndexError):
         raise BadInput("clusters", value, allowed) from None
-    if len(lengths) > 1 or not np.isfinite(numbers).all():
+    if (clusters and displaced.ndim != 3) or not np.isfinite(displaced).all():
         raise BadInput("clusters", value, allowed)
     _check_weights("clusters", value, [cluster.weight for cluster in clusters])
     return clusters
@@ -231,8 +226,7 @@ def _floats(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else tuple(map(float, value))
 
 
-def _check_weights(name: str, value: Any, weights: Iterable[float]) -> None:
+def _check_weights(name: str, value: Any, weights: list[float]) -> None:
     """Refuse weights that are no probabilities; none at all is no structure."""
-    weights = list(weights)
     if weights and not (min(weights) > 0 and isclose(sum(weights), 1, abs_tol=1e-9)):
         raise BadInput(name, value, f"of positive weights that sum to 1, not to {sum(weights):.9g}")

@@ -473,6 +473,7 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
             f"{SPECTRUM} --architecture untied",
             "architecture = 'untied': must be tied or rank2, of two independent tokens",
         ),
+        ("simulate --d 1000000000 --quiet", "d = 1000000000: must be so small that alpha d^2 <= 1e+12 at alpha = 1.5"),
         ("optimal --omega 1 --d 50", "omega = 1.0: must be below 1"),
         ("optimal --tokens 65", "tokens = 65: must be at most 64 for the optimal learner"),
     ],
@@ -560,6 +561,7 @@ def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, mon
     ("address", "code", "words"),
     [
         ("nowhere", 2, "scheduler = 'nowhere': must be an address such as tcp://host:8786"),
+        ("tcp://host", 2, "scheduler = 'tcp://host': must be an address such as tcp://host:8786 (missing port"),
         ("foo://host:1", 2, "scheduler = 'foo://host:1': must be"),
         ("tcp://", 2, "scheduler = 'tcp://': must be an address such as tcp://host:8786"),
         ("tcp://127.0.0.1:1", 1, "scheduler tcp://127.0.0.1:1: no Dask scheduler answers"),

@@ -34,6 +34,15 @@ def glued(name, text):
     return new_output("display_data", kept, metadata=about)
 
 
+def test_a_parameter_stands_once_with_the_value_of_the_run():
+    cells = [
+        new_code_cell('size = "paper"  # a name\nomega = 0.3  # a number', metadata={"tags": ["parameters"]}),
+        new_code_cell('# Parameters\nsize = "smoke"', metadata={"tags": ["injected-parameters"]}),
+    ]
+    page = plain(new_notebook(cells=cells), SimpleNamespace(get_domain=DOMAINS.get))
+    assert [cell.source for cell in page.cells] == ['size = "smoke"  # a name\nomega = 0.3  # a number']
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_myst_becomes_markdown(text):
     code = new_code_cell("glue()", outputs=[glued("stable", "'0.7(3)'"), glued("share", "12.345")])

@@ -33,7 +33,8 @@ from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN
-from attention_phases.theory.kernels.two_tokens import prox, teacher_targets
+from attention_phases.theory.equations import teacher_fit
+from attention_phases.theory.kernels.two_tokens import search
 
 PAGE = HTML / "book/index.html"
 STATIC = HTML / "_static"
@@ -553,8 +554,8 @@ def test_misfits_and_bending_are_those_of_sentences(accounts, branch):
     y = task.sigma * rng.standard_normal((6000, 2))
     noise = np.sqrt(max(q - theta**2 / task.sigma**2, 0)) * rng.standard_normal(y.shape)
     before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
-    targets = [teacher_targets(*fields, task.omega, 0.2, 0.2) for fields in y]
-    after = np.array([prox(*w, *target, V, task.sigma**2)[:2] for w, target in zip(before, targets)])
+    targets = teacher_fit(task, y.T).T
+    after = np.array([search(*w, *target, V, task.sigma**2)[0][:2] for w, target in zip(before, targets)])
 
     def miss(h):
         return ((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2

@@ -17,13 +17,13 @@ from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
-from attention_phases.theory import as_table, ends, linear_baseline, loss_gap, solve, stability_limit, threshold
-from attention_phases.theory.branches import as_row, follow
-from attention_phases.theory.ends import border, branch_end
+from attention_phases.theory import ends, linear_baseline, solve, threshold
+from attention_phases.theory.branches import as_row, as_table, follow
+from attention_phases.theory.ends import border, branch_end, stability_limit
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NONE, seen_between
+from attention_phases.theory.thresholds import NONE, loss_gap, seen_between
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -283,6 +283,17 @@ def test_the_second_column_replaces_the_positions_where_its_loss_falls_below():
     assert gap[3.0] > 0 > gap[5.0]
     (second,) = rows.loc[rows["what"] == "second", "alpha"]  # on more points than the line
     assert 3.0 < second < 5.0
+
+
+def test_a_moved_threshold_has_its_errors_in_squares(monkeypatch):
+    symmetric, shift = SimpleNamespace(alpha=Measured(1.2, 0.03)), Measured(-0.1, 0.04)
+    moved = SimpleNamespace(symmetric=symmetric, shift=shift, reason="", solutions={"semantic": None})
+    for name in ("broken_critical", "broken_linear"):
+        monkeypatch.setattr(lines, name, lambda *_, **__: moved)
+    monkeypatch.setattr(lines, "one_step_row", lambda state: {})
+    rows = lines.broken_thresholds(cells.OneStepThresholdsCell("line", TASK, 2**6, 4))
+    assert [row["what"] for row in rows] == ["critical", "semantic", "linear", "semantic at linear"]
+    assert (rows[0]["alpha"], rows[0]["alpha_error"]) == pytest.approx((1.1, 0.05))
 
 
 # What is kept

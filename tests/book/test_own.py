@@ -40,6 +40,7 @@ def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
         ({"omega": [0.2, 2]}, r"omega = 2: must be in \[0, 1\]"),
         ({"alpha": "x"}, "alpha = 'x': must be a finite number > 0"),
         ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
+        ({"starts": "smantic"}, "start = 'smantic': must be one of semantic, positional"),
         ({"seeds": [0, 1]}, r"seeds = \[0, 1\]: must be a whole number >= 1"),
         ({"d": []}, "sizes = .*: must be of one cell at least"),
     ],
@@ -48,6 +49,12 @@ def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
     with pytest.raises(BadInput, match=f"^{said}"):
         sweep(SIZES | change, tmp_path / "mine.sqlite")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_grid_or_a_store_of_another_kind_is_refused():
+    for sizes, store, said in ((3, "mine.sqlite", "sizes = 3"), (SIZES, 3, "store = 3: must be of the kind str or")):
+        with pytest.raises(BadInput, match=said):
+            sweep(sizes, store)
 
 
 def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):

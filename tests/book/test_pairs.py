@@ -65,6 +65,16 @@ def test_no_line_runs_at_one_size_alone(text):
     assert "profile" not in names
 
 
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_a_page_can_be_run_again_from_its_parameters(text):
+    """So no cell gives the name of an import to something else."""
+    tree = ast.parse("\n".join(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"))
+    imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imported = {alias.asname or alias.name for node in imports for alias in node.names}
+    stored = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    assert imported.isdisjoint(name.id for name in stored)
+
+
 def test_code_has_the_form_and_the_style_of_src(tmp_path):
     """CONTRIBUTING has the command that gives it the form."""
     for text in TEXTS:
@@ -88,3 +98,15 @@ def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
     (cell,) = [cell for cell in jupytext.read(text).cells if "parameters" in cell.metadata.get("tags", ())]
     for line in cell.source.splitlines():
         assert re.fullmatch(r"\w+ = .+?  # [^;]+; [^;]+; .+", line)
+
+
+@pytest.mark.parametrize("text", [*TEXTS, *sorted((ROOT / "book").glob("*.md"))], ids=lambda path: path.stem)
+def test_no_sentence_goes_on_with_what_markdown_takes_for_a_list(text):
+    """As "... than one of rank" and in the next line "1. The paper says"."""
+    prose = re.sub(r"^```.*?^```", "", text.read_text(encoding="utf-8"), flags=re.M | re.S)
+    begun = [
+        line
+        for before, line in pairwise(prose.splitlines())
+        if re.search(r"[^.:]$", before) and before[0].isalpha() and re.match(r"(\d+[.)]|[-+*]) ", line)
+    ]
+    assert begun == []

@@ -56,13 +56,6 @@ def test_the_last_printed_digit_tells_the_rounding():
     assert paper.Published("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
 
 
-def test_thresholds_follow_one_another_and_are_on_no_grid():
-    for known in paper.THRESHOLDS.values():
-        assert sorted(known) == [*known] and (np.diff([number.value for number in known.values()]) > 0).all()
-    first = np.diff([paper.LINEAR_ALPHA[omega].value for omega in (0.0, 0.05, 0.075, 0.1)])
-    assert np.ptp(first) > 100 * paper.LINEAR_ALPHA[0.0].rounding
-
-
 # Transcribed a second time from the paper and its result tables, in another order and form.
 AGAIN = """
 alpha_l 0.38 1.9932320 | alpha_l 0.35 1.7495295 | alpha_l 0.325 1.5843728 | alpha_l 0.3 1.4505799

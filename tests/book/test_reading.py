@@ -173,6 +173,8 @@ def test_excerpts_have_the_formulas_and_the_links_of_their_pages(found):
     script = (HTML / "_static" / "search-texts.js").read_text(encoding="utf-8")
     pages = json.loads(script.removeprefix("const SEARCH_TEXTS = ").rstrip(";\n"))
     landing = " ".join(text for _, _, text in pages["book/index"])
+    theory = " ".join(text for _, _, text in pages["book/theory"])
+    assert "1/2V" in theory and "12V" not in theory and "q\u0302" in theory
     assert "Figure 15" in landing and "Cui et al., NeurIPS 2024" in landing and "σ=0.5" in landing.replace(" ", "")
 
 

@@ -69,6 +69,9 @@ def test_where_minima_begin_and_end(borders):
     assert (two["critical_broken"], two["critical_broken_error"]) == (shift["shift"], shift["shift_error"]) != (0, 0)
     assert np.isnan([one["semantic_start"], two["positional_stop"], two["positional_stop_error"]]).all()
     assert (one["positional_stop"], one["positional_stop_error"]) == (1.4, 0.03)
+    drawn = cell("free_energy", "panels", theory_lines=lambda *_: borders, profile="", omegas=())["panels"]
+    first, second = ({line.get_label(): [*line.get_xdata()] for line in panel.lines} for panel in drawn)
+    assert first["positional minimum"] == [0.2, 1.0, 1.4] and second["semantic minimum"] == [0.8, 1.0, 2.0]
 
 
 EXPECTED = pd.DataFrame(

@@ -183,25 +183,6 @@ def test_thresholds_by_task():
     assert all(np.isnan(second[name]) for name in ("critical", "linear", "trained"))
 
 
-def test_the_best_penalty_at_each_alpha():
-    rows = [
-        ("semantic", 1.0, 0.1, 3.0),
-        ("semantic", 1.0, 0.2, 2.0),
-        ("semantic", 2.0, 0.1, 1.0),
-        ("semantic", 2.0, 0.2, np.nan),
-        ("semantic", 1.0, 0.01, 5.0),
-        ("positional", 1.0, 0.1, 4.0),
-        ("critical", 1.0, 0.1, 0.0),
-    ]
-    theory = pd.DataFrame(rows, columns=["what", "alpha", "lam", "test_mse"]).assign(test_mse_error=0.1)
-    trained = students(0.3, 1.2, 1.5, sigma=0.5, lam=0.01)
-    names = cell("fig08_parameters", "best", read=lambda *_: theory, profile="", table=trained)
-    best, usual = names["best"], names["usual"]
-    assert best["test_mse"].to_dict() == {("positional", 1.0): 4.0, ("semantic", 1.0): 2.0, ("semantic", 2.0): 1.0}
-    assert best["lam"].to_list() == [0.1, 0.2, 0.1]
-    assert usual["test_mse"].to_dict() == {("semantic", 1.0): 5.0}
-
-
 def test_what_descent_leaves_on_each_map():
     """Of four students from the encoding three are far above, and L-BFGS has taken one of them to the semantic side."""
     rows = [

@@ -56,7 +56,7 @@ def test_the_error_of_a_crossing_covers_the_truth():
     rng, repeats = np.random.default_rng(1), 600
     errors = {}
     for names in (("length", "blind"), ()):
-        roots = [root(drawn(rng), names).alpha for _ in range(repeats)]
+        roots = [root(drawn(rng), names)["alpha"] for _ in range(repeats)]
         away = np.array([(alpha - 0.715) / error for alpha, error in roots])
         inside = (np.abs(away) < 1.96).mean()
         assert abs(inside - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
@@ -67,8 +67,8 @@ def test_the_error_of_a_crossing_covers_the_truth():
 
 def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
     rows = drawn(np.random.default_rng(3))
-    assert np.isnan(root(rows.assign(gap=rows["gap"] + 1e-2), ()).alpha.value)
-    assert np.isnan(root(rows.assign(gap=-rows["gap"]), ("length", "blind")).alpha.value)
+    assert np.isnan(root(rows.assign(gap=rows["gap"] + 1e-2), ())["alpha"].value)
+    assert np.isnan(root(rows.assign(gap=-rows["gap"]), ("length", "blind"))["alpha"].value)
 
 
 @pytest.mark.parametrize("power", [1.0, 0.5])
@@ -145,5 +145,5 @@ def test_what_searches_gain_on_the_informed_minimum():
 def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():
     """By hand: gaps of 1 and -1 at two alphas, all of them off by 0.1; two numbers are fitted to four."""
     rows = pd.DataFrame({"alpha": [1.0, 1.0, 2.0, 2.0], "gap": [1.1, 0.9, -0.9, -1.1]})
-    alpha, slope = root(rows, ())
+    alpha, slope = root(rows, ()).values()
     assert alpha == pytest.approx((1.5, 0.02**0.5 / 2 / 2)) and slope == pytest.approx((-2.0, 0.02**0.5))

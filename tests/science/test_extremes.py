@@ -6,11 +6,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from attention_book.paths import ROOT
 from attention_phases import Task
-from attention_phases.model.sentences import teacher_attention
+from attention_phases.attention import target_attention
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)
@@ -48,6 +47,6 @@ def test_what_the_page_says_of_its_table():
 @pytest.mark.parametrize(("name", "leans"), [("ω = 0", True), ("A = (−1, 2; 2, −1)", False)])
 def test_how_the_average_attention_of_a_teacher_leans(name, leans):
     task = Task(**limits.TASKS[name])
-    projections = task.sigma * torch.from_numpy(np.random.default_rng(0).standard_normal((2, 4000)))
-    diagonal = teacher_attention(task, projections)[:, range(2), range(2)].mean()
+    fields = task.sigma * np.random.default_rng(0).standard_normal((4000, 2))
+    diagonal = target_attention(fields, task.omega, np.array(task.matrix))[:, range(2), range(2)].mean()
     assert (diagonal > 0.52) == leans and (diagonal < 0.3) != leans

@@ -103,7 +103,7 @@ def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
     ratios = []
     for seed in range(4):
         _, data, _ = drawn(1.5, 1000, seed, task)
-        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy()), tolerance=1e-8).state
+        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy())).state
         moved = fixed._replace(weights=fixed.weights + 1e-3)
         after = step(task, data, moved)
         ratios.append((after.weights - fixed.weights).mean() / 1e-3)

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from attention_book.experiments.cells import RecoveryCell
+from attention_book.experiments.simulation import look_for_teacher
 from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput, ResultError
 from attention_phases.model.architectures import Architecture
@@ -101,9 +103,11 @@ def test_message_passing_finds_the_teacher_where_theory_says_so(tokens):
 
 @pytest.mark.slow
 def test_message_passing_reaches_the_overlap_of_the_theory():
-    alpha = 0.4
-    overlaps = np.array([recover(TASK, alpha, 1000, np.random.default_rng(seed)).q for seed in range(8)])
+    """A row of it has the test error of what it knows."""
+    alpha, rows = 0.4, [look_for_teacher(RecoveryCell("any", TASK, 0.4, 1000, seed))[0] for seed in range(8)]
+    overlaps = np.array([row["squared_cosine"] for row in rows])
     assert abs(overlaps.mean() - overlap(alpha)) < 4 * overlaps.std(ddof=1) / 8**0.5 < 0.2
+    assert rows[0]["test_mse"] == prediction_error(TASK, overlaps[0]).value
 
 
 # Infinite data

@@ -12,7 +12,7 @@ from attention_phases import Task
 from attention_phases.attention import target_attention
 from attention_phases.task import MATRICES
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates
-from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, prox
+from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, search
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.training import message_passing
 
@@ -107,7 +107,7 @@ def lowest_minimum(w, t1, t2, V, variance):
 @example(0.0, 0.0, 0.9, 0.9, 250.0, 0.49)
 @example(1.0, 2.0, 0.75, 0.625, 100.0, 0.390625)  # the lowest minimum has the difference of w reversed
 def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
-    h1, h2, envelope = prox(w1, w2, t1, t2, V, variance)
+    h1, h2, envelope = search(w1, w2, t1, t2, V, variance)[0]
     w, h = np.array([w1, w2]), np.array([h1, h2])
     value = ((h - w) ** 2).sum() / (2 * V) + loss(h, t1, t2, variance)
     assert envelope == pytest.approx(value, abs=1e-13)  # rounding
@@ -178,7 +178,7 @@ def missed(draws, reach, count):
     """Of how many draws (w_1, w_2, t_1, t_2, V, variance) descents from a grid of starts find a lower minimum."""
     total = 0
     for w1, w2, t1, t2, V, variance in draws:
-        bound = prox(w1, w2, t1, t2, V, variance)[2] - 1e-9
+        bound = search(w1, w2, t1, t2, V, variance)[0][2] - 1e-9
         for i in range(count**2):
             h1, h2 = reach * (2 * (i // count) / (count - 1) - 1), reach * (2 * (i % count) / (count - 1) - 1)
             if descend(h1, h2, NONE, w1, w2, t1, t2, V, variance)[2] < bound:
@@ -215,7 +215,7 @@ def teacher(task, y):
 def minimisers(task, w, y, V):
     Y = teacher(task, y)
     t = (1 + np.stack([Y[:, 0, 0] - Y[:, 0, 1], Y[:, 1, 1] - Y[:, 1, 0]], axis=1)) / 2
-    return np.array([prox(*fields, *aims, V, task.sigma**2)[:2] for fields, aims in zip(w, t)])
+    return np.array([search(*fields, *aims, V, task.sigma**2)[0][:2] for fields, aims in zip(w, t)])
 
 
 def agree(ours, samples):

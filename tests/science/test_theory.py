@@ -214,7 +214,7 @@ def test_training_losses_are_equal_at_the_critical_point(critical):
     semantic, positional = (solve(TASK, critical.alpha.value, branch, 2**11, 16, seed=7) for branch in MINIMA)
     assert semantic.converged and positional.converged
     slope = semantic.train_slope - positional.train_slope
-    energies = semantic.energies - positional.energies
+    energies = semantic.spread["train_loss"] - positional.spread["train_loss"]
     error = energies.std(ddof=1) / 4 / abs(slope)  # in alpha
     gap = (semantic.train_loss - positional.train_loss) / slope
     assert abs(gap) < 4 * np.hypot(critical.alpha.error, error)

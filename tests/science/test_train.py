@@ -11,7 +11,7 @@ import torch
 
 from attention_book.experiments.cells import StudentCell, work
 from attention_phases import Architecture, BadInput, Task
-from attention_phases.machine import ONE_THREAD, one_thread, spread
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
 from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
@@ -36,6 +36,8 @@ def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
 def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
     (row,) = train(TASK, 2.0, 30, 7, "semantic", "gd", rate=0.1, steps=3).to_dict("records")
     assert (row["seed"], row["start"], row["steps"], row["converged"]) == (7, "semantic", 3, False)
+    with pytest.raises(BadInput, match=r"seeds = \[7, 7\]: must be different numbers"):
+        train(TASK, 2.0, 30, [7, 7])
 
 
 def test_students_of_another_architecture_have_their_own_columns():
@@ -89,6 +91,13 @@ def test_a_training_has_one_thread(data):
         assert torch.get_num_threads() == 2 and set(seen) == {1}
     finally:
         torch.set_num_threads(before)
+
+
+def test_of_ctrl_c_a_waiting_process_says_nothing():
+    def interrupted():
+        raise KeyboardInterrupt
+
+    SpawnWithoutScript().Process(target=interrupted).run()
 
 
 def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):

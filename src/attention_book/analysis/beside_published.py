@@ -11,7 +11,7 @@ from scipy.stats import kstest, norm, t
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
-from attention_phases.theory import encoding_error, mean_attention
+from attention_phases.theory.baseline import encoding_error, mean_attention
 
 from .. import published
 from ..published import FOLLOWS_FROM, Comparison, compare

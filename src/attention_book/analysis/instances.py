@@ -4,8 +4,6 @@ A column `x_error` is the standard error of `x`. Where the losses of students cr
 control variates (`simulation.controls`), and how far the lower minima of searches move it.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
@@ -145,13 +143,6 @@ def memory(table, lines):
     return pd.concat([students, theory[students.columns]], ignore_index=True)
 
 
-class Crossing(NamedTuple):
-    """Where a fitted gap is zero, and its slope."""
-
-    alpha: Measured
-    slope: Measured
-
-
 def gaps(table):
     """Semantic minus positional training loss of each data set of the experiment "crossing".
 
@@ -164,6 +155,8 @@ def gaps(table):
 
 def root(rows, controls=CONTROLS):
     """Where the gap vanishes in the mean over data sets; NaN where it does not fall through zero within the alphas.
+
+    Gives by name the `Measured` alpha, and the slope there.
 
     The gap is fitted by a straight line in alpha plus a multiple of each control, all data sets at once; the mean of
     each control is zero, so that the line is the mean gap. The error allows for a scatter that changes with alpha.
@@ -179,10 +172,10 @@ def root(rows, controls=CONTROLS):
     level, slope = coefficients[:2]
     alpha = centre - level / slope
     if slope >= 0 or not alphas.min() <= alpha <= alphas.max():
-        return Crossing(UNKNOWN, UNKNOWN)
+        return {"alpha": UNKNOWN, "slope": UNKNOWN}
     line = np.array([1, alpha - centre])
     error = np.sqrt(line @ covariance[:2, :2] @ line) / -slope
-    return Crossing(Measured(alpha, error), Measured(slope, np.sqrt(covariance[1, 1])))
+    return {"alpha": Measured(alpha, error), "slope": Measured(slope, np.sqrt(covariance[1, 1]))}
 
 
 def _fit(design, values):
@@ -223,9 +216,9 @@ def by_dimension(table, power=1.0):
     with its error.
     """
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
-    crossings = as_frame({where: fit._asdict() for where, fit in roots.items()}, ["omega", "d"])
+    crossings = as_frame(roots, ["omega", "d"])
     limits = {
-        omega: limit({d: fit.alpha for (other, d), fit in roots.items() if other == omega}, power)
+        omega: limit({d: fit["alpha"] for (other, d), fit in roots.items() if other == omega}, power)
         for omega in crossings.index.unique("omega")
     }
     return crossings, as_columns(limits, "omega")

@@ -8,7 +8,7 @@ how far a result may differ when it is computed again. Tolerances are (relative,
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,8 @@ class Kind(NamedTuple):
     Attributes:
         worker: gives the rows of a cell.
         unrepeatable: columns that no two runs share.
-        chaotic: value of a column in rows that amplify rounding without end: another machine has others, or none.
+        unsettled: value of a column in rows of what does not settle and amplifies rounding without end: another
+            machine has other ones, or none.
         beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
             sensitive to rounding, to be repeated.
         ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
@@ -41,19 +42,19 @@ class Kind(NamedTuple):
     worker: str
     tolerances: Tolerances
     unrepeatable: tuple[str, ...] = ()
-    chaotic: tuple[str, float] | None = None
+    unsettled: tuple[str, Any] | None = None
     beginning: str | None = None
     rows: int | None = None
     ends: str | None = None
 
     def repeat(self, cell) -> list[dict]:
         """Rows of a cell, computed again: those of `repeatable`."""
-        return [row for row in function(self.beginning or self.worker)(cell) if self.chaotic not in row.items()]
+        return [row for row in function(self.beginning or self.worker)(cell) if self.unsettled not in row.items()]
 
     def repeatable(self, rows):
         """Those of the stored rows (a frame) of one cell that another machine finds again."""
         rows = rows.head(self.rows) if self.beginning else rows
-        return rows[rows[self.chaotic[0]] != self.chaotic[1]] if self.chaotic else rows
+        return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 
     def tolerances_of(self, rows) -> Tolerances:
         """The tolerances for the stored rows (a frame) of one cell."""
@@ -200,7 +201,7 @@ class PositionsGivenCell(StudentCell):
 class RecoveryCell(_OnData):
     """Message passing of the optimal learner from random weights, see `training.recovery`."""
 
-    kind: ClassVar = Kind(".simulation:look_for_teacher", RECOVERY, ("steps",))
+    kind: ClassVar = Kind(".simulation:look_for_teacher", RECOVERY, ("steps",), unsettled=("converged", False))
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,7 @@ class SearchCell(ValleyCell):
 class MessagePassingCell(_OnData):
     """Message passing from one start."""
 
-    kind: ClassVar = Kind(".convergence:measure", PASSING, ("change", "apart"), chaotic=("damping", 0.0))
+    kind: ClassVar = Kind(".convergence:measure", PASSING, ("change", "apart"), unsettled=("damping", 0.0))
 
     start: str
 

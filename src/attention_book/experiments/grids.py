@@ -4,7 +4,6 @@
 parameters of its task and its architecture by name.
 """
 
-import tomllib
 from dataclasses import fields, replace
 from inspect import signature
 from itertools import product
@@ -110,11 +109,13 @@ def own_cells(sizes, experiment):
 
 
 def _own_cell(experiment, **values):
-    from attention_phases.training.optimizers import OPTIMIZERS  # with torch, slow to load
+    from attention_phases.training.optimizers import OPTIMIZERS, STARTS, starts_of  # with torch, slow to load
 
     task = Task(**{name: values[name] for name in OF_TASK if name in values})
     architecture = Architecture(**{name: values[name] for name in OF_ARCHITECTURE if name in values})
     check_choice("optimizer", values["optimizer"], ("lbfgs",) if task.l1 else tuple(OPTIMIZERS))
+    for start in values["starts"]:
+        check_choice("start", start, STARTS if architecture.form == "tied" else starts_of(architecture.form))
     size = values["alpha"], values["d"], values["seeds"], values["optimizer"], values["starts"]
     cell = StudentCell(experiment, task, *size)
     cell.sentences()  # refuses a size that is none
@@ -123,6 +124,8 @@ def _own_cell(experiment, **values):
 
 def read_grid(path):
     """The sizes in a TOML file."""
+    import tomllib
+
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:

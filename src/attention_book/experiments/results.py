@@ -2,14 +2,14 @@
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
 
 from filelock import FileLock
 
-from attention_phases.errors import BadInput, ResultError, SweepError
+from attention_phases.errors import BadInput, ResultError, SweepError, check_kind
 from attention_phases.machine import SpawnWithoutScript, process_pool
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
@@ -78,6 +78,8 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
     workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
     """
+    check_kind("sizes", sizes, Iterable)
+    check_kind("store", store, str | Path)
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells:

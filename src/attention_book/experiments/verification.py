@@ -104,6 +104,8 @@ def check(sample, seed=0, name=None, quiet=True):
 def check_cell(cell_type, rows):
     """Recompute one cell from its stored rows: the mismatches, or else the students that ended in another minimum."""
     kind, rows = cell_type.kind, cell_type.kind.repeatable(rows)
+    if rows.empty:
+        return [], []
     tolerances = kind.tolerances_of(rows)
     mismatches = recompute(cell_type, rows, kind.repeat, tolerances, kind.unrepeatable)
     depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)

@@ -25,6 +25,7 @@ SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the c
     "theta_2": "θ<sub>2</sub>",
     "replicon": "Λ",
     "accuracy": "test accuracy",
+    "wrong": "wrong counts in %",
     "start to trained": "distance by Adam",
     "trained to final": "distance by SGD",
     "of_zeros": "former zeros, by SGD",
@@ -117,7 +118,7 @@ HEADINGS = {
     "m_rms": Heading("|m|"),
     "dimension": Heading("d", ".0f", missing="theory"),
     # message passing and stability
-    "distance": Heading("distance of two copies", missing="below √2/64"),
+    "distance": Heading("distance of two copies", missing="closer than tried"),
     "semantic_start": Heading("semantic minimum from α ="),
     "positional_stop": Heading("positional minimum to α =", missing="beyond the grid"),
     "copies_jumping": Heading("distance on data", ".2f"),

@@ -14,6 +14,7 @@ import pandas as pd
 
 from attention_phases.measured import Measured, with_error
 
+from ..published import LIMIT
 from .headings import HEADINGS, SCALES, SYMBOLS, Heading
 
 COMPARISON = "comparison"  # name of the numbers behind a table, in the metadata of an output
@@ -47,7 +48,8 @@ class Table:
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
-        note = f"{shared(self.frame)}. In errors: the difference over the standard error of both sides"
+        in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
+        note = f"{shared(self.frame)}. {in_errors}"
         table = as_html(readable(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 

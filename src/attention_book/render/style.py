@@ -136,8 +136,8 @@ def slice_panels(height, losses=LOSS_GAP):
 
 
 def scientific(axes):
-    """Ticks of the y axis as multiples of one power of ten."""
-    axes.ticklabel_format(axis="y", style="sci", scilimits=(0, 0), useMathText=True)
+    """Ticks of the y axis, losses or test errors, as multiples of a thousandth, as elsewhere in the book."""
+    axes.ticklabel_format(axis="y", style="sci", scilimits=(-3, -3), useMathText=True)
 
 
 def logarithmic(axes):
@@ -190,7 +190,8 @@ def bar_below(figure, mapped, axes, label, extend="both", **options):
     """The colour bar of maps, below them."""
     options |= {"orientation": "horizontal", "label": label, "extend": extend, "aspect": 35}
     bar = figure.colorbar(mapped, ax=axes, **options)
-    bar.formatter.set_powerlimits((-2, 3))
+    losses = max(map(abs, mapped.get_clim())) < 0.01  # in thousandths, as elsewhere
+    bar.formatter.set_powerlimits((-3, -3) if losses else (-2, 3))
     bar.formatter.set_useMathText(True)
 
 

@@ -5,9 +5,7 @@ SQLite file with one row a cell, each written in one transaction by the one proc
 any moment every cell that was reported is there.
 """
 
-import asyncio
 import json
-import logging
 import os
 import sqlite3
 import sys
@@ -23,7 +21,6 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from attention_phases.errors import BadInput, StoreError, SweepError
-from attention_phases.machine import ONE_THREAD
 from attention_phases.records import canonical
 
 from . import provenance
@@ -231,14 +228,17 @@ def cluster(address: str) -> Iterator[Executor]:
     nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
     lack this package, that is a `SweepError`.
     """
-    from distributed import Client  # slow to load
+    import logging
 
-    if not address.rpartition("://")[2]:
-        raise BadInput("scheduler", address, "an address such as tcp://host:8786")
+    from distributed import Client  # slow to load
+    from distributed.comm import get_address_host_port
+
     try:
-        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+        get_address_host_port(address, strict=True)  # a client that refuses it complains again when it is dropped
     except ValueError as error:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
+    try:
+        client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except Exception as error:  # whatever comes of what else answers there
         raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
@@ -260,6 +260,8 @@ class _OnCluster(Executor):
         self._client = client
 
     def submit(self, call, *arguments):
+        import asyncio  # slow to load
+
         task = self._client.submit(_by_one_thread, call, *arguments, pure=False)  # a new key: no other run's result
 
         async def result():
@@ -274,6 +276,8 @@ def _by_one_thread(call: Callable, *arguments):
     The cells are the parallelism, and thread counts change float rounding.
     """
     from distributed import get_worker
+
+    from attention_phases.machine import ONE_THREAD
 
     os.environ.setdefault("NUMBA_NUM_THREADS", "1")  # Dask's nanny sets the others
     worker = get_worker()

@@ -44,9 +44,6 @@ SGD = Rule(rate=1e-3)
 NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 PART = 500  # sequences of which torch has the network at once
 
-Kept = dict[str, np.ndarray]
-Curve = list[dict[str, float]]
-
 
 class Weights(namedtuple("Weights", SHAPES)):
     """The parameters by name: embeddings, attention, layer norm, and two linear layers, as (outputs, inputs).
@@ -106,7 +103,7 @@ def train(
     adam_epochs: int,
     sgd_epochs: int,
     epochs: int | None = None,
-) -> tuple[Kept, Curve]:
+) -> tuple[dict[str, np.ndarray], list[dict[str, float]]]:
     """Train one variant.
 
     The weights (SIZE,) that are kept are "start" and, as far as it came, "trained" (by Adam), "displaced" (by the
@@ -122,26 +119,24 @@ def train(
     mask = free(variant)
     current = start(default_rng(of_start)) * mask
     kept, model = {"start": current.copy()}, trainable(current, mask)
-    train_loss, _ = evaluate(views(current), training, BATCH)
-    curve = [{"epoch": 0, "train_loss": train_loss, **_tested(current, test)}]
+    curve = []
+
+    def note(epoch: int, train_loss: float) -> None:
+        loss, accuracy = evaluate(views(current), test, BATCH)
+        curve.append({"epoch": epoch, "train_loss": train_loss, "test_loss": loss, "accuracy": accuracy})
+
+    note(0, evaluate(views(current), training, BATCH)[0])
     for epoch in range(1, (last if epochs is None else epochs) + 1):
-        by_adam = epoch <= adam_epochs
         if epoch == adam_epochs + 1:
             displace(current, default_rng(of_noise))
             kept["displaced"] = current.copy()
             model = model._replace(free=np.ones_like(mask))
-        loss = train_once(model, training, ADAM if by_adam else SGD, epoch, orders)
-        curve.append({"epoch": epoch, "train_loss": loss, **_tested(current, test)})
+        note(epoch, train_once(model, training, ADAM if epoch <= adam_epochs else SGD, epoch, orders))
         if epoch == adam_epochs:
             kept["trained"] = current.copy()
     if len(curve) > last:
         kept["final"] = current
     return kept, curve
-
-
-def _tested(flat: np.ndarray, test: Sequences) -> dict[str, float]:
-    loss, accuracy = evaluate(views(flat), test, BATCH)
-    return {"test_loss": loss, "accuracy": accuracy}
 
 
 def trainable(flat: np.ndarray, free: np.ndarray) -> Trainable:
@@ -190,7 +185,7 @@ def as_tensors(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
     return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
 
 
-def distances(kept: Kept, frozen: np.ndarray) -> list[dict]:
+def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
     """How far each tensor moved in each of `SPANS`.
 
     A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, the same over the formerly frozen

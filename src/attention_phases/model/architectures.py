@@ -74,11 +74,6 @@ class Architecture:
         return self.rank > 1 and np.array_equal(self.score, np.eye(self.rank))
 
     @property
-    def reducible(self) -> bool:
-        """Whether `two_tokens` has the risk of these students: two independent tokens, and scores that add up."""
-        return (self.form, self.tokens, self.correlation) in (("tied", 2, 0), ("rank2", 2, 0))
-
-    @property
     def positions(self) -> np.ndarray:
         """The marks u (L,) of the places: token a is read as xi_a + u_a 1_d/sqrt(d); for L = 2 they are 1 and -1."""
         return np.linspace(1.0, -1.0, self.tokens)

@@ -19,24 +19,8 @@ REORDER = {"reassoc", "contract", "nsz"}
 HALVES = 2  # summed apart, as stored results are
 
 
-def penalised_misfit(
-    inputs: np.ndarray, stiffness: np.ndarray, targets: np.ndarray, weights: np.ndarray, lam: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Risk without its floor, (k,) in float64, and its gradient, (k, r, d).
-
-    The arguments are those of `two_tokens.risk`, of a `Dataset` in parts; weights are (k, r, d).
-    """
-    k, r, d = weights.shape
-    columns = weights.reshape(-1, d)
-    risks, gradient = np.empty(k * r), np.empty_like(columns)
-    for first in range(0, k * r, 2):
-        some = slice(first, first + 2)  # two columns, or the last one
-        _pass_over(inputs, stiffness, targets, columns[some], lam, r == 2, risks[some], gradient[some])
-    return risks.reshape(k, r).sum(1), gradient.reshape(weights.shape)
-
-
 @njit(cache=True, nogil=True)
-def _pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
+def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient):
     """Risk (c,) and gradient (c, d) of one or two columns; where they are one student, the parts of the risk."""
     n, (c, d) = len(inputs), weights.shape
     risks, gradients = np.zeros((HALVES, c)), np.zeros((HALVES, c, d), weights.dtype)

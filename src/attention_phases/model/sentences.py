@@ -16,6 +16,7 @@ from ..errors import BadInput, check_count, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
+MOST = 1e12  # numbers of a data set: more have a place nowhere
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
@@ -25,6 +26,8 @@ def sentence_count(alpha: float, d: int) -> int:
     n = round(check_positive("alpha", alpha) * d)
     if n < 1:
         raise BadInput("alpha", alpha, f"large enough for one sentence: alpha d >= 1/2 at d = {d}")
+    if n * d > MOST:
+        raise BadInput("d", d, f"so small that alpha d^2 <= {MOST:g} at alpha = {alpha:g}")
     return n
 
 
@@ -68,17 +71,12 @@ def draw_sentences(
         mixing = np.linalg.cholesky(architecture.correlations)
         xi = torch.tensordot(torch.tensor(mixing, dtype=xi.dtype), xi, dims=1)
     if task.clusters:
-        xi += cluster_means(task, teacher, rng.choice(len(task.clusters), n, p=[c.weight for c in task.clusters]))
+        choices = rng.choice(len(task.clusters), n, p=[cluster.weight for cluster in task.clusters])
+        first = teacher if teacher.ndim == 1 else teacher[0]
+        along = torch.stack([torch.tensor(encoding(task, d)).to(first) / d**0.5, first / first.norm()])
+        sizes = np.array([cluster[1:] for cluster in task.clusters])  # (clusters, along, L)
+        xi += torch.einsum("nka,kd->and", torch.tensor(sizes[choices]).to(first), along)
     return xi, xi @ teacher.mT / d**0.5 if teacher.ndim == 2 else xi @ teacher / d**0.5
-
-
-def cluster_means(task: Task, teacher: Tensor, choices: np.ndarray) -> Tensor:
-    """Means of the tokens (L, n, d) of sentences whose clusters are given by numbers (n,)."""
-    d = teacher.shape[-1]
-    first = teacher if teacher.ndim == 1 else teacher[0]
-    along = torch.stack([torch.tensor(encoding(task, d)).to(first) / d**0.5, first / first.norm()])
-    sizes = np.array([cluster[1:] for cluster in task.clusters])  # (clusters, along, L)
-    return torch.einsum("nka,kd->and", torch.tensor(sizes[choices]).to(first), along)
 
 
 def positional_encoding(task: Task, xi: Tensor) -> Tensor:
@@ -88,17 +86,14 @@ def positional_encoding(task: Task, xi: Tensor) -> Tensor:
     return xi + read * torch.tensor(encoding(task, xi.shape[2])).to(xi)
 
 
-def teacher_attention(task: Task, y: Tensor) -> Tensor:
-    """Attention matrices Y (n, 2, 2) of the teacher (Eq. 16) for its fields, (2, n) or (2, n, t)."""
+def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
+    """Labels Y xi (2, n, d) of sentences of two tokens, for the teacher's fields (2, n) or (2, n, t)."""
     matrix = torch.tensor(task.matrix, dtype=y.dtype)
     if y.ndim == 2:
-        return target_attention(y.T, task.omega, matrix)
-    return (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
-
-
-def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
-    """Labels Y xi (2, n, d) of sentences of two tokens."""
-    return torch.einsum("nab,bnd->and", teacher_attention(task, y), xi)
+        Y = target_attention(y.T, task.omega, matrix)
+    else:
+        Y = (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
+    return torch.einsum("nab,bnd->and", Y, xi)
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:

@@ -1,23 +1,9 @@
 """State evolution of the model and what follows from it (paper, Section 4 and Appendices B to D)."""
 
-from .baseline import encoding_error, linear_baseline, mean_attention
-from .branches import as_table, follow
-from .ends import stability_limit
+from .baseline import linear_baseline
+from .branches import follow
 from .prediction_error import test_error
-from .solver import Solution, solve
-from .thresholds import Threshold, loss_gap, threshold
+from .solver import solve
+from .thresholds import threshold
 
-__all__ = [
-    "Solution",
-    "Threshold",
-    "as_table",
-    "encoding_error",
-    "follow",
-    "linear_baseline",
-    "loss_gap",
-    "mean_attention",
-    "solve",
-    "stability_limit",
-    "test_error",
-    "threshold",
-]
+__all__ = ["follow", "linear_baseline", "solve", "test_error", "threshold"]

@@ -31,6 +31,7 @@ NODES = {2: 80, 3: 40, 4: 24}
 STUDENTS = ("semantic", "positional")
 COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
 FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
+RULES = FLOOR_NODES, FLOOR_NODES // 2  # for an end and its error
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
 TIE = 1e-12  # relative difference of two floors that rounding makes
 XTOL = 1e-12  # of an end
@@ -165,8 +166,7 @@ def lasting_end(task: Task, branch: str) -> Measured:
     places = [(float(omega), bend(omega, FLOOR_NODES // 2) > 0) for omega in np.linspace(0, 1, SCAN + 1)]
     ordered = pairwise(places if branch == "semantic" else places[::-1])
     bracket = next(([inside, outside] for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
-    rules = FLOOR_NODES, FLOOR_NODES // 2
-    if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in rules):
+    if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in RULES):
         return UNKNOWN
     end = _crossing(bend, bracket)
     return end if end.value > ROUNDED else UNKNOWN
@@ -174,8 +174,7 @@ def lasting_end(task: Task, branch: str) -> Measured:
 
 def _crossing(gap: Callable[[float, int], float], bracket: Sequence[float]) -> Measured:
     """Where ``gap(omega, nodes)`` is zero, with the difference between two rules as its error."""
-    rules = FLOOR_NODES, FLOOR_NODES // 2
-    value, rough = (root_scalar(gap, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in rules)
+    value, rough = (root_scalar(gap, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in RULES)
     return Measured(value, max(abs(value - rough), XTOL))
 
 

@@ -89,13 +89,9 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
         lowest = np.empty((*points.shape[:2], 2, setting.fields))
     if points.shape[2] != setting.dimensions:  # compiled code would read beyond them
         raise BadInput("points", points.shape, f"an array (scrambles, N, {setting.dimensions})")
-    if setting.fast:
-        return _fast_average(setting, overlaps, points, lowest, anew)
-    means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
-    return Averages(*means, response=np.full(len(points), np.nan))
-
-
-def _fast_average(setting, overlaps, points, lowest, anew):
+    if not setting.fast:
+        means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
+        return Averages(*means, response=np.full(len(points), np.nan))
     task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
     (means,) = over_scrambles(two_tokens.scramble_means, (points, lowest), anew, *arguments)
@@ -262,31 +258,30 @@ def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) ->
     m, (r, t) = overlaps.m, theta.shape[-2:]
     if r == t == 1:
         return {"q": q[..., 0, 0], "m": m[..., 0], "theta": theta[..., 0, 0], "V": V[..., 0, 0]}
-    q, theta, V = q / variance, (theta if t > 1 else theta[..., 0]) / variance, V / variance
-    if flat and t > 1:
-        of_teachers = variance * np.linalg.norm(theta, axis=-2)
-        sizes = flat_overlaps(variance, q, m, theta[..., 0]) | {"theta": np.linalg.norm(of_teachers, axis=-1)}
-        return sizes | {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
+    q, theta, V = q / variance, theta / variance, V / variance
     if flat:
         return flat_overlaps(variance, q, m, theta)
-    return {"q": q, "m": m, "theta": theta, "V": V}
+    return {"q": q, "m": m, "theta": theta if t > 1 else theta[..., 0], "V": V}
 
 
 def flat_overlaps(variance: float, q: np.ndarray, m: np.ndarray, theta: np.ndarray) -> dict:
-    """Return the overlaps q (r, r), m (r,) and theta (r,) of columns of weights, without sigma^2, as scalars by name.
+    """Return overlaps q (r, r), m (r,) and theta (r, t), without sigma^2, as scalars by name.
 
-    With one column these are q, m and theta, with sigma^2. With more columns they are the trace of sigma^2 q, the norms
-    of m and of sigma^2 theta over the columns, and, without sigma^2, the entries q_11, q_12, ..., m_1, ... and
-    theta_1, ...
+    With one column of weights and one of the teacher these are q, m and theta, with sigma^2. With more they are the
+    trace of sigma^2 q and the norms of m and of sigma^2 theta; without sigma^2 the entries q_11, q_12, ..., m_1, ...
+    and, with the first column of the teacher, theta_1, ..., of several columns of weights; and teacher_1, ..., the
+    norms of sigma^2 theta with each of several columns of the teacher.
     """
-    r = q.shape[-1]
-    if r == 1:
-        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0]}
-    scalars = {
-        "q": variance * np.trace(q, axis1=-2, axis2=-1),
-        "m": np.linalg.norm(m, axis=-1),
-        "theta": variance * np.linalg.norm(theta, axis=-1),
-    }
-    scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
-    scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
-    return scalars | {f"theta_{i + 1}": theta[..., i] for i in range(r)}
+    r, t = theta.shape[-2:]
+    if r == t == 1:
+        return {"q": variance * q[..., 0, 0], "m": m[..., 0], "theta": variance * theta[..., 0, 0]}
+    of_teachers = variance * np.linalg.norm(theta, axis=-2)
+    scalars = {"q": variance * np.trace(q, axis1=-2, axis2=-1), "m": np.linalg.norm(m, axis=-1)}
+    scalars["theta"] = np.linalg.norm(of_teachers, axis=-1)
+    if r > 1:
+        scalars |= {f"q_{i + 1}{j + 1}": q[..., i, j] for i in range(r) for j in range(i, r)}
+        scalars |= {f"m_{i + 1}": m[..., i] for i in range(r)}
+        scalars |= {f"theta_{i + 1}": theta[..., i, 0] for i in range(r)}
+    if t > 1:
+        scalars |= {f"teacher_{k + 1}": of_teachers[..., k] for k in range(t)}
+    return scalars

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import root_scalar
 from scipy.special import roots_genlaguerre
 
@@ -25,7 +24,7 @@ from ..attention import attention
 from ..errors import BadInput, check_count, check_positive
 from ..measured import Measured
 from ..task import Task
-from .quadrature import gaussian_points
+from .quadrature import gaussian_points, tensor_rule
 
 NODES = (80, 160)  # of the sizes and of the signs of the fields
 TEST_NET = (2**13, 16)
@@ -78,7 +77,7 @@ def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
     u has the law chi^2 with L + 2 degrees of freedom, n that of N(0, 1).
     """
     u, of_u, n, of_n = _rule(tokens, nodes)
-    hidden = of_u @ (1 / np.cosh(np.sqrt(q * u)[:, None] * n)) @ of_n
+    hidden = of_u @ (1 / np.cosh(np.sqrt(q * u)[:, None] * n.T)) @ of_n
     # (1 - q)^(L/2) hidden is 1 - q L(L+1)/L + ...: its difference from one keeps its digits only so
     known = -np.expm1(tokens / 2 * np.log1p(-q) + np.log(hidden))
     return float(q / (tokens * known))
@@ -88,8 +87,7 @@ def alpha_of(q: float, tokens: int, nodes: tuple[int, int] = NODES) -> float:
 def _rule(tokens: int, nodes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Nodes and weights for u of chi^2 with L + 2 degrees of freedom, and for n of N(0, 1)."""
     halves, of_u = roots_genlaguerre(nodes[0], tokens / 2)
-    n, of_n = hermegauss(nodes[1])
-    return 2 * halves, of_u / of_u.sum(), n, of_n / of_n.sum()
+    return 2 * halves, of_u / of_u.sum(), *tensor_rule(nodes[1], 1)
 
 
 def prediction_error(task: Task, q: float, tokens: int = 2) -> Measured:

@@ -31,8 +31,8 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
     True
 
     Args:
-        overlaps: q, m and theta by name, such as those of a `Solution`, of `two_tokens.overlaps`, or a row of `train`;
-            also rho and m_teacher, of the teacher, or else their limits
+        overlaps: q, m and theta by name, such as those of a `Solution`; at finite d also rho and m_teacher, those of
+            the teacher, which `message_passing` and `two_tokens.overlaps` give
         d: embedding dimension; infinite for the high-dimensional limit
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
         given: weight of A that the student adds itself to its attention
@@ -51,15 +51,18 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
         raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
     if task.structured and d < inf:
         raise BadInput("d", d, "left out for a task with structure, see general_test_error")
+    if d < inf and of("rho") is None:
+        raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
     rho, m_teacher = of("rho", limit.item()), of("m_teacher", 0.0)
     if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
     variance = task.sigma**2
     root = sqrt(q)
     rest = sqrt(max(rho - theta**2 / q, 0.0))  # zero when the student is parallel to the teacher
-    xi1, xi2, zeta1, zeta2 = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
-    w = np.stack([root * xi1 + m, root * xi2 - m])
-    y = theta / root * np.stack([xi1, xi2]) + rest * np.stack([zeta1, zeta2])
+    numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
+    xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
+    w = root * xi + m * np.array([1, -1])[:, None, None]
+    y = theta / root * xi + rest * zeta
     positions = np.array(task.matrix)[:, :, None, None]
     target = (1 - task.omega) * pair_attention(y) + task.omega * positions
     if attention is not None and np.shape(attention) != (2, 2):
@@ -72,12 +75,11 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
 
     bulk = variance * (miss**2).sum((0, 1))
     # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
-    plane = (np.einsum("ab...,b...->a...", miss, np.stack([xi1, xi2])) ** 2).sum(0)
-    plane += (np.einsum("ab...,b...->a...", miss, np.stack([zeta1, zeta2])) ** 2).sum(0)
+    plane = sum((np.einsum("ab...,b...->a...", miss, part) ** 2).sum(0) for part in (xi, zeta))
     # The student also passes on the encoding u 1_d/sqrt(d), u = (1, -1), with which Q and Q* overlap.
     by_xi = variance * m / root
     by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
-    along = np.stack([by_xi * xi1 + by_zeta * zeta1, by_xi * xi2 + by_zeta * zeta2])
+    along = by_xi * xi + by_zeta * zeta
     passed = student[:, 0] - student[:, 1]
     by_encoding = (passed**2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
     per_scramble = (bulk + (variance * plane - 2 * bulk + by_encoding) / d).mean(1) / 2
@@ -115,17 +117,18 @@ def general_test_error(
         by_value, squared = value.diagonal(), (value**2).sum(1)
     # Of Y xi with itself, of it with S x (I + V), and of that with itself: products of the directions, and traces in
     # all other ones, where the noise is independent of z.
-    products = directions @ directions.T, directions @ passed_on.T, passed_on @ passed_on.T
-    correlations = architecture.correlations
-    others = []
-    for product, share in zip(products, (1.0, 1 + by_value, 1 + 2 * by_value + squared)):
-        seen = product.diagonal()[:-2].reshape(len(spread), k).sum(1)
-        others.append(correlations * ((spread * share).sum(1) - seen)[law_of])
+    products = np.vstack([directions, passed_on]) @ np.vstack([directions, passed_on]).T
+    of_pairs, size = products.reshape(2, len(directions), 2, -1), len(spread) * k
+    traces = []
+    for (a, b), share in zip(((0, 0), (0, 1), (1, 1)), (1.0, 1 + by_value, 1 + 2 * by_value + squared)):
+        seen = of_pairs[a, :, b].diagonal()[:size].reshape(-1, k).sum(1)
+        traces.append(architecture.correlations * ((spread * share).sum(1) - seen)[law_of])
+    others = np.block([traces[:2], traces[1:]])
 
     points = gaussian_points(*TEST_ERROR_NET, dimensions=count * k)
     axes_first = points.reshape(-1, k, count).swapaxes(1, 2)
     z = points.reshape(-1, count, k) if task.structured else axes_first  # so that stored results stay the same
-    z = np.linalg.cholesky(correlations) @ z
+    z = np.linalg.cholesky(architecture.correlations) @ z
     noise = np.zeros((len(z), count, len(directions)))  # along `directions`
     for token, law in enumerate(law_of):
         noise[:, token, law * k : (law + 1) * k] = z[:, token]
@@ -139,12 +142,9 @@ def general_test_error(
         y, h = (fields + part[:, :, -2:] @ (known @ B.T) for part in (xi, x))
         y, h = y[:, :, r:], h[:, :, :r]
         target = (1 - task.omega) * softmax(y @ y.swapaxes(1, 2)) + task.omega * architecture.attention(task)
-        mixing = softmax(h @ architecture.score @ h.swapaxes(1, 2)) if attention is None else attention[None]
-        pairs = ((target, xi), (target, xi)), ((target, xi), (mixing, x)), ((mixing, x), (mixing, x))
-        squares = np.zeros(len(z))
-        for sign, ((a, of_a), (b, of_b)), product, other in zip((1, -2, 1), pairs, products, others):
-            squares = squares + sign * ((a @ of_a @ product) * (b @ of_b)).sum((1, 2))
-            squares = squares + sign * ((a @ other) * b).sum((1, 2))
+        mixing = softmax(h @ architecture.score @ h.swapaxes(1, 2)) if attention is None else 0 * target + attention
+        seen, unseen = np.dstack([target @ xi, -mixing @ x]), np.dstack([target, -mixing])
+        squares = ((seen @ products) * seen).sum((1, 2)) + ((unseen @ others) * unseen).sum((1, 2))
         return squares.reshape(TEST_ERROR_NET[1], -1).mean(1) / (count * d)
 
     nowhere = Cluster(1.0, (0.0,) * count, (0.0,) * count)

@@ -11,7 +11,7 @@ Smooth averages over few normal numbers are taken by the rule of Gauss and Hermi
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache, reduce
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from numba import config
@@ -27,12 +27,13 @@ USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one st
 LARGEST_NET = 21201  # dimensions: `Sobol.MAXDIM`, which takes long to import
 TEST_ERROR_NET = (2**11, 8)  # for test errors of given weights: about 1e-3 of the value, far below its spread
 
-AnyAverages = TypeVar("AnyAverages", bound=tuple)
-
 
 def usual_points(purpose: str, fast: bool = True) -> int:
     """Return the usual number of points a scramble, for a key of `USUAL_POINTS`, on the fast kernel or the other."""
     return USUAL_POINTS[purpose][not fast]
+
+
+_pool_of = cache(ThreadPoolExecutor)  # kept from one average to the next: starting takes longer than a small average
 
 
 @lru_cache(maxsize=4)
@@ -67,10 +68,9 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     The first axis of all arrays, those of `scrambles` and those returned, counts scrambles. The first one, a net or a
     part of it, becomes contiguous and read-only: numba would compile `means` for each kind of array.
     """
-    net, *others = scrambles
-    net = np.ascontiguousarray(net).view()
+    net = np.ascontiguousarray(scrambles[0]).view()
     net.flags.writeable = False
-    scrambles = (net, *others)
+    scrambles = (net, *scrambles[1:])
 
     @np.errstate(all="ignore")  # of a wild step of a search, which no thread inherits
     def of_part(part):
@@ -84,13 +84,7 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
     return [*map(np.concatenate, zip(*by_part))]
 
 
-@cache
-def _pool_of(threads: int) -> ThreadPoolExecutor:
-    """The threads, kept from one average to the next: starting them takes longer than a small average."""
-    return ThreadPoolExecutor(threads)
-
-
-def pool(averages: AnyAverages) -> AnyAverages:
+def pool(averages: Any) -> Any:
     """Return the mean over scrambles, the first axis, of every entry of a named tuple of averages."""
     return type(averages)(*(np.add.reduce(values) / len(values) for values in averages))
 

@@ -84,8 +84,6 @@ class Setting:
 
     def choices(self, points: np.ndarray) -> np.ndarray:
         """Which choice of clusters each sentence has (...,), from its normal numbers (..., dimensions)."""
-        if len(self.odds) == 1:
-            return np.zeros(points.shape[:-1], dtype=int)
         return np.searchsorted(self.odds.cumsum()[:-1], ndtr(points[..., -1]))
 
     @property

@@ -9,7 +9,6 @@ resolvent between such a direction and itself is ``1/(1/G - alpha E sum s b/(1 -
 bulk, if there is one, is an eigenvalue of H whose eigenvector has a finite share of the direction.
 """
 
-from functools import partial
 from math import nan
 from typing import NamedTuple
 
@@ -28,20 +27,15 @@ POINTS, SCRAMBLES = 2**10, 8  # of a quadrature
 CONTOUR, ITERATIONS = 32, 60  # points around the upper half of the spectrum, and iterations for the resolvent there
 
 
-class Rows(NamedTuple):
-    """The two rows of each of N sentences: their weights, and their signals along the two directions, (N, 2) each."""
+def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of the two rows of N sentences b, and s along 1_d and along Q*, (N, 2) each.
 
-    weights: np.ndarray  # b
-    positional: np.ndarray  # s along 1_d
-    semantic: np.ndarray  # s along Q*
-
-
-def rows(task: Task, normal: np.ndarray) -> Rows:
-    """Return the rows of sentences whose teacher has the fields ``sigma normal`` (2, N)."""
+    normal: the fields that these sentences have for the teacher, over sigma, (2, N)
+    """
     y = task.sigma * normal
     weights, axes = np.linalg.eigh(_bend(task.sigma**2 / 2 * (0.5 - teacher_fit(task, y))))
     along = np.einsum("nak,an->nk", axes, y)
-    return Rows(weights, (axes[:, 0] - axes[:, 1]) ** 2, along**2 - task.sigma**2)
+    return weights, (axes[:, 0] - axes[:, 1]) ** 2, along**2 - task.sigma**2
 
 
 def _bend(c: np.ndarray) -> np.ndarray:
@@ -63,11 +57,13 @@ class Beginning(NamedTuple):
 
     task: Task
     alpha: float
-    rows: Rows
+    weights: np.ndarray  # b (N, 2), from `rows`, and s along 1_d and Q*
+    positional: np.ndarray
+    semantic: np.ndarray
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
         """Return ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,); `signal` is (N, 2)."""
-        b = self.rows.weights
+        b = self.weights
         return self.alpha * (signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))).sum(2).mean(1)
 
     def bulk(self, G: np.ndarray | float) -> np.ndarray:
@@ -80,17 +76,17 @@ class Beginning(NamedTuple):
         "bulk" is the edge there of all other directions, "positional" and "semantic" are the eigenvalues beyond it
         whose vectors have a finite share of 1_d and of Q*, NaN where there is none.
         """
-        weights = self.rows.weights
-        grid = PLACES / (self.task.sigma**2 * (weights.min() if side < 0 else weights.max()))
+        grid = PLACES / (self.task.sigma**2 * (self.weights.min() if side < 0 else self.weights.max()))
         values = {"bulk": grid[np.argmin(side * (1 / grid + self.bulk(grid)))]}
         for name in DIRECTIONS:
-            pole = partial(self._pole, getattr(self.rows, name))
+            signal = getattr(self, name)
+
+            def pole(G, signal=signal):
+                return 1 / G - self.means(signal, G).item()
+
             outside = side * pole(values["bulk"]) < 0
             values[name] = brentq(pole, values["bulk"], grid[0]) if outside else nan
         return {name: 1 / G + self.bulk(G).item() for name, G in values.items()}
-
-    def _pole(self, signal, G):
-        return 1 / G - self.means(signal, G).item()
 
     def squares(self, rate: float, steps: np.ndarray) -> dict[str, np.ndarray]:
         """Return how much the mean squares of random weights grow (k,) in so many steps of linear descent.
@@ -104,13 +100,13 @@ class Beginning(NamedTuple):
         for _ in range(ITERATIONS):
             G = 1 / (z - self.bulk(G))
         powers = (1 - rate * (self.task.lam + z)) ** (2 * np.asarray(steps)[:, None])
-        resolvents = {name: 1 / (1 / G - self.means(getattr(self.rows, name), G)) for name in DIRECTIONS} | {"bulk": G}
+        resolvents = {name: 1 / (1 / G - self.means(getattr(self, name), G)) for name in DIRECTIONS} | {"bulk": G}
         return {name: (powers * resolvent * z).mean(1).real for name, resolvent in resolvents.items()}
 
 
 def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
     """Return the beginning as each scramble of a quadrature has it: the spread of what they say gives its error."""
-    return [Beginning(task, alpha, rows(task, net.T)) for net in gaussian_points(points, SCRAMBLES, dimensions=2)]
+    return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, SCRAMBLES, dimensions=2)]
 
 
 def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Measured]:

@@ -57,7 +57,8 @@ class Solution:
     reason: str  # why the solution failed; empty if it converged
     iterations: int  # evaluations of the map
     # What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
-    # name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean.
+    # name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
+    # energy has it: for the error of a difference of two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
     replicon: float = nan  # Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5), of the standard student only
     # Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
@@ -73,11 +74,6 @@ class Solution:
     def stderr(self) -> dict:
         """Standard errors over the scrambles of everything in `spread`: floats, or arrays for matrices of overlaps."""
         return {name: standard_error(values) for name, values in self.spread.items()}
-
-    @property
-    def energies(self) -> np.ndarray:
-        """Free energy of each scramble minus their mean (scrambles,), for the error of a difference of two losses."""
-        return self.spread["train_loss"]
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
         """Return (value, standard error) of each overlap by name, see `named_overlaps`."""
@@ -108,7 +104,7 @@ def solve(
     True
 
     The `reason` of the solution says why it did not converge, if it did not. `BadInput` names a parameter outside its
-    range; FloatingPointError or LinAlgError mean parameters so extreme that nothing can be computed.
+    range; ArithmeticError or LinAlgError mean parameters so extreme that nothing can be computed.
 
     Args:
         alpha: sample complexity
@@ -156,7 +152,16 @@ def solve_model(
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
     with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
-        near = _polish(model, _damped(model, few), few)[0] if start is None else model.pack(start)
+        if start is None:
+            x = model.pack(model.start())  # inside the basin of the branch
+            for _ in range(DAMPED_STEPS):
+                move, _ = displacement(model, x, few)
+                x = x + (1 - model.rough.kept) * move
+                if np.abs(move).max() < model.rough.near:
+                    break
+            near, _ = _polish(model, x, few)
+        else:
+            near = model.pack(start)
         return _describe(model, *_polish(model, near, net), net, few.calls)
 
 
@@ -186,17 +191,6 @@ def _polish(model, x, net):
     """The fixed point near x, and the averages that a search finds there."""
     evaluations = 30 + 10 * len(x)
     return polish(lambda x, anew: displacement(model, x, net, anew), x, maxfev=evaluations, xtol=TOLERANCE / 10)
-
-
-def _damped(model, net):
-    """Damped iteration from inside the basin of the branch: close to the teacher, or to the positional encoding."""
-    x = model.pack(model.start())
-    for _ in range(DAMPED_STEPS):
-        move, _ = displacement(model, x, net)
-        x = x + (1 - model.rough.kept) * move
-        if np.abs(move).max() < model.rough.near:
-            break
-    return x
 
 
 def _describe(model, x, averages, net, before):

@@ -9,7 +9,7 @@ continuously with w would reach every h, and it cannot be where the objective cu
 distance is below what `gains` tries.
 """
 
-from math import comb, sqrt
+from math import sqrt
 
 import numpy as np
 import pandas as pd
@@ -78,12 +78,11 @@ def contraction(replicon: float, damping: float, steps: int) -> np.ndarray:
     Args:
         damping: kappa, the share of the old state that is kept
     """
-
-    def squared_size(t):
-        shares = (comb(t, k) * damping ** (t - k) * (1 - damping) ** k for k in range(t + 1))
-        return sum(share**2 * replicon**k for k, share in enumerate(shares))
-
-    return np.array([sqrt(squared_size(t)) for t in range(steps + 1)])
+    shares, sizes = np.ones(1), []
+    for _ in range(steps + 1):
+        sizes.append(sqrt(shares**2 @ replicon ** np.arange(len(shares))))
+        shares = np.convolve(shares, [damping, 1 - damping])
+    return np.array(sizes)
 
 
 def gains(
@@ -94,22 +93,20 @@ def gains(
     The distances (k,) are root mean square differences of the copies' weights, over the size of Q. The gains
     (scrambles, k) are D'/D of each scramble.
     """
-    shares, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), overlaps
-    by_scramble = []
+    shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
     own = sqrt(q - theta**2 / task.sigma**2)  # size of what the teacher does not share of a field
-    for net in gaussian_points(points, scrambles, seed, dimensions=6):
-        y, noise, other = net.T.reshape(3, 2, -1)
-        fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
-        targets = teacher_fit(task, task.sigma * y)
-        r, _ = forces(fields, targets, V, task.sigma**2)
-        row = []
-        for share in shares:
-            together = 1 - share**2  # correlation of the copies' own parts
-            shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
-            moved = forces(fields + shift, targets, V, task.sigma**2)[0] - r
-            row.append(alpha * V**2 * np.mean(np.sum(moved**2, axis=0)) / (2 * own**2 * share**2))
-        by_scramble.append(row)
-    return sqrt(2 / q) * own * shares, np.array(by_scramble)
+    nets = gaussian_points(points, scrambles, seed, dimensions=6)
+    y, noise, other = nets.reshape(-1, 6).T.reshape(3, 2, -1)
+    fields = np.array([[m], [-m]]) + theta / task.sigma * y + own * noise
+    targets = teacher_fit(task, task.sigma * y)
+    r, _ = forces(fields, targets, V, task.sigma**2)
+    for share in shares:
+        together = 1 - share**2  # correlation of the copies' own parts
+        shift = own * ((together - 1) * noise + sqrt(1 - together**2) * other)
+        moved = forces(fields + shift, targets, V, task.sigma**2)[0] - r
+        power = np.sum(moved**2, axis=0).reshape(len(nets), -1).mean(axis=1)
+        by_share.append(alpha * V**2 * power / (2 * own**2 * share**2))
+    return sqrt(2 / q) * own * shares, np.array(by_share).T
 
 
 def gains_of_columns(
@@ -134,27 +131,26 @@ def gains_of_columns(
     rest = sqrt(1 - aligned @ aligned)
     nets = gaussian_points(points, scrambles, dimensions=2 * len(c) * (r + 1))
 
-    def split(normal):  # the teacher's fields over sigma (scrambles, points, L), and own parts (..., L, r)
-        columns, remainder = np.split(normal, [len(c) * r], axis=2)
-        columns = columns.reshape(*columns.shape[:2], len(c), r)
-        teacher = columns @ aligned + rest * remainder
-        return teacher, columns - teacher[..., None] * aligned
+    size, shape = np.trace(q - theta @ theta.T / task.sigma**2), (*nets.shape[:2], len(c), r)
+    parts = np.split(nets, np.cumsum([len(c) * r, len(c), len(c) * r]), axis=2)
+    columns, others = (part.reshape(shape) for part in parts[::2])  # of each copy, (scrambles, points, L, r)
 
-    def forces_of(teacher, own):
-        columns = teacher[..., None] * aligned + own
-        remainder = (teacher - columns @ aligned) / rest
-        normal = np.concatenate([columns.reshape(*columns.shape[:2], -1), remainder], axis=2)
-        lowest = np.empty((*normal.shape[:2], 2, len(c) * r))
-        average(setting, overlaps, normal, lowest)
-        fields = np.outer(architecture.positions, m) + mixing @ columns @ root.T
-        return np.linalg.solve(c, lowest[:, :, 0].reshape(fields.shape) - fields) @ np.linalg.inv(V)
+    def own_part(columns, remainder):  # what the teacher's fields, columns @ aligned + rest * remainder, do not tell
+        return columns - (columns @ aligned + rest * remainder)[..., None] * aligned
 
-    (teacher, own), (_, other) = (split(half) for half in np.split(nets, 2, axis=2))
-    still, size = forces_of(teacher, own), np.trace(q - theta @ theta.T / task.sigma**2)
+    def forces_at(shift):  # of the first copy's own part
+        normal = [(columns + shift).reshape(*shape[:2], -1), parts[1] - shift @ aligned / rest]
+        lowest = np.empty((*shape[:2], 2, len(c) * r))
+        average(setting, overlaps, np.concatenate(normal, axis=2), lowest)
+        fields = np.outer(architecture.positions, m) + mixing @ (columns + shift) @ root.T
+        return np.linalg.solve(c, lowest[:, :, 0].reshape(shape) - fields) @ np.linalg.inv(V)
+
+    own, other = own_part(columns, parts[1]), own_part(others, parts[3])
+    still = forces_at(np.zeros(shape))
     shares, by_share = 2.0 ** -np.arange(HALVINGS + 1), []
     for share in shares:
         together = 1 - share**2
-        moved = forces_of(teacher, together * own + sqrt(1 - together**2) * other) - still
+        moved = forces_at((together - 1) * own + sqrt(1 - together**2) * other) - still
         power = np.einsum("snak,ab,snbj->skj", moved, c, moved) / points
         after = np.trace(alpha * V @ power @ V, axis1=1, axis2=2)
         by_share.append(after / (2 * size * share**2))

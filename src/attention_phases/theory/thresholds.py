@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import check_choice, check_kind
+from ..errors import BadInput, check_choice, check_kind
 from ..measured import UNKNOWN, Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
@@ -66,7 +66,7 @@ class Gap(NamedTuple):
             return cls(first.test_mse - baseline, first.test_slope, first.stderr["test_mse"], solutions)
         (second,) = others
         # The scrambles serve both branches, and most of the error cancels in the difference.
-        error = standard_error(first.energies - second.energies)
+        error = standard_error(first.spread["train_loss"] - second.spread["train_loss"])
         value, slope = first.free_energy - second.free_energy, first.train_slope - second.train_slope
         return cls(value, slope, error, solutions)
 
@@ -112,7 +112,10 @@ def threshold(
     """
     check_kind("near", near, Threshold)
     branches = THRESHOLDS[check_choice("kind", kind, tuple(THRESHOLDS))]
-    points = usual_points("threshold", Setting(task, architecture).fast) if points is None else points
+    fast = Setting(task, architecture).fast
+    if kind == "second" and not (architecture.rotates and len(task.teachers) > 1):
+        raise BadInput("kind", kind, "critical or linear, but for students of rank 2 and several teachers")
+    points = usual_points("threshold", fast) if points is None else points
     baseline = linear_baseline(task, architecture) if kind == "linear" else nan
     options = {"scrambles": scrambles, "seed": seed, "architecture": architecture}
 

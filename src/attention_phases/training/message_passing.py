@@ -32,7 +32,7 @@ from ..theory.stability import modes
 from .optimizers import start_weights
 from .trials import measure
 
-STEPS, TOLERANCE = 1000, 1e-12
+STEPS, TOLERANCE = 1000, 1e-12  # of the relative change of Q in one iteration
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
 SPARE, POINTS = 0.25, 2**10  # of the way from the least damping to 1; a scramble, for the modes
 
@@ -219,7 +219,6 @@ def iterate(
     state: State,
     damping: float = DAMPING,
     steps: int = STEPS,
-    tolerance: float = TOLERANCE,
     report: Callable[[int, float], object] | None = None,
 ) -> Run:
     """Iterate until the weights stand still.
@@ -228,7 +227,6 @@ def iterate(
         data: a training set, taken as `limiting` makes it.
         state: from `start_state`, or of an earlier run.
         damping, steps: as for `message_passing`.
-        tolerance: on the relative change of Q in one iteration.
         report: called after each iteration with the number of iterations and the change.
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
@@ -241,11 +239,11 @@ def iterate(
         return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]
-    while len(history) <= steps and history[-1]["change"] > tolerance:
+    while len(history) <= steps and history[-1]["change"] > TOLERANCE:
         new = damped(state, step(task, data, state), damping)
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))
         if report:
             report(len(history) - 1, float(change))
-    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= tolerance)
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= TOLERANCE)

@@ -81,12 +81,6 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
     return torch.cat(vectors)
 
 
-def displace(starts: Tensor, size: float, rng: np.random.Generator) -> Tensor:
-    """Starts (k, p) with each weight off by `size` times its own value, N(0, 1) times that."""
-    noise = torch.from_numpy(rng.standard_normal(tuple(starts.shape), dtype=np.float32)).to(starts)
-    return starts * (1 + size * noise)
-
-
 @dataclass(frozen=True)
 class Fit:
     """A trained student."""
@@ -140,9 +134,7 @@ def fit(
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     starts = _checked(data, starts)
-    if l1:
-        settings["l1"] = l1
-    ends, steps = minimise(data, lam, starts, risk, **settings)
+    ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():
         raise BadInput("rate", settings["rate"], "smaller: gradient descent diverges")
     seconds = (time.perf_counter() - began) / len(ends)
@@ -184,7 +176,7 @@ def gradient_descent(
     return weights, [steps] * len(weights)
 
 
-def adam(data: Any, lam: float, starts: Tensor, risk: Risk = two_tokens.risk) -> tuple[Tensor, list[int]]:
+def adam(data: Any, lam: float, starts: Tensor, risk: Risk) -> tuple[Tensor, list[int]]:
     """Full-batch Adam on R, all students at once."""
     weights = starts.clone()
     optimizer = torch.optim.Adam([weights], lr=ADAM_RATE)
@@ -195,12 +187,7 @@ def adam(data: Any, lam: float, starts: Tensor, risk: Risk = two_tokens.risk) ->
 
 
 def lbfgs(
-    data: Any,
-    lam: float,
-    starts: Tensor,
-    risk: Risk = two_tokens.risk,
-    tolerance: float = LBFGS_TOLERANCE,
-    l1: float = 0.0,
+    data: Any, lam: float, starts: Tensor, risk: Risk, tolerance: float = LBFGS_TOLERANCE, l1: float = 0.0
 ) -> tuple[Tensor, list[int]]:
     """SciPy's L-BFGS, one student after the other, down to ``|grad R| <= tolerance``."""
     ends, steps = [], []

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import check_choice, check_several
+from ..errors import BadInput, check_choice, check_several
 from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
@@ -17,7 +17,7 @@ from ..records import data_set, seed_sequence
 from ..task import Task
 from ..theory.equations import flat_overlaps
 from ..theory.prediction_error import general_test_error, test_error
-from .optimizers import displace, fit, start_weights
+from .optimizers import fit, start_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +69,8 @@ def train(
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     size = task, alpha, d, architecture
     jobs = [(data_set(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
+    if len({*seeds}) < len(seeds):
+        raise BadInput("seeds", seeds, "different numbers, of independent data sets")
     tables = spread(_trial, jobs, workers, report)
     return pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
 
@@ -90,7 +92,7 @@ def sample(
     device: str = "cpu",
 ) -> two_tokens.Dataset | students.Sentences:
     """Draw a teacher and a training set, in the form that serves the architecture best."""
-    if architecture is None or architecture.reducible:
+    if architecture in (None, Architecture("tied"), Architecture("rank2")):  # two independent tokens
         return two_tokens.sample(task, alpha, d, rng, device)  # the same sentences, and a gradient in half the time
     return students.sample(task, architecture, alpha, d, rng, device)
 
@@ -111,11 +113,12 @@ def train_on(
     Args:
         architecture: none for the standard one, whose test error then comes from its overlaps.
         given: weight of A that the student adds itself to its attention.
-        displaced: relative displacement of every weight of the starts; the data stay the same.
+        displaced: relative displacement of every weight of the starts, N(0, 1) times that; the data stay the same.
     """
     form = architecture.form if architecture else STANDARD.form
     weights = torch.stack([start_weights(start, data.teacher, rng, form) for start in starts])
-    fits = fit(data, task.lam, displace(weights, displaced, rng), optimizer, l1=task.l1, **settings)
+    noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32)).to(weights)
+    fits = fit(data, task.lam, weights * (1 + displaced * noise), optimizer, l1=task.l1, **settings)
     return [{"start": start, **_row(task, data, student, architecture, given)} for start, student in zip(starts, fits)]
 
 
@@ -152,29 +155,21 @@ def measure(
     value = {"none": None, "full": rest}[kind] if kind != "pair" else np.outer(*rest) / d
     models = ((value, None), (None, linear))
     errors = [general_test_error(task, architecture, columns, teachers, *model)[0] for model in models]
-    if task.structured:
-        return _structured_overlaps(task, columns, teachers), errors
-    q, m, theta = columns @ columns.T / d, columns.mean(axis=1), columns @ teachers[0] / d
-    overlaps = flat_overlaps(task.sigma**2, q, m, theta)
-    return {name: float(value) for name, value in overlaps.items()}, errors
+    return _overlaps(task, columns, teachers), errors
 
 
-def _structured_overlaps(task, columns, teachers):
-    """Overlaps with the covariance of a task with structure.
+def _overlaps(task, columns, teachers):
+    """Overlaps as `flat_overlaps` has them; those of a task with structure without their entries, and with `length`.
 
-    With several columns, of the teacher or the student, q is a trace and m and theta are norms; teacher_1, teacher_2
-    are then those of the overlaps with each column of the teacher. `length` is Q*^T Sigma Q*/d over its limit, minus 1,
-    the mean over columns: a control variate.
+    That is Q*^T Sigma Q*/d over its limit, minus 1, the mean over columns: a control variate.
     """
-    point = column_overlaps(task, columns, teachers)
-    variance = sum(direction.weight * direction.variance * direction.teacher for direction in task.directions)
-    length = {"length": float(np.mean(np.diag(point["rho"]) / (variance * np.array(task.teachers)))) - 1}
-    if point["theta"].size == 1:
-        return {name: point[name].item() for name in ("q", "m", "theta")} | length
-    of_teachers = np.linalg.norm(point["theta"], axis=0)
-    sizes = {"q": np.trace(point["q"]), "m": np.linalg.norm(point["m"]), "theta": np.linalg.norm(of_teachers)}
-    sizes |= {f"teacher_{k + 1}": size for k, size in enumerate(of_teachers)}
-    return {name: float(size) for name, size in sizes.items()} | length
+    point, variance = column_overlaps(task, columns, teachers), task.sigma**2
+    overlaps = flat_overlaps(variance, point["q"] / variance, point["m"], point["theta"] / variance)
+    if task.structured:
+        overlaps = {name: value for name, value in overlaps.items() if not name.startswith(("q_", "m_", "theta_"))}
+        limit = sum(direction.weight * direction.variance * direction.teacher for direction in task.directions)
+        overlaps["length"] = np.mean(np.diag(point["rho"]) / (limit * np.array(task.teachers))) - 1
+    return {name: float(value) for name, value in overlaps.items()}
 
 
 def _gauge(columns, teacher):

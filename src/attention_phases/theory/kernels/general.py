@@ -86,8 +86,7 @@ def loss_derivatives(h, Y, C, M, S, u, curvature, D, gradient, hessian, gauss):
         for b in range(count):
             u[0, a, b] = S[a, b] * (u[0, a, b] - mean)
         for b in range(count):  # D_b = dT_ab/dh
-            for i in range(size):
-                D[b, i] = 0.0
+            D[b, :] = 0.0
             for k in range(r):
                 for j in range(r):
                     D[b, a * r + k] += M[k, j] * h[b * r + j]
@@ -178,8 +177,7 @@ def descend(h, known, w, Y, C, M, A, work):
             size += step[i] * step[i]
             slope += gradient[i] * step[i]
         if size < 1e-16:  # Newton's error after this step is the square of it
-            for i in range(n):
-                h[i] += step[i]
+            h += step
             return value
         factor = 1.0
         while True:
@@ -189,8 +187,7 @@ def descend(h, known, w, Y, C, M, A, work):
             if after <= value + 1e-4 * factor * slope + 1e-15 or factor < 1e-12:
                 break
             factor *= 0.5
-        for i in range(n):
-            h[i] = trial[i]
+        h[:] = trial
         value = after
     return np.inf
 

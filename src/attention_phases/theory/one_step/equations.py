@@ -38,11 +38,6 @@ class Valley(NamedTuple):
     V: Any
     y: Any
 
-    @property
-    def share(self):
-        """gap/q1."""
-        return self.gap / (self.q0 + self.gap)
-
 
 class InnerAverages(NamedTuple):
     """Expectations over the fields; each entry a float, or an array with one value a scramble."""
@@ -118,11 +113,11 @@ def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
     return InnerAverages(*over_scrambles(_scramble_means, (points,), task, valley, inner))
 
 
-def _scramble_means(nets, task, valley, inner):
-    return np.array([_net_means(task, valley, net, inner) for net in nets]).T
+def _scramble_means(nets, *at):
+    return np.array([_net_means(net, *at) for net in nets]).T
 
 
-def _net_means(task, valley, net, inner):
+def _net_means(net, task, valley, inner):
     """The entries of `InnerAverages` on one net (N, 6)."""
     fields, y, V = Fields.of(task, valley, net, inner), valley.y, valley.V
     r, envelope = fields.forces(task, valley, fields.z)
@@ -222,8 +217,11 @@ class BrokenBranch:
         q0, m, theta, V = self.symmetric.unpack(x[:3]).scalars
         return Valley(q0, exp(min(max(x[3], -40.0), 40.0)), m, theta, V, self.y)
 
-    def average(self, x: np.ndarray, points: np.ndarray) -> InnerAverages:
-        """Return the averages at x for each scramble of points (scrambles, N, 6)."""
+    def average(self, x: np.ndarray, points: np.ndarray, *_: Any) -> InnerAverages:
+        """Return the averages at x for each scramble of points (scrambles, N, 6).
+
+        No minima are kept as warm starts: those of all inner points would be too many.
+        """
         return average(self.task, self.unpack(x), points)
 
     def step(self, x: np.ndarray, averages: InnerAverages) -> np.ndarray:
@@ -280,22 +278,13 @@ class Root(NamedTuple):
         return self.model.alpha * self.averages.free
 
 
-class ColdNet(Net):
-    """Points of a quadrature without warm starts: the minima of all inner points would be too many to keep."""
-
-    def averages(self, model: BrokenBranch, x: np.ndarray, anew: bool = True) -> InnerAverages:
-        """Return averages at x for each scramble."""
-        self.calls += 1
-        return model.average(x, self.points)
-
-
-def nested_nets(points: np.ndarray) -> list[ColdNet]:
+def nested_nets(points: np.ndarray) -> list[Net]:
     """Return nets of the first `FEW` and `MORE` points a scramble, and last of all points (scrambles, N, 6)."""
     sizes = sorted({min(size, points.shape[1]) for size in (FEW, MORE)})
-    return [ColdNet(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
+    return [Net(points[:, :size], fields=0) for size in (*sizes, points.shape[1])]
 
 
-def find_root(model: BrokenBranch, x: np.ndarray, nets: list[ColdNet]) -> Root:
+def find_root(model: BrokenBranch, x: np.ndarray, nets: list[Net]) -> Root:
     """Return the root on the last of `nested_nets`, near x (n,), by Newton's method with derivatives on a smaller one.
 
     The next larger net serves where the derivatives on one lead nowhere.

@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import BadInput, check_choice, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
-from ..branch import powell
+from ..branch import Net, powell
 from ..branches import MINIMA
 from ..equations import Overlaps, Scalars
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
@@ -116,7 +116,8 @@ def one_step(
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
-    nets = nested_nets(gaussian_points(points, scrambles, seed, dimensions=BrokenBranch.dimensions))
+    outer = gaussian_points(points, scrambles, seed, dimensions=BrokenBranch.dimensions)
+    nets, beside_nets = nested_nets(outer), nested_nets(outer)
     symmetric = solve(task, alpha, branch, points, scrambles, seed)
     if not symmetric.converged:
         return _unbroken(symmetric, y)
@@ -125,7 +126,7 @@ def one_step(
     if valley.gap == 0:
         return _unbroken(symmetric, y)
 
-    def root_near(model: BrokenBranch, x: np.ndarray) -> Root:
+    def root_near(model: BrokenBranch, x: np.ndarray, nets: list[Net] = nets) -> Root:
         root = find_root(model, x, nets)
         if report:
             report()
@@ -135,12 +136,12 @@ def one_step(
     root, reason = root_near(model, rough.x), ""
     if y is None and root.settled:
         root, reason = _ground_state(root, root_near)
-    share, (q, _, theta, _) = root.valley.share, symmetric.overlaps
+    share, (q, _, theta, _) = root.valley.gap / (root.valley.q0 + root.valley.gap), symmetric.overlaps
     if not (1 - share) * q * task.sigma**2 > theta**2:  # the search ran off to a gap too large for any student
         return replace(_unbroken(symmetric, y), reason=UNSETTLED)
     split = SplitBranch(task, alpha, branch, 0.0, share)
-    beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)))
-    return _describe(root, beside, reason, iterations=sum(net.calls for net in nets))
+    beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)), beside_nets)
+    return _describe(root, beside, reason, iterations=sum(net.calls for net in (*nets, *beside_nets)))
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
@@ -221,7 +222,8 @@ def _describe(root: Root, beside: Root, reason: str, iterations: int) -> OneStep
 def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
     """A replica-symmetric solution as a `OneStep` without a gap."""
     q, m, theta, V = symmetric.overlaps
-    spread, none = symmetric.spread, np.zeros(len(symmetric.energies))
+    spread, losses = symmetric.spread, symmetric.spread["train_loss"]
+    none = np.zeros(len(losses))
     moved = Valley(spread["q"], none, spread["m"], spread["theta"], spread["V"], none)
     return OneStep(
         valley=Valley(q, 0.0, m, theta, V, y or 0.0),
@@ -232,7 +234,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         residual=symmetric.residual,
         reason=symmetric.reason,
         iterations=symmetric.iterations,
-        spread=_named(moved, symmetric.energies, symmetric.energies, none),
+        spread=_named(moved, losses, losses, none),
     )
 
 

@@ -63,8 +63,7 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
         return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})
     for state in (ground, typical):
         if not state.solved:
-            reason = f"no solution at y = {state.valley.y:g}: {state.reason}"
-            return MovedThreshold(symmetric, UNKNOWN, reason, {})
+            return MovedThreshold(symmetric, UNKNOWN, f"no solution at y = {state.valley.y:g}: {state.reason}", {})
     shift = linear_shift(task, symmetric.solutions["semantic"].test_slope, ground, typical)
     return MovedThreshold(symmetric, shift, ground.reason, {"semantic": ground})
 
