@@ -47,7 +47,7 @@ def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
     landing = HTML / "book" / "index.html"
     page = open_page(landing)
     pictures = [image.get_attribute("src") for image in page.locator(".gallery a img").all()]
-    assert len(pictures) > 20 and all((landing.parent / picture).is_file() for picture in pictures)
+    assert len(pictures) > 40 and all((landing.parent / picture).is_file() for picture in pictures)
     for route in page.locator(".routes section").all():
         name, links = route.locator("h3").inner_text(), route.locator("a").all()
         path, line = landing, links[0].evaluate("link => link.outerHTML")
