@@ -52,16 +52,16 @@ def fill(app, tree, page):
         place.replace_self(nodes.raw("", made, format="html"))
     if app.builder.name == "html" and page in to.values():
         title = next(tree.findall(nodes.title), None)
-        for name, (_, steps) in ROUTES.items():
-            if title and page.rpartition("/")[2] in steps:
-                for at in (title.parent.index(title) + 1, len(title.parent.children) + 1):
-                    title.parent.insert(at, nodes.raw("", step(app, to, page, name, steps), format="html"))
+        on = {name: steps for name, (_, steps) in ROUTES.items() if page.rpartition("/")[2] in steps}
+        lines = "".join(step(app, to, page, name, steps) for name, steps in on.items())
+        for at in (title.parent.index(title) + 1, len(title.parent) + 1) if lines and title else ():
+            title.parent.insert(at, nodes.raw("", lines, format="html"))
 
 
 def step(app, to, page, name, steps):
     """Where a page stands on a route, and what comes next."""
     number = steps.index(page.rpartition("/")[2]) + 1
-    home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other ways</a>'
+    home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other ways through the book</a>'
     after = f"next: {link(app, page, to[steps[number]])}" if number < len(steps) else f"the last step; {home}"
     return f'<p class="route">{name}: {number} of {len(steps)} · {after}</p>'
 
