@@ -35,7 +35,7 @@ def page():
         also = [f"`{option.split()[0]}`" for option, what in options[name].items() if shared.get(option) == what]
         answer = help_of(name).rpartition("\n\n")[2].strip()
         below = [f"Also {', '.join(also)}: {{ref}}`shared-options`."] if also else []
-        parts += [f"## {name}", about, *own, *below, plain(answer)]
+        parts += [f"## {name}", plain(about), *own, *below, plain(answer)]
     targets = TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
     parts += ["(shared-options)=\n## Options of several commands", *(entry(*option) for option in shared.items())]
     return "\n\n".join([*parts, "## make", "In a checkout:", *(entry(f"make {name}", what) for name, what in targets)])

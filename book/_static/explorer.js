@@ -115,11 +115,9 @@
 
   /** The verdict at once; for those who listen, and in the address, when the point has come to rest. */
   function say(view) {
-    const {head, rest} = verdict(view), [strong, more] = part("verdict").children, link = more.querySelector("a");
-    const [before, after] = rest.split(link.textContent);
-    strong.textContent = head;
-    more.replaceChildren(before, link, after ?? "");
-    link.hidden = after === undefined;
+    const {head, rest} = verdict(view), [strong, {children: [more, linked]}] = part("verdict").children;
+    [strong.textContent, more.textContent] = [head, rest.replace(linked.textContent, "")];
+    linked.hidden = more.textContent === rest;
     strong.className = head === "A tie." ? "" : view.winner ?? "";
     clearTimeout(settling);
     settling = setTimeout(() => {

@@ -35,6 +35,8 @@
       [name.className, name.innerHTML] = ["of", heads[i].textContent.trim() && heads[i].innerHTML];
       if (i || !row.closest(".titled")) cell.prepend(name);
     });
+  for (const word of document.querySelectorAll(".bd-article code .pre"))  // not broken at its hyphens
+    if (word.textContent.length < 30 && !word.closest("table, dt, .behind")) word.style.whiteSpace = "nowrap";
   const bar = document.querySelector(".bd-sidebar-primary"), here = bar?.querySelector(".current.active");
   if (here) bar.scrollTop = here.offsetTop - bar.clientHeight / 2;
   // The theme marks, of the contents, the heading that came last into the upper part of the window: never those that

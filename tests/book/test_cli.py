@@ -561,7 +561,7 @@ def test_progress_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, mon
     ("address", "code", "words"),
     [
         ("nowhere", 2, "scheduler = 'nowhere': must be an address such as tcp://host:8786"),
-        ("host", 2, "scheduler = 'host': must be an address such as tcp://host:8786 (missing port"),
+        ("tcp://host", 2, "scheduler = 'tcp://host': must be an address such as tcp://host:8786 (missing port"),
         ("foo://host:1", 2, "scheduler = 'foo://host:1': must be"),
         ("tcp://", 2, "scheduler = 'tcp://': must be an address such as tcp://host:8786"),
         ("tcp://127.0.0.1:1", 1, "scheduler tcp://127.0.0.1:1: no Dask scheduler answers"),

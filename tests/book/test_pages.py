@@ -33,8 +33,8 @@ SCROLLING = """among => Array.from(document.querySelectorAll(`.bd-article :is(${
     .filter(element => element.scrollWidth > element.clientWidth && getComputedStyle(element).overflowX === "auto")
     .map(element => [element.tabIndex, element.tagName, element.textContent.slice(0, 60)])"""
 REACHED = f"among => ({SCROLLING})(among).every(([tab]) => tab === 0)"
-# Cells of a table whose text is wider than their column.
-COVERED = """() => Array.from(document.querySelectorAll("table.comparison :is(th, td)"))
+# Cells of a table, and labels, whose text is wider than their column.
+COVERED = """() => Array.from(document.querySelectorAll("table.comparison :is(th, td), .behind dt"))
     .filter(cell => cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OF_A_VIEW = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]  # rules that ask how a page looks

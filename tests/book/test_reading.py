@@ -162,6 +162,7 @@ def test_letters_and_their_names_find_the_same_and_functions_come_last(found):
     names = ("alpha_c", "αc", "α_c")
     results = [[address for address, *_ in found(words) if of_code not in address] for words in names]
     assert results[0] == results[1] == results[2] and len(results[0]) > 10
+    assert "Hardware" in found("GPU")[0][1] and "Glossary" in found("replica")[0][1] and "code" in found("code")[0][1]
     api = [of_code in address for address, *_ in found("replicon")]
     assert len(api) > 3 and any(api) and api == sorted(api)
 

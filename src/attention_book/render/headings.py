@@ -98,7 +98,7 @@ HEADINGS = {
     "linear_later": Heading(f"shift of {_ALPHA_L}", missing=""),
     "critical_moves": Heading(f"{_ALPHA_C} moves by", "+.2f", missing=""),
     "linear_moves": Heading(f"{_ALPHA_L} moves by", "+.2f", missing=""),
-    "alike": Heading("cells within 1 %", ".0f", scale="%"),
+    "alike": Heading("cells alike to 1 in 100", ".0f", scale="%"),
     "left": Heading("students over 5 % higher", "d"),
     "gone": Heading("of these, gone on by L-BFGS", ".0f", scale="%"),
     "rule": Heading("by their rules", ".4f", missing="no crossing"),
