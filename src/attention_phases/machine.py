@@ -88,13 +88,8 @@ def process_pool(workers: int | None = None, spawn: context.BaseContext | None =
 
 
 def _guard() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent does."""
+    """Leave Ctrl-C to the parent, and end when the parent does, also if that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-
-
-def end_with_parent() -> None:
-    """End this worker when its parent does, also if that is killed."""
 
     def follow(parent: int) -> None:
         connection.wait([parent])
@@ -128,17 +123,17 @@ def spread(
     """
     cores = check_count("workers", os.cpu_count() if workers is None else workers)
     results, began = [], time.perf_counter()
+
+    def told(result: Any) -> Any:
+        if report:
+            report()
+        return result
+
     for done, job in enumerate(jobs):
         left = len(jobs) - done
         long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
         if cores > 1 and left > 1 and long and (done or workers):
             with process_pool(min(cores, left), SpawnWithoutScript()) as pool:
-                return results + [_told(result, report) for result in pool.map(work, jobs[done:])]
-        results.append(_told(work(job), report))
+                return [*results, *map(told, pool.map(work, jobs[done:]))]
+        results.append(told(work(job)))
     return results
-
-
-def _told(result: Any, report: Callable[[], object] | None) -> Any:
-    if report:
-        report()
-    return result

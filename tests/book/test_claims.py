@@ -427,8 +427,11 @@ CLAIMS = {
         r"its own scatters a mean of four by 0.02": lambda: round((2 / (4 * 1000)) ** 0.5, 2) == 0.02,
     },
     "published_tables": {
-        r"Converged integrals move every threshold to more data": lambda: all(
+        r"Converged integrals move every printed threshold to more data": lambda: all(
             (rows["alpha"] > rows["known"]).all() for rows in stored("published_tables", "of_kind").values()
+        ),
+        r"up to $\omega=0.3$ the rules alone would give it too late": lambda: (
+            stored("published_tables", "of_kind")["critical"].eval("rule > alpha").loc[:0.3].all()
         ),
         r"smaller up to $\omega=0.25$ than by the rules, from 0.35 on within 1 % of them": lambda: (
             printed_over_rules().loc[:0.25].max() < 0.97 and abs(printed_over_rules().loc[0.35:] - 1).max() < 0.01

@@ -231,7 +231,7 @@ def cluster(address: str) -> Iterator[Executor]:
     import logging
 
     from distributed import Client  # slow to load
-    from distributed.comm import get_address_host_port
+    from distributed.comm.addressing import get_address_host_port
 
     try:
         get_address_host_port(address, strict=True)  # a client that refuses it complains again when it is dropped

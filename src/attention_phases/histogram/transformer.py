@@ -45,13 +45,9 @@ NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 PART = 500  # sequences of which torch has the network at once
 
 
-class Weights(namedtuple("Weights", SHAPES)):
-    """The parameters by name: embeddings, attention, layer norm, and two linear layers, as (outputs, inputs).
-
-    They are arrays, or tensors for the functions below.
-    """
-
-    __slots__ = ()
+# The parameters by name, arrays or, for the network in torch, tensors: embeddings, attention, layer norm, and two
+# linear layers, as (outputs, inputs).
+Weights = namedtuple("Weights", SHAPES)
 
 
 def views(flat: np.ndarray) -> Weights:

@@ -199,7 +199,8 @@ class Net:
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
         """Return whether an average at the coordinates x has to search; if so, x counts as searched."""
-        anew = anew or self.searched is None or not np.abs(x - self.searched).max() <= REACH
+        other = np.shape(self.searched) != x.shape  # of no point, or without the overlaps that a branch holds at zero
+        anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:
             self.searched = x.copy()
         return anew

@@ -10,13 +10,14 @@ correlated between tokens. The tokens have one law, k = 1, or each its own, k = 
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from ..attention import own_attention, softmax
 from ..errors import BadInput
 from ..task import Task
 from .kernels import general, two_tokens
 from .quadrature import over_scrambles
-from .setting import Hats, Setting, cholesky, largest_eigenvalue, lift, mix, solve_linear, weights
+from .setting import Hats, Setting, cholesky, largest_eigenvalue, mix, solve_linear, weights
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
@@ -109,7 +110,7 @@ def _general_means(points, lowest, setting, overlaps, anew):
     numbers = np.ascontiguousarray(points.swapaxes(1, 2))[:, : tokens * (r + rest.shape[-1])]
     independent = [part.reshape(scrambles, tokens, -1, n) for part in np.split(numbers, [tokens * r], axis=1)]
     x, z = (_mix_tokens(mixing, part) for part in independent)
-    choices = setting.choices(points)
+    choices = np.searchsorted(setting.odds.cumsum()[:-1], ndtr(points[..., -1]))  # of clusters, by the last number
     marks, leans = (np.moveaxis(of_choice[choices], 2, 1)[:, :, None] for of_choice in (setting.marks, setting.leans))
     w = root[of] @ x + marks * overlaps.m[:, None] + leans * overlaps.theta[0, :, :1] / setting.rho[0, 0]
     y = aligned.mT[of] @ x + rest[of] @ z
@@ -209,7 +210,8 @@ def update(setting: Setting, hats: Hats) -> Overlaps:
     """Return the overlaps after one step, from the conjugates (Eq. 8)."""
     moments, shares = weights(setting, hats), setting.shares.T
     m = setting.spectrum.weights @ moments.encoding
-    q = lift(mix(shares, moments.square), NARROWEST * setting.task.sigma**2)
+    q, least = mix(shares, moments.square), NARROWEST * setting.task.sigma**2
+    q = np.maximum(q, least) if q.shape[-1] == 1 else q + least * np.eye(q.shape[-1])  # definite, as it should be
     return Overlaps(q, m, mix(shares, moments.teacher), mix(shares, moments.response))
 
 

@@ -82,10 +82,6 @@ class Setting:
         """Number of normal numbers that a sentence is made of: L (r + t) of its fields, and one of its clusters."""
         return self.fields + self.architecture.tokens * len(self.task.teachers) + (len(self.odds) > 1)
 
-    def choices(self, points: np.ndarray) -> np.ndarray:
-        """Which choice of clusters each sentence has (...,), from its normal numbers (..., dimensions)."""
-        return np.searchsorted(self.odds.cumsum()[:-1], ndtr(points[..., -1]))
-
     @property
     def covariance(self) -> np.ndarray:
         """Mean covariance C (L, L) of the tokens' entries."""
@@ -184,11 +180,6 @@ def inverse(A: np.ndarray, least: float) -> np.ndarray:
         return 1 / np.maximum(A, least)
     values, axes = np.linalg.eigh(A)
     return axes / np.maximum(values, least)[..., None, :] @ axes.mT
-
-
-def lift(A: np.ndarray, least: float) -> np.ndarray:
-    """Return positive semidefinite matrices (..., r, r), definite by at least about `least`."""
-    return np.maximum(A, least) if A.shape[-1] == 1 else A + least * np.eye(A.shape[-1])
 
 
 def largest_eigenvalue(A: np.ndarray) -> np.ndarray:

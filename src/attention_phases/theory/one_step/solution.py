@@ -14,7 +14,7 @@ import numpy as np
 from ...errors import BadInput, check_choice, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
-from ..branch import Net, powell
+from ..branch import powell
 from ..branches import MINIMA
 from ..equations import Overlaps, Scalars
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
@@ -116,8 +116,7 @@ def one_step(
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
-    outer = gaussian_points(points, scrambles, seed, dimensions=BrokenBranch.dimensions)
-    nets, beside_nets = nested_nets(outer), nested_nets(outer)
+    nets = nested_nets(gaussian_points(points, scrambles, seed, dimensions=BrokenBranch.dimensions))
     symmetric = solve(task, alpha, branch, points, scrambles, seed)
     if not symmetric.converged:
         return _unbroken(symmetric, y)
@@ -126,7 +125,7 @@ def one_step(
     if valley.gap == 0:
         return _unbroken(symmetric, y)
 
-    def root_near(model: BrokenBranch, x: np.ndarray, nets: list[Net] = nets) -> Root:
+    def root_near(model: BrokenBranch, x: np.ndarray) -> Root:
         root = find_root(model, x, nets)
         if report:
             report()
@@ -140,8 +139,8 @@ def one_step(
     if not (1 - share) * q * task.sigma**2 > theta**2:  # the search ran off to a gap too large for any student
         return replace(_unbroken(symmetric, y), reason=UNSETTLED)
     split = SplitBranch(task, alpha, branch, 0.0, share)
-    beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)), beside_nets)
-    return _describe(root, beside, reason, iterations=sum(net.calls for net in (*nets, *beside_nets)))
+    beside = root_near(split, split.symmetric.pack(Overlaps.of(*symmetric.overlaps)))
+    return _describe(root, beside, reason, iterations=sum(net.calls for net in nets))
 
 
 def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley:
