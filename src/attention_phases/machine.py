@@ -88,8 +88,13 @@ def process_pool(workers: int | None = None, spawn: context.BaseContext | None =
 
 
 def _guard() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent does, also if that is killed."""
+    """Leave Ctrl-C to the parent, and end when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """End this worker when its parent does, also if that is killed."""
 
     def follow(parent: int) -> None:
         connection.wait([parent])

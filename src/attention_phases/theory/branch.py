@@ -188,7 +188,7 @@ class Net:
 
     def __init__(self, points: np.ndarray, fields: int, report: Callable[[int], object] | None = None):
         self.points, self.lowest = points, np.empty((*points.shape[:2], 2, fields))  # the two lowest minima of each
-        self.searched, self.calls, self.report = None, 0, report or (lambda count: None)
+        self.searched, self.calls, self.report = np.empty(0), 0, report or (lambda count: None)
 
     def averages(self, model, x: np.ndarray, anew: bool = False):
         """Return averages of a `BranchMap` at x for each scramble, by a search if `anew` or far from the last."""
@@ -199,7 +199,7 @@ class Net:
 
     def search_at(self, x: np.ndarray, anew: bool) -> bool:
         """Return whether an average at the coordinates x has to search; if so, x counts as searched."""
-        other = np.shape(self.searched) != x.shape  # of no point, or without the overlaps that a branch holds at zero
+        other = self.searched.shape != x.shape  # of no point, or without the overlaps that a branch holds at zero
         anew = anew or other or not np.abs(x - self.searched).max() <= REACH
         if anew:
             self.searched = x.copy()
