@@ -339,8 +339,6 @@ WITHOUT_RESULT = [
     ((*THEORY, "--points", str(2**40)), "^no result at these parameters: "),
     ((*THEORY, "--points", str(2**70)), "^no result at these parameters: "),
     ((*THEORY, "--scrambles", str(10**12)), "^no result at these parameters: "),
-    ((*SIMULATE, "--d", str(10**12)), "^no result at these parameters: "),
-    ((*SIMULATE, "--d", "2", "--alpha", "1e20", "--json"), "^no result at these parameters: "),
     ((*THEORY, "--sigma", "1e-300"), "result"),
     ((*THEORY, "--sigma", "1e10"), "result"),
     ((*THEORY, "--alpha", "1e300"), "no semantic solution found at alpha = 1e\\+300"),

@@ -424,7 +424,7 @@ def test_the_gradient_of_the_browser_is_that_of_the_library(explorer):
 
 def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(open_page):
     """Means over its four data sets, within three errors of their difference from the mean over more of ours."""
-    page = go_on(open_page(PAGE), omega=0.3, alpha=1.2, d=100, seed=4, train="sweep")
+    page = go_on(open_page(PAGE), omega=0.3, alpha=1.2, d=400, seed=4, train="sweep")
     said = page.locator(".explorer-training output")
     says(page, "training output", "of 120 students")
     page.locator("[name=alpha]").press("ArrowRight")
@@ -432,7 +432,7 @@ def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(o
     assert len(page.workers) == 1
     page.get_by_role("button", name="Stop").click()
     says(page, "training output", ": stopped.")
-    page.get_by_role("button", name="Along").click()
+    go_on(page, omega=0.3, alpha=1.2, d=100, seed=4, train="sweep")
     says(page, "training output", "cross at")
     dots = [dot for dot in page.evaluate("window.explorer.students()") if "random" not in dot["kind"]]
     for alpha in (1.2, 1.6, 2.0):

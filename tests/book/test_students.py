@@ -230,7 +230,9 @@ def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
     means, gaps = instances.instance_means(table), instances.training_gap(table)
     thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
     lower = means.loc["semantic"].assign(start="semantic")
+    winning = {"semantic": theory["semantic"].loc[1:], "positional": theory["positional"].loc[:1]}
     given = {"theory": theory, "stable": Measured(0.5, 0.01), "takes_over": 1.0, "thresholds": thresholds}
+    given["winning"] = winning
     top = of_slice("losses", Task(), gap=gaps, lower=lower, **given)["losses"]
     (line,) = [line for line in top.lines if line.get_label() == "theory"]
     assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))

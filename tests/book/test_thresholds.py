@@ -8,9 +8,11 @@ from frames import lines, students
 
 from attention_book import published
 from attention_book.analysis.beside_published import trained_thresholds_beside_published
+from attention_book.analysis.instances import test_gap as gap_of_errors
 from attention_book.analysis.thresholds import (
     against_theory,
     crossing,
+    crossings,
     last_fall,
     shift_against_control,
     shifts_by,
@@ -173,7 +175,8 @@ def test_thresholds_by_task():
     )
     beyond = lines([("critical", 0.3, 7.0, 0.1), ("semantic", 0.3, 2.0, np.nan)], sigma=0.5, lam=0.1)
     names = ["omega", "sigma", "lam"]
-    given = {"table": table, "lines": theory, "ridge": beyond, "TASK": names, "rng": RNG(0)}
+    trained = crossings(table, gap_of_errors, RNG(0), along=names)
+    given = {"trained": trained, "lines": theory, "ridge": beyond, "TASK": names}
     rows = cell("fig08_parameters", "thresholds", **given)["thresholds"].reset_index()
     first, strong, second = rows.to_dict("records")
     assert [first[name] for name in names] == [0.3, 0.5, 0.01] and second["sigma"] == 0.7

@@ -269,9 +269,9 @@ def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():
 )
 def test_the_error_of_an_end_is_that_of_its_rule(of, which, monkeypatch):
     """Of larger tokens and few nodes, with which more of them say something else."""
-    monkeypatch.setattr(baseline, "FLOOR_NODES", 20)
+    monkeypatch.setattr(baseline, "RULES", (20, 10))
     value, error = of(Task(sigma=2.0), which)
-    monkeypatch.setattr(baseline, "FLOOR_NODES", 32)
+    monkeypatch.setattr(baseline, "RULES", (32, 16))
     assert 1e-6 < abs(of(Task(sigma=2.0), which).value - value) < error < 0.05 * value
 
 

@@ -139,8 +139,8 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
     for number in torch.argsort(misfits(data, minimum.weights), descending=True)[:count]:
         stiffness = data.stiffness.clone()
         stiffness[number] = 0
-        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], tolerance=TRIED)
-        weights, _ = lbfgs(data, lam, weights, tolerance=TRIED)
+        weights, _ = lbfgs(replace(data, stiffness=stiffness), lam, minimum.weights[None], risk, TRIED)
+        weights, _ = lbfgs(data, lam, weights, risk, TRIED)
         if risk(data, weights, lam)[0].item() / data.d < minimum.train_loss - LOWER:
             return fit(data, lam, weights)[0]
     return None
