@@ -122,8 +122,7 @@ def spread(
 ) -> list[Any]:
     """Return what ``work(job)`` returns for each job, in their order; `report` is called after each.
 
-    work: a function of a module, not of a script, which its processes do not run.
-
+    work: a function of a module, not of a script, which its processes do not run
     workers: processes, 1 for this one alone; by default one a core, if what is left takes longer than starting them
     """
     cores = check_count("workers", os.cpu_count() if workers is None else workers)

@@ -225,14 +225,12 @@ def _lbfgs_one(data: Any, lam: float, start: Tensor, risk: Risk, tolerance: floa
     }
     x0 = start.double().cpu().numpy()
     search = partial(scipy.optimize.minimize, jac=True, method="L-BFGS-B", options=options)
-    if l1:
-        parts = np.concatenate([np.maximum(x0, 0), np.maximum(-x0, 0)])
-        result = search(of_parts, parts, bounds=[(0, None)] * len(parts))
-        weights = np.subtract(*np.split(result.x, 2))
-    else:
+    if not l1:
         result = search(value_and_gradient, x0)
-        weights = result.x
-    return torch.from_numpy(weights).to(start), result.nfev
+        return torch.from_numpy(result.x).to(start), result.nfev
+    parts = np.concatenate([np.maximum(x0, 0), np.maximum(-x0, 0)])
+    result = search(of_parts, parts, bounds=[(0, None)] * len(parts))
+    return torch.from_numpy(np.subtract(*np.split(result.x, 2))).to(start), result.nfev
 
 
 def with_l1(risk: Risk, l1: float) -> Risk:

@@ -110,11 +110,11 @@ def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
     `inner` (K, 3) is from `inner_points`.
     """
     inner = inner_points() if inner is None else inner
-    return InnerAverages(*over_scrambles(_scramble_means, (points,), task, valley, inner))
 
+    def means(nets):
+        return np.array([_net_means(net, task, valley, inner) for net in nets]).T
 
-def _scramble_means(nets, *at):
-    return np.array([_net_means(net, *at) for net in nets]).T
+    return InnerAverages(*over_scrambles(means, (points,)))
 
 
 def _net_means(net, task, valley, inner):
