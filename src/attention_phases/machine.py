@@ -42,8 +42,7 @@ def njit(**options):
 class SpawnWithoutScript(context.SpawnContext):
     """A context of processes for work that is a function of a module.
 
-    They do not run the caller's script again, which need not ask whether it is the main one. Of Ctrl-C their parent
-    tells.
+    They do not run the caller's script, which need not ask whether it is the main one. Of Ctrl-C their parent tells.
     """
 
     class Process(context.SpawnProcess):
