@@ -12,6 +12,7 @@ NAMES = {
     "experiments": "grid",
     "experiments.results": "read sweep",
     "published": "Comparison compare",
+    "render.headings": "Heading",
     "render.markup": "Table mathtext number symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
     " standard_student_theory theory_thresholds threshold_moves",
@@ -19,8 +20,8 @@ NAMES = {
     "analysis.instances": "GAPS absolute_means advantage as_columns as_frame by_dimension difference_in_errors gap_map"
     " instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
-    " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side table_of_shifts theory_gap"
-    " theory_lines with_one_step",
+    " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side theory_gap theory_lines"
+    " with_one_step",
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
     "render.slices_and_maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",

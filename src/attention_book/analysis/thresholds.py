@@ -178,24 +178,6 @@ def _mean(values, errors):
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else UNKNOWN
 
 
-def table_of_shifts(table, control):
-    """By how much both thresholds of a map come later than those of a control on the same data, as a page shows it.
-
-    `omega_or_mean`, `critical_later` and `linear_later` with errors: by omega, where the control has a threshold, and
-    last the mean over these (NaN), where there are several.
-    """
-    moved = {f"{kind}_later": _with_mean(frame) for kind, frame in shifts_by(table, control).items()}
-    omegas = pd.concat(moved.values()).index.unique().sort_values()
-    return side_by_side(moved, omegas).rename_axis("omega_or_mean").reset_index()
-
-
-def _with_mean(moved):
-    """A frame of `shifts_by`, and last, at NaN, the mean of several."""
-    if len(moved) < 2:
-        return moved
-    return pd.concat([moved, as_columns({np.nan: mean_of_shifts(moved)}, moved.index.name)])
-
-
 def side_by_side(thresholds, index):
     """Frames of alpha and alpha_error by name as columns `name` and `name_error`; NaN where one of both is missing."""
     columns = [

@@ -310,9 +310,11 @@ def figures(options):
     """
     from ..paths import notebooks, title
 
-    titles = {name: title(text.read_text(encoding="utf-8")) for name, text in notebooks().items()}
-    files = {name: f"notebooks/{text.name}" for name, text in notebooks().items()}
-    return {"figures": [{"figure": name, "notebook": files[name], "title": titles[name]} for name in titles]}
+    rows = [
+        {"figure": name, "notebook": f"notebooks/{text.name}", "title": title(text.read_text(encoding="utf-8"))}
+        for name, text in notebooks().items()
+    ]
+    return {"figures": rows}
 
 
 def _task(options):

@@ -4,6 +4,7 @@
 parameters of its task and its architecture by name.
 """
 
+import tomllib
 from dataclasses import fields, replace
 from inspect import signature
 from itertools import product
@@ -124,8 +125,6 @@ def _own_cell(experiment, **values):
 
 def read_grid(path):
     """The sizes in a TOML file."""
-    import tomllib
-
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:

@@ -1,11 +1,11 @@
 """Frames of numbers as tables of HTML: the one place where numbers of the pages are rounded and become text.
 
 A column `x` may come with `x_error` (its standard error), `x_std` (the standard deviation of what it is a mean of), or
-`x_low` and `x_high` (the ends of a range). They are shown in one cell. `headings` says what each is called.
+`x_low` and `x_high` (the ends of a range). They are shown in one cell.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from math import floor, isfinite, isnan, log10
 from numbers import Number
@@ -32,11 +32,13 @@ class Table:
     frame: columns are named as in `headings`, or it is from `published.compare`.
     caption: HTML, what the numbers are, in which units.
     folded: hidden until its caption is clicked.
+    headings: of columns of this table alone, by name.
     """
 
     frame: pd.DataFrame
     caption: str
     folded: bool = False
+    headings: dict[str, Heading] = field(default_factory=dict)
 
     def __repr__(self):
         return self.caption
@@ -44,7 +46,7 @@ class Table:
     def html(self):
         """What the page shows."""
         if "published_value" not in self.frame:
-            return as_html(self.frame, self.caption, self.folded)
+            return as_html(self.frame, self.caption, self.folded, headings=self.headings)
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
@@ -60,7 +62,7 @@ class Table:
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
-def as_html(frame, caption, folded=False, note=""):
+def as_html(frame, caption, folded=False, note="", headings=()):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
     A row that is wider than a phone takes several lines there, after a line of its own for what it is about, if that
@@ -70,10 +72,13 @@ def as_html(frame, caption, folded=False, note=""):
     """
     parts = {f"{name}{part}" for name in frame for part in PARTS}
     names = [name for name in frame if name not in parts]
+    known = HEADINGS | dict(headings)  # a plain word needs no entry
+    columns = {name: known.get(name, Heading()) for name in names}
     kinds = {name: _align(frame[name]) for name in names}
-    head = [f'<th scope="col"{kinds[name]}>{heading(name)}</th>' for name in names]
+    head = [f'<th scope="col"{kinds[name]}>{_title(name, column)}</th>' for name, column in columns.items()]
     rows = [
-        [_cell(name, row, kinds[name], first=name == names[0]) for name in names] for row in frame.to_dict("records")
+        [_cell(name, row, column, kinds[name], first=name == names[0]) for name, column in columns.items()]
+        for row in frame.to_dict("records")
     ]
     title = re.sub("<[^>]*>", "", caption)
     above = note if folded else f"{caption}{note and '. '}{note}"
@@ -150,13 +155,6 @@ def mathtext(name):
     return f"${text}$" if re.fullmatch(r"\w(/σ²)?", text) else re.sub(r"(\w)<sub>(\w+)</sub>", r"$\1_{\2}$", text)
 
 
-def heading(name):
-    """Return the heading of a column of a page, as HTML."""
-    known = HEADINGS.get(name, Heading())  # a plain word needs no entry
-    text = known.text or SYMBOLS.get(name) or name.replace("_", " ")
-    return f"{text}, {known.scale}" if known.scale else text
-
-
 def number(value, form="g"):
     """A number as text, with a true minus and no minus before zero."""
     if isnan(value):
@@ -179,8 +177,13 @@ def _align(values):
     return ' class="number"' if any(re.fullmatch(r"-?\d[\d.]*(e-?\d+)?(\([\d.]+\))?", text) for text in texts) else ""
 
 
-def _cell(name, row, kind, first):
-    column, value = HEADINGS.get(name, Heading()), row[name]
+def _title(name, column):
+    text = column.text or SYMBOLS.get(name) or name.replace("_", " ")
+    return f"{text}, {column.scale}" if column.scale else text
+
+
+def _cell(name, row, column, kind, first):
+    value = row[name]
     plain = isinstance(value, (str, bool)) or value is None
     text = _word(value, column) if plain else _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"

@@ -3,9 +3,11 @@
 import json
 import math
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
@@ -82,7 +84,7 @@ def _fixed() -> dict[str, str | None]:
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "torch": version("torch"),
-        "cpu": cpu_info().get("model name") or platform.processor() or platform.machine(),
+        "cpu": _cpu(),
         "platform": platform.platform(),
     }
 
@@ -114,11 +116,9 @@ def _commit() -> str | None:
         return None
 
 
-def cpu_info() -> dict[str, str]:
-    """Return what Linux says of the first processor, by name; nothing elsewhere."""
-    try:
-        first, _, _ = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")
-    except OSError:
-        return {}
-    fields = (line.partition(":") for line in first.splitlines())
-    return {name.strip(): value.strip() for name, _, value in fields}
+def _cpu() -> str:
+    """The name of the processor, as Linux has it or as Python does."""
+    with suppress(OSError):
+        if named := re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8")):
+            return named[1]
+    return platform.processor() or platform.machine()
