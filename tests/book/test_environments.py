@@ -62,8 +62,9 @@ def test_only_where_nothing_else_is_known_pytorch_for_cpus_is_asked_for(make):
     version = re.search("^torch==.*$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)[0]
     for known in ("GPU=/proc/driver/nvidia", "PIP_EXTRA_INDEX_URL=https://example.org", "GPU="):
         recipe = make("--dry-run", "install", known).stdout
-        assert ("uv pip install" in recipe) == (known == "GPU=")
-        assert f"pip install --quiet --no-compile -c constraints.txt {version}\n" in recipe
+        assert ("--torch-backend" in recipe) == (known == "GPU=")
+        assert ("uv pip install" in recipe) == ("INDEX" not in known)
+        assert all(f"pip install --quiet --no-compile -c constraints.txt {what}" in recipe for what in (version, "-e"))
     assert f"--torch-backend=cpu {version} " in recipe
 
 

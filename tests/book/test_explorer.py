@@ -588,7 +588,7 @@ def test_what_the_claims_say_of_the_thresholds_holds():
         )
         assert (both["critical"] < both["linear"]).all()
     assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
-    claims = stored("landing", "claims")
+    claims = stored("landing", "claims", points=2**7)  # what students pay is not asked for
     assert claims == {"crosses_to": 0.63, "alternative_crosses_to": 0.06, "linear_first_to": 0.38}
 
 
