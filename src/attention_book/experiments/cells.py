@@ -370,11 +370,7 @@ class ExchangedCell:
     """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
 
     kind: ClassVar = Kind(
-        ".counting:train_exchanged",
-        OF_LETTERS,
-        ("letter",),
-        beginning=".counting:train_exchanged_beginning",
-        rows=2,
+        ".counting:train_exchanged", OF_LETTERS, ("letter",), beginning=".counting:train_exchanged_beginning", rows=2
     )
 
     experiment: str

@@ -110,12 +110,7 @@ def gains(
 
 
 def gains_of_columns(
-    task: Task,
-    architecture: Architecture,
-    alpha: float,
-    overlaps: Scalars | Overlaps,
-    points: int,
-    scrambles: int,
+    task: Task, architecture: Architecture, alpha: float, overlaps: Scalars | Overlaps, points: int, scrambles: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return what `gains` does, of another architecture: distances over all columns of weights.
 

@@ -162,12 +162,7 @@ def _checked(data: Any, starts: Any) -> Tensor:
 
 
 def gradient_descent(
-    data: Any,
-    lam: float,
-    starts: Tensor,
-    risk: Risk = two_tokens.risk,
-    rate: float = GD_RATE,
-    steps: int = GD_STEPS,
+    data: Any, lam: float, starts: Tensor, risk: Risk = two_tokens.risk, rate: float = GD_RATE, steps: int = GD_STEPS
 ) -> tuple[Tensor, list[int]]:
     """Full-batch gradient descent, the ridge penalty as weight decay: `steps` steps Q <- Q - rate grad R(Q)."""
     weights = starts.clone()
