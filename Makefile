@@ -138,7 +138,7 @@ $(READY): constraints.txt pyproject.toml
 	$(PIP) $(TORCH)
 	@$(COMPILE) & $(UV) $(EXTRAS) 2>>$(VENV)/uv.log || $(PIP) $(EXTRAS); failed=$$?; wait; exit $$failed
 	@$(COMPILE)
-	@$(BIN)/python -m pip uninstall --quiet --yes uv 2>$(VENV)/uv.log
+	@$(BIN)/python -m pip uninstall --quiet --yes uv 2>>$(VENV)/uv.log
 	@touch $@
 
 $(LAB): $(READY) notebooks/lab_settings.json
