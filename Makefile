@@ -22,8 +22,7 @@ help:  ## this list
 install: $(READY)  ## make .venv with the pinned versions
 
 book: $(READY)  ## execute the notebooks and build the book (PROFILE=paper, laptop or smoke)
-	$(BIN)/python book/execute.py --profile $(PROFILE)
-	$(BIN)/jupyter-book build . --all -n -W --keep-going
+	$(BIN)/python book/execute.py --profile $(PROFILE) --then $(BIN)/jupyter-book build . --all -n -W --keep-going
 	@echo "open _build/html/index.html"
 
 # The singlehtml builder takes what the book's build has read; $(1) is the folder of that build.

@@ -9,6 +9,7 @@ stored results or the pinned versions have changed.
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
@@ -38,6 +39,8 @@ def main(arguments=None):
     parser.add_argument("--force", action="store_true", help="execute also what has not changed")
     parser.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     parser.add_argument("--keep", action="store_true", help="leave the book's pages as they are")
+    what = "a command that reads the pages, the last option; of two in a checkout one waits until it has ended"
+    parser.add_argument("--then", nargs=argparse.REMAINDER, metavar="COMMAND", help=what)
     options = parser.parse_args(arguments)
     try:
         texts = sorted(paths.NOTEBOOKS.glob("*.md"))
@@ -54,6 +57,7 @@ def main(arguments=None):
             print("executed:", *(executed if options.names else [kept]))
             if not options.keep:
                 show(kept, options.profile, SHOWN)
+            return subprocess.run(options.then).returncode if options.then else 0
     except BadInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -63,7 +67,6 @@ def main(arguments=None):
     except KeyboardInterrupt:
         print("stopped; what is executed is kept", file=sys.stderr)
         return 1
-    return 0
 
 
 def execute_all(values, kept, force, jobs):

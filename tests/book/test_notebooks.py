@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -173,6 +174,16 @@ def test_of_two_at_once_one_waits(checkout, monkeypatch):
             second = threads.submit(command.main, ["--profile", "smoke", "--keep"])
             assert not began.wait(0.5)
         assert began.wait(20) and second.result() == 0
+
+
+def test_until_a_book_is_built_from_the_pages_another_one_waits(checkout):
+    """The build is the command after --then, whose exit code counts."""
+    build = (
+        f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT / 'lock')!r}, timeout=0).acquire()\n"
+        "except filelock.Timeout:\n    raise SystemExit(7)"
+    )
+    assert command.main(["--profile", "smoke", "--then", sys.executable, "-c", build]) == 7
+    assert (checkout / "shown/page.ipynb").is_file()
 
 
 COMPARING = """\
