@@ -23,9 +23,9 @@ class Measured(NamedTuple):
 
     @classmethod
     def mean(cls, values: Iterable[float]) -> "Measured":
-        """Return the mean of independent values (n,); its error is NaN if there is only one."""
+        """Return the mean of independent values (n,); NaN where there are none, as is the error of one alone."""
         values = np.asarray(list(values), float)
-        return cls(float(values.mean()), standard_error(values))
+        return cls(float(values.mean()), standard_error(values)) if len(values) else UNKNOWN
 
     @property
     def text(self) -> str:
