@@ -42,6 +42,15 @@ book check reference test: export OMP_NUM_THREADS = 1
 book check reference test: export NUMBA_NUM_THREADS = 1
 book check reference test: export MPLBACKEND = Agg
 
+# jupytext sorts the names of the kernel, JupyterLab does not.
+AS_LAB = import pathlib, sys; a, b = b"  display_name: Python 3 (ipykernel)\n  language: python\n", b"  name: python3\n"; \
+    [path.write_bytes(path.read_bytes().replace(a + b, b + a)) for path in map(pathlib.Path, sys.argv[1:])]
+
+format: $(READY)  ## give code and notebooks the form that `make check` asks for
+	$(BIN)/ruff format --quiet src tests benchmarks book data .github
+	PATH="$(CURDIR)/$(BIN):$$PATH" jupytext --quiet --pipe "ruff format --quiet --line-length 100 -" notebooks/*.md
+	@$(BIN)/python -c '$(AS_LAB)' notebooks/*.md
+
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
 	$(BIN)/basedpyright
@@ -146,4 +155,4 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	@touch $@
 
 PARTS := test-types test-notebooks test-all test-book
-.PHONY: help install install-lab book check test $(PARTS) pdf reference metadata validate notebooks lab data verify clean
+.PHONY: help install install-lab book format check test $(PARTS) pdf reference metadata validate notebooks lab data verify clean

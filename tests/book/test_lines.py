@@ -11,7 +11,7 @@ from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.experiments.variant_grids import power_law
-from attention_book.paths import ROOT
+from attention_book.paths import ROOT, stored_table
 from attention_book.store.parquet import load
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
@@ -305,10 +305,11 @@ def test_a_moved_threshold_has_its_errors_in_squares(monkeypatch):
 
 
 def test_every_experiment_is_stored():
-    assert {path.stem for path in (ROOT / "data").glob("*.parquet")} - {"published_tables"} == experiments.GRIDS.keys()
+    stored = {path.stem for path in (ROOT / "data").glob("*.parquet")} - {"published_tables"}
+    assert stored == experiments.GRIDS.keys(), "attention-phases sweep NAME computes what is missing"
 
 
 @pytest.mark.parametrize("name", sorted(experiments.GRIDS))
 def test_a_stored_table_is_complete(name):
     wanted = {canonical(cell) for cell in experiments.grid(name, "paper")}
-    assert wanted == set(load(ROOT / "data" / f"{name}.parquet")["cell"])
+    assert wanted == set(load(stored_table(name))["cell"])

@@ -16,6 +16,7 @@ import attention_book
 from attention_book.paths import NOTEBOOKS, ROOT
 
 TEXTS = sorted(NOTEBOOKS.glob("*.md"))
+PAGES = [*TEXTS, *sorted((ROOT / "book").glob("*.md"))]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
@@ -61,6 +62,20 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_a_page_is_in_the_contents_and_its_figures_are_described(text):
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    assert f"book/_executed/{text.stem}.ipynb\n" in contents or text.stem == "landing"  # of the first page
+    for options in (cell.metadata["mystnb"] for cell in jupytext.read(text).cells if "mystnb" in cell.metadata):
+        assert options["figure"]["name"] and options["figure"]["caption"] and options["image"]["alt"]
+
+
+def test_references_have_a_target():
+    texts = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    wanted = re.findall(r"\{ref\}`(?:[^`<]*<)?([^`>]+)>?`", texts)
+    assert wanted and set(wanted) <= set(re.findall(r"^\(([\w-]+)\)=$", texts, re.MULTILINE))
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_no_line_runs_at_one_size_alone(text):
     """What only the paper's size drew, the tests would never see."""
     tree = ast.parse("\n".join(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"))
@@ -80,7 +95,7 @@ def test_a_page_can_be_run_again_from_its_parameters(text):
 
 
 def test_code_has_the_form_and_the_style_of_src(tmp_path):
-    """CONTRIBUTING has the command that gives it the form."""
+    """`make format` gives it the form."""
     for text in TEXTS:
         cells = [cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"]
         (tmp_path / f"{text.stem}.py").write_text("\n\n\n# %%\n".join(cells) + "\n", encoding="utf-8")
@@ -104,7 +119,7 @@ def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
         assert re.fullmatch(r"\w+ = .+?  # [^;]+; [^;]+; .+", line)
 
 
-@pytest.mark.parametrize("text", [*TEXTS, *sorted((ROOT / "book").glob("*.md"))], ids=lambda path: path.stem)
+@pytest.mark.parametrize("text", PAGES, ids=lambda path: path.stem)
 def test_no_sentence_goes_on_with_what_markdown_takes_for_a_list(text):
     """As "... than one of rank" and in the next line "1. The paper says"."""
     prose = re.sub(r"^```.*?^```", "", text.read_text(encoding="utf-8"), flags=re.M | re.S)

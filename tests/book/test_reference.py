@@ -81,7 +81,7 @@ def test_a_reference_is_short_and_agrees_with_what_it_was_made_from():
 
 def test_every_notebook_has_a_reference_and_no_other_has():
     kept = {path.stem for path in reference.FOLDER.glob("*.json")}
-    assert kept == {path.stem for path in NOTEBOOKS.glob("*.md")}
+    assert kept == {path.stem for path in NOTEBOOKS.glob("*.md")}, "make reference NAME=... writes one"
 
 
 def test_the_stored_results_are_those_of_the_smoke_profile():
