@@ -119,13 +119,13 @@ clean:  ## remove what was built, but no results
 	rm -rf $(VENV) _build book/_executed book/api
 
 # On Linux pip finds PyTorch with all that an NVIDIA GPU needs, gigabytes. Without the driver of one the build for CPUs is
-# asked for first, whose address uv knows. uv installs the rest too, in a fifth of pip's time. pip does what uv could not,
-# and everything if somebody has named an address.
+# asked for first, whose address uv knows. uv, which is faster, installs the rest too. pip does what uv could not, and
+# what is to come from an address that somebody has named.
 GPU = $(wildcard /proc/driver/nvidia)$(shell command -v nvidia-smi 2>/dev/null)$(filter-out Linux,$(shell uname -s))
 NAMED = $(PIP_INDEX_URL)$(PIP_EXTRA_INDEX_URL)
 PIP = $(BIN)/python -m pip install --quiet --no-compile -c constraints.txt
-UV = $(if $(NAMED),false,UV_HTTP_CONNECT_TIMEOUT=5 UV_HTTP_TIMEOUT=20 UV_HTTP_RETRIES=0 $(BIN)/python -m uv pip install \
-    --quiet --no-cache --python $(BIN)/python -c constraints.txt)
+UV = UV_HTTP_CONNECT_TIMEOUT=5 UV_HTTP_TIMEOUT=20 UV_HTTP_RETRIES=0 $(BIN)/python -m uv pip install --quiet --no-cache \
+    --python $(BIN)/python -c constraints.txt
 define CPU_BUILD
 @$(UV) --no-deps --torch-backend=cpu $(TORCH) 2>$(VENV)/uv.log \
     || echo "PyTorch for CPUs alone was not found: taking the build that pip finds"
@@ -141,10 +141,10 @@ $(READY): constraints.txt pyproject.toml
 	@test -f $@ || rm -rf $(VENV)  # what a killed installation has left, pip cannot always mend
 	$(PYTHON) -m venv $(VENV)
 	@rm -f $@
-	@$(if $(NAMED),,$(PIP) uv || true)
-	$(if $(NAMED)$(GPU),,$(CPU_BUILD))
+	@$(PIP) uv || true
+	$(if $(PIP_EXTRA_INDEX_URL)$(GPU),,$(CPU_BUILD))
 	$(PIP) $(TORCH)
-	@$(COMPILE) & $(UV) $(EXTRAS) 2>>$(VENV)/uv.log || $(PIP) $(EXTRAS); failed=$$?; wait; exit $$failed
+	@$(COMPILE) & $(if $(NAMED),false,$(UV) $(EXTRAS) 2>>$(VENV)/uv.log) || $(PIP) $(EXTRAS); failed=$$?; wait; exit $$failed
 	@$(COMPILE)
 	@$(BIN)/python -m pip uninstall --quiet --yes uv 2>>$(VENV)/uv.log
 	@touch $@

@@ -66,6 +66,8 @@ def test_only_where_nothing_else_is_known_pytorch_for_cpus_is_asked_for(make):
         assert ("uv pip install" in recipe) == ("INDEX" not in known)
         assert all(f"pip install --quiet --no-compile -c constraints.txt {what}" in recipe for what in (version, "-e"))
     assert f"--torch-backend=cpu {version} " in recipe
+    recipe = make("--dry-run", "install", "PIP_INDEX_URL=https://example.org", "GPU=").stdout  # of pip's own packages
+    assert "--torch-backend" in recipe and recipe.count("uv pip install") == 1
 
 
 def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path):

@@ -98,7 +98,7 @@ PAGE = "your_own_question"
 
 @pytest.mark.slow
 def test_the_transition_of_the_page_waits_and_the_other_threshold_stays():
-    found = cell(PAGE, "thresholds", points=128)["thresholds"]
+    found = cell(PAGE, "thresholds", points=256)["thresholds"]
     (critical, error), (linear, _) = (np.transpose(found[kind]) for kind in ("critical", "linear"))
     assert (np.diff(critical) > 3 * np.hypot(error[1:], error[:-1])).all()
     assert np.ptp(linear) < 1e-9 and critical[0] < critical[1] < linear[0] < critical[-1]

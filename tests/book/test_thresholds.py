@@ -14,10 +14,8 @@ from attention_book.analysis.thresholds import (
     crossing,
     crossings,
     last_fall,
-    mean_of_shifts,
     shift_against_control,
     shifts_by,
-    side_by_side,
     with_one_step,
 )
 from attention_book.paths import DATA
@@ -89,15 +87,15 @@ def test_no_shift_without_a_fall():
     assert np.isnan(shift_against_control(level, level)).all()
 
 
-def test_shifts_by_omega_and_their_mean():
+def test_shifts_by_omega_end_with_their_mean():
     control = pd.concat([students(0.1, 0.7, 0.9), students(0.3, 1.2, 9.0), students(0.5, 9.0, 9.0)])
     table = pd.concat([students(0.1, 0.8, 0.85, 0.02), students(0.3, 1.4, 9.0, 0.05), students(0.5, 9.0, 9.0)])
-    moved = shifts_by(table, control)
-    rows = side_by_side(moved, [0.1, 0.3])
-    assert rows["critical"].to_list() == pytest.approx([0.1, 0.2])
-    assert rows["linear"].to_list() == pytest.approx([-0.05, np.nan], nan_ok=True)
-    one, two = rows["critical_error"]
-    assert one > 0 and mean_of_shifts(moved["critical"]) == pytest.approx((0.15, (one**2 + two**2) ** 0.5 / 2))
+    rows = cell("fig14_maps", "shifted", value=table, without=control, SHOWN=[0.1])["shifted"]
+    assert rows["omega"].to_list() == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
+    assert rows["critical_later"].to_list() == pytest.approx([0.1, 0.2, 0.15])
+    assert rows["linear_later"].to_list() == pytest.approx([-0.05, np.nan, np.nan], nan_ok=True)
+    one, two, mean = rows["critical_later_error"]
+    assert one > 0 and mean == pytest.approx((one**2 + two**2) ** 0.5 / 2)
     by_task = shifts_by(table.assign(sigma=0.5), control.assign(sigma=0.5), ["omega", "sigma"])
     assert by_task["critical"]["alpha"][0.1, 0.5] == pytest.approx(0.1)
 

@@ -49,11 +49,11 @@ SCRIPT = """
 import torch
 from attention_phases import Architecture, Task
 from attention_phases.training import train
-torch.set_num_threads(2)
-size = Task(omega=0.3), 1.5, 60, range(2)
+torch.set_num_threads({threads})
+size = Task(omega=0.3), 1.5, 150, range(2)
 tables = (
     train(*size, ("semantic", "random"), workers={workers}),
-    train(*size, "positional", "gd", workers={workers}, steps=100),
+    train(*size, "positional", "gd", workers={workers}, steps=300),
     train(*size, "mixed", "lbfgs", Architecture("untied", tokens=3), workers={workers}),
 )
 for table in tables:
@@ -66,8 +66,8 @@ def test_neither_threads_nor_processes_change_a_digit(tmp_path):
     """From scripts that do not ask whether they are the main one."""
     script, answers = tmp_path / "script.py", set()
     environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    for workers in (1, 2):  # those of two processes have one thread
-        script.write_text(SCRIPT.format(workers=workers), encoding="utf-8")
+    for workers, threads in ((1, 1), (1, 2), (2, 2)):
+        script.write_text(SCRIPT.format(workers=workers, threads=threads), encoding="utf-8")
         command = [sys.executable, script]
         done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
         assert done.returncode == 0, done.stderr
