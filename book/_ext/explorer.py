@@ -11,6 +11,7 @@ import pandas as pd
 from filelock import FileLock
 from numpy.polynomial.hermite_e import hermegauss
 
+from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT
 from attention_book.analysis.thresholds import borders_of
 from attention_book.experiments.results import read
 from attention_book.paths import ROOT, stored_table
@@ -54,6 +55,7 @@ def data_script():
         "lam": Task().lam,
         "noise": list(noise),
         "weights": list(weights / weights.sum()),
+        "arrival": {"cosine": CLOSE_COSINE, "gradient": SMALL_GRADIENT},
         "tasks": {name: _task(name, read(stored, "paper")) for name, stored in EXPERIMENTS.items()},
     }
     return f"window.explorerData = {json.dumps(data, separators=(',', ':'))};\n"

@@ -2,11 +2,12 @@
 "use strict";
 (explorer => {
   if (!explorer) return;
-  const {root, state, task, move, show, withError} = explorer;
-  const form = root.querySelector(".explorer-training"), said = form.querySelector("output");
+  const {root, state, task, view, verdict, move, show, written, withError} = explorer;
+  const form = root.querySelector(".explorer-training form"), said = form.querySelector("output");
   const work = inWorker({...window.explorerData, tasks: null});
   // At d = 200 the difference of both losses on one data set is some 0.3e-3 from the mean, which therefore decides.
   const ALPHAS = Array.from({length: 10}, (_, i) => (i + 1) / 5), SETS = {circle: 20, sweep: 4};
+  const FEWEST = 3;  // data sets that a comparison needs
   const buttons = [...form.querySelectorAll("button")], words = buttons.map(({innerHTML}) => innerHTML);
   let run = {rows: []};
 
@@ -18,50 +19,66 @@
   const dot = (kind, rows) => ({kind, alpha: rows[0].alpha, ...Object.fromEntries(
     ["train_loss", "test_mse", "theta", "m"].map(name => [name, measured(rows.map(row => row[name]))]))});
 
+  const NAMES = ["semantic", "positional"];
+  const stayed = (rows, name) => chosen(rows, name).filter(row => row.valley === name);
+  const isHere = () => run.omega === state.omega && run.matrix === state.matrix;
+
   /** Rings: random starts. Dots: means of those from the teacher and the encoding that have not left their valley. */
   explorer.students = () => {
-    const ofThisTask = run.omega === state.omega && run.matrix === state.matrix;
-    said.style.visibility = ofThisTask ? "visible" : "hidden";
-    return !ofThisTask ? [] : byAlpha().flatMap(rows => {
-      const stayed = ["semantic", "positional"].map(name => chosen(rows, name).filter(row => row.valley === name));
-      return [...chosen(rows, "random").map(row => dot(`random ${row.valley}`, [row])),
-              ...stayed.filter(some => some.length).map(some => dot(some[0].start, some))];
-    });
+    said.classList.toggle("past", !isHere() || (run.train === "circle" && run.alpha !== state.alpha));
+    return !isHere() ? [] : byAlpha().flatMap(rows => [
+      ...chosen(rows, "random").map(row => dot(`random ${row.valley}`, [row])),
+      ...NAMES.map(name => stayed(rows, name)).filter(some => some.length).map(some => dot(some[0].start, some))]);
   };
 
-  /** Of each data set, by how much the student from the teacher has the lower loss than the one from the encoding. */
-  const leads = rows => chosen(rows, "positional")
-    .map((row, k) => row.train_loss - chosen(rows, "semantic")[k].train_loss);
+  /** By how much the semantic student has the lower loss, on each data set whose students both stayed in their valley. */
+  const leads = rows => stayed(rows, "positional").flatMap(({seed, train_loss}) =>
+    stayed(rows, "semantic").filter(row => row.seed === seed).map(row => train_loss - row.train_loss));
 
-  /** Where the mean of these last changes its sign. */
+  /** Of these leads the mean, or null where they are too few, and who wins: nobody within one standard error. */
+  function compare(rows) {
+    const lead = leads(rows), mean = lead.length >= FEWEST ? measured(lead) : null;
+    const name = !mean || Math.abs(mean.value) <= mean.error ? null : NAMES[mean.value > 0 ? 0 : 1];
+    return {lead, mean, name};
+  }
+
+  /** Where the mean lead changes its sign along alpha, between two alphas that can be compared. */
   function crossing() {
-    const gaps = byAlpha().map(rows => ({alpha: rows[0].alpha, ...measured(leads(rows).map(lead => -lead))}));
-    const last = gaps.findLastIndex(({value}) => value >= 0), [a, b] = gaps.slice(last, last + 2);
-    if (!b) return `At the largest α ${last < 0 ? "semantic" : "positional"} students have the lower mean loss. `;
+    const gaps = byAlpha().map(rows => ({alpha: rows[0].alpha, ...compare(rows).mean})).filter(gap => gap.error);
+    if (gaps.length < 2) return "Too few students stayed in both valleys to compare their losses. ";
+    const last = gaps.findLastIndex(({value}) => value <= 0), [a, b] = gaps.slice(last, last + 2);
+    const {value: most, error: sure} = gaps[last < 0 ? 0 : gaps.length - 1];
+    if (last < 0 || !b) {
+      const lower = Math.abs(most) <= sure ? "neither kind of student has" : `${last < 0 ? "semantic" : "positional"} students have`;
+      return `Their mean losses do not cross: at α = ${gaps.at(last < 0 ? 0 : -1).alpha} ${lower} the lower one. `;
+    }
     const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
     const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
     return `Their mean losses cross at α = ${withError({value, error: Math.abs(error / slope)})}. `;
   }
 
-  /** Which student has the lower loss: on average, and on how many data sets. */
+  /** Which student has the lower loss, on the data sets that keep both; who left a valley is counted apart. */
   function winner() {
-    const lead = leads(run.rows), mean = measured(lead), name = mean.value > 0 ? "semantic" : "positional";
-    const left = ["semantic", "positional"].map(start => [start, chosen(run.rows, start).filter(row => row.valley !== start)])
-      .filter(([, gone]) => gone.length).map(([start, gone]) => `${gone.length} left the ${start} valley. `);
+    const {lead, mean, name} = compare(run.rows), total = SETS.circle;
+    const gone = NAMES.map(from => [from, total - stayed(run.rows, from).length]).filter(([, count]) => count);
+    const left = gone.map(([from, count]) => `${count} of ${total} ${from} students left their valley. `).join("");
+    const kept = lead.length < total ? ` of the ${lead.length} data sets that keep both` : ` of ${total} data sets`;
+    if (!mean) return `${left}${lead.length || "No"} data set${lead.length === 1 ? " keeps" : "s keep"} both: too few to compare. `;
+    if (!name) return `${left}On the mean${kept} both losses are equal within the error. `;
     const wins = lead.filter(value => value * mean.value > 0).length;
     const by = withError({value: Math.abs(mean.value), error: mean.error}, 1e3);
-    return `The ${name} student's loss is lower by ${by} (in 10⁻³) on average, and on ${wins} of ${lead.length
-    } data sets${wins < lead.length ? ": one alone can mislead" : ""}. ${left.join("")}`;
+    const other = run.winner && run.winner !== name ? ` In theory, at infinite d, the ${run.winner} student wins.` : "";
+    return `${left}The ${name} loss is lower by ${by} (in 10⁻³) on the mean${kept}, and on ${wins} of them.${other} `;
   }
 
-  function report({rows, train, total}, done) {
+  function report({rows, train, total, place}, done) {
     const random = chosen(rows, "random"), semantic = random.filter(row => row.valley === "semantic").length;
     const stuck = rows.filter(row => !row.converged).length;
     buttons.forEach((button, i) => { button.innerHTML = !done && button.value === train ? "Stop" : words[i]; });
     said.ariaBusy = String(!done);  // read aloud at the end only
     said.textContent = rows.length < total ? `${rows.length} of ${total} students${done ? ": stopped." : " …"}` : [
-      train === "sweep" ? crossing() : winner(),
-      `Of ${random.length} random starts ${random.length - semantic} ended positional, ${semantic} semantic.`,
+      `${place}: `, train === "sweep" ? crossing() : winner(),
+      `Of ${random.length} random starts ${random.length - semantic} ended closer to the positions, ${semantic} to the teacher.`,
       stuck ? ` ${stuck} did not converge.` : "",
     ].join("");
   }
@@ -70,7 +87,8 @@
     const {omega, matrix, alpha, d, seed} = state;
     const cells = (train === "circle" ? [alpha] : ALPHAS).flatMap(alpha =>
       Array.from({length: SETS[train]}, (_, k) => ({alpha, seed: 1000 * seed + k})));
-    run = {train, omega, matrix, rows: [], total: 3 * cells.length};
+    const at = `At ω = ${written("omega")}, ${train === "circle" ? `α = ${written("alpha")}` : "along α"}, d = ${d}`;
+    run = {train, omega, matrix, alpha, rows: [], total: 3 * cells.length, place: at, winner: verdict(view()).winner};
     report(run, false);
     show();
     let drawing;

@@ -7,7 +7,7 @@
     omega: {min: 0.02, max: 0.5, step: 0.005, digits: 3}, alpha: {min: 0.02, max: 2, step: 0.01, digits: 2},
     d: {min: 100, max: 400, step: 50}, seed: {min: 1, max: 999, step: 1},
   };
-  const START = {matrix: "standard", omega: 0.3, alpha: 1.45, d: 200, seed: 1, train: ""};
+  const START = {matrix: "standard", omega: 0.3, alpha: 1, d: 200, seed: 1, train: ""};
   const SHADES = [1e-4, 3e-4, 1e-3];  // differences of the two training losses
   const WORDS = [["semantic", 0.12, 1.85], ["positional", 0.38, 0.3]];  // where no curve crosses "semantic wins"
   const PANELS = [
@@ -94,19 +94,19 @@
     return `the ${name} valley ${verb} at α = ${fixed(where, 2)}`;
   }
 
-  /** The result: {head, rest} as plain text. */
+  /** The result as plain text, {head, rest}, and the `winner` that it names, none where theory has no valley or a tie. */
   function verdict({winner, difference, baseline, ...students}) {
     const place = `At ω = ${written("omega")}, α = ${written("alpha")}`;
     if (!winner) return {head: "No valley.", rest: `${place}: ${NAMES.map(whyNone).join("; ")}.`};
     const other = NAMES.find(name => name !== winner), better = students[winner].test_mse.value < baseline.value;
     const predicts = `predicts new sentences ${better ? "better" : "worse"} than the linear model.`;
     if (!difference)
-      return {head: `Only the ${winner} student.`, rest: `${place}: ${whyNone(other)}. The ${winner} student ${predicts}`};
+      return {winner, head: `Only the ${winner} student.`, rest: `${place}: ${whyNone(other)}. The ${winner} student ${predicts}`};
     const value = Math.abs(difference.value), share = 100 * value / students[other].train_loss.value;
     if (value < 2 * difference.error)
       return {head: "A tie.", rest: `${place} the training losses differ by less than two errors.`};
     return {
-      head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)} % lower.`,
+      winner, head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)} % lower.`,
       rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${better ? "It also" : "But it"} ${predicts}`,
     };
   }
@@ -115,10 +115,12 @@
 
   /** The verdict at once; for those who listen, and in the address, when the point has come to rest. */
   function say(view) {
-    const {head, rest} = verdict(view), [strong, {children: [more, linked]}] = part("verdict").children;
+    const {head, rest, winner = ""} = verdict(view), [strong, {children: [more, linked]}] = part("verdict").children;
     [strong.textContent, more.textContent] = [head, rest.replace(linked.textContent, "")];
     linked.hidden = more.textContent === rest;
-    strong.className = head === "A tie." ? "" : view.winner ?? "";
+    strong.className = winner;
+    root.dataset.winner = winner;  // whose words are shown
+    part("words").querySelector("figcaption").textContent = winner ? "" : `${head} No student is the best one.`;
     clearTimeout(settling);
     settling = setTimeout(() => {
       part("said").textContent = `${head} ${rest}`;
@@ -225,9 +227,10 @@
 
   const panels = PANELS.map(({title, ...panel}) => {
     const figure = document.createElement("div"), plain = title.replace(/<[^>]*>/g, "");
-    figure.innerHTML = `<p>${title}</p><svg role="img" aria-label="Along alpha: ${plain}, of both students"></svg>`;
+    figure.innerHTML = `<p>${title}<span></span></p><svg role="img" aria-label="Along alpha: ${plain}, of both students"></svg>`;
     part("panels").append(figure);
-    const svg = figure.querySelector("svg"), shown = {...panel, figure, svg: d3.select(svg), x: null};
+    const [svg, above] = ["svg", "p span"].map(name => figure.querySelector(name));
+    const shown = {...panel, figure, above, svg: d3.select(svg), x: null};
     follow(svg, svg, left => byHand({alpha: shown.x.invert(left)}));
     return shown;
   });
@@ -240,13 +243,16 @@
       .map(alpha => ({alpha, ...theory.at(task(), state.omega, alpha)[name]})).filter(point => point.train_loss);
   }
 
-  function drawPanel({figure, svg, quantity, scale, linear, ...panel}, curves, view) {
+  function drawPanel({figure, svg, above, quantity, scale, linear}, curves, view) {
     const width = figure.clientWidth, height = scale > 1 ? 160 : 120;
+    if (!width) return null;  // folded
     const low = ({[quantity]: {value, error, low}}) => scale * (low ?? value - error);
     const high = ({[quantity]: {value, error, high}}) => scale * (high ?? value + error);
-    const top = Math.max(linear ? scale * view.baseline.value : 0, ...Object.values(curves).flat().map(high));
+    const drawn = Object.values(curves).flat(), students = window.explorer.students();
+    const top = Math.max(linear ? scale * view.baseline.value : 0, ...(drawn.length ? drawn : students).map(high));
     const x = d3.scaleLinear([0, LIMITS.alpha.max], [38, width - 10]);
-    const y = d3.scaleLinear([0, top > 0.01 ? 1.06 * top : 1], [height - 22, 6]).clamp(true);
+    const bottom = scale > 1 ? 0 : Math.min(0, ...students.map(student => student[quantity].value));
+    const y = d3.scaleLinear([bottom, top > 0.01 ? 1.06 * top : 1], [height - 22, 6]);
     const draw = frame(svg, width, height, x, y, [5, 4]), upright = alpha => `M${x(alpha)} 6V${height - 22}`;
     const dot = (kind, r, alpha, value) => svg.append("circle").attr("class", kind).attr("r", r)
       .attr("cx", x(alpha)).attr("cy", y(scale * value));
@@ -257,8 +263,10 @@
       draw(`band ${name}`, d3.area(p => x(p.alpha), p => y(low(p)), p => y(high(p)))(curve));
       draw(`curve ${name}`, d3.line(p => x(p.alpha), p => y(scale * p[quantity].value))(curve));
     }
-    for (const student of window.explorer.students()) {
-      draw(`curve ${student.kind}`, `M${x(student.alpha)} ${y(low(student))}V${y(high(student))}`);
+    const inside = students.filter(student => scale * student[quantity].value <= y.domain()[1]);
+    above.textContent = inside.length < students.length ? `, ${students.length - inside.length} higher up` : "";
+    for (const student of inside) {
+      draw(`curve ${student.kind}`, `M${x(student.alpha)} ${y(low(student))}V${Math.max(y(high(student)), 0)}`);
       dot(`student ${student.kind}`, 3, student.alpha, student[quantity].value);
     }
     draw("crosshair", upright(state.alpha));
@@ -312,15 +320,18 @@
     const [left, top] = [scales.x(state.omega), scales.y(state.alpha)];
     map.select(".crosshair").attr("d", `M${left} 8V${scales.y.range()[0]}M44 ${top}H${scales.x.range()[1]}`);
     part("handle").style.translate = `${left}px ${top}px`;
+    part("handle").ariaValueNow = state.alpha;
+    part("handle").ariaValueText = `ω = ${written("omega")}, α = ${written("alpha")}`;
     for (const panel of panels) panel.x = drawPanel(panel, curves, now);
     say(now);
     showNumbers(now);
+    root.dispatchEvent(new Event("moved"));
   }
 
   for (const [name, {A}] of Object.entries(theory.tasks)) {
     const label = document.createElement("label"), entries = A.flat().map(entry => `<span>${entry}</span>`).join(" ");
     label.innerHTML = `<input type="radio" name="matrix" value="${name}"><span class="small-matrix">${entries}</span>`;
-    part("controls").querySelector("fieldset").append(label);
+    root.querySelector("fieldset").append(label);
     label.firstChild.addEventListener("change", () => byHand({matrix: name}));
   }
   for (const [name, input] of Object.entries(inputs)) {
@@ -342,9 +353,10 @@
   });
   window.addEventListener("hashchange", ({newURL}) => newURL.includes("omega=") && open(newURL));
 
-  root.hidden = false;
-  part("legend").open = root.clientWidth > 600;
-  window.explorer = {root, state, task, move: byHand, show, withError, students: () => []};
+  root.classList.remove("still");
+  part("along").open = root.clientWidth > 600;
+  part("along").addEventListener("toggle", () => show());
+  window.explorer = {root, state, task, view, verdict, move: byHand, show, written, withError, students: () => []};
   drawMap();
   open(location.href);
   let width = root.clientWidth;

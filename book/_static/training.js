@@ -2,8 +2,8 @@
    data sets. The training is one function without surroundings, so that its source also runs in a worker. The risk is reduced as in
    `attention_phases.model.two_tokens`: an output moves on the line through both tokens. */
 "use strict";
-function attentionTraining({sigma, lam, noise, weights}) {
-  const STEPS = 3000, MEMORY = 20, TOLERANCE = 1e-4;  // of L-BFGS; the last bounds |grad R|
+function attentionTraining({sigma, lam, noise, weights, arrival}) {
+  const STEPS = 3000, MEMORY = 20, TOLERANCE = 1e-4;  // the last bounds |grad R| of L-BFGS
   const logistic = t => 1 / (1 + Math.exp(-t));
   const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
   const norm = values => Math.sqrt(dot(values, values));
@@ -181,23 +181,63 @@ function attentionTraining({sigma, lam, noise, weights}) {
     return {m: m / sigma ** 2, theta: theta / sigma ** 2, loss: risk(data, Q).value / data.d};
   }
 
-  /** Gradient descent from a student of each of such planes, by turns, every `every` steps. `k`: which data set. */
-  function* descents({task, d, seeds, largest, alpha, starts, rate, every}) {
-    const balls = seeds.map((seed, k) => {
-      const whole = sample(task, Math.round(largest * d), d, normals(seed));
-      return {k, data: {...whole, count: Math.round(alpha * d)}, Q: starts[k].slice(), rolls: true};
-    });
-    for (let step = 0; step <= STEPS && balls.some(ball => ball.rolls); step++) {
-      for (const ball of balls.filter(({rolls}) => rolls)) {
+  /** Gradient descent of several balls {k, data, Q}, by turns: where each is, every `every` steps and at its end. */
+  function* roll(balls, rate, every) {
+    for (let step = 0, rolling = balls; rolling.length; step++) {
+      for (const ball of rolling) {
         const {k, data, Q} = ball, slope = risk(data, Q).gradient;
-        ball.rolls = norm(slope) > 10 * TOLERANCE;
-        if (step % every === 0 || !ball.rolls) yield {k, ...place(data, Q)};
-        add(Q, -rate, slope);
+        ball.slope = norm(slope);
+        ball.ended = ball.slope <= 10 * TOLERANCE || step === STEPS;
+        if (step % every === 0 || ball.ended) yield {k, ...place(data, Q)};
+        if (!ball.ended) add(Q, -rate, slope);
       }
+      rolling = rolling.filter(({ended}) => !ended);
     }
   }
 
-  return {normals, sample, risk, students, planes, descents};
+  /** Descents from a student of each of the planes. */
+  function* descents({task, d, seeds, largest, alpha, starts, rate, every}) {
+    yield* roll(seeds.map((seed, k) => {
+      const whole = sample(task, Math.round(largest * d), d, normals(seed));
+      return {k, data: {...whole, count: Math.round(alpha * d)}, Q: starts[k].slice()};
+    }), rate, every);
+  }
+
+  /** Descents from small random weights, each on a data set of its own; with its end comes its valley. */
+  function* guesses({task, d, seeds, alpha, rate, every}) {
+    const balls = seeds.map((seed, k) => {
+      const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
+      return {k, data, Q: data.teacher.map(() => 0.1 * normal())};
+    });
+    for (const point of roll(balls, rate, every)) {
+      const {data, Q, slope, ended} = balls[point.k];
+      yield ended ? {...point, valley: valley(sizes(data, Q), informed(data), slope)} : point;
+    }
+  }
+
+  /** Cosines without their signs. */
+  const sizes = (data, Q) => {
+    const {semantic, positional} = overlaps(data, Q).cosines;
+    return {semantic: Math.abs(semantic), positional: Math.abs(positional)};
+  };
+
+  /** Cosines of the two minima that informed starts lead to. */
+  const informed = data => ({
+    semantic: sizes(data, minimise(data, data.teacher).Q),
+    positional: sizes(data, minimise(data, new Float64Array(data.d).fill(data.d ** -0.5)).Q),
+  });
+
+  const side = ({semantic, positional}) => semantic > positional ? "semantic" : "positional";
+
+  /** The valley in which a student has arrived, as the page of Figure 15 counts it: that of its larger cosine, if the
+      gradient is small and both cosines are close to those of the minimum there. */
+  function valley(cosines, minima, slope) {
+    const own = side(cosines), minimum = minima[own];
+    const near = ["semantic", "positional"].every(name => Math.abs(cosines[name] - minimum[name]) <= arrival.cosine);
+    return slope <= arrival.gradient && side(minimum) === own && near ? own : "neither";
+  }
+
+  return {normals, sample, risk, students, planes, descents, guesses, valley};
 }
 
 /** Mean over data sets, and its standard error where there are several. */

@@ -7,6 +7,7 @@ import torch
 from cells import cell
 from scipy import stats
 
+from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, shares_of_basins
 from attention_book.analysis.instances import memory, wilson
 from attention_book.experiments.cells import FirstStepsCell
 from attention_book.experiments.simulation import take_first_steps
@@ -16,14 +17,12 @@ from attention_phases.theory.small_weights import growing_cosines, growth_rates
 from attention_phases.training.optimizers import GD_RATE
 
 PAGE = "fig15_random"
-OF_PAGE = cell(PAGE, "classify")
-CLOSE_COSINE, SMALL_GRADIENT, classify = (OF_PAGE[name] for name in ("CLOSE_COSINE", "SMALL_GRADIENT", "classify"))
 SIGMA, SPREAD = 0.5, 0.02
 
 
 def shares_of(runs):
-    """The table of the page, of runs that have their basin."""
-    return cell(PAGE, "shares", after=["classify"], many=runs)["shares"].set_index("basin")
+    """The shares of runs that have their basin."""
+    return shares_of_basins(runs).set_index("basin")
 
 
 def student(start, semantic, positional, **other):
@@ -93,7 +92,7 @@ def test_cosines_are_those_of_the_weights():
     weights = 0.3 * rng.standard_normal(d) - 0.2 * teacher
     row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
     known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
-    assert OF_PAGE["cosines"](row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+    assert cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
 
 
 def test_growth_on_data_and_the_first_steps_of_descent():
@@ -102,7 +101,7 @@ def test_growth_on_data_and_the_first_steps_of_descent():
     cells = [FirstStepsCell("first_steps", task, 3.0, d, seed, count=16, steps=(0, 20)) for seed in range(6)]
     steps = pd.DataFrame([{"seed": cell.seed, **row} for cell in cells for row in take_first_steps(cell)])
     given = {"task": task, "d": d, "data_sets": 6, "profile": "test", "read": lambda *_: steps}
-    page = cell(PAGE, "course", after=["classify"], **given)
+    page = cell(PAGE, "course", **given)
     rates, theory = page["on_data"].loc[3.0], growth_rates(task, 3.0)
     for name in ("semantic", "positional"):
         limit = theory[name].value
