@@ -1,4 +1,5 @@
-"""Ways through the book: a card for each on the landing page, the next step on each of its pages; and a gallery."""
+"""Ways through the book: a card for each on the landing page, and below the title of each of its pages the next step;
+and a gallery. At the foot of a page stands one "next" alone, that of the contents."""
 
 import re
 from html import escape
@@ -11,11 +12,11 @@ LANDING, MADE = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
         "What happens, what training finds, and where a transformer does it.",
-        ["fig02_slice", "free_energy", "fig15_random", "fig04_histogram"],
+        ["fig02_slice", "fig15_random", "optimal", "fig04_histogram"],
     ),
     "A course": (
         "The model, its theory, and what they say.",
-        ["model", "theory", "fig01_landscape", "free_energy", "message_passing", "reproducing"],
+        ["model", "fig01_landscape", "theory", "fig02_slice", "fig03_phase_diagram", "message_passing", "fig15_random"],
     ),
     "A review": (
         "What agrees, what differs, what theory leaves out.",
@@ -45,7 +46,7 @@ def setup(app):
 
 
 def fill(app, tree, page):
-    """Put cards and gallery in their place, and below the title and at the end of a page its step of each route."""
+    """Put cards and gallery in their place, and below the title of a page its step of each route."""
     to = {name.rpartition("/")[2]: name for name in app.env.found_docs}
     for place in list(tree.findall(Shown)):
         made = {"routes": cards, "gallery": gallery}[place["kind"]](app, to) if app.builder.name == "html" else ""
@@ -54,8 +55,8 @@ def fill(app, tree, page):
         title = next(tree.findall(nodes.title), None)
         on = {name: steps for name, (_, steps) in ROUTES.items() if page.rpartition("/")[2] in steps}
         lines = "".join(step(app, to, page, name, steps) for name, steps in on.items())
-        for at in (title.parent.index(title) + 1, len(title.parent) + 1) if lines and title else ():
-            title.parent.insert(at, nodes.raw("", lines, format="html"))
+        if lines and title:
+            title.parent.insert(title.parent.index(title) + 1, nodes.raw("", lines, format="html"))
 
 
 def step(app, to, page, name, steps):

@@ -53,10 +53,9 @@ def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
         path, line = landing, links[0].evaluate("link => link.outerHTML")
         for number in range(1, len(links) + 1):
             path = (path.parent / re.search('href="([^"]+)"', line).group(1)).resolve()
-            line, at_the_end = re.findall(
+            (line,) = re.findall(
                 rf'<p class="route">{name}: {number} of {len(links)} (.*?)</p>', path.read_text(encoding="utf-8")
             )
-            assert line == at_the_end
         assert "the last step" in line and "index.html#routes" in line
 
 
