@@ -51,7 +51,7 @@
       if (!minimum) continue;
       const [m, theta] = [minimum.m.value, minimum.theta.value];
       dot(`valley ${name}`, 14, {m, theta});
-      text(`translate(${x(m) + (name === "semantic" ? 20 : 0)},${y(theta) - (name === "semantic" ? -5 : 22)})`,
+      text(`translate(${x(m) + (name === "semantic" ? 20 : 0)},${y(theta) - (name === "semantic" ? -5 : 56)})`,
            `${name} valley`, `named ${name}`);
     }
     for (const path of run?.paths ?? []) {

@@ -181,13 +181,14 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     return {m: m / sigma ** 2, theta: theta / sigma ** 2, loss: risk(data, Q).value / data.d};
   }
 
-  /** Gradient descent of several balls {k, data, Q}, by turns: where each is, every `every` steps and at its end. */
-  function* roll(balls, rate, every) {
+  /** Gradient descent of several balls {k, data, Q}, by turns, while |grad R| is larger than `least`: where each is,
+      every `every` steps and at its end. */
+  function* roll(balls, rate, every, least) {
     for (let step = 0, rolling = balls; rolling.length; step++) {
       for (const ball of rolling) {
         const {k, data, Q} = ball, slope = risk(data, Q).gradient;
         ball.slope = norm(slope);
-        ball.ended = ball.slope <= 10 * TOLERANCE || step === STEPS;
+        ball.ended = ball.slope <= least || step === STEPS;
         if (step % every === 0 || ball.ended) yield {k, ...place(data, Q)};
         if (!ball.ended) add(Q, -rate, slope);
       }
@@ -200,7 +201,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     yield* roll(seeds.map((seed, k) => {
       const whole = sample(task, Math.round(largest * d), d, normals(seed));
       return {k, data: {...whole, count: Math.round(alpha * d)}, Q: starts[k].slice()};
-    }), rate, every);
+    }), rate, every, 10 * TOLERANCE);
   }
 
   /** Descents from small random weights, each on a data set of its own; with its end comes its valley. */
@@ -209,7 +210,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
       return {k, data, Q: data.teacher.map(() => 0.1 * normal())};
     });
-    for (const point of roll(balls, rate, every)) {
+    for (const point of roll(balls, rate, every, arrival.gradient)) {
       const {data, Q, slope, ended} = balls[point.k];
       yield ended ? {...point, valley: valley(sizes(data, Q), informed(data), slope)} : point;
     }
