@@ -9,7 +9,7 @@ from types import UnionType
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
-LONGEST = 300  # characters of a value that a complaint shows
+LONGEST_VALUE = 300  # characters of a value that a complaint shows
 
 
 class BadInput(ValueError):
@@ -21,7 +21,7 @@ class BadInput(ValueError):
     def __str__(self) -> str:
         name, value, allowed = self.args
         shown = " ".join(repr(value).split())  # in one line, also of an array
-        return f"{name} = {shown if len(shown) <= LONGEST else shown[:LONGEST] + '...'}: must be {allowed}"
+        return f"{name} = {shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + '...'}: must be {allowed}"
 
 
 class ResultError(RuntimeError):

@@ -23,7 +23,7 @@ from attention_phases.theory.ends import border, branch_end, stability_limit
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NONE, loss_gap, seen_between
+from attention_phases.theory.thresholds import NOWHERE, loss_gap, seen_between
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -268,7 +268,7 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     monkeypatch.setattr(lines, "solve_from", solve_from)
     monkeypatch.setattr(lines, "as_row", lambda task, solution: {"gain": solution.gain})
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
-    monkeypatch.setattr(lines, "seen_between", lambda *_: NONE)
+    monkeypatch.setattr(lines, "seen_between", lambda *_: NOWHERE)
     line = cells.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
     rows = pd.DataFrame(variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]

@@ -269,7 +269,7 @@ def test_export_is_sorted_typed_and_the_same_in_any_order(tmp_path, full, store)
     assert frame["start"].tolist() == ["semantic", "positional"] * 60
     assert set(frame["matrix"]) == {"[[0.6,0.4],[0.4,0.6]]"}
     assert frame["q"].dtype == np.float64 and frame["steps"].dtype == np.int64
-    assert set(provenance.COLUMNS) < set(frame.columns)
+    assert set(provenance.ORIGIN) < set(frame.columns)
     assert set(frame["version"]) == {ORIGIN["version"]} and set(frame["cpu"]) == {ORIGIN["cpu"]}
     assert b'"schema": 1' in pq.read_schema(first).metadata[b"attention_phases"]
 

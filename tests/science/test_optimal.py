@@ -15,7 +15,7 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import baseline, solve
 from attention_phases.theory.baseline import (
-    COMPARED,
+    FLOOR_MET,
     best_students,
     curvature,
     end,
@@ -150,9 +150,9 @@ def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
     place = end(Task(matrix=matrix), kind)
     assert place.error < 1e-8
     level = floors(Task(omega=place.value, matrix=matrix))
-    assert level["semantic"] == pytest.approx(level[COMPARED[kind]], rel=1e-8)
+    assert level["semantic"] == pytest.approx(level[FLOOR_MET[kind]], rel=1e-8)
     below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
-    assert below["semantic"] < below[COMPARED[kind]] and above["semantic"] > above[COMPARED[kind]]
+    assert below["semantic"] < below[FLOOR_MET[kind]] and above["semantic"] > above[FLOOR_MET[kind]]
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])

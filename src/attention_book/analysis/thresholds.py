@@ -17,7 +17,7 @@ from ..experiments.theory_lines import standard_line
 from ..store.parquet import as_column_value
 from .instances import GAPS, as_columns, difference_in_errors
 
-NEAR = 6  # together 0.4 of alpha on the published grid
+NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
 CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
@@ -127,7 +127,7 @@ def crossings(table, gap, rng, along="omega"):
 def shift_against_control(gaps, control):
     """By how much the mean falls through zero later than that of a control on the same data, to first order.
 
-    Difference of the two over the slope of the control, both by a straight line through the `NEAR` alphas next to
+    Difference of the two over the slope of the control, both by a straight line through the `NEAREST_ALPHAS` next to
     where the control crosses. Much better known than the difference of two `crossing`, whose slopes are noisy. NaN if
     the control does not fall through zero, or over these alphas by less than `CLEARLY`.
 
@@ -138,7 +138,7 @@ def shift_against_control(gaps, control):
     root = last_fall(alphas, usual.mean(1))
     if np.isnan(root):
         return UNKNOWN
-    near = np.argsort(np.abs(alphas - root))[:NEAR]
+    near = np.argsort(np.abs(alphas - root))[:NEAREST_ALPHAS]
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
     steepness = slope @ usual.mean(1)

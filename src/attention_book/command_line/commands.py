@@ -161,16 +161,17 @@ def end(options):
     JSON: critical, linear, semantic, positional, each null where there is no end, and stderr by name; with --omega
     floors (test errors by model) and saddles.
     """
-    from attention_phases.theory.baseline import COMPARED, STUDENTS, curvature, end, floors, lasting_end
+    from attention_phases.theory.baseline import FLOOR_MET, curvature, end, floors, lasting_end
+    from attention_phases.theory.branches import MINIMA
 
     omega = Task.omega if options.omega is None else options.omega
     task = Task(omega, options.sigma, matrix=options.matrix)
-    ends = {kind: end(task, kind) for kind in COMPARED} | {branch: lasting_end(task, branch) for branch in STUDENTS}
+    ends = {kind: end(task, kind) for kind in FLOOR_MET} | {branch: lasting_end(task, branch) for branch in MINIMA}
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
     if options.omega is None:
         return result
-    return result | {"floors": floors(task), "saddles": [name for name in STUDENTS if curvature(task, name) < 0]}
+    return result | {"floors": floors(task), "saddles": [name for name in MINIMA if curvature(task, name) < 0]}
 
 
 def simulate(options):
@@ -204,13 +205,13 @@ def gamp(options):
 
     JSON: q, m, theta, V, train_loss, test_mse, damping, change (of each iteration), converged.
     """
-    from attention_phases.training.message_passing import TOLERANCE, message_passing
+    from attention_phases.training.message_passing import STILL, message_passing
 
     size = _task(options), options.alpha, options.d, options.seed
     with progress(options.steps, "iteration", options.quiet) as bar:
 
         def report(done, change):
-            share = np.log(np.fmin(change, 0.9)) / np.log(TOLERANCE)  # shrinks by about a factor each time; may be NaN
+            share = np.log(np.fmin(change, 0.9)) / np.log(STILL)  # shrinks by about a factor each time; may be NaN
             bar.total = min(options.steps, max(done, round(done / share)))
             bar.update()
 

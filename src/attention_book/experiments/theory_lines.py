@@ -6,14 +6,14 @@ import numpy as np
 
 from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branches import MINIMA, OWN, as_row, as_table, follow, solve_from
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, as_row, as_table, follow, solve_from
 from attention_phases.theory.ends import border, branch_end, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.quadrature import usual_points
 from attention_phases.theory.solver import UNSETTLED, solve
 from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
-from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
+from attention_phases.theory.thresholds import COMPARED_BRANCHES, loss_gap, seen_between, threshold
 
 from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 
@@ -21,7 +21,7 @@ from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4
 OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
 _OF_RULE = ("q", "V", "train_loss", "test_mse")
-RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN.items()}
+RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN_OVERLAP.items()}
 # Where the minima of the standard student begin and end, as far as they do so at an alpha of their own.
 BORDERS = {"semantic": "start", "positional": "stop"}
 
@@ -48,7 +48,7 @@ def standard_line(cell) -> list[dict]:
     rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
     for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
     for kind in OF_STANDARD:
-        if all(branches[branch] for branch in THRESHOLDS[kind]) or not alphas:
+        if all(branches[branch] for branch in COMPARED_BRANCHES[kind]) or not alphas:
             near = seen_between(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
             if crossing.exists:
@@ -87,7 +87,7 @@ def variant_line(cell) -> list[dict]:
     rows = [{"what": "baseline", "test_mse": baseline}]
     rows += [_mark(f"{branch} limit", limit) for branch, limit in limits.items()]
     rows += [*_gap_rows(branches), *_branch_rows(task, branches)]
-    for kind, compared in THRESHOLDS.items():
+    for kind, compared in COMPARED_BRANCHES.items():
         if branches.keys() >= set(compared):
             near = seen_between(kind, branches, baseline)
             if near.exists or not alphas:

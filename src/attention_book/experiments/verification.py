@@ -134,7 +134,7 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
     if len(recomputed) != len(stored):
         mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed)))
     fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
-    left_out = {"cell", *provenance.COLUMNS, *ignore}
+    left_out = {"cell", *provenance.ORIGIN, *ignore}
     for row, (old, new) in enumerate(zip(stored, recomputed)):
         old = {name: value for name, value in old.items() if not pd.isna(value)}
         new = {**fields, **new}

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
 from ..analysis.instances import gap_map, instance_means, training_gap
 from ..analysis.thresholds import curve, theory_gap
@@ -43,7 +43,7 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
     style.draw_points(losses, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), style.NEUTRAL, label="trained")
     errors.axhline(baseline, color=style.BASELINE, linestyle=":", label="best linear model")
     for branch, colour in style.COLOURS.items():
-        own = OWN[branch]
+        own = OWN_OVERLAP[branch]
         overlaps.plot(tied[branch][own] / sigma**2, "--", color=TIED)
         draw_theory(overlaps, theory.get(branch), own, colour, unit=unit)
         style.draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=style.OVERLAP_LABELS[branch])

@@ -22,7 +22,7 @@ from .step import Rule, Trainable, evaluate, train_epoch
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
 HALF = DIMENSION // 2
-ATTENTION = ("token", "position", "query", "key")  # what a variant freezes in part, and what noise displaces
+PARTLY_FROZEN = ("token", "position", "query", "key")  # what a variant freezes in part, and what noise displaces
 SHAPES = {
     "token": (TOKENS, DIMENSION),
     "position": (LENGTH, DIMENSION),
@@ -41,7 +41,7 @@ SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), (
 BATCH = 32  # sequences of a step
 ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
 SGD = Rule(rate=1e-3)
-NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
+UNFREEZING_NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 PART = 500  # sequences of which torch has the network at once
 
 
@@ -150,9 +150,9 @@ def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, or
 
 def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
     """Add the noise that ends the freezing to queries, keys and both embeddings, in place."""
-    for name in ATTENTION:
+    for name in PARTLY_FROZEN:
         weights = getattr(views(flat), name)
-        weights += np.float32(NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
+        weights += np.float32(UNFREEZING_NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
 
 
 def attention(weights: Weights, tokens: Tensor) -> Tensor:

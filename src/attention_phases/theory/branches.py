@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
-OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
+OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 

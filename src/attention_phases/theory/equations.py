@@ -21,7 +21,7 @@ from .setting import Hats, Setting, cholesky, largest_eigenvalue, mix, solve_lin
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
-NARROWEST = 1e-12  # q, in units of the teacher's
+LEAST_Q = 1e-12  # q, in units of the teacher's
 
 
 class Scalars(NamedTuple):
@@ -210,7 +210,7 @@ def update(setting: Setting, hats: Hats) -> Overlaps:
     """Return the overlaps after one step, from the conjugates (Eq. 8)."""
     moments, shares = weights(setting, hats), setting.shares.T
     m = setting.spectrum.weights @ moments.encoding
-    q, least = mix(shares, moments.square), NARROWEST * setting.task.sigma**2
+    q, least = mix(shares, moments.square), LEAST_Q * setting.task.sigma**2
     q = np.maximum(q, least) if q.shape[-1] == 1 else q + least * np.eye(q.shape[-1])  # definite, as it should be
     return Overlaps(q, m, mix(shares, moments.teacher), mix(shares, moments.response))
 

@@ -16,7 +16,7 @@ from ..errors import BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
 from ..task import Cluster, Task
 
-TINY = 1e-300  # a branch that ends has no field
+TINY = 1e-300  # against 0/0: a branch that ends has no field
 SOFTEST = 1e-3  # least stiffness in units of lambda, which no fixed point has: it only tames a wild step of a solver
 
 
