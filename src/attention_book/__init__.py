@@ -23,7 +23,7 @@ NAMES = {
     " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side theory_gap theory_lines"
     " with_one_step",
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
-    "render.slices_and_maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps draw_theory draw_variant"
+    "render.slices_and_maps": "ADVANTAGE CURVES draw_divergences draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",
     "store.parquet": "encode",
 }

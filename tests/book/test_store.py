@@ -93,7 +93,7 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
     for cell in experiments.grid(name, "smoke"):
         assert restore(type(cell), canonical(cell)) == cell
         kind = cell.kind
-        assert all(callable(cells.function(name)) for name in (kind.worker, kind.beginning, kind.ends) if name)
+        assert all(callable(cells.function(name)) for name in (kind.worker, kind.beginning, kind.runs) if name)
 
 
 def test_equal_cells_have_one_key_and_different_cells_different_ones():

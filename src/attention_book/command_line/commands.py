@@ -161,12 +161,14 @@ def end(options):
     JSON: critical, linear, semantic, positional, each null where there is no end, and stderr by name; with --omega
     floors (test errors by model) and saddles.
     """
-    from attention_phases.theory.baseline import FLOOR_MET, curvature, end, floors, lasting_end
+    from attention_phases.theory.baseline import FLOOR_MET, curvature, diverges_at, floors, minimum_bound
     from attention_phases.theory.branches import MINIMA
 
     omega = Task.omega if options.omega is None else options.omega
     task = Task(omega, options.sigma, matrix=options.matrix)
-    ends = {kind: end(task, kind) for kind in FLOOR_MET} | {branch: lasting_end(task, branch) for branch in MINIMA}
+    ends = {kind: diverges_at(task, kind) for kind in FLOOR_MET} | {
+        branch: minimum_bound(task, branch) for branch in MINIMA
+    }
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
     if options.omega is None:

@@ -36,7 +36,7 @@ class Kind(NamedTuple):
             machine has other ones, or none.
         beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
             sensitive to rounding, to be repeated.
-        ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
+        runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
     worker: str
@@ -45,7 +45,7 @@ class Kind(NamedTuple):
     unsettled: tuple[str, Any] | None = None
     beginning: str | None = None
     rows: int | None = None
-    ends: str | None = None
+    runs: str | None = None
 
     def repeat(self, cell) -> list[dict]:
         """Rows of a cell, computed again: those of `repeatable`."""
@@ -170,7 +170,7 @@ class StudentCell(_OnData):
     two optimisers meet on the same data.
     """
 
-    kind: ClassVar = Kind(".simulation:train_students", STUDENTS, UNREPEATABLE, ends=".verification:displaced_ends")
+    kind: ClassVar = Kind(".simulation:train_students", STUDENTS, UNREPEATABLE, runs=".verification:displaced_runs")
 
     optimizer: str
     starts: tuple = INFORMED
@@ -180,7 +180,7 @@ class StudentCell(_OnData):
 class SlipCell(StudentCell):
     """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?"""
 
-    kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_with_slip", ends=None)
+    kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_with_slip", runs=None)
 
     slip: str = field(kw_only=True)
 
@@ -247,7 +247,7 @@ class LoopCell(_OnData):
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
-    kind: ClassVar = Kind(".minima:descend", VALLEYS, ends=".verification:valley_ends")
+    kind: ClassVar = Kind(".minima:descend", VALLEYS, runs=".verification:valley_runs")
 
     valley: str
     noise: float
@@ -264,7 +264,7 @@ class SearchCell(ValleyCell):
         ("hops", "aligned"),
         beginning=".minima:search_first",
         rows=2,
-        ends=".verification:search_ends",
+        runs=".verification:search_runs",
     )
 
     worst: float

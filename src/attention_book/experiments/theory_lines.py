@@ -59,7 +59,7 @@ def standard_line(cell) -> list[dict]:
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in MINIMA:
-        ends = _ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        ends = _branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
         rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
@@ -125,7 +125,7 @@ def _gap_rows(branches):
     return rows
 
 
-def _ends(task, branch, alphas, solutions, **quadrature):
+def _branch_ends(task, branch, alphas, solutions, **quadrature):
     """Side to (alpha, reason of the solution beyond) of the ends of a branch within the alphas.
 
     Where `branch_end` finds none, or another one, the end is known to a step of the alphas.

@@ -95,7 +95,7 @@ def check(sample, seed=0, name=None, quiet=True):
                 differing, elsewhere = check_cell(cell_type, rows)
                 mismatches += differing
                 others += elsewhere
-                if cell_type.kind.ends:
+                if cell_type.kind.runs:
                     students += cell_type.kind.rows or len(rows)
                 bar.update()
     return Checked(len(chosen), students, mismatches, others)
@@ -109,7 +109,7 @@ def check_cell(cell_type, rows):
     tolerances = kind.tolerances_of(rows)
     mismatches = recompute(cell_type, rows, kind.repeat, tolerances, kind.unrepeatable)
     depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
-    if mismatches and kind.ends and depend_on_start:
+    if mismatches and kind.runs and depend_on_start:
         differing = sorted({mismatch.row for mismatch in mismatches})
         others = _other_minima(cell_type, rows, differing, tolerances)
         if others:
@@ -160,24 +160,24 @@ def agree(stored, recomputed, relative, absolute):
 def _other_minima(cell_type, rows, differing, tolerances):
     """The differing rows of a cell as other minima, if that is what all of them are."""
     text, stored = str(rows["cell"].iloc[0]), rows.to_dict("records")
-    runs = function(cell_type.kind.ends)(restore(cell_type, text))
+    runs = function(cell_type.kind.runs)(restore(cell_type, text))
     if not all(is_another(stored[row], [run[row] for run in runs], tolerances) for row in differing):
         return []
     return [OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]) for row in differing]
 
 
-def displaced_ends(cell):
+def displaced_runs(cell):
     """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
     return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
-def valley_ends(cell):
+def valley_runs(cell):
     """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
-def search_ends(cell):
+def search_runs(cell):
     """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
     rows = search(replace(cell, temperatures=()))
     return [rows[k : k + 2] for k in range(0, len(rows), 2)]

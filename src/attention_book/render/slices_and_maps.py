@@ -99,7 +99,7 @@ def theory_curves(lines, *names, line=None, whose=""):
 
 
 @style.styled
-def draw_ends(lines, ends, crossed=None, lasting=None):
+def draw_divergences(lines, ends, crossed=None, lasting=None):
     """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
 
     ends: omega as `Measured` by threshold; NaN if there is none.

@@ -153,7 +153,7 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     return float((unaimed * (squares @ of_z) + moved).sum())
 
 
-def lasting_end(task: Task, branch: str) -> Measured:
+def minimum_bound(task: Task, branch: str) -> Measured:
     """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
 
     Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no omega
@@ -179,7 +179,7 @@ def _crossing(gap: Callable[[float, int], float], bracket: Sequence[float]) -> M
     return Measured(value, max(abs(value - rough), XTOL))
 
 
-def end(task: Task, kind: str) -> Measured:
+def diverges_at(task: Task, kind: str) -> Measured:
     """Return the omega* at which a threshold goes to infinity, whatever the omega of `task`.
 
     NaN if at none: if both students of A alone are best with weights of zero, which makes them one. `ResultError` if

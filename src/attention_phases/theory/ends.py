@@ -1,4 +1,4 @@
-"""Where a branch ends, and where it turns from a minimum into a saddle (the ends of the diagram: `baseline.end`)."""
+"""Where a branch ends in alpha, and where it turns from a minimum into a saddle. In omega: `baseline.diverges_at`."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
