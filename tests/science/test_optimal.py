@@ -24,7 +24,7 @@ from attention_phases.theory.baseline import (
     mean_attention,
     minimum_bound,
 )
-from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
+from attention_phases.theory.optimal import alpha_of, estimate_error, optimal, overlap, thresholds_of_learning
 from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training.recovery import fields_from_labels, recover
 
@@ -72,7 +72,7 @@ def test_what_is_reached(alpha, reached):
 )
 def test_the_test_error_is_that_of_the_posterior_mean_and_without_an_estimate_of_the_linear_model(task, tokens):
     """The prediction E[Y | w] by brute force: the mean label of fields around w."""
-    blind = prediction_error(task, 0.0, tokens)
+    blind = estimate_error(task, 0.0, tokens)
     assert abs(blind.value - linear_baseline(task, Architecture(tokens=tokens))) < 4 * blind.error < 0.01 * blind.value
     alpha, rng = np.mean(thresholds_of_learning(tokens)), np.random.default_rng(2)
     learner = optimal(task, alpha, tokens)
@@ -107,7 +107,7 @@ def test_message_passing_reaches_the_overlap_of_the_theory():
     alpha, rows = 0.4, [look_for_teacher(RecoveryCell("any", TASK, 0.4, 1000, seed))[0] for seed in range(8)]
     overlaps = np.array([row["squared_cosine"] for row in rows])
     assert abs(overlaps.mean() - overlap(alpha)) < 4 * overlaps.std(ddof=1) / 8**0.5 < 0.2
-    assert rows[0]["test_mse"] == prediction_error(TASK, overlaps[0]).value
+    assert rows[0]["test_mse"] == estimate_error(TASK, overlaps[0]).value
 
 
 # Infinite data

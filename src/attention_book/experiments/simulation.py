@@ -15,7 +15,7 @@ from attention_phases.attention import own_attention
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
 from attention_phases.theory.baseline import linear_test_error
-from attention_phases.theory.optimal import prediction_error
+from attention_phases.theory.optimal import estimate_error
 from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training import trials
 from attention_phases.training.optimizers import gradient_descent, start_weights
@@ -151,7 +151,7 @@ def take_first_steps(cell):
 def look_for_teacher(cell):
     """Row of a `RecoveryCell`: how much of the teacher it knows, and the test error of what it would predict."""
     q, steps, converged = recover(cell.task, cell.alpha, cell.d, cell.rng())
-    test_mse = prediction_error(cell.task, min(q, 1.0)).value
+    test_mse = estimate_error(cell.task, min(q, 1.0)).value
     return [{"squared_cosine": q, "test_mse": test_mse, "steps": steps, "converged": converged}]
 
 

@@ -44,17 +44,17 @@ class BranchMap:
     share ``t = root(q)^-1 theta/sqrt(rho)`` of the teacher's fields, stretched to ``t artanh(|t|)/|t|``; and
     m_k/sqrt(q_kk). Every point is admissible.
 
-    fast: see `Setting`
+    general: see `Setting`
     """
 
     task: Task
     alpha: float
     branch: str
     architecture: Architecture = STANDARD
-    fast: bool = True
+    general: bool = False
 
     def __post_init__(self) -> None:
-        self.setting = Setting(self.task, self.architecture, self.fast)
+        self.setting = Setting(self.task, self.architecture, self.general)
         form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
