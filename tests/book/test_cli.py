@@ -210,13 +210,15 @@ def test_matrices_and_long_lists_stay_on_their_line():
         "stderr": {"q": [[0.1, 0.0], [0.1, 0.1]]},
         "change": [0.5**k for k in range(20)],
     }
-    assert printing.as_text({"seed": 1234567}) == "seed = 1234567"
-    assert printing.as_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
+    assert printing.readable_text({"seed": 1234567}) == "seed = 1234567"
+    assert printing.readable_text(answer) == "q      = 1.00(10), 2; 3.00(10), 4.00(10)\nchange = 1.90735e-06 after 20"
 
 
 def test_a_mismatch_is_a_row_with_its_tolerance():
     row = verification.Mismatch("{}", "q", 0.1, 0.2, (1e-3, 1e-8), 0)._asdict()
-    assert printing.as_text({"mismatches": [row]}).endswith("\n{}    q          0.1         0.2  0.001, 1e-08    0")
+    assert printing.readable_text({"mismatches": [row]}).endswith(
+        "\n{}    q          0.1         0.2  0.001, 1e-08    0"
+    )
 
 
 @pytest.mark.parametrize("command", ["theory", "threshold", "simulate", "gamp", "optimal", "baseline", "end"])

@@ -6,7 +6,7 @@ import pandas as pd
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from .instances import GAPS, as_columns, difference_in_errors, intercept
+from .instances import GAPS, difference_in_errors, frame_of, intercept
 from .thresholds import alpha_of, crossing, side_by_side, theory_lines
 
 TITLES = {
@@ -52,7 +52,7 @@ def threshold_moves(students):
     """
     parts = []
     for kind in GAPS:
-        alphas = as_columns({name: thresholds[kind] for name, thresholds in students.items()}, "student", kind)
+        alphas = frame_of({name: thresholds[kind] for name, thresholds in students.items()}, "student", kind)
         moved = alphas[kind].iloc[1:] - alphas[kind].iloc[0]
         parts.append(alphas.assign(**{f"{kind}_moves": moved}))
     return pd.concat(parts, axis=1).reset_index()
@@ -66,9 +66,9 @@ def beside_students(usual, thresholds, table, rng):
     usual, thresholds: `theory_thresholds` of the standard student and of this one, which `table` has trained.
     """
     columns = {
-        "usual": as_columns(usual, "threshold"),
-        "theory": as_columns(thresholds, "threshold"),
-        "trained": as_columns({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
+        "usual": frame_of(usual, "threshold"),
+        "theory": frame_of(thresholds, "threshold"),
+        "trained": frame_of({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
     }
     rows = side_by_side(columns, columns["theory"].dropna().index)
     return rows.assign(sigma_off=difference_in_errors(rows, "trained", "theory")).rename_axis("threshold").reset_index()

@@ -14,8 +14,8 @@ from ..experiments.cells import LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..store.parquet import as_column_value
-from .instances import GAPS, as_columns, difference_in_errors
+from ..store.parquet import column_value
+from .instances import GAPS, difference_in_errors, frame_of
 
 NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
 CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
@@ -43,7 +43,7 @@ def _line(stored, omega, size):
         if rows["what"].isin(MINIMA).any():
             return rows
     cell = LineCell("fig03_theory", Task(omega=omega), **size)
-    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
+    fields = {name: column_value(value) for name, value in fields_of(cell).items()}
     return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 
 
@@ -121,7 +121,7 @@ def last_fall(alphas, means):
 
 def crossings(table, gap, rng, along="omega"):
     """`crossing` of a gap at each value of a column, or of several (a list): alpha and alpha_error by value."""
-    return as_columns({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
+    return frame_of({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
 
 
 def shift_against_control(gaps, control):
@@ -165,7 +165,7 @@ def shifts_by(table, control, along="omega"):
         kind: {value: shift_against_control(gap(rows), gap(usual[value])) for value, rows in table.groupby(along)}
         for kind, gap in GAPS.items()
     }
-    return {kind: as_columns(some, along).dropna() for kind, some in moved.items()}
+    return {kind: frame_of(some, along).dropna() for kind, some in moved.items()}
 
 
 def mean_of_shifts(moved):

@@ -240,9 +240,9 @@ def sweep(options):
     else:
         published, changes = options.profile == "paper" and not options.set, {}
         if options.set:
-            from .parameters import as_value, texts_of  # with what reads notebooks
+            from .parameters import parse_value, texts_of  # with what reads notebooks
 
-            changes = {name: as_value(text) for name, text in texts_of(options.set).items()}
+            changes = {name: parse_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"

@@ -21,7 +21,7 @@ from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
 from . import commands
-from .printing import about, as_text, print_anything
+from .printing import about, print_anything, readable_text
 
 TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
 SILENCE = 3.0  # seconds after which a command without a terminal says that it is at work
@@ -61,7 +61,7 @@ def main(arguments=None):
     except KeyboardInterrupt:
         return _complain("stopped" + ("; it goes on from its store" if options.command is commands.sweep else ""))
     try:
-        print(text if options.json else as_text(result), flush=True)
+        print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
         if not isinstance(error, BrokenPipeError):  # whoever reads, such as `head`, has enough

@@ -20,7 +20,7 @@ def print_anything():
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def as_text(result):
+def readable_text(result):
     """A line for each quantity, with its error in brackets; then tables.
 
     A `stderr` that names no quantity is that of the first one. A `mean`, with its errors, is the last row of the runs.

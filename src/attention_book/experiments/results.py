@@ -17,7 +17,7 @@ from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.parquet import as_column_value, export, load
+from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
 from . import grid
 from .cells import work
@@ -89,7 +89,7 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     for name, usual in BY_DEFAULT.items():  # which the records of cells leave out
         if name in rows:
             column = rows[name].astype(object)
-            rows = rows.assign(**{name: column.where(column.notna(), as_column_value(usual)).infer_objects()})
+            rows = rows.assign(**{name: column.where(column.notna(), column_value(usual)).infer_objects()})
     return rows
 
 

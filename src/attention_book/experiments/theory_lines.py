@@ -6,7 +6,7 @@ import numpy as np
 
 from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, as_row, as_table, follow, solve_from
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from, table_of
 from attention_phases.theory.ends import border, branch_end, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
@@ -32,7 +32,7 @@ def standard_line(cell) -> list[dict]:
     - "baseline": the `test_mse` of the linear model;
     - "gap" and "symmetric gap": see `thresholds.loss_gap`;
     - "semantic", "positional", and "symmetric" where one of the others is missing: a branch, one row for each alpha,
-      as from `branches.as_row`;
+      as from `branches.row_of`;
     - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
     - "semantic at critical" and "positional at critical": rows as of a branch;
     - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
@@ -55,7 +55,7 @@ def standard_line(cell) -> list[dict]:
                 rows.append(_mark(kind, crossing.alpha))
             if kind == "critical" and crossing.exists:
                 rows += [
-                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **as_row(task, solution)}
+                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **row_of(task, solution)}
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in MINIMA:
@@ -63,7 +63,7 @@ def standard_line(cell) -> list[dict]:
         rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
-            table = as_table(task, branches[branch])
+            table = table_of(task, branches[branch])
             rows.append(_mark(f"{branch} border", border(task, branch, table, end, points=for_numbers, **quadrature)))
     return rows
 
@@ -109,7 +109,7 @@ def _mark(what, alpha):
 
 def _branch_rows(task, branches):
     return [
-        {"what": branch, "alpha": alpha, **as_row(task, solution)}
+        {"what": branch, "alpha": alpha, **row_of(task, solution)}
         for branch, solutions in branches.items()
         for alpha, solution in solutions.items()
     ]

@@ -18,7 +18,7 @@ from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA, checkout
 from ..store import provenance
-from ..store.parquet import as_column_value, load
+from ..store.parquet import column_value, load
 from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
@@ -133,7 +133,7 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
     mismatches = []
     if len(recomputed) != len(stored):
         mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed)))
-    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
+    fields = {name: column_value(value) for name, value in fields_of(cell).items()}
     left_out = {"cell", *provenance.ORIGIN, *ignore}
     for row, (old, new) in enumerate(zip(stored, recomputed)):
         old = {name: value for name, value in old.items() if not pd.isna(value)}

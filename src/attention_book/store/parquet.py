@@ -50,7 +50,7 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
     fields = sorted({name for cell, *_ in cells for name in cell})
     cells.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
     records = [
-        {**{name: as_column_value(value) for name, value in cell.items()}, **row, **origin, "cell": text}
+        {**{name: column_value(value) for name, value in cell.items()}, **row, **origin, "cell": text}
         for cell, text, rows, origin in cells
         for row in rows
     ]
@@ -78,7 +78,7 @@ def _order(value: Any) -> tuple:
     return (0, value, "") if number else (1, 0, json.dumps(value))
 
 
-def as_column_value(value: Any) -> Any:
+def column_value(value: Any) -> Any:
     """Return a cell's field as it stands in a column: nested tuples and lists as JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
 
