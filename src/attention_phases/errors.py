@@ -3,7 +3,9 @@
 And one for each thing that can fail without being bad input.
 """
 
+import os
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from numbers import Integral, Real
 from types import UnionType
 from typing import TypeVar
@@ -69,6 +71,19 @@ def check_several(name: str, values: object, at_least: int = 1) -> list:
     if several is None or len(several) < at_least:
         raise BadInput(name, values, f"several values, at least {at_least}")
     return several
+
+
+def check_memory(name: str, value: object, needed: float) -> None:
+    """Raise `BadInput` if so many bytes fit neither the machine's memory nor the limit that `ulimit -v` sets."""
+    there = float("inf")
+    with suppress(ImportError, AttributeError, ValueError, OSError):  # as on Windows, which says neither
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+        there = there if soft == resource.RLIM_INFINITY else soft
+        there = min(there, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    if needed > there:
+        raise BadInput(name, value, f"smaller: at least {needed:.2g} bytes are needed, {there:.2g} are there")
 
 
 def check_kind(name: str, value: object, kind: type | UnionType) -> None:
