@@ -20,8 +20,8 @@ NAMES = {
     "analysis.instances": "GAPS absolute_means advantage by_dimension difference_in_errors frame_of gap_map"
     " instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
-    " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side theory_gap theory_lines"
-    " with_one_step",
+    " is_minimum last_fall losses_of mean_difference mean_of_shifts rows_of shifts_by side_by_side theory_gap"
+    " theory_lines with_one_step",
     "render.attention": "answers around_sgd draw_matrices letters shown_sequences trained_weights",
     "render.slices_and_maps": "ADVANTAGE CURVES draw_divergences draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",

@@ -61,5 +61,5 @@ def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(mon
     assert len(draw(Task(), 1.0, 200, rng)) == 3  # 3 copies of 2 x 200 x 200 numbers of 4 bytes: 960,000
     with pytest.raises(BadInput, match=r"^d = 210: must be smaller: at least 1.1e\+06 bytes are needed, 1e\+06 are"):
         draw(Task(), 1.0, 210, rng)
-    with pytest.raises(BadInput, match="^points = 2048: must be smaller: "):
+    with pytest.raises(BadInput, match=r"^points = 2048: must be smaller: "):
         gaussian_points(2048, 17)  # no size of another test, which would be there already

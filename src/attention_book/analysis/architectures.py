@@ -7,7 +7,7 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from .instances import GAPS, difference_in_errors, frame_of, intercept
-from .thresholds import alpha_of, crossing, side_by_side, theory_lines
+from .thresholds import alpha_of, crossing, rows_of, side_by_side, theory_lines
 
 TITLES = {
     "correlated": "correlated tokens",
@@ -34,7 +34,7 @@ def standard_student_theory(profile):
 
 def by_branch(lines):
     """The rows of both branches and of the gap of their losses over alpha, by name; none where there are none."""
-    return {what: lines[lines["what"] == what].set_index("alpha") for what in (*MINIMA, "gap")}
+    return {what: rows_of(lines, what).set_index("alpha") for what in (*MINIMA, "gap")}
 
 
 def theory_thresholds(lines):

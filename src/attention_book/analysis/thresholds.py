@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from attention_phases.errors import ResultError
+from attention_phases.errors import ResultError, check_choice
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.thresholds import falls
 
-from ..experiments.cells import LineCell
+from ..experiments.cells import ROWS, LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
@@ -47,6 +47,11 @@ def _line(stored, omega, size):
     return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 
 
+def rows_of(lines, what):
+    """The rows of theory that are about `what`, one of `cells.ROWS`: a name that none can have is no empty frame."""
+    return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
+
+
 def theory_gap(lines):
     """Semantic minus positional training loss of theory: alpha (rows) by omega."""
     return losses_of(lines, "semantic", "train_loss") - losses_of(lines, "positional", "train_loss")
@@ -55,21 +60,20 @@ def theory_gap(lines):
 def losses_of(lines, branch, name):
     """A loss of a minimum; where it is missing, that of the student with m = theta = 0 that takes its place."""
     minimum, symmetric = (
-        lines[lines["what"] == what].pivot(index="alpha", columns="omega", values=name)
-        for what in (branch, "symmetric")
+        rows_of(lines, what).pivot(index="alpha", columns="omega", values=name) for what in (branch, "symmetric")
     )
     return minimum.combine_first(symmetric)
 
 
 def alpha_of(line, what):
     """A threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
-    rows = line[line["what"] == what]  # where there is no place at all, there is no alpha_error
+    rows = rows_of(line, what)  # where there is no place at all, there is no alpha_error
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else UNKNOWN
 
 
 def curve(lines, what, along="omega"):
     """Where "critical", "linear", "semantic border" and so on is: alpha and alpha_error by omega, or other columns."""
-    return lines[lines["what"] == what].set_index(along)[["alpha", "alpha_error"]].sort_index()
+    return rows_of(lines, what).set_index(along)[["alpha", "alpha_error"]].sort_index()
 
 
 def borders_of(lines):
@@ -222,7 +226,7 @@ def with_one_step(table, what="critical", lines=None):
 
     lines: theory of a map, if the thresholds that other pages give are to be those that the shift is added to.
     """
-    rows = table[table["what"] == what].set_index("omega").sort_index()
+    rows = rows_of(table, what).set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
     rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
     if lines is not None:

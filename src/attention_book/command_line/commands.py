@@ -24,8 +24,9 @@ LEAST_SEARCHES = 10, 2  # over few points and over all, that a fixed point takes
 def theory(options):
     """One fixed point of the state evolution.
 
-    JSON: q, m, theta, V, train_loss, test_mse, free_energy, replicon, gain, residual, converged, reason, iterations,
-    and stderr by name. With --breaking 1: q0, q1, m, theta, V, y, phi, energy, complexity, shift in the first's place.
+    JSON: q, m, theta, V, train_loss, test_mse, free_energy, replicon (below 1 the stability eigenvalue is positive),
+    gain, residual, converged, reason, iterations, and stderr by name. With --breaking 1: q0, q1, m, theta, V, y, phi,
+    energy, complexity, shift in the first's place.
     """
     from attention_phases.theory import solve
 
@@ -156,7 +157,7 @@ def optimal(options):
 
 
 def end(options):
-    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and where each minimum lasts.
+    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and spinodals of minima.
 
     JSON: critical, linear, semantic, positional, each null where there is no end, and stderr by name; with --omega
     floors (test errors by model) and saddles.

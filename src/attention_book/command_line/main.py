@@ -167,9 +167,10 @@ def parser():
     option("--token-correlation", type=float, default=0.0, help=correlation)
 
     option = add(commands.theory, alpha, task, covariance, architecture, quadrature)
-    option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="which solution")
-    option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
-    option("--y", type=float, help="with --breaking 1: weights the minima (default: so that the lowest ones count)")
+    branches = ("semantic", "positional", "symmetric")
+    option("--branch", choices=branches, default="semantic", help="which solution: started in its basin")
+    option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking, RSB: 1 is 1RSB")
+    option("--y", type=float, help="Parisi parameter, with --breaking 1 (default: so that the lowest minima count)")
 
     option = add(commands.threshold, task, covariance, architecture, quadrature)
     option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
@@ -223,7 +224,7 @@ def parser():
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
     option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
 
-    add(commands.figures)("--list", action="store_true", help="list them, as without it")
+    add(commands.figures)("--list", action="store_true", help=argparse.SUPPRESS)  # does nothing: scripts may have it
     return parser
 
 

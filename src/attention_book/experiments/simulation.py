@@ -1,8 +1,7 @@
 """Students of a cell: draw a training set, train from each start, measure (paper, Section 5 and Appendix E.3).
 
-With them what is known of their data: control variates of the crossing of the training losses. Most of the scatter
-between data sets is common to trained students and to students with fixed weights, whose loss on the same sentences has
-a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.instances`).
+Also control variates for the crossing of the training losses. Trained students share most of the scatter between data
+sets with students of fixed weights, whose mean loss is known: subtracting it leaves much less (`analysis.instances`).
 """
 
 from dataclasses import replace

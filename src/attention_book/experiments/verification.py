@@ -25,8 +25,8 @@ from . import GRIDS, grid
 from .cells import function, work
 from .minima import descend, search
 
-# Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
-# to 2e-4, find the ends that lie side by side where one rounding seldom does.
+# Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes
+# it; larger ones, up to 2e-4, find more of the ends that lie side by side.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 FALSE_ALARM = 1e-3  # probability that one more end lies outside, were the ends Gaussian
 SAME_DIGITS = 1e-7  # between the overlaps of one student in float32

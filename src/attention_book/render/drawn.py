@@ -1,7 +1,7 @@
 """What a figure draws, as numbers: read off the figure itself, so that the two cannot differ.
 
-They are offered as CSV, and to who points at the figure: of every point its place in a panel, and its numbers as a page
-writes them.
+A page offers them as CSV, and shows them where a reader points at the figure: for each point its place in the panel,
+and its numbers as a page writes them.
 """
 
 import json

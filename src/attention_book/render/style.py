@@ -56,7 +56,7 @@ styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's st
 def use_book_output():
     """Draw in the book's style, and in a notebook show figures as vector graphics: one picture, the same bytes.
 
-    With each go its data as CSV, what a reader is told who points at it, its shape for wide screens, and in its
+    Each comes with its data as CSV, what it shows where a reader points, its shape for wide screens, and in its
     metadata the experiments that were read before it.
     """
     from IPython import get_ipython

@@ -65,9 +65,9 @@ class Averages(NamedTuple):
     Sums over tokens are over those of one law; for independent tokens c = 1, and with one column g = (h* - w)/V.
     """
 
-    power: Any  # E[g^T c g] (k, r, r)
+    power: Any  # E[g^T c g] (k, r, r): q_hat over alpha
     student_noise: Any  # E[g^T x] (k, r, r)
-    pull: Any  # E[g^T u] (r,)
+    pull: Any  # E[g^T u] (r,): m_hat over alpha
     teacher_noise: Any  # E[g^T z] (k, r, t)
     teacher_pull: Any  # E[g^T l] (r,), with the displacements l of y_1 by clusters
     fitted_loss: Any  # E[ell(h*)]

@@ -91,7 +91,7 @@ class Setting:
 
 
 class Hats(NamedTuple):
-    """The conjugates of the overlaps (Eq. 7), shaped like them; a first axis of each may count scrambles."""
+    """The conjugates q_hat, ... of the overlaps (Eq. 7), shaped like them; a first axis of each may count scrambles."""
 
     q: Any
     m: Any

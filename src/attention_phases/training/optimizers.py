@@ -140,7 +140,7 @@ def fit(
     seconds = (time.perf_counter() - began) / len(ends)
     risk, tolerance, fits = with_l1(risk, l1), settings.get("tolerance", LBFGS_TOLERANCE), []
     for weights, count in zip(ends, steps):
-        value, gradient = risk(data, weights[None], lam)  # alone: who is beside it changes no digit
+        value, gradient = risk(data, weights[None], lam)  # one at a time: the others must not change its digits
         size = torch.linalg.vector_norm(gradient).item()
         fits.append(Fit(weights, value.item() / data.d, size, count, seconds, size <= tolerance))
     return fits
