@@ -1,7 +1,4 @@
-"""One kind of error for bad input: one line that names the parameter, its value and what is allowed.
-
-And one for each thing that can fail without being bad input.
-"""
+"""Errors in one line: of bad input, with the parameter, its value and what is allowed, and of what else can fail."""
 
 import os
 from collections.abc import Callable, Collection, Iterable
@@ -79,9 +76,8 @@ def check_memory(name: str, value: object, needed: float) -> None:
     with suppress(ImportError, AttributeError, ValueError, OSError):  # as on Windows, which says neither
         import resource
 
-        soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-        there = there if soft == resource.RLIM_INFINITY else soft
-        there = min(there, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits = resource.getrlimit(resource.RLIMIT_AS)[0], os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        there = min(limit for limit in limits if limit > 0)  # no limit is -1
     if needed > there:
         raise BadInput(name, value, f"smaller: at least {needed:.2g} bytes are needed, {there:.2g} are there")
 

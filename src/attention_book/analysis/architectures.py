@@ -27,19 +27,14 @@ def select(table, architecture):
 
 
 def standard_student_theory(profile):
-    """Theory of the standard student over alpha: `by_branch`, and `theory_thresholds`."""
+    """Theory of the standard student over alpha: `by_branch`, and both thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
-    return by_branch(lines), theory_thresholds(lines)
+    return by_branch(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
 def by_branch(lines):
     """The rows of both branches and of the gap of their losses over alpha, by name; none where there are none."""
     return {what: rows_of(lines, what).set_index("alpha") for what in (*MINIMA, "gap")}
-
-
-def theory_thresholds(lines):
-    """`Measured` alpha of "critical" and "linear" in theory at one omega, NaN where there is none."""
-    return {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
 def threshold_moves(students):
@@ -48,7 +43,7 @@ def threshold_moves(students):
     `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, NaN for the first student, with
     whom the others are compared.
 
-    students: `theory_thresholds` or `trained_thresholds` by the student's name.
+    students: `Measured` alpha by kind of threshold, by the student's name.
     """
     parts = []
     for kind in GAPS:
@@ -63,7 +58,7 @@ def beside_students(usual, thresholds, table, rng):
 
     `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
 
-    usual, thresholds: `theory_thresholds` of the standard student and of this one, which `table` has trained.
+    usual, thresholds: of theory, by kind, for the standard student and for this one, which `table` has trained.
     """
     columns = {
         "usual": frame_of(usual, "threshold"),

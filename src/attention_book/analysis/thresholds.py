@@ -52,11 +52,6 @@ def rows_of(lines, what):
     return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
 
 
-def theory_gap(lines):
-    """Semantic minus positional training loss of theory: alpha (rows) by omega."""
-    return losses_of(lines, "semantic", "train_loss") - losses_of(lines, "positional", "train_loss")
-
-
 def losses_of(lines, branch, name):
     """A loss of a minimum; where it is missing, that of the student with m = theta = 0 that takes its place."""
     minimum, symmetric = (
@@ -172,13 +167,8 @@ def shifts_by(table, control, along="omega"):
     return {kind: frame_of(some, along).dropna() for kind, some in moved.items()}
 
 
-def mean_of_shifts(moved):
-    """Mean of one of the frames of `shifts_by`; NaN of none."""
-    return _mean(moved["alpha"], moved["alpha_error"])
-
-
-def _mean(values, errors):
-    """Mean of numbers from independent data sets; NaN of none."""
+def mean_of(values, errors):
+    """`Measured` mean of numbers with independent errors, such as shifts on different data sets; NaN of none."""
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else UNKNOWN
 
 
@@ -206,12 +196,6 @@ def against_theory(trained, theory, only=None):
     return both.assign(sigma_off=difference_in_errors(both, "trained", "theory")).reset_index(
         names=[name or "omega" for name in both.index.names]
     )
-
-
-def mean_difference(compared):
-    """By how much students cross later than theory in the mean over the rows of `against_theory`; NaN if none."""
-    errors = np.hypot(compared["trained_error"], compared["theory_error"])
-    return _mean(compared["trained"] - compared["theory"], errors)
 
 
 # One step of replica symmetry breaking

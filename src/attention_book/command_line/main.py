@@ -167,8 +167,7 @@ def parser():
     option("--token-correlation", type=float, default=0.0, help=correlation)
 
     option = add(commands.theory, alpha, task, covariance, architecture, quadrature)
-    branches = ("semantic", "positional", "symmetric")
-    option("--branch", choices=branches, default="semantic", help="which solution: started in its basin")
+    option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="solution, by basin")
     option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking, RSB: 1 is 1RSB")
     option("--y", type=float, help="Parisi parameter, with --breaking 1 (default: so that the lowest minima count)")
 

@@ -1,7 +1,4 @@
-"""Sizes of the experiments on data: the standard student's and the transformer's (paper, Sections 5, A and E).
-
-Of the student: trainings, its minima, message passing, the optimal learner.
-"""
+"""Sizes of the experiments on data: the standard student's and the transformer's (paper, Sections 5, A and E)."""
 
 from attention_phases.errors import check_count
 from attention_phases.histogram import VARIANTS

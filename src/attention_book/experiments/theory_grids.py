@@ -156,11 +156,11 @@ register(
 # Thresholds by other rules
 
 # The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
-TEN = np.linspace(2.0, 0.1, 10)
+TEN = tuple(np.linspace(2.0, 0.1, 10).tolist())
 PUBLISHED_CURVES = [
-    (Task(), np.concatenate([np.linspace(2.0, 1.25, 8), np.linspace(1.24, 0.01, 12)]), INFORMED),
-    (Task(), np.linspace(2.275, 0.1, 10), ("symmetric",)),
-    (Task(omega=0.5), np.linspace(2.275, 0.1, 15), INFORMED),
+    (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),
+    (Task(), tuple(np.linspace(2.275, 0.1, 10).tolist()), ("symmetric",)),
+    (Task(omega=0.5), tuple(np.linspace(2.275, 0.1, 15).tolist()), INFORMED),
     (Task(omega=0.15), TEN, INFORMED),
     (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
 ]
@@ -170,11 +170,7 @@ register(
     cells.RuleCell,
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
-        {
-            "task alphas branches": [(task, tuple(alphas.tolist()), some) for task, alphas, some in PUBLISHED_CURVES],
-            "points": 2**11,
-            "scrambles": 8,
-        },
+        {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},
     ],
     laptop=[
         {"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},

@@ -7,7 +7,7 @@ import pandas as pd
 from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
 from ..analysis.instances import gap_map, instance_means, training_gap
-from ..analysis.thresholds import curve, theory_gap
+from ..analysis.thresholds import curve, losses_of
 from ..experiments.grids import ALPHAS
 from . import style
 
@@ -87,7 +87,8 @@ def finish_slice(panels, titles, thresholds):
 
 def draw_losses(table, lines, marks=()):
     """Maps of semantic minus positional training loss: trained students, and theory."""
-    maps = {"Trained students": gap_map(table, training_gap), "Theory": theory_gap(lines)}
+    semantic, positional = (losses_of(lines, branch, "train_loss") for branch in MINIMA)
+    maps = {"Trained students": gap_map(table, training_gap), "Theory": semantic - positional}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
     return draw_maps(maps, style.LOSS_GAP, (style.SEMANTIC, style.POSITIONAL), curves, marks)
 
