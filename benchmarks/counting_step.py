@@ -20,8 +20,8 @@ BATCHES, REPEATS = 100, 5
 
 def plain(flat, mask, sequences):
     """Train as a tutorial would: a DataLoader, autograd, torch's Adam; the mask keeps the frozen zeros."""
-    tensors = tf.Weights(*(each.requires_grad_() for each in tf.as_tensors(flat)))
-    masks = tf.as_tensors(mask)
+    tensors = tf.Weights(*(each.requires_grad_() for each in tf.tensors_of(flat)))
+    masks = tf.tensors_of(mask)
     optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     loader = DataLoader(TensorDataset(*map(torch.from_numpy, sequences)), batch_size=tf.BATCH, shuffle=True)
     for tokens, counts in loader:

@@ -23,6 +23,7 @@ from attention_book.command_line.execution import execute
 from attention_book.command_line.parameters import of_profile
 from attention_book.command_line.printing import about, print_anything
 from attention_book.experiments import PROFILES
+from attention_book.render.style import BEHIND, SVG
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
 from attention_phases.machine import SpawnWithoutScript, end_with_parent
@@ -92,29 +93,47 @@ def show(kept, profile, shown):
     """Copy executed notebooks to the book, with the page of times."""
     shutil.rmtree(shown, ignore_errors=True)
     shown.mkdir(parents=True)
-    times = {}
+    rows = []
     for path in sorted(kept.glob("*.ipynb")):
         if path.stem.endswith(".failed"):
             continue
         shutil.copy(path, shown)
-        title = paths.title(nbformat.read(path, 4).cells[0].source)
-        times[title] = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
-    (shown / "times.md").write_text(times_page(times, profile), encoding="utf-8")
+        notebook = nbformat.read(path, 4)
+        seconds = float((kept / f"{path.stem}.seconds").read_text(encoding="utf-8"))
+        rows.append((paths.title(notebook.cells[0].source), experiments_of(notebook), seconds))
+    (shown / "times.md").write_text(times_page(rows, profile), encoding="utf-8")
 
 
-def times_page(times, profile):
-    """The page of seconds by notebook, with their sum."""
-    rows = [f"| {title} | {seconds:.1f} |" for title, seconds in times.items()]
+def experiments_of(notebook):
+    """The names of the experiments that an executed notebook has read, as its figures say."""
+    outputs = (output for cell in notebook.cells for output in cell.get("outputs", ()))
+    read = (output.get("metadata", {}).get(SVG, {}).get(BEHIND, ()) for output in outputs)
+    return sorted({name for some in read for name, _ in some})
+
+
+def times_page(rows, profile):
+    """The page that says of each notebook what it reads, how large that is, and its seconds, with their sum.
+
+    rows: title, names of experiments, and seconds of each.
+    """
+    lines = []
+    for title, names, seconds in rows:
+        files = [path for name in names if (path := paths.DATA / f"{name}.parquet").exists()]
+        size = sum(path.stat().st_size for path in files) / 1e6
+        lines.append(f"| {title} | {', '.join(f'`{name}`' for name in names)} | {size:.2f} | {seconds:.1f} |")
     machine = f"{environment()['cpu']}, {os.cpu_count()} cores"
     page = [
-        "# Execution times",
+        "# Data and time behind each page",
+        "The experiments that the figures of a page are drawn from, the size of their stored tables in `data/`, in MB,",
+        "and the time that the page takes. `attention-phases sweep NAME` computes an experiment.",
+        "",
         f"Profile `{profile}`, in seconds, on the machine that built this book ({machine}). Notebooks",
         "ran two at a time, unless `--jobs` said otherwise: all took about half of their sum.",
         "",
-        "| notebook | seconds |",
-        "|---|--:|",
-        *rows,
-        f"| **sum** | {sum(times.values()):.1f} |",
+        "| page | experiments | MB | seconds |",
+        "|---|---|--:|--:|",
+        *lines,
+        f"| **sum** | | | {sum(seconds for *_, seconds in rows):.1f} |",
     ]
     return "\n".join(page) + "\n"
 

@@ -34,7 +34,7 @@ from attention_phases.errors import BadInput
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.records import canonical
 from attention_phases.task import Task
-from attention_phases.theory.branches import OWN
+from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.equations import Scalars
 
 TABLE_FILES = {  # SHA-256 of each
@@ -270,7 +270,7 @@ def _curve_beside_ours(curve, theirs, ours):
     cell = {name: getattr(task, name) for name in ("sigma", "omega", "lam")} | {"form": "tied", "start": curve.branch}
     cell["matrix"] = json.dumps(task.matrix, separators=(",", ":"))
     same = (ours["what"] == curve.branch) & (ours["omega"] == task.omega) & (ours["matrix"] == cell["matrix"])
-    held = [name for branch, name in OWN.items() if branch != curve.branch]
+    held = [name for branch, name in OWN_OVERLAP.items() if branch != curve.branch]
     starts = [Scalars(*row) for row in theirs.assign(**dict.fromkeys(held, 0.0))[[*Scalars._fields]].to_numpy()]
     steps = [rule_step(task, alpha, start) for alpha, start in zip(theirs["alpha"], starts)]
     theirs = theirs.join(pd.DataFrame(steps, index=theirs.index).add_prefix("step_"))

@@ -20,7 +20,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from attention_book import paths
-from attention_book.command_line.parameters import as_typed, assignments, declared, of_profile
+from attention_book.command_line.parameters import assignments, declared, format_value, of_profile
 from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_in
 from attention_book.render.drawn import READOUT
@@ -134,7 +134,7 @@ def _own(name, profile, changes):
 
 def _set(changes):
     """The options of a command that set parameters."""
-    return "".join(f" --set {shlex.quote(f'{name}={as_typed(value)}')}" for name, value in changes.items())
+    return "".join(f" --set {shlex.quote(f'{name}={format_value(value)}')}" for name, value in changes.items())
 
 
 @cache

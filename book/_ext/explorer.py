@@ -17,7 +17,7 @@ from attention_book.experiments.results import read
 from attention_book.paths import ROOT, stored_table
 from attention_book.store.provenance import source_digest
 from attention_phases.task import MATRICES, Task
-from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
 KEPT = ROOT / "_build" / "explorer"
 EXPERIMENTS = {"standard": "fig03_theory", "alternative": "fig09_theory"}  # of each matrix A
@@ -135,7 +135,7 @@ def branch_nodes(lines, branch):
         tables = {what: rows.sort_values("alpha") for what, rows in line.groupby("what")}
         if branch in tables:
             start, stop = (tables.get(f"{branch} {end}") for end in ("start", "stop"))
-            rows = _rows(_within(tables[branch], start, stop), OWN[branch])
+            rows = _rows(_within(tables[branch], start, stop), OWN_OVERLAP[branch])
             first = [] if start is None else [_end(start, tables["symmetric"], rows[0])]
             last = [] if stop is None else [_end(stop, tables["symmetric"], rows[-1])]
             alpha, values, errors = map(np.array, zip(*first, *rows, *last))

@@ -15,7 +15,7 @@ from behind import FIGURES, parameters
 
 from attention_book import paths
 from attention_book.published import COLUMNS, LIMIT, REASONS, THRESHOLDS, VERDICTS
-from attention_book.render.drawn import as_json
+from attention_book.render.drawn import readout_of
 from attention_book.render.markup import COMPARISON, Table, compared, mathtext
 from attention_book.render.style import COLOURS, NEUTRAL, list_panel, styled
 from attention_book.store.provenance import environment
@@ -73,7 +73,7 @@ def write(shown):
     (shown / FIGURES).mkdir(parents=True, exist_ok=True)
     (shown / "scorecard.json").write_text(rows + "\n", encoding="utf-8")
     styled(picture.savefig)(shown / "scorecard.svg", metadata={"Date": None})
-    (shown / FIGURES / "scorecard-forest-readout.json").write_text(as_json(picture) or "[]", encoding="utf-8")
+    (shown / FIGURES / "scorecard-forest-readout.json").write_text(readout_of(picture) or "[]", encoding="utf-8")
     for name, text in texts(frame).items():
         (shown / f"scorecard_{name}.txt").write_text(text + "\n", encoding="utf-8")
 

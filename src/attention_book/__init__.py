@@ -1,8 +1,7 @@
 """The book beside the science; a notebook imports from here what it needs.
 
 `experiments` names the cells of every experiment and computes them; `store` keeps their results. `analysis` reads off
-them what several pages need, `render` gives numbers and pictures their form. `command_line`
-is the program `attention-phases`, which executes notebooks too.
+them what several pages need, `render` gives numbers and pictures their form. `command_line` is the program.
 """
 
 from importlib import import_module
@@ -15,16 +14,16 @@ NAMES = {
     "render.headings": "Heading",
     "render.markup": "Table mathtext number symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
-    " standard_student_theory theory_thresholds threshold_moves",
+    " standard_student_theory threshold_moves",
     "analysis.arrivals": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines shares_of_basins",
     "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
-    "analysis.instances": "GAPS absolute_means advantage as_columns as_frame by_dimension difference_in_errors gap_map"
+    "analysis.instances": "GAPS absolute_means advantage by_dimension difference_in_errors frame_of gap_map"
     " instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
-    " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side theory_gap theory_lines"
+    " is_minimum last_fall losses_of mean_of rows_of shifts_by side_by_side theory_lines"
     " with_one_step",
-    "render.attention": "answers around_sgd draw_matrices letters shown_sequences weights",
-    "render.slices_and_maps": "ADVANTAGE CURVES draw_ends draw_losses draw_maps draw_theory draw_variant"
+    "render.attention": "answers around_sgd draw_matrices letters shown_sequences trained_weights",
+    "render.slices_and_maps": "ADVANTAGE CURVES draw_divergences draw_losses draw_maps draw_theory draw_variant"
     " finish_slice theory_curves",
     "store.parquet": "encode",
 }

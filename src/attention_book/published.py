@@ -65,13 +65,13 @@ THRESHOLDS = {"critical": CRITICAL_ALPHA, "linear": LINEAR_ALPHA}
 LINEAR_MODEL = Published("0.0019904589", "public notebook of the theory")
 
 _AT_TWO = "Fig. 2, theory, alpha = 2"
-THEORY = {  # the two branches at alpha = 2
+FIG2_THEORY = {  # the two branches at alpha = 2
     "semantic": _numbers(
         _AT_TWO, ("q", "V", "theta", "train_loss", "test_mse"), "0.1142 12.33 0.1586 0.003599 0.001397"
     ),
     "positional": _numbers(_AT_TWO, ("q", "m", "V", "train_loss", "test_mse"), "0.0500 0.2586 11.04 0.004515 0.003490"),
 }
-EXPERIMENT = {  # gradient descent from the positional start, by alpha
+FIG2_STUDENTS = {  # gradient descent from the positional start, by alpha
     alpha: _numbers("Fig. 2, experiments", ("test_mse", "linear_mse", "train_loss", "m/sigma^2"), texts, n=24)
     for alpha, texts in {
         0.5075: "0.00322 0.00197 0.001162 0.899",

@@ -1,15 +1,14 @@
-"""One kind of error for bad input: one line that names the parameter, its value and what is allowed.
+"""Errors in one line: of bad input, with the parameter, its value and what is allowed, and of what else can fail."""
 
-And one for each thing that can fail without being bad input.
-"""
-
+import os
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from numbers import Integral, Real
 from types import UnionType
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
-LONGEST = 300  # characters of a value that a complaint shows
+LONGEST_VALUE = 300  # characters of a value that a complaint shows
 
 
 class BadInput(ValueError):
@@ -21,7 +20,7 @@ class BadInput(ValueError):
     def __str__(self) -> str:
         name, value, allowed = self.args
         shown = " ".join(repr(value).split())  # in one line, also of an array
-        return f"{name} = {shown if len(shown) <= LONGEST else shown[:LONGEST] + '...'}: must be {allowed}"
+        return f"{name} = {shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + '...'}: must be {allowed}"
 
 
 class ResultError(RuntimeError):
@@ -69,6 +68,18 @@ def check_several(name: str, values: object, at_least: int = 1) -> list:
     if several is None or len(several) < at_least:
         raise BadInput(name, values, f"several values, at least {at_least}")
     return several
+
+
+def check_memory(name: str, value: object, needed: float) -> None:
+    """Raise `BadInput` if so many bytes fit neither the machine's memory nor the limit that `ulimit -v` sets."""
+    there = float("inf")
+    with suppress(ImportError, AttributeError, ValueError, OSError):  # as on Windows, which says neither
+        import resource
+
+        limits = resource.getrlimit(resource.RLIMIT_AS)[0], os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        there = min(limit for limit in limits if limit > 0)  # no limit is -1
+    if needed > there:
+        raise BadInput(name, value, f"smaller: at least {needed:.2g} bytes are needed, {there:.2g} are there")
 
 
 def check_kind(name: str, value: object, kind: type | UnionType) -> None:

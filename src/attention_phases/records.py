@@ -47,7 +47,7 @@ def fields_of(record: Any) -> dict[str, Any]:
 def seed_sequence(record: Any) -> np.random.SeedSequence:
     """Return a `numpy.random.SeedSequence` that depends on the record's values and on nothing else.
 
-    One worker and forty draw the same numbers. Who must share random draws passes the fields that are common.
+    One worker and forty draw the same numbers. Records that must share random draws pass their common fields alone.
     """
     return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
 

@@ -29,7 +29,7 @@ def panel_solutions(page):
         for part, text in parts.items():
             shape = data["shapes"][part]
             getattr(tf.views(flat), part)[...] = np.frombuffer(base64.b64decode(text), "<f4").reshape(shape)
-        yield name, tf.as_tensors(flat)
+        yield name, tf.tensors_of(flat)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
-from attention_phases.theory.baseline import end
+from attention_phases.theory.baseline import diverges_at
 
 ENDS = {"semantic", "positional"}
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
@@ -210,7 +210,7 @@ def semantic_minima(omega):
 
 def more_data_at_a_positional_teacher():
     """Whether at omega = 0.7 the semantic branch is a minimum at alpha = 4, beyond where the losses cross at any."""
-    return solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and end(Task(), "critical").value < 0.7
+    return solve(Task(omega=0.7), 4.0, "semantic", 2**10, 8).gain < 1 and diverges_at(Task(), "critical").value < 0.7
 
 
 def remembered_over_theory():

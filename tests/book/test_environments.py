@@ -204,7 +204,7 @@ import phases
 from attention_book import paths
 from attention_book.command_line import execution, main as cli
 
-cli.as_text = lambda result: chr(0x3c9)
+cli.readable_text = lambda result: chr(0x3c9)
 cli.main(["figures"])
 here = Path(sys.argv[1])
 paths.NOTEBOOKS, execution.KEPT, command.SHOWN = here / "notebooks", here / "kept", here / "shown"

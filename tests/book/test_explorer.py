@@ -32,7 +32,7 @@ from attention_book.experiments.simulation import train_students
 from attention_phases import Task
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
-from attention_phases.theory.branches import OWN
+from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.equations import teacher_fit
 from attention_phases.theory.kernels.two_tokens import search
 
@@ -46,7 +46,7 @@ NUMBERS = """() => Object.fromEntries(Array.from(document.querySelectorAll(".exp
 def branches():
     """Nodes by matrix and branch."""
     lines = {matrix: read(name, "paper") for matrix, name in EXPERIMENTS.items()}
-    return {(matrix, branch): branch_nodes(table, branch) for matrix, table in lines.items() for branch in OWN}
+    return {(matrix, branch): branch_nodes(table, branch) for matrix, table in lines.items() for branch in OWN_OVERLAP}
 
 
 def made_up(values):
@@ -94,7 +94,7 @@ def test_what_leaving_out_tells_is_at_least_the_error_of_the_interpolation():
 
 def test_nodes_are_the_stored_theory_with_the_ends_of_the_branches(branches):
     lines = read("fig03_theory", "paper")
-    for branch, own in OWN.items():
+    for branch, own in OWN_OVERLAP.items():
         for nodes in branches["standard", branch]:
             line = lines[np.isclose(lines["omega"], nodes.omega)]
             assert (np.diff(nodes.alpha) > 0).all()
@@ -168,7 +168,7 @@ def test_the_browser_interpolates_as_the_library_does(explorer, branches):
     compared = 0
     for view in views(np.random.default_rng(3), 25):
         shown = go(**view).evaluate(NUMBERS)
-        for branch, own in OWN.items():
+        for branch, own in OWN_OVERLAP.items():
             if f"{branch} train_loss" not in shown:
                 continue
             nodes = with_errors[view["matrix"], branch]
@@ -188,11 +188,11 @@ def test_the_browser_interpolates_as_the_library_does(explorer, branches):
 def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega, alpha, matrix):
     _, go = explorer
     shown = go(omega=omega, alpha=alpha, matrix=matrix).evaluate(NUMBERS)
-    minima = [branch for branch in OWN if f"{branch} train_loss" in shown]
+    minima = [branch for branch in OWN_OVERLAP if f"{branch} train_loss" in shown]
     assert minima == (["semantic"] if matrix == "alternative" else ["semantic", "positional"])
     for branch in minima:
         solution = solve(Task(omega=omega, matrix=matrix), alpha, branch, points=2**10, seed=1)
-        own, variance = OWN[branch], Task().sigma ** 2
+        own, variance = OWN_OVERLAP[branch], Task().sigma ** 2
         expected = {
             "train_loss": (solution.train_loss, solution.stderr["train_loss"]),
             "test_mse": (solution.test_mse, solution.stderr["test_mse"]),
@@ -436,9 +436,11 @@ def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(o
     says(page, "training output", "cross at")
     dots = [dot for dot in page.evaluate("window.explorer.students()") if "random" not in dot["kind"]]
     for alpha in (1.2, 1.6, 2.0):
-        cells = [StudentCell("browser", Task(), alpha, 100, seed, "lbfgs", starts=tuple(OWN)) for seed in range(16)]
+        cells = [
+            StudentCell("browser", Task(), alpha, 100, seed, "lbfgs", starts=tuple(OWN_OVERLAP)) for seed in range(16)
+        ]
         rows = pd.DataFrame([row for cell in cells for row in train_students(cell)])
-        for branch, own in OWN.items():
+        for branch, own in OWN_OVERLAP.items():
             (dot,) = [dot for dot in dots if dot["kind"] == branch and dot["alpha"] == alpha]
             ours = rows[rows["start"] == branch]
             overlap = ours[own].abs() / Task().sigma ** 2
@@ -506,11 +508,8 @@ def test_the_plane_of_the_landscape_has_the_risk_of_its_students(explorer):
     assert on_plane == pytest.approx(risks, rel=1e-9) and len(set(risks)) == 9
 
 
-BALL_AT_MINIMUM = """() => {
-    const [ball, dot] = ["ball", "semantic"].map(kind => document.querySelector(`.landscape circle.${kind}`));
-    const between = name => ball[name].baseVal.value - dot[name].baseVal.value;
-    return ball && Math.hypot(between("cx"), between("cy")) < 2;
-}"""
+BALLS = """() => ["ball", "semantic"].map(kind => Array.from(document.querySelectorAll(`.landscape circle.${kind}`),
+    dot => [dot.cx.baseVal.value, dot.cy.baseVal.value]))"""
 
 
 def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(open_page):
@@ -532,7 +531,12 @@ def test_depths_exchange_along_the_slider_and_a_click_descends_into_a_valley(ope
     root.locator("svg").first.scroll_into_view_if_needed()
     minimum = root.locator("circle.semantic").first.bounding_box()
     page.mouse.click(minimum["x"] + 25, minimum["y"] - 5)
-    page.wait_for_function(BALL_AT_MINIMUM, timeout=60_000)
+    page.wait_for_function(said, arg=" ended in the semantic valley", timeout=180_000)
+    sets = len(json.loads(root.locator("script").first.text_content())["seeds"])
+    assert f"Of {sets} descents {sets} ended in the semantic valley, 0 in" in root.locator("[role=status]").inner_text()
+    balls, dots = map(np.array, page.evaluate(BALLS))
+    assert len(balls) == sets
+    np.testing.assert_allclose(balls.mean(axis=0), dots[0], atol=1)  # px; the dot is the mean of the sets' minima
 
 
 # What the losses are made of ------------------------------------------------------------------------------------------
@@ -546,7 +550,7 @@ def accounts():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("branch", OWN)
+@pytest.mark.parametrize("branch", OWN_OVERLAP)
 def test_misfits_and_bending_are_those_of_sentences(accounts, branch):
     """Sentences drawn: of each the misfit at the proximal point, the way there, and the misfit of the fields before."""
     task, rng = Task(), np.random.default_rng(5)

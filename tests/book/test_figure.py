@@ -16,9 +16,9 @@ import reference
 from cells import cell as run_cell
 from nbformat.v4 import new_code_cell, new_output
 
-from attention_book.command_line.parameters import as_typed, assigned, declared, marked, of_profile
+from attention_book.command_line.parameters import assigned, declared, format_value, marked, of_profile
 from attention_book.paths import NOTEBOOKS
-from attention_book.render.drawn import as_csv, drawn
+from attention_book.render.drawn import csv_of, drawn
 from attention_book.render.markup import COMPARISON
 from attention_book.store.parquet import load
 from attention_phases.errors import BadInput
@@ -44,7 +44,7 @@ FIGURE = ("figure", "fig02", "--profile", "smoke")
 def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
     (assigned_value,) = assigned(SLICE, [setting]).values()
     assert assigned_value == value and type(assigned_value) is type(value)
-    assert assigned(SLICE, [f"{setting.partition('=')[0]}={as_typed(value)}"]) == assigned(SLICE, [setting])
+    assert assigned(SLICE, [f"{setting.partition('=')[0]}={format_value(value)}"]) == assigned(SLICE, [setting])
 
 
 BAD = [
@@ -188,7 +188,7 @@ def test_data_of_lines_bands_points_and_their_errors(figure):
     assert np.allclose(trained[["x", "y", "low", "high"]], [[1, 1.5, 1.4, 1.6], [2, 1.25, 1.05, 1.45]])
     straight = table[table["colour"] == "00ff00"]
     assert straight["x"].dropna().tolist() == [1.5] and straight["y"].dropna().tolist() == [7]
-    text = as_csv(figure)
+    text = csv_of(figure)
     assert "# panel 1: title = A title; x = alpha; y = loss" in text
     read = pd.read_csv(StringIO(text), comment="#")
     assert np.allclose(read["x"].sum(), drawn(figure)["x"].sum())
@@ -201,7 +201,7 @@ def test_data_of_maps_images_scatter_and_bars(figure):
     cells = drawn(figure)
     assert cells[["x", "y"]].to_numpy().tolist() == [[0, 10], [1, 10], [0, 20], [1, 20]]
     assert cells["value"].tolist()[:3] == [1, 2, 3] and np.isnan(cells["value"][3])
-    assert "value = difference" in as_csv(figure)
+    assert "value = difference" in csv_of(figure)
     axes.scatter([5, 6], [7, 8], c=[0.1, 0.2])
     axes.bar([1, 2], [3, 4], label="count")
     axes.imshow([[9.0, 8.0]])
@@ -212,7 +212,7 @@ def test_data_of_maps_images_scatter_and_bars(figure):
 
 
 def test_a_scheme_has_no_data(figure):
-    assert as_csv(figure[0]) == ""
+    assert csv_of(figure[0]) == ""
 
 
 # The command

@@ -18,12 +18,12 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
 from attention_phases.theory import ends, linear_baseline, solve, threshold
-from attention_phases.theory.branches import as_row, as_table, follow
+from attention_phases.theory.branches import follow, row_of, table_of
 from attention_phases.theory.ends import border, branch_end, stability_limit
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NONE, loss_gap, seen_between
+from attention_phases.theory.thresholds import NOWHERE, loss_gap, seen_between
 
 TASK = Task(omega=0.3)
 FEW = {"points": 2**8, "scrambles": 8}
@@ -104,7 +104,7 @@ def test_no_end_is_read_off_beyond_where_a_branch_folds():
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
     """The gain of the semantic branch falls with alpha: a slope kept with its sign would make the error negative."""
     points = 128
-    branch = as_table(TASK, follow(TASK, "semantic", [0.72, 0.78, 0.84, 0.9, 0.96], points=points))
+    branch = table_of(TASK, follow(TASK, "semantic", [0.72, 0.78, 0.84, 0.9, 0.96], points=points))
     limit, error = stability_limit(TASK, "semantic", branch, points=points)
     below, at_limit, above = (solve(TASK, limit + away, "semantic", points) for away in (-0.03, 0.0, 0.03))
     slope = (above.gain - below.gain) / 0.06
@@ -155,7 +155,7 @@ def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
     assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
     error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
     assert error > 0
-    table = as_table(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
+    table = table_of(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
     later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
     end = Measured(later, 0.01)
     assert border(TASK, "semantic", table, end, **FEW) is end
@@ -179,7 +179,7 @@ def ends_of(rows):
 def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
     """The scrambles serve both branches: their errors in quadrature would be far too large."""
     branches = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
-    row, solution = as_row(TASK, branches["semantic"][1.5]), branches["semantic"][1.5]
+    row, solution = row_of(TASK, branches["semantic"][1.5]), branches["semantic"][1.5]
     for name, error in solution.stderr.items():
         assert name == "gain" or (row[name], row[f"{name}_error"]) == (getattr(solution, name, row[name]), error), name
     gap = loss_gap(branches["semantic"], {alpha: branches["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
@@ -266,9 +266,9 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     branches = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
     monkeypatch.setattr(lines, "follow", lambda task, branch, *_, **__: branches[branch])
     monkeypatch.setattr(lines, "solve_from", solve_from)
-    monkeypatch.setattr(lines, "as_row", lambda task, solution: {"gain": solution.gain})
+    monkeypatch.setattr(lines, "row_of", lambda task, solution: {"gain": solution.gain})
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())
-    monkeypatch.setattr(lines, "seen_between", lambda *_: NONE)
+    monkeypatch.setattr(lines, "seen_between", lambda *_: NOWHERE)
     line = cells.ArchitectureLineCell("line", TASK, 2**6, 4, alphas=alphas, architecture=Architecture(form))
     rows = pd.DataFrame(variant_line(line)).set_index("what")
     limit = rows.loc["positional limit"]

@@ -74,12 +74,12 @@ def test_a_frame_of_every_sort_of_column():
         ("difference, %", "−3.0", "0.0"),
     ]
     headings = {"copies_jumping": Heading("distance on data", ".2f"), "numbers": Heading(form=",d")}
-    assert list(zip(*Cells(markup.as_html(frame, "A caption", headings=headings)).rows)) == columns
+    assert list(zip(*Cells(markup.html_table(frame, "A caption", headings=headings)).rows)) == columns
 
 
 def test_a_table_can_be_read_by_everybody():
     frame = pd.DataFrame({"solution": ["one", "two"], "count": [3, 12]})
-    html = markup.as_html(frame, "Counts of α<sub>c</sub> & more")
+    html = markup.html_table(frame, "Counts of α<sub>c</sub> & more")
     tags = Cells(html).tags
     (region,) = [attributes for tag, attributes in tags if tag == "div"]
     assert region["tabindex"] == "0" and region["role"] == "region" and region["aria-label"] == "Counts of αc & more"
@@ -132,7 +132,7 @@ def test_a_spread_has_two_digits(value, std, text):
 
 def test_a_spread_that_is_rounding_is_not_shown():
     frame = pd.DataFrame({"by_token": [1 + 5e-14, 1 + 5e-5], "by_token_std": [2.5e-13, 2.5e-5]})
-    _, first, second = Cells(markup.as_html(frame, "Shares")).rows
+    _, first, second = Cells(markup.html_table(frame, "Shares")).rows
     assert (first, second) == (["1"], ["1.000050 ± 0.000025"])
 
 
@@ -196,6 +196,6 @@ def test_a_comparison_takes_its_numbers_along():
 @pytest.mark.parametrize("folded", [False, True])
 def test_a_table_without_published_numbers_is_shown_as_asked(folded):
     frame = pd.DataFrame({"count": [1]})
-    assert markup.Table(frame, "Counts", folded).html() == markup.as_html(frame, "Counts", folded)
+    assert markup.Table(frame, "Counts", folded).html() == markup.html_table(frame, "Counts", folded)
     html, numbers = markup.Table(compare([]), "Published and ours")._repr_mimebundle_()
     assert "no numbers for these parameters" in html["text/html"] and numbers[markup.COMPARISON]["rows"] == []

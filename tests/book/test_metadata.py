@@ -110,7 +110,7 @@ def test_the_commits_that_rows_name_are_in_the_history():
 def test_every_meaning_and_every_name_is_used():
     described = [field for resource in PACKAGE["resources"] for field in resource["schema"]["fields"]]
     assert set(COLUMNS) <= {field["name"] for field in described}
-    assert set(provenance.COLUMNS) <= set(COLUMNS)
+    assert set(provenance.ORIGIN) <= set(COLUMNS)
     meanings = {(field["name"], field["description"]) for field in described}
     for known in (COLUMNS, *OF_CELLS.values()):
         assert {(name, column.meaning) for name, column in known.items()} <= meanings

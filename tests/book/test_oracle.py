@@ -44,7 +44,7 @@ def test_a_tolerance_is_small_beside_what_it_is_a_tolerance_of(name):
         sizes = rows.reindex(columns=[column, f"{column}_error"]).astype(float).abs().max(axis=1)
         sizes = sizes[sizes > 1e-12]
         assert sizes.empty or absolute < 0.2 * sizes.quantile(0.9), column
-    known = {"cell", *provenance.COLUMNS, *kind.unrepeatable, *json.loads(str(rows["cell"].iloc[0]))}
+    known = {"cell", *provenance.ORIGIN, *kind.unrepeatable, *json.loads(str(rows["cell"].iloc[0]))}
     for column in rows.columns.difference([*known, *tolerances]):  # equal to the last bit: settings, no results
         if pd.api.types.is_float_dtype(rows[column]):
             assert (rows[column].dropna().round(6) == rows[column].dropna()).all(), column

@@ -7,7 +7,7 @@ import pytest
 from attention_book.experiments import cells, grid, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.store.parquet import export
-from attention_book.store.provenance import COLUMNS
+from attention_book.store.provenance import ORIGIN
 from attention_book.store.sweep import Store
 from attention_phases.records import canonical
 from attention_phases.task import Task
@@ -30,7 +30,7 @@ def stored(tmp_path, monkeypatch):
             path.unlink()
         with Store(tmp_path / "s.sqlite") as store:
             for cell, rows in rows_of.items():
-                store.put(cell, rows, dict.fromkeys(COLUMNS, ""))
+                store.put(cell, rows, dict.fromkeys(ORIGIN, ""))
             export(store, tmp_path)
         return verification.check(20)
 

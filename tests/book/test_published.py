@@ -14,7 +14,7 @@ from attention_phases.measured import UNKNOWN, Measured, with_error
 
 def test_published_theory_and_experiment_describe_one_minimum():
     """A misread column or a lost power of sigma would show: they agree to a few per cent."""
-    theory, experiment = paper.THEORY["positional"], paper.EXPERIMENT[2.0]
+    theory, experiment = paper.FIG2_THEORY["positional"], paper.FIG2_STUDENTS[2.0]
     assert theory["m"].value / 0.25 == pytest.approx(experiment["m/sigma^2"].value, rel=0.03)
     assert theory["test_mse"].value == pytest.approx(experiment["test_mse"].value, rel=0.03)
     assert theory["train_loss"].value == pytest.approx(experiment["train_loss"].value, rel=0.03)
@@ -87,7 +87,7 @@ def all_numbers():
     """Every published number as words: table, key, text, and the text of the spread."""
     for name, known in (("alpha_c", paper.CRITICAL_ALPHA), ("alpha_l", paper.LINEAR_ALPHA)):
         yield from ((name, f"{omega:g}", number.text) for omega, number in known.items())
-    nested = {"theory": paper.THEORY, "experiment": paper.EXPERIMENT, "scaling": paper.SCALING}
+    nested = {"theory": paper.FIG2_THEORY, "experiment": paper.FIG2_STUDENTS, "scaling": paper.SCALING}
     for name, known in nested.items():
         for outer, rows in known.items():
             yield from ((name, f"{outer}.{inner}", number.text) for inner, number in rows.items())
@@ -104,7 +104,7 @@ def test_a_second_transcription_is_the_same():
 
 
 def test_published_means_say_over_how_many_runs():
-    assert {number.n for rows in paper.EXPERIMENT.values() for number in rows.values()} == {24}
+    assert {number.n for rows in paper.FIG2_STUDENTS.values() for number in rows.values()} == {24}
     assert {number.n for rows in paper.SCALING.values() for number in rows.values()} == {30}
     assert {number.n for number in (*paper.CRITICAL_ALPHA.values(), *paper.LINEAR_ALPHA.values())} == {None}
     mean, spread = paper.HISTOGRAM["semantic"]["start to trained"]

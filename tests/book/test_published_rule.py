@@ -9,7 +9,7 @@ import pytest
 from attention_book import published
 from attention_book.experiments import published_rule
 from attention_book.experiments.published_rule import (
-    DAMPING,
+    RULE_DAMPING,
     STOP,
     Coarse,
     coarse_threshold,
@@ -65,7 +65,7 @@ def test_one_descent_gives_the_averages_of_a_search(branch):
 @pytest.mark.parametrize("branch", STARTS)
 def test_the_published_losses_follow_from_the_published_overlaps(branch):
     """As far as four digits of these tell: those of the positional one by degree 7 alone are 2.6 % away."""
-    task, known = Task(), {name: number.value for name, number in published.THEORY[branch].items()}
+    task, known = Task(), {name: number.value for name, number in published.FIG2_THEORY[branch].items()}
     overlaps = Scalars(*(known.get(name, 0.0) for name in Scalars._fields))
     assert rule_test_error(task, overlaps) == pytest.approx(known["test_mse"], rel=2e-3)
     setting, some = Setting(task), Overlaps.of(*overlaps)
@@ -98,7 +98,7 @@ def test_the_published_solutions_follow_from_the_rules(coarse):
     """To four parts in a thousand; they stop before they have settled. The converged ones differ by 2 % and more."""
     branch, solution = coarse
     assert isinstance(solution, Coarse) and solution.change < 1e-6
-    known, converged = published.THEORY[branch], []
+    known, converged = published.FIG2_THEORY[branch], []
     for name in ("q", "V", "theta" if branch == "semantic" else "m"):
         assert getattr(solution.overlaps, name) == pytest.approx(known[name].value, rel=3e-3), name
         converged.append(abs(getattr(STARTS[branch], name) / known[name].value - 1))
@@ -158,4 +158,4 @@ def test_a_stop_at_small_steps_leaves_a_solution_short_of_its_fixed_point():
     assert all(1e-3 < gap < 0.05 for gap in away) and ends[1].theta > settled[1].theta
     step = rule_step(task, alphas[1], ends[1])
     left = np.hypot(step["q"] - ends[1].q, step["theta"] - ends[1].theta)
-    assert 0.8 * STOP < (1 - DAMPING) * left < STOP
+    assert 0.8 * STOP < (1 - RULE_DAMPING) * left < STOP

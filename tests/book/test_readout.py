@@ -12,7 +12,7 @@ from built import DESK, EXECUTED, HTML, PHONE
 from dark import SVG
 from matplotlib import pyplot as plt
 
-from attention_book.render.drawn import as_json
+from attention_book.render.drawn import readout_of
 
 BY_NAME = {"#c8553d": "semantic"}
 STEP = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
@@ -27,7 +27,7 @@ def axes():
 
 def series_of(axes):
     """Points by the name of their series."""
-    series = json.loads(as_json(axes.figure, BY_NAME) or "[]")
+    series = json.loads(readout_of(axes.figure, BY_NAME) or "[]")
     return {one["name"]: one["points"] for one in series}, series
 
 

@@ -12,7 +12,7 @@ from attention_book.analysis.thresholds import borders_of, ground_states, theory
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
 from attention_phases.errors import ResultError
-from attention_phases.theory.branches import OWN
+from attention_phases.theory.branches import OWN_OVERLAP
 
 
 @pytest.fixture
@@ -55,7 +55,9 @@ def borders():
         (0.3, "critical", 1.25, 0.01),
         (0.3, "semantic border", 0.8, 0.02),
     ]
-    rows += [(omega, branch, alpha, np.nan) for omega in (0.1, 0.3) for branch in OWN for alpha in (0.2, 1.0, 2.0)]
+    rows += [
+        (omega, branch, alpha, np.nan) for omega in (0.1, 0.3) for branch in OWN_OVERLAP for alpha in (0.2, 1.0, 2.0)
+    ]
     lines = pd.DataFrame(rows, columns=["omega", "what", "alpha", "alpha_error"])
     return lines.assign(train_loss=lines["alpha"], train_loss_error=0.0)
 

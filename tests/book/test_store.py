@@ -93,7 +93,7 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
     for cell in experiments.grid(name, "smoke"):
         assert restore(type(cell), canonical(cell)) == cell
         kind = cell.kind
-        assert all(callable(cells.function(name)) for name in (kind.worker, kind.beginning, kind.ends) if name)
+        assert all(callable(cells.function(name)) for name in (kind.worker, kind.beginning, kind.runs) if name)
 
 
 def test_equal_cells_have_one_key_and_different_cells_different_ones():
@@ -269,7 +269,7 @@ def test_export_is_sorted_typed_and_the_same_in_any_order(tmp_path, full, store)
     assert frame["start"].tolist() == ["semantic", "positional"] * 60
     assert set(frame["matrix"]) == {"[[0.6,0.4],[0.4,0.6]]"}
     assert frame["q"].dtype == np.float64 and frame["steps"].dtype == np.int64
-    assert set(provenance.COLUMNS) < set(frame.columns)
+    assert set(provenance.ORIGIN) < set(frame.columns)
     assert set(frame["version"]) == {ORIGIN["version"]} and set(frame["cpu"]) == {ORIGIN["cpu"]}
     assert b'"schema": 1' in pq.read_schema(first).metadata[b"attention_phases"]
 
@@ -316,7 +316,7 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
                 (path,) = export(opened, tables)
     arguments = every, tmp_path / "store.sqlite", tables, None, True
     with pytest.raises(SweepError, match=r"1 of 7 cells failed|lost") if failure else contextlib.nullcontext():
-        assert results.compute(*arguments, alone=True) == (2, 5, [])
+        assert results.compute(*arguments, in_process=True) == (2, 5, [])
     makers = ["table"] * 2 + ["store"] * 3 + ["worker"] * 2
     known = {canonical(cell): rows_of(cell, maker) for cell, maker in zip(every, makers)}
     for cell in every[5 : 5 + lost]:
@@ -325,7 +325,7 @@ def test_of_table_store_and_worker_each_gives_what_the_ones_before_lack(tmp_path
     seconds = {text: origin["cell_seconds"] for text, _, origin in items(path)}
     assert [seconds[canonical(cell)] for cell in every[:5]] == [5.0, 6.0, 7.0, 8.0, 9.0]
     (tmp_path / "store.sqlite").unlink()
-    assert results.compute(*arguments, alone=True) == (lost, 7 - lost, [])
+    assert results.compute(*arguments, in_process=True) == (lost, 7 - lost, [])
     asked = [canonical(cell) for cell in every[1:3]]
     assert results.of_cells(path, every[1:3])["maker"].tolist() == ["table"] * 2 + ["store"] * 2
     assert set(results.of_cells(path, every[1:3])["cell"]) == set(asked) and results.of_cells(path, [Cell(9.0)]) is None

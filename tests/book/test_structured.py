@@ -9,7 +9,7 @@ from cells import cell
 
 from attention_book.experiments.cells import ArchitectureCell, LineCell
 from attention_book.experiments.variant_grids import TWO_TEACHERS, VALUE, power_law
-from attention_book.store.parquet import as_column_value
+from attention_book.store.parquet import column_value
 from attention_phases import Architecture, Task
 from attention_phases.model.architectures import STANDARD
 from attention_phases.records import fields_of
@@ -28,7 +28,7 @@ def rows_of(task, cell_type, **more):
     if cell_type is ArchitectureCell:
         fields = {"alpha": 1.0, "d": 100, "seed": 0, "optimizer": "lbfgs", "architecture": Architecture()}
     cell = cell_type("toy", task, **fields)
-    return {name: as_column_value(value) for name, value in fields_of(cell).items()} | more
+    return {name: column_value(value) for name, value in fields_of(cell).items()} | more
 
 
 def students(task, critical, linear, lean=0.0):

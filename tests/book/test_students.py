@@ -11,7 +11,7 @@ from frames import lines, students
 from attention_book.analysis import instances
 from attention_book.analysis.beside_published import sizes_beside_published
 from attention_book.analysis.instances import in_errors
-from attention_book.analysis.thresholds import theory_gap
+from attention_book.analysis.thresholds import losses_of
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.simulation import train_students
 from attention_book.paths import DATA
@@ -51,7 +51,7 @@ def test_a_task_that_is_not_the_papers_has_a_table_of_its_own_solutions():
     columns = ("q", "m", "theta", "V", "train_loss", "test_mse")
     row = {f"{name}{part}": k + len(part) for k, name in enumerate(columns) for part in ("", "_error")}
     there, ended = (SimpleNamespace(converged=not reason, reason=reason) for reason in ("", "branch has ended"))
-    given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "as_row": lambda *_: row}
+    given = {"solutions": {"semantic": there, "positional": ended}, "thresholds": {}, "row_of": lambda *_: row}
     shown = of_slice("QUANTITIES", Task(sigma=0.7), **given)
     assert shown["frame"]["semantic"].tolist() == [0, 1, 2, 3, 4, 5] and "positional" not in shown["frame"]
     assert shown["frame"]["semantic_error"].tolist() == [6, 7, 8, 9, 10, 11]
@@ -179,7 +179,8 @@ def test_maps_by_alpha_and_omega():
     theory = pd.DataFrame([*theory, {"what": "baseline", "omega": 0.3, "test_mse": 0.6}])
 
     # Where a minimum is missing the student without overlaps takes its place.
-    assert theory_gap(theory)[0.3].to_dict() == pytest.approx({0.5: 0.0, 1.0: -1.0, 2.0: 1.0})
+    semantic, positional = (losses_of(theory, branch, "train_loss") for branch in ("semantic", "positional"))
+    assert (semantic - positional)[0.3].to_dict() == pytest.approx({0.5: 0.0, 1.0: -1.0, 2.0: 1.0})
     theory = pd.concat([theory, lines([("critical", 0.3, 1.0, 0.01)])])  # a line on the map
     page = cell("fig03_phase_diagram", "in_theory", lines=theory, trained=table, marks={"linear": []})
     in_theory = page["in_theory"]

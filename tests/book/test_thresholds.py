@@ -14,12 +14,16 @@ from attention_book.analysis.thresholds import (
     crossing,
     crossings,
     last_fall,
+    rows_of,
     shift_against_control,
     shifts_by,
     with_one_step,
 )
+from attention_book.experiments import GRIDS, grid
+from attention_book.experiments.cells import ROWS, LineCell, OneStepThresholdsCell, RuleCell
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
+from attention_phases import BadInput
 
 RNG = np.random.default_rng
 ALPHAS = np.linspace(0, 2, 11)
@@ -229,3 +233,16 @@ def test_published_thresholds_and_rules_minus_theory():
     points, _, (bars,) = page["panels"][0].containers[0]
     assert points.get_xydata().tolist() == [pytest.approx([0.1, -0.05])]
     assert bars.get_segments()[0][:, 1] == pytest.approx([-0.055, -0.045])  # 0.003 and 0.004 in quadrature
+
+
+def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():
+    of_theory = [
+        name for name in GRIDS if isinstance(grid(name, "smoke")[0], (LineCell, RuleCell, OneStepThresholdsCell))
+    ]
+    assert len(of_theory) > 10
+    for name in of_theory:
+        assert set(load(DATA / f"{name}.parquet")["what"]) <= set(ROWS), name
+    table = lines([("semantic at critical", 0.3, 1.2, 0.1)])
+    assert len(rows_of(table, "semantic at critical")) == 1
+    with pytest.raises(BadInput, match=r"^row of theory = 'semantic at critcal': must be one of "):
+        rows_of(table, "semantic at critcal")

@@ -15,7 +15,7 @@ from attention_phases.model import students
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
 from attention_phases.theory import solve
-from attention_phases.theory.branches import as_row
+from attention_phases.theory.branches import row_of
 
 TASK = Task()
 PAGE = "architectures_compared"
@@ -41,7 +41,7 @@ def test_theory_and_students_agree(name):
     rows = pd.DataFrame([{"d": cell.d, **work(cell)[0]} for cell in cells]).assign(length=lengths_of(cells))
     solution = solve(TASK, alpha, "semantic", 2**6, 8, architecture=architecture)
     assert solution.converged
-    theory = as_row(TASK, solution)
+    theory = row_of(TASK, solution)
     for quantity in TWO if architecture.rank == 2 else ONE:
         if theory[f"{quantity}_error"] > 0:
             value, error = extrapolate(rows, quantity)

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from attention_book.paths import ROOT
-from attention_phases import Task
+from attention_phases import BadInput, Task
 from attention_phases.attention import target_attention
+from attention_phases.model.sentences import draw
+from attention_phases.theory.quadrature import gaussian_points
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)
@@ -50,3 +52,14 @@ def test_how_the_average_attention_of_a_teacher_leans(name, leans):
     fields = task.sigma * np.random.default_rng(0).standard_normal((4000, 2))
     diagonal = target_attention(fields, task.omega, np.array(task.matrix))[:, range(2), range(2)].mean()
     assert (diagonal > 0.52) == leans and (diagonal < 0.3) != leans
+
+
+def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(monkeypatch):
+    resource = pytest.importorskip("resource")  # which Windows lacks
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (10**6, 10**6))  # as `ulimit -v` sets it
+    rng = np.random.default_rng(0)
+    assert len(draw(Task(), 1.0, 200, rng)) == 3  # 3 copies of 2 x 200 x 200 numbers of 4 bytes: 960,000
+    with pytest.raises(BadInput, match=r"^d = 210: must be smaller: at least 1.1e\+06 bytes are needed, 1e\+06 are"):
+        draw(Task(), 1.0, 210, rng)
+    with pytest.raises(BadInput, match=r"^points = 2048: must be smaller: "):
+        gaussian_points(2048, 17)  # no size of another test, which would be there already

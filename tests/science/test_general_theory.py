@@ -25,7 +25,7 @@ from attention_phases.theory.equations import (
 )
 from attention_phases.theory.kernels.general import proximal_points
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
-from attention_phases.theory.setting import Hats, Setting, weights
+from attention_phases.theory.setting import Hats, Setting, mean_weights
 from attention_phases.theory.solver import PULLED
 
 TASK = Task()
@@ -329,7 +329,7 @@ def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
     monkeypatch.setattr(quadrature.config, "NUMBA_NUM_THREADS", 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 1e200, 10.0), gaussian_points(16, 4))
+        found = average(Setting(TASK, general=True), Overlaps.of(0.1, 0.0, 1e200, 10.0), gaussian_points(16, 4))
     assert not np.isfinite(found.moreau).any()
 
 
@@ -337,7 +337,7 @@ def test_one_compiled_kernel_serves_all():
     """For each layout of its arrays it would be compiled again, which takes longer than what it computes."""
     for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
-    average(Setting(TASK, fast=False), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
+    average(Setting(TASK, general=True), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
     assert len(proximal_points.signatures) == 1
 
 
@@ -373,7 +373,7 @@ def drawn_weights(task, hats, count, rng):
 def test_means_over_weights_are_those_of_drawn_weights(l1, density):
     task = Task(l1=l1, density=density, spectrum=(Direction(0.4, 1.0, 0.7, 1.3),))
     hats = Hats(np.full((1, 1, 1), 2e-3), np.full(1, 0.012), np.full((1, 1, 1), 0.06), np.full((1, 1, 1), 0.05))
-    means = weights(Setting(task), hats)
+    means = mean_weights(Setting(task), hats)
     for name, values in drawn_weights(task, hats, 400_000, np.random.default_rng(0)).items():
         error = values.std() / len(values) ** 0.5
         assert abs(values.mean() - getattr(means, name).item()) < 4 * error + 1e-12, name

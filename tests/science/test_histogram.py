@@ -77,7 +77,7 @@ def test_gradient_is_that_of_torch(model, sequences):
     weights = tf.views(flat)
     loss, right, passed = step.forward(weights, sequences, chosen)
     step.backward(weights, sequences, chosen, passed, tf.views(gradient))
-    tensors = tf.Weights(*(part.requires_grad_() for part in tf.as_tensors(flat, torch.float64)))
+    tensors = tf.Weights(*(part.requires_grad_() for part in tf.tensors_of(flat, torch.float64)))
     tokens, counts = (torch.from_numpy(part[chosen]) for part in sequences)
     reference = tf.loss(tensors, tokens, counts)
     reference.backward()
@@ -91,7 +91,7 @@ def test_gradient_is_that_of_torch(model, sequences):
 @pytest.mark.parametrize("rule", [tf.ADAM, tf.SGD], ids=["adam", "sgd"])
 def test_an_epoch_is_that_of_torch(model, sequences, rule):
     flat, mask = model
-    tensors = tf.Weights(*(tensor.requires_grad_() for tensor in tf.as_tensors(flat, torch.float64)))
+    tensors = tf.Weights(*(tensor.requires_grad_() for tensor in tf.tensors_of(flat, torch.float64)))
     if rule is tf.ADAM:
         optimizer = torch.optim.Adam(tensors, lr=1e-3, betas=(0.9, 0.98), eps=1e-9)
     else:
@@ -119,7 +119,7 @@ def test_an_epoch_is_that_of_torch(model, sequences, rule):
 @pytest.mark.parametrize("variant", ["semantic", "positional"])
 def test_a_variant_reads_only_its_half(variant):
     rng = np.random.default_rng(0)
-    weights = tf.as_tensors(tf.start(rng) * tf.free(variant))
+    weights = tf.tensors_of(tf.start(rng) * tf.free(variant))
     tokens = torch.from_numpy(rng.integers(15, size=(50, 10)))
     matrices = tf.attention(weights, tokens)
     if variant == "positional":

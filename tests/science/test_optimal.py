@@ -15,16 +15,16 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import baseline, solve
 from attention_phases.theory.baseline import (
-    COMPARED,
+    FLOOR_MET,
     best_students,
     curvature,
-    end,
+    diverges_at,
     floors,
-    lasting_end,
     linear_baseline,
     mean_attention,
+    minimum_bound,
 )
-from attention_phases.theory.optimal import alpha_of, optimal, overlap, prediction_error, thresholds_of_learning
+from attention_phases.theory.optimal import alpha_of, estimate_error, optimal, overlap, thresholds_of_learning
 from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training.recovery import fields_from_labels, recover
 
@@ -72,7 +72,7 @@ def test_what_is_reached(alpha, reached):
 )
 def test_the_test_error_is_that_of_the_posterior_mean_and_without_an_estimate_of_the_linear_model(task, tokens):
     """The prediction E[Y | w] by brute force: the mean label of fields around w."""
-    blind = prediction_error(task, 0.0, tokens)
+    blind = estimate_error(task, 0.0, tokens)
     assert abs(blind.value - linear_baseline(task, Architecture(tokens=tokens))) < 4 * blind.error < 0.01 * blind.value
     alpha, rng = np.mean(thresholds_of_learning(tokens)), np.random.default_rng(2)
     learner = optimal(task, alpha, tokens)
@@ -107,7 +107,7 @@ def test_message_passing_reaches_the_overlap_of_the_theory():
     alpha, rows = 0.4, [look_for_teacher(RecoveryCell("any", TASK, 0.4, 1000, seed))[0] for seed in range(8)]
     overlaps = np.array([row["squared_cosine"] for row in rows])
     assert abs(overlaps.mean() - overlap(alpha)) < 4 * overlaps.std(ddof=1) / 8**0.5 < 0.2
-    assert rows[0]["test_mse"] == prediction_error(TASK, overlaps[0]).value
+    assert rows[0]["test_mse"] == estimate_error(TASK, overlaps[0]).value
 
 
 # Infinite data
@@ -147,18 +147,18 @@ def test_an_only_semantic_teacher_is_learnt_without_error():
     ("kind", "matrix"), [("critical", "standard"), ("linear", "standard"), ("linear", "alternative")]
 )
 def test_at_an_end_the_semantic_floor_meets_the_other(kind, matrix):
-    place = end(Task(matrix=matrix), kind)
+    place = diverges_at(Task(matrix=matrix), kind)
     assert place.error < 1e-8
     level = floors(Task(omega=place.value, matrix=matrix))
-    assert level["semantic"] == pytest.approx(level[COMPARED[kind]], rel=1e-8)
+    assert level["semantic"] == pytest.approx(level[FLOOR_MET[kind]], rel=1e-8)
     below, above = (floors(Task(omega=place.value + step, matrix=matrix)) for step in (-0.01, 0.01))
-    assert below["semantic"] < below[COMPARED[kind]] and above["semantic"] > above[COMPARED[kind]]
+    assert below["semantic"] < below[FLOOR_MET[kind]] and above["semantic"] > above[FLOOR_MET[kind]]
 
 
 @pytest.mark.parametrize("branch", ["semantic", "positional"])
 def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
     """By quadrature over teacher and noise, of which the curvature knows nothing."""
-    place, step = lasting_end(TASK, branch).value, 0.06
+    place, step = minimum_bound(TASK, branch).value, 0.06
     known = {"semantic": 0.918848, "positional": 0.353446}[branch]  # by another program, of 20^4 nodes
     assert place == pytest.approx(known, abs=2e-6)
     for omega in (place, 0.8):
@@ -177,7 +177,7 @@ def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
 
 def test_the_gain_of_the_state_evolution_passes_one_at_the_end():
     """At alpha = 3,000, on both sides of the positional end, farther from it than the quadrature is sure of."""
-    end_of = lasting_end(TASK, "positional").value
+    end_of = minimum_bound(TASK, "positional").value
     below, above = (solve(replace(TASK, omega=end_of + aside), 3000.0, "positional", 2**10) for aside in (-0.1, 0.1))
     assert below.gain - 1 > 4 * below.stderr["gain"] and 1 - above.gain > 4 * above.stderr["gain"]
 
@@ -185,17 +185,17 @@ def test_the_gain_of_the_state_evolution_passes_one_at_the_end():
 def test_ends_of_minima_with_the_alternative_matrix():
     """The best semantic weights vanish; the positional student, while there is one, is a saddle."""
     task = Task(matrix="alternative")
-    place = lasting_end(task, "semantic").value
+    place = minimum_bound(task, "semantic").value
     weights = [best_students(replace(task, omega=place + aside))["semantic"][1] for aside in (-1e-3, 1e-3)]
     assert abs(weights[0]) > 0.02 and abs(weights[1]) < 1e-4
-    assert np.isnan(lasting_end(task, "positional").value)
+    assert np.isnan(minimum_bound(task, "positional").value)
     assert curvature(replace(task, omega=0.1), "positional") < 0
     assert np.isnan(curvature(replace(task, omega=0.3), "positional"))
 
 
 def test_where_nothing_is_positional_there_is_no_end():
     """The alternative A: its diagonal is below one half, and the positional student with m = 0 is a semantic one."""
-    assert np.isnan(end(Task(matrix="alternative"), "critical").value)
+    assert np.isnan(diverges_at(Task(matrix="alternative"), "critical").value)
 
 
 @pytest.mark.parametrize("omega", [0.1, 0.8])  # the semantic student is the better one, the positional one
@@ -211,22 +211,24 @@ def test_no_mixed_student_is_better_than_both(omega):
 @pytest.mark.parametrize("matrix", ["0,100;100,0", "0,1;1,0", "-1,2;2,-1"])
 def test_a_tie_at_omega_one_is_no_end(matrix):
     """Two floors that only rounding tells apart cross at every omega and at none."""
-    assert np.isnan(end(Task(matrix=matrix), "critical").value)
-    assert end(Task(matrix=matrix), "linear").value > 0
+    assert np.isnan(diverges_at(Task(matrix=matrix), "critical").value)
+    assert diverges_at(Task(matrix=matrix), "linear").value > 0
 
 
 @pytest.mark.parametrize("sigma", [1e-200, 1e-9, 1e150])
 def test_an_end_that_the_floors_do_not_tell_is_a_failure(sigma):
     words = re.escape(f"the critical end is not known at sigma = {sigma:g}: ")
     with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
-        end(Task(sigma=sigma), "critical")
+        diverges_at(Task(sigma=sigma), "critical")
 
 
 def test_ends_of_small_and_of_large_tokens():
     """omega* = 5 sigma^2 for small ones; it grows to one for large ones, of which small weights are enough."""
-    small = end(Task(sigma=1e-5), "critical")
+    small = diverges_at(Task(sigma=1e-5), "critical")
     assert abs(small.value - 5e-10) < 3 * small.error == 3e-12
-    assert 0.999 < end(Task(sigma=10.0), "critical").value < end(Task(sigma=100.0), "critical").value < 1
+    assert (
+        0.999 < diverges_at(Task(sigma=10.0), "critical").value < diverges_at(Task(sigma=100.0), "critical").value < 1
+    )
     level = floors(Task(omega=1.0, sigma=100.0))
     assert level["semantic"] < 100.0**2 / 2 * 4 * 0.1**2  # the error of weights of zero
 
@@ -264,7 +266,7 @@ def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():
 
 @pytest.mark.parametrize(
     ("of", "which"),
-    [(end, "critical"), (end, "linear"), (lasting_end, "semantic"), (lasting_end, "positional")],
+    [(diverges_at, "critical"), (diverges_at, "linear"), (minimum_bound, "semantic"), (minimum_bound, "positional")],
     ids=["critical", "linear", "semantic", "positional"],
 )
 def test_the_error_of_an_end_is_that_of_its_rule(of, which, monkeypatch):

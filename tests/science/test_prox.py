@@ -12,7 +12,7 @@ from attention_phases import Task
 from attention_phases.attention import target_attention
 from attention_phases.task import MATRICES
 from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates
-from attention_phases.theory.kernels.two_tokens import NONE, descend, forces, loss_derivatives, search
+from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, forces, loss_derivatives, search
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.training import message_passing
 
@@ -164,7 +164,7 @@ def test_the_proximal_point_of_every_sentence_jumps_at_any_response(V):
         shifts = np.linspace(-6, 6, 601) * unit
         ends = []
         for w in centre + shifts[:, None] * along:
-            minima = [descend(*start, NONE, *w, t1, t2, V, variance) for start in starts]
+            minima = [descend(*start, NO_MINIMUM, *w, t1, t2, V, variance) for start in starts]
             ends.append(min(minima, key=lambda minimum: minimum[2])[:2])
         steps = np.linalg.norm(np.diff(ends, axis=0), axis=1)
         assert steps.max() > 30 * (shifts[1] - shifts[0])
@@ -181,7 +181,7 @@ def missed(draws, reach, count):
         bound = search(w1, w2, t1, t2, V, variance)[0][2] - 1e-9
         for i in range(count**2):
             h1, h2 = reach * (2 * (i // count) / (count - 1) - 1), reach * (2 * (i % count) / (count - 1) - 1)
-            if descend(h1, h2, NONE, w1, w2, t1, t2, V, variance)[2] < bound:
+            if descend(h1, h2, NO_MINIMUM, w1, w2, t1, t2, V, variance)[2] < bound:
                 total += 1
                 break
     return total

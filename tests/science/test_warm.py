@@ -80,7 +80,7 @@ def test_averages_near_a_search_are_those_of_a_search(task, overlaps, jumps):
 
 
 def test_general_averages_near_a_search_are_those_of_a_search():
-    model = BranchMap(Task(omega=0.3), 2.0, "positional", STANDARD, fast=False)
+    model = BranchMap(Task(omega=0.3), 2.0, "positional", STANDARD, general=True)
     setting, overlaps = model.setting, Overlaps.of(*solve_model(model, gaussian_points(2**6, 8)).overlaps)
     points = gaussian_points(2**10, 8)
     minima = np.empty((8, 2**10, 2, 2))

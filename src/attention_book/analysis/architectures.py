@@ -6,8 +6,8 @@ import pandas as pd
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
-from .instances import GAPS, as_columns, difference_in_errors, intercept
-from .thresholds import alpha_of, crossing, side_by_side, theory_lines
+from .instances import GAPS, difference_in_errors, frame_of, intercept
+from .thresholds import alpha_of, crossing, rows_of, side_by_side, theory_lines
 
 TITLES = {
     "correlated": "correlated tokens",
@@ -27,19 +27,14 @@ def select(table, architecture):
 
 
 def standard_student_theory(profile):
-    """Theory of the standard student over alpha: `by_branch`, and `theory_thresholds`."""
+    """Theory of the standard student over alpha: `by_branch`, and both thresholds by kind."""
     lines = theory_lines(profile, [Task().omega])
-    return by_branch(lines), theory_thresholds(lines)
+    return by_branch(lines), {kind: alpha_of(lines, kind) for kind in GAPS}
 
 
 def by_branch(lines):
     """The rows of both branches and of the gap of their losses over alpha, by name; none where there are none."""
-    return {what: lines[lines["what"] == what].set_index("alpha") for what in (*MINIMA, "gap")}
-
-
-def theory_thresholds(lines):
-    """`Measured` alpha of "critical" and "linear" in theory at one omega, NaN where there is none."""
-    return {kind: alpha_of(lines, kind) for kind in GAPS}
+    return {what: rows_of(lines, what).set_index("alpha") for what in (*MINIMA, "gap")}
 
 
 def threshold_moves(students):
@@ -48,11 +43,11 @@ def threshold_moves(students):
     `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, NaN for the first student, with
     whom the others are compared.
 
-    students: `theory_thresholds` or `trained_thresholds` by the student's name.
+    students: `Measured` alpha by kind of threshold, by the student's name.
     """
     parts = []
     for kind in GAPS:
-        alphas = as_columns({name: thresholds[kind] for name, thresholds in students.items()}, "student", kind)
+        alphas = frame_of({name: thresholds[kind] for name, thresholds in students.items()}, "student", kind)
         moved = alphas[kind].iloc[1:] - alphas[kind].iloc[0]
         parts.append(alphas.assign(**{f"{kind}_moves": moved}))
     return pd.concat(parts, axis=1).reset_index()
@@ -63,12 +58,12 @@ def beside_students(usual, thresholds, table, rng):
 
     `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
 
-    usual, thresholds: `theory_thresholds` of the standard student and of this one, which `table` has trained.
+    usual, thresholds: of theory, by kind, for the standard student and for this one, which `table` has trained.
     """
     columns = {
-        "usual": as_columns(usual, "threshold"),
-        "theory": as_columns(thresholds, "threshold"),
-        "trained": as_columns({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
+        "usual": frame_of(usual, "threshold"),
+        "theory": frame_of(thresholds, "threshold"),
+        "trained": frame_of({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
     }
     rows = side_by_side(columns, columns["theory"].dropna().index)
     return rows.assign(sigma_off=difference_in_errors(rows, "trained", "theory")).rename_axis("threshold").reset_index()

@@ -28,18 +28,16 @@ def with_errors(groups):
     return means.join(errors.add_suffix("_error"))
 
 
-def as_columns(measured, names, column="alpha"):
-    """A dict of `Measured` as the columns `column` and its error, by its keys: values of that name, or of several."""
+def frame_of(measured, names, column="alpha"):
+    """Each `Measured` of a dict as a row: its value as `column`, its error as "_error"; or dicts of several by name.
+
+    names: of the index: one, or a list where keys are tuples.
+    """
+    rows = [value if isinstance(value, dict) else {column: value} for value in measured.values()]
     index = pd.MultiIndex.from_tuples(measured, names=names) if isinstance(names, list) else list(measured)
-    frame = pd.DataFrame(list(measured.values()), index, [column, f"{column}_error"], dtype=float)
-    return frame.rename_axis(names)
-
-
-def as_frame(rows, names):
-    """The same of several `Measured` for each key: dicts, all with the same names of columns."""
-    columns = next(iter(rows.values()))
-    parts = [as_columns({key: row[column] for key, row in rows.items()}, names, column) for column in columns]
-    return pd.concat(parts, axis=1)
+    known = rows[0] if rows else [column]
+    columns = {f"{name}{end}": [row[name][k] for row in rows] for name in known for k, end in enumerate(("", "_error"))}
+    return pd.DataFrame(columns, index, dtype=float).rename_axis(names)
 
 
 def root_mean_squares(squares):
@@ -216,9 +214,9 @@ def by_dimension(table, power=1.0):
     with its error.
     """
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
-    crossings = as_frame(roots, ["omega", "d"])
+    crossings = frame_of(roots, ["omega", "d"])
     limits = {
         omega: limit({d: fit["alpha"] for (other, d), fit in roots.items() if other == omega}, power)
         for omega in crossings.index.unique("omega")
     }
-    return crossings, as_columns(limits, "omega")
+    return crossings, frame_of(limits, "omega")

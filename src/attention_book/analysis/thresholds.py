@@ -3,21 +3,21 @@
 import numpy as np
 import pandas as pd
 
-from attention_phases.errors import ResultError
+from attention_phases.errors import ResultError, check_choice
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.thresholds import falls
 
-from ..experiments.cells import LineCell
+from ..experiments.cells import ROWS, LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
 from ..experiments.theory_lines import standard_line
-from ..store.parquet import as_column_value
-from .instances import GAPS, as_columns, difference_in_errors
+from ..store.parquet import column_value
+from .instances import GAPS, difference_in_errors, frame_of
 
-NEAR = 6  # together 0.4 of alpha on the published grid
+NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
 CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
@@ -43,33 +43,32 @@ def _line(stored, omega, size):
         if rows["what"].isin(MINIMA).any():
             return rows
     cell = LineCell("fig03_theory", Task(omega=omega), **size)
-    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
+    fields = {name: column_value(value) for name, value in fields_of(cell).items()}
     return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 
 
-def theory_gap(lines):
-    """Semantic minus positional training loss of theory: alpha (rows) by omega."""
-    return losses_of(lines, "semantic", "train_loss") - losses_of(lines, "positional", "train_loss")
+def rows_of(lines, what):
+    """The rows of theory that are about `what`, one of `cells.ROWS`: a name that none can have is no empty frame."""
+    return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
 
 
 def losses_of(lines, branch, name):
     """A loss of a minimum; where it is missing, that of the student with m = theta = 0 that takes its place."""
     minimum, symmetric = (
-        lines[lines["what"] == what].pivot(index="alpha", columns="omega", values=name)
-        for what in (branch, "symmetric")
+        rows_of(lines, what).pivot(index="alpha", columns="omega", values=name) for what in (branch, "symmetric")
     )
     return minimum.combine_first(symmetric)
 
 
 def alpha_of(line, what):
     """A threshold, an end or a border in alpha by its name, as `Measured`; NaN if there is none."""
-    rows = line[line["what"] == what]  # where there is no place at all, there is no alpha_error
+    rows = rows_of(line, what)  # where there is no place at all, there is no alpha_error
     return Measured(*rows[["alpha", "alpha_error"]].to_numpy()[0].tolist()) if len(rows) else UNKNOWN
 
 
 def curve(lines, what, along="omega"):
     """Where "critical", "linear", "semantic border" and so on is: alpha and alpha_error by omega, or other columns."""
-    return lines[lines["what"] == what].set_index(along)[["alpha", "alpha_error"]].sort_index()
+    return rows_of(lines, what).set_index(along)[["alpha", "alpha_error"]].sort_index()
 
 
 def borders_of(lines):
@@ -121,13 +120,13 @@ def last_fall(alphas, means):
 
 def crossings(table, gap, rng, along="omega"):
     """`crossing` of a gap at each value of a column, or of several (a list): alpha and alpha_error by value."""
-    return as_columns({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
+    return frame_of({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
 
 
 def shift_against_control(gaps, control):
     """By how much the mean falls through zero later than that of a control on the same data, to first order.
 
-    Difference of the two over the slope of the control, both by a straight line through the `NEAR` alphas next to
+    Difference of the two over the slope of the control, both by a straight line through the `NEAREST_ALPHAS` next to
     where the control crosses. Much better known than the difference of two `crossing`, whose slopes are noisy. NaN if
     the control does not fall through zero, or over these alphas by less than `CLEARLY`.
 
@@ -138,7 +137,7 @@ def shift_against_control(gaps, control):
     root = last_fall(alphas, usual.mean(1))
     if np.isnan(root):
         return UNKNOWN
-    near = np.argsort(np.abs(alphas - root))[:NEAR]
+    near = np.argsort(np.abs(alphas - root))[:NEAREST_ALPHAS]
     away, usual = gaps.to_numpy()[near] - usual[near], usual[near]
     level, slope = np.linalg.pinv(np.stack([np.ones(len(near)), alphas[near] - root], axis=1))
     steepness = slope @ usual.mean(1)
@@ -165,16 +164,11 @@ def shifts_by(table, control, along="omega"):
         kind: {value: shift_against_control(gap(rows), gap(usual[value])) for value, rows in table.groupby(along)}
         for kind, gap in GAPS.items()
     }
-    return {kind: as_columns(some, along).dropna() for kind, some in moved.items()}
+    return {kind: frame_of(some, along).dropna() for kind, some in moved.items()}
 
 
-def mean_of_shifts(moved):
-    """Mean of one of the frames of `shifts_by`; NaN of none."""
-    return _mean(moved["alpha"], moved["alpha_error"])
-
-
-def _mean(values, errors):
-    """Mean of numbers from independent data sets; NaN of none."""
+def mean_of(values, errors):
+    """`Measured` mean of numbers with independent errors, such as shifts on different data sets; NaN of none."""
     return Measured(values.mean(), np.linalg.norm(errors) / len(values)) if len(values) else UNKNOWN
 
 
@@ -204,12 +198,6 @@ def against_theory(trained, theory, only=None):
     )
 
 
-def mean_difference(compared):
-    """By how much students cross later than theory in the mean over the rows of `against_theory`; NaN if none."""
-    errors = np.hypot(compared["trained_error"], compared["theory_error"])
-    return _mean(compared["trained"] - compared["theory"], errors)
-
-
 # One step of replica symmetry breaking
 
 
@@ -222,7 +210,7 @@ def with_one_step(table, what="critical", lines=None):
 
     lines: theory of a map, if the thresholds that other pages give are to be those that the shift is added to.
     """
-    rows = table[table["what"] == what].set_index("omega").sort_index()
+    rows = rows_of(table, what).set_index("omega").sort_index()
     resolved = rows["reason"].astype(str) == ""
     rows = rows.reindex(columns=SHIFTED).astype(float).assign(resolved=resolved).dropna()
     if lines is not None:

@@ -24,8 +24,9 @@ LEAST_SEARCHES = 10, 2  # over few points and over all, that a fixed point takes
 def theory(options):
     """One fixed point of the state evolution.
 
-    JSON: q, m, theta, V, train_loss, test_mse, free_energy, replicon, gain, residual, converged, reason, iterations,
-    and stderr by name. With --breaking 1: q0, q1, m, theta, V, y, phi, energy, complexity, shift in the first's place.
+    JSON: q, m, theta, V, train_loss, test_mse, free_energy, replicon (below 1 the stability eigenvalue is positive),
+    gain, residual, converged, reason, iterations, and stderr by name. With --breaking 1: q0, q1, m, theta, V, y, phi,
+    energy, complexity, shift in the first's place.
     """
     from attention_phases.theory import solve
 
@@ -156,21 +157,24 @@ def optimal(options):
 
 
 def end(options):
-    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and where each minimum lasts.
+    """Where the phase diagram ends: up to which omega data bring alpha_c, alpha_l, and spinodals of minima.
 
     JSON: critical, linear, semantic, positional, each null where there is no end, and stderr by name; with --omega
     floors (test errors by model) and saddles.
     """
-    from attention_phases.theory.baseline import COMPARED, STUDENTS, curvature, end, floors, lasting_end
+    from attention_phases.theory.baseline import FLOOR_MET, curvature, diverges_at, floors, minimum_bound
+    from attention_phases.theory.branches import MINIMA
 
     omega = Task.omega if options.omega is None else options.omega
     task = Task(omega, options.sigma, matrix=options.matrix)
-    ends = {kind: end(task, kind) for kind in COMPARED} | {branch: lasting_end(task, branch) for branch in STUDENTS}
+    ends = {kind: diverges_at(task, kind) for kind in FLOOR_MET} | {
+        branch: minimum_bound(task, branch) for branch in MINIMA
+    }
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
     if options.omega is None:
         return result
-    return result | {"floors": floors(task), "saddles": [name for name in STUDENTS if curvature(task, name) < 0]}
+    return result | {"floors": floors(task), "saddles": [name for name in MINIMA if curvature(task, name) < 0]}
 
 
 def simulate(options):
@@ -204,13 +208,13 @@ def gamp(options):
 
     JSON: q, m, theta, V, train_loss, test_mse, damping, change (of each iteration), converged.
     """
-    from attention_phases.training.message_passing import TOLERANCE, message_passing
+    from attention_phases.training.message_passing import STILL, message_passing
 
     size = _task(options), options.alpha, options.d, options.seed
     with progress(options.steps, "iteration", options.quiet) as bar:
 
         def report(done, change):
-            share = np.log(np.fmin(change, 0.9)) / np.log(TOLERANCE)  # shrinks by about a factor each time; may be NaN
+            share = np.log(np.fmin(change, 0.9)) / np.log(STILL)  # shrinks by about a factor each time; may be NaN
             bar.total = min(options.steps, max(done, round(done / share)))
             bar.update()
 
@@ -237,9 +241,9 @@ def sweep(options):
     else:
         published, changes = options.profile == "paper" and not options.set, {}
         if options.set:
-            from .parameters import as_value, texts_of  # with what reads notebooks
+            from .parameters import parse_value, texts_of  # with what reads notebooks
 
-            changes = {name: as_value(text) for name, text in texts_of(options.set).items()}
+            changes = {name: parse_value(text) for name, text in texts_of(options.set).items()}
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"

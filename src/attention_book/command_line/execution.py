@@ -20,7 +20,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 from .. import paths
 from ..experiments import PROFILES
 from ..experiments.results import stored_in
-from .parameters import as_value, assigned, checked, marked, of_profile
+from .parameters import assigned, checked, marked, of_profile, parse_value
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
 
@@ -85,7 +85,7 @@ def _run(path, text, values, bar):
             refused = re.fullmatch(r"(\w+) = (.*): must be (.*)", message)
             if error.ename == BadInput.__name__ and refused:
                 name, value, allowed = refused.groups()
-                raise BadInput(name, as_value(value), allowed) from error
+                raise BadInput(name, parse_value(value), allowed) from error
             raise NotebookError(
                 f"{text.name}, cell {error.exec_count}: {error.ename}: {message} (executed so far: {path})"
             ) from error

@@ -21,7 +21,7 @@ from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
 from . import commands
-from .printing import about, as_text, print_anything
+from .printing import about, print_anything, readable_text
 
 TOO_LARGE = ("can't allocate memory", "Maximum allowed dimension exceeded")  # what torch and NumPy say of an array
 SILENCE = 3.0  # seconds after which a command without a terminal says that it is at work
@@ -61,7 +61,7 @@ def main(arguments=None):
     except KeyboardInterrupt:
         return _complain("stopped" + ("; it goes on from its store" if options.command is commands.sweep else ""))
     try:
-        print(text if options.json else as_text(result), flush=True)
+        print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
         if not isinstance(error, BrokenPipeError):  # whoever reads, such as `head`, has enough
@@ -167,9 +167,9 @@ def parser():
     option("--token-correlation", type=float, default=0.0, help=correlation)
 
     option = add(commands.theory, alpha, task, covariance, architecture, quadrature)
-    option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="which solution")
-    option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking")
-    option("--y", type=float, help="with --breaking 1: weights the minima (default: so that the lowest ones count)")
+    option("--branch", choices=("semantic", "positional", "symmetric"), default="semantic", help="solution, by basin")
+    option("--breaking", type=int, choices=(0, 1), default=0, help="steps of replica symmetry breaking, RSB: 1 is 1RSB")
+    option("--y", type=float, help="Parisi parameter, with --breaking 1 (default: so that the lowest minima count)")
 
     option = add(commands.threshold, task, covariance, architecture, quadrature)
     option("--kind", choices=("critical", "linear"), default="critical", help="alpha_c or alpha_l")
@@ -223,7 +223,7 @@ def parser():
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
     option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
 
-    add(commands.figures)("--list", action="store_true", help="list them, as without it")
+    add(commands.figures)("--list", action="store_true", help=argparse.SUPPRESS)  # does nothing: scripts may have it
     return parser
 
 

@@ -61,7 +61,7 @@ def checked(text, values, fixed=()):
             typed[name] = _as_type_of(published[name], value)
         except TypeError:
             kinds = {str: "a text", int: "a whole number", float: "a number"}
-            kind = kinds.get(type(published[name])) or f"of the form {as_typed(published[name])}"
+            kind = kinds.get(type(published[name])) or f"of the form {format_value(published[name])}"
             raise BadInput(name, value, kind) from None
     return typed
 
@@ -69,7 +69,9 @@ def checked(text, values, fixed=()):
 def assigned(text, settings):
     """Values from a shell: settings "name=value"; `profile` is not among them."""
     published, values = declared(text), texts_of(settings)
-    typed = {name: value if isinstance(published.get(name), str) else as_value(value) for name, value in values.items()}
+    typed = {
+        name: value if isinstance(published.get(name), str) else parse_value(value) for name, value in values.items()
+    }
     return checked(text, typed, fixed=["profile"])
 
 
@@ -86,7 +88,7 @@ def texts_of(settings):
     return values
 
 
-def as_value(text):
+def parse_value(text):
     """The value of a text: a literal of Python, or a matrix "a,b;c,d"."""
     try:
         if ";" in text:
@@ -96,7 +98,7 @@ def as_value(text):
         return text
 
 
-def as_typed(value):
+def format_value(value):
     """The text for `--set` that gives a value."""
     if isinstance(value, list) and isinstance(value[0], list):
         return ";".join(json.dumps(row, separators=(",", ":"))[1:-1] for row in value)

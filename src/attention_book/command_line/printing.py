@@ -5,7 +5,7 @@ import sys
 
 from attention_phases.measured import with_error
 
-LONGEST = 12  # numbers that are shown of a list
+LONGEST_LIST = 12  # numbers that are shown of a list
 
 
 def about(thing):
@@ -20,7 +20,7 @@ def print_anything():
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def as_text(result):
+def readable_text(result):
     """A line for each quantity, with its error in brackets; then tables.
 
     A `stderr` that names no quantity is that of the first one. A `mean`, with its errors, is the last row of the runs.
@@ -68,7 +68,7 @@ def _shown(value, error=None):
         return ", ".join(f"{name} {_shown(entry)}" for name, entry in value.items()) or "none"
     if not isinstance(value, list | tuple):
         return with_error(value, error) if error else f"{value:.6g}"
-    if len(value) > LONGEST:
+    if len(value) > LONGEST_LIST:
         return f"{_shown(value[-1])} after {len(value)}"
     shown = [_shown(*pair) for pair in zip(value, error or [None] * len(value))]
     return ("; " if value and isinstance(value[0], list) else ", ").join(shown) or "none"

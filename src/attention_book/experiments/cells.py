@@ -19,15 +19,19 @@ from attention_phases.task import Task
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
 CONTROLS = ("length", "blind", "aligned", "encoded")  # what `simulation.controls` knows of a cell's data
+_PLACES = ("at critical", "at linear", "start", "stop", "border", "limit")
+# What a row of theory may be about, in its column `what`, see `theory_lines`.
+ROWS = ("baseline", "gap", "symmetric gap", "critical", "linear", "second", "symmetric", "both", *INFORMED)
+ROWS += tuple(f"{branch} {place}" for branch in (*INFORMED, "both") for place in _PLACES)
 EXCHANGED = 4  # epochs of the counting task on several data sets
 
 Tolerances = dict[str, tuple[float, float]]
 
 
 class Kind(NamedTuple):
-    """What belongs to all cells of one type.
+    """What all cells of one type share.
 
-    Functions are named "MODULE:FUNCTION" and loaded when they are called: who only reads results loads no torch.
+    Functions are named "MODULE:FUNCTION" and loaded when they are called, so that reading results does not load torch.
 
     Attributes:
         worker: gives the rows of a cell.
@@ -36,7 +40,7 @@ class Kind(NamedTuple):
             machine has other ones, or none.
         beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
             sensitive to rounding, to be repeated.
-        ends: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
+        runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
     worker: str
@@ -45,7 +49,7 @@ class Kind(NamedTuple):
     unsettled: tuple[str, Any] | None = None
     beginning: str | None = None
     rows: int | None = None
-    ends: str | None = None
+    runs: str | None = None
 
     def repeat(self, cell) -> list[dict]:
         """Rows of a cell, computed again: those of `repeatable`."""
@@ -170,7 +174,7 @@ class StudentCell(_OnData):
     two optimisers meet on the same data.
     """
 
-    kind: ClassVar = Kind(".simulation:train_students", STUDENTS, UNREPEATABLE, ends=".verification:displaced_ends")
+    kind: ClassVar = Kind(".simulation:train_students", STUDENTS, UNREPEATABLE, runs=".verification:displaced_runs")
 
     optimizer: str
     starts: tuple = INFORMED
@@ -180,7 +184,7 @@ class StudentCell(_OnData):
 class SlipCell(StudentCell):
     """The same students, trained with one of `SLIPS` on purpose: would the comparison with published means show it?"""
 
-    kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_with_slip", ends=None)
+    kind: ClassVar = StudentCell.kind._replace(worker=".simulation:train_with_slip", runs=None)
 
     slip: str = field(kw_only=True)
 
@@ -247,7 +251,7 @@ class LoopCell(_OnData):
 class ValleyCell(_OnData):
     """Many starts in one valley: `count` students, displaced by noise of standard deviation `noise`."""
 
-    kind: ClassVar = Kind(".minima:descend", VALLEYS, ends=".verification:valley_ends")
+    kind: ClassVar = Kind(".minima:descend", VALLEYS, runs=".verification:valley_runs")
 
     valley: str
     noise: float
@@ -264,7 +268,7 @@ class SearchCell(ValleyCell):
         ("hops", "aligned"),
         beginning=".minima:search_first",
         rows=2,
-        ends=".verification:search_ends",
+        runs=".verification:search_runs",
     )
 
     worst: float

@@ -11,11 +11,11 @@ SETTLING = 300  # iterations to the fixed point, at most
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
 CONTRACTING = 30  # iterations in which it is followed
 SLOPE = 1e-6  # of the risk: none
-WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
+RESPONSE_WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
 # Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a
 # collective mode that only strong damping stills.
 SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}
-APART = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second copy's start
+COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second copy's start
 
 
 def measure(cell):
@@ -30,7 +30,7 @@ def measure(cell):
     task, rng = cell.task, cell.rng()
     data = limiting(task, sample(task, cell.alpha, cell.d, rng))
     first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
-    second = first + APART[cell.start] * rng.standard_normal(cell.d)
+    second = first + COPY_NOISE[cell.start] * rng.standard_normal(cell.d)
     starts = [start_state(task, data, weights) for weights in (first, second)]
 
     run = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
@@ -40,7 +40,7 @@ def measure(cell):
         distances = contraction(task, data, run.state, noise, CONTRACTING)
         rows += [{"what": "contraction", "iteration": k, "distance": distance} for k, distance in enumerate(distances)]
     for damping, before, over in SCHEDULES[cell.start]:
-        for width in (0.0, WIDTH):
+        for width in (0.0, RESPONSE_WIDTH):
             with np.errstate(all="ignore"):
                 values = copies(task, data, starts, damping, width, before, over)
             if all(map(np.isfinite, values.values())) and values["q"] < task.sigma**2:

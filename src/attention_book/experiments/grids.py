@@ -23,7 +23,7 @@ ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # as published
 OMEGAS = [round(0.02 * k, 2) for k in range(1, 26)]
 
 OF_TASK, OF_ARCHITECTURE = ([field.name for field in fields(kind)] for kind in (Task, Architecture))
-OWN = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # sizes of a grid of one's own, unless it names them
+USUAL = {"seeds": 4, "optimizer": "lbfgs", "starts": INFORMED}  # sizes of a grid of one's own that it does not name
 WHOLE = ("matrix", "spectrum", "clusters", "teachers")  # its parameters that are lists themselves
 
 GRIDS = {}  # by name: a function of the profile, and of parameters that differ from the published ones
@@ -98,9 +98,9 @@ def at(*points):
 
 def own_cells(sizes, experiment):
     """The cells of a table of sizes, see `results.sweep`."""
-    table = OWN | dict(sizes)
+    table = USUAL | dict(sizes)
     for name in table:
-        check_choice("size", name, ("alpha", "d", *OWN, *OF_TASK, *OF_ARCHITECTURE))
+        check_choice("size", name, ("alpha", "d", *USUAL, *OF_TASK, *OF_ARCHITECTURE))
     for name in ("alpha", "d"):
         if name not in table:
             raise BadInput("sizes", [*sizes], f"with {name}")

@@ -50,7 +50,7 @@ def descend(cell):
     nearest other end over the size of both; `aligned`, ``|cosine|`` with the end of the next start (a student and its
     negative are the same).
     """
-    data, students, _ = _ends(cell)
+    data, students, _ = _descents(cell)
     cosines = _cosines(students)
     distances = np.sqrt(2 * np.maximum(1 - cosines, 0)) + 2 * np.eye(cell.count)
     return [
@@ -74,7 +74,7 @@ def search(cell):
     "anneal", from where the start without noise ends. Each has train_loss, q, m and theta of its end, and `aligned`,
     its ``|cosine|`` with the lowest of all.
     """
-    data, starts, rng = _ends(cell)
+    data, starts, rng = _descents(cell)
     rows, students = [], []
     for k, student in enumerate(starts):
         lower, hops = hop(data, cell.task.lam, student, cell.worst)
@@ -95,7 +95,7 @@ def search_first(cell):
     return search(replace(cell, count=1, temperatures=()))
 
 
-def _ends(cell):
+def _descents(cell):
     """Training set of a `ValleyCell`, where its starts end, and the generator after all that."""
     rng = cell.rng()
     data = sample(cell.task, cell.alpha, cell.d, rng)

@@ -35,17 +35,17 @@ from attention_phases.theory.equations import (
     unfitted,
     update,
 )
-from attention_phases.theory.kernels.two_tokens import NONE, descend
+from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
-from attention_phases.theory.thresholds import THRESHOLDS, falls
+from attention_phases.theory.thresholds import COMPARED_BRANCHES, falls
 
-DAMPING, STEPS, SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
+RULE_DAMPING, RULE_STEPS, RULE_SETTLED, STOP = 0.9, 2000, 1e-7, 1e-4
 MANY = (2**12, 8)  # points and scrambles of the exact losses
-AROUND = np.linspace(-0.25, 0.25, 11)  # relative to the converged threshold, where the coarse one is looked for
+RELATIVE_ALPHAS = np.linspace(-0.25, 0.25, 11)  # of the converged threshold: the coarse one is looked for there
 AXES = np.array([(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
 
-Rule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights (N,)
+PlaneRule = tuple[np.ndarray, np.ndarray]  # points (N, dimensions) and weights (N,)
 
 
 class Coarse(NamedTuple):
@@ -59,7 +59,7 @@ class Coarse(NamedTuple):
     change: float
 
 
-def plane_rule(degree: int) -> Rule:
+def plane_rule(degree: int) -> PlaneRule:
     """Return a rule for the normal law in the plane, exact to `degree` 7 or 11: 12 or 28 points."""
     if degree == 7:
         root = sqrt(5)
@@ -75,7 +75,7 @@ def plane_rule(degree: int) -> Rule:
     return np.concatenate(orbits), np.repeat(weights, [len(orbit) for orbit in orbits])
 
 
-def product_rule(student: int, teacher: int) -> Rule:
+def product_rule(student: int, teacher: int) -> PlaneRule:
     """Return points (xi_1, xi_2, zeta_1, zeta_2) and weights, of these degrees in the planes of xi and zeta."""
     (xi, of_xi), (zeta, of_zeta) = plane_rule(student), plane_rule(teacher)
     points = np.concatenate([np.repeat(xi, len(zeta), axis=0), np.tile(zeta, (len(xi), 1))], axis=1)
@@ -89,12 +89,12 @@ def fields(task: Task, overlaps: Scalars, points: np.ndarray) -> tuple[np.ndarra
     return sqrt(q) * x + m * np.array([1, -1]), theta / sqrt(q) * x + sqrt(task.sigma**2 - theta**2 / q) * z
 
 
-def rule_average(setting: Setting, overlaps: Overlaps, rule: Rule) -> Averages:
+def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Averages:
     """Return the averages by a rule that an iteration and the free energy need; the others are NaN."""
     (points, weights), task, scalars = rule, setting.task, overlaps.scalars
     w, y = fields(task, scalars, points)
     targets, V, variance = teacher_fit(task, y.T.copy()).T, scalars.V, task.sigma**2
-    ends = [descend(0.0, 0.0, NONE, *some, *aims, V, variance) for some, aims in zip(w, targets)]
+    ends = [descend(0.0, 0.0, NO_MINIMUM, *some, *aims, V, variance) for some, aims in zip(w, targets)]
     h, moreau = np.array(ends)[:, :2], np.array(ends)[:, 2]
     r = (h - w) / V
     sums = np.stack([(r * part).sum(1) for part in (r, points[:, :2], points[:, 2:])]) @ weights
@@ -153,17 +153,17 @@ def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hat
     """Return the conjugates of overlaps on the 144 points, and the overlaps after a damped step."""
     hats = conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, product_rule(7, 7)))
     pairs = zip(overlaps, update(setting, hats))
-    return hats, Overlaps(*(DAMPING * before + (1 - DAMPING) * after for before, after in pairs))
+    return hats, Overlaps(*(RULE_DAMPING * before + (1 - RULE_DAMPING) * after for before, after in pairs))
 
 
 def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
     """Return the fixed point of a branch on the 144 points, by damped iteration from near what names it."""
     setting, overlaps = Setting(task), BranchMap(task, alpha, branch).start()
-    for _ in range(STEPS):
+    for _ in range(RULE_STEPS):
         before = overlaps
         hats, overlaps = damped_step(setting, alpha, before)
         change = max(abs(new / old - 1).max() for old, new in zip(before, overlaps) if old.any())
-        if change < SETTLED:
+        if change < RULE_SETTLED:
             break
     exact = average(setting, overlaps, gaussian_points(*MANY))
     by_rule = rule_step(task, alpha, overlaps.scalars)
@@ -178,11 +178,11 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
 def stopped(task: Task, alphas: Sequence[float], branch: str) -> list[Scalars]:
     """Return the overlaps of a branch at which the published iteration stops, each from those of the alpha before.
 
-    It stops where the norm of the change of (q, m, theta) is below 1e-4, which depends on the damping, here `DAMPING`.
+    It stops where the norm of the change of (q, m, theta) is below 1e-4, which depends on the damping: `RULE_DAMPING`.
     """
     setting, overlaps, ends = Setting(task), BranchMap(task, alphas[0], branch).start(), []
     for alpha in alphas:
-        for _ in range(STEPS):
+        for _ in range(RULE_STEPS):
             before, (_, overlaps) = overlaps, damped_step(setting, alpha, overlaps)
             if sqrt(sum(((new - old) ** 2).sum() for old, new in zip(before[:3], overlaps))) < STOP:
                 break
@@ -199,10 +199,10 @@ def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, fl
         kind: "critical" or "linear"
         converged: the same threshold on many points, around which it is looked for
     """
-    alphas = converged * (1 + AROUND)
+    alphas = converged * (1 + RELATIVE_ALPHAS)
     gaps, baselines = [], np.array([rule_baseline(task), linear_baseline(task)])
     for alpha in alphas:
-        solutions = {branch: solve_coarsely(task, alpha, branch) for branch in THRESHOLDS[kind]}
+        solutions = {branch: solve_coarsely(task, alpha, branch) for branch in COMPARED_BRANCHES[kind]}
         if kind == "critical":
             gaps.append(solutions["semantic"].train_loss - solutions["positional"].train_loss)
         else:

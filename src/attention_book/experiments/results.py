@@ -17,7 +17,7 @@ from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
-from ..store.parquet import as_column_value, export, load
+from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
 from . import grid
 from .cells import work
@@ -56,8 +56,8 @@ def read(name, profile, **changes):
         if profile == "paper" and stored.exists() and not table.exists():
             shutil.copy(stored, table)
         if of_cells(table, cells) is None:
-            alone = profile == "smoke"  # to start processes would take longer than the cells
-            compute(cells, folder / f"{name}.sqlite", folder, workers=None, quiet=True, alone=alone)
+            in_process = profile == "smoke"  # to start processes would take longer than the cells
+            compute(cells, folder / f"{name}.sqlite", folder, workers=None, quiet=True, in_process=in_process)
     return of_cells(table, cells)
 
 
@@ -84,12 +84,12 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells:
         raise BadInput("sizes", sizes, "of one cell at least")
-    compute(cells, store, store.parent, workers, quiet, scheduler, alone=workers == 1 and scheduler is None)
+    compute(cells, store, store.parent, workers, quiet, scheduler, in_process=workers == 1 and scheduler is None)
     rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
     for name, usual in BY_DEFAULT.items():  # which the records of cells leave out
         if name in rows:
             column = rows[name].astype(object)
-            rows = rows.assign(**{name: column.where(column.notna(), as_column_value(usual)).infer_objects()})
+            rows = rows.assign(**{name: column.where(column.notna(), column_value(usual)).infer_objects()})
     return rows
 
 
@@ -113,13 +113,13 @@ def folder_of(profile):
     return BUILT / profile / provenance.source_digest()
 
 
-def compute(cells, store_path, folder, workers, quiet, scheduler=None, alone=False):
+def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_process=False):
     """Compute the cells that neither the store nor the table in `folder` has, and export them; return a `Summary`.
 
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
-    one after the other, if `alone`. If some cells fail, the others are stored and exported before `SweepError`.
+    one after the other, if `in_process`. If some cells fail, the others are stored and exported before `SweepError`.
     """
-    with _executor(workers, scheduler, alone) as executor:
+    with _executor(workers, scheduler, in_process) as executor:
         if BUILT in Path(store_path).parents:  # ours; a folder that the caller has named must be there
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
         table = Path(folder) / f"{cells[0].experiment}.parquet"
@@ -134,8 +134,8 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, alone=Fal
     return summary
 
 
-def _executor(workers, scheduler, alone):
-    if alone:
+def _executor(workers, scheduler, in_process):
+    if in_process:
         from torch import set_num_threads  # slow to load, and not needed where results are only read
 
         return ThreadPoolExecutor(1, initializer=set_num_threads, initargs=(1,))

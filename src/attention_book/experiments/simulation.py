@@ -1,8 +1,7 @@
 """Students of a cell: draw a training set, train from each start, measure (paper, Section 5 and Appendix E.3).
 
-With them what is known of their data: control variates of the crossing of the training losses. Most of the scatter
-between data sets is common to trained students and to students with fixed weights, whose loss on the same sentences has
-a known mean. Subtracted with its share, it leaves a much smaller one (`analysis.instances`).
+Also control variates for the crossing of the training losses. Trained students share most of the scatter between data
+sets with students of fixed weights, whose mean loss is known: subtracting it leaves much less (`analysis.instances`).
 """
 
 from dataclasses import replace
@@ -15,7 +14,7 @@ from attention_phases.attention import own_attention
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
 from attention_phases.theory.baseline import linear_test_error
-from attention_phases.theory.optimal import prediction_error
+from attention_phases.theory.optimal import estimate_error
 from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training import trials
 from attention_phases.training.optimizers import gradient_descent, start_weights
@@ -24,8 +23,8 @@ from attention_phases.training.recovery import recover
 from .cells import CONTROLS, SLIPS
 
 # Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
-ALIGNED, ENCODED = 0.4, 0.22
-NODES = 60  # of Gauss and Hermite's rule, for each of two fields
+ALIGNED_SIZE, ENCODED_SIZE = 0.4, 0.22
+CONTROL_NODES = 60  # of Gauss and Hermite's rule, for each of two fields
 
 
 def train_students(cell, displaced=0.0):
@@ -87,16 +86,16 @@ def controls(task, data):
 
     "length" is ``|Q*|^2/d - 1``. The others are of three students: what their mean squared misfit
     ``(S_11 - Y_11)^2 + (S_22 - Y_22)^2`` on the data differs by from its mean over sentences, times alpha sigma^2 (the
-    loss of Eq. 14 at their fields). "blind" has weights zero; "aligned" has weights `ALIGNED` Q*; "encoded" has weights
-    `ENCODED` times the part of 1_d that is orthogonal to Q*.
+    loss of Eq. 14 at their fields). "blind" has weights zero; "aligned" has weights `ALIGNED_SIZE` Q*; "encoded" has
+    weights `ENCODED_SIZE` times the part of 1_d that is orthogonal to Q*.
     """
     teacher = data.teacher.double()
     length, lean = teacher @ teacher / data.d, teacher.mean().item()  # |Q*|^2/d, Q*.1/d
-    encoded = ENCODED * (1 - lean / length * teacher)
+    encoded = ENCODED_SIZE * (1 - lean / length * teacher)
     fields = torch.stack([teacher, encoded]) @ data.inputs.double().reshape(-1, data.d).T
     (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
     y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
-    aligned = ALIGNED * (y + lean * torch.tensor([[1.0], [-1.0]]))
+    aligned = ALIGNED_SIZE * (y + lean * torch.tensor([[1.0], [-1.0]]))
     misfits = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
     size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
     known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
@@ -111,12 +110,12 @@ def expected_misfits(task, spread, lean, size, shift):
     spread, size: standard deviations of the fields of the teacher and of the encoded student.
     lean, shift: overlaps with the encoding, 1_d/d, of the teacher and of the encoded student.
     """
-    points, weights = tensor_rule(NODES, 2)
+    points, weights = tensor_rule(CONTROL_NODES, 2)
     grid = torch.from_numpy(points.T)
     sides = torch.tensor([[1.0], [-1.0]])
     y, encoded = spread * grid, own_attention(size * grid + shift * sides)
     target = _target(task, y)
-    blind, aligned = ((own_attention(h) - target) ** 2 for h in (0 * y, ALIGNED * (y + lean * sides)))
+    blind, aligned = ((own_attention(h) - target) ** 2 for h in (0 * y, ALIGNED_SIZE * (y + lean * sides)))
 
     def mean(values):
         return values.numpy() @ weights
@@ -151,7 +150,7 @@ def take_first_steps(cell):
 def look_for_teacher(cell):
     """Row of a `RecoveryCell`: how much of the teacher it knows, and the test error of what it would predict."""
     q, steps, converged = recover(cell.task, cell.alpha, cell.d, cell.rng())
-    test_mse = prediction_error(cell.task, min(q, 1.0)).value
+    test_mse = estimate_error(cell.task, min(q, 1.0)).value
     return [{"squared_cosine": q, "test_mse": test_mse, "steps": steps, "converged": converged}]
 
 

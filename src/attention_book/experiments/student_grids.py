@@ -1,7 +1,4 @@
-"""Sizes of the experiments on data: the standard student's and the transformer's (paper, Sections 5, A and E).
-
-Of the student: trainings, its minima, message passing, the optimal learner.
-"""
+"""Sizes of the experiments on data: the standard student's and the transformer's (paper, Sections 5, A and E)."""
 
 from attention_phases.errors import check_count
 from attention_phases.histogram import VARIANTS
@@ -141,8 +138,8 @@ students(
 # The minima themselves: where they cross, how many there are, message passing to them
 
 # omega: alphas around where students cross, close enough for a straight line.
-AROUND = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
-CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in AROUND.items() for alpha in alphas))}
+NEAR = {0.1: (0.65, 0.71, 0.77), 0.2: (0.86, 0.92, 0.98), 0.3: (1.18, 1.24, 1.3)}
+CROSSING = {"task alpha": at(*((omega, alpha) for omega, alphas in NEAR.items() for alpha in alphas))}
 
 
 def _data_sets(by_dimension):
@@ -166,9 +163,9 @@ register(
     "hysteresis",
     "Students followed up and down in alpha, each start from the last minimum.",
     cells.LoopCell,
-    paper={"seed": range(12), "task": tasks(AROUND), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
-    laptop={"seed": range(3), "task": tasks(AROUND), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
-    smoke={"seed": range(2), "task": tasks(AROUND), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
+    paper={"seed": range(12), "task": tasks(NEAR), "d": 1000, "alphas": UP_AND_DOWN, "alpha": UP_AND_DOWN[-1]},
+    laptop={"seed": range(3), "task": tasks(NEAR), "d": 400, "alphas": FEWER, "alpha": FEWER[-1]},
+    smoke={"seed": range(2), "task": tasks(NEAR), "d": 60, "alphas": FEWEST, "alpha": FEWEST[-1]},
 )
 # Close to where theory has alpha_c; the noise of the starts around the teacher is of the size of Q*.
 CLOSE = {
@@ -195,7 +192,7 @@ register(
     smoke={"d": [30, 60], "seed": range(3), **CLOSE, "count": 3, "temperatures": (0.01,)},
 )
 # The noise of the starts, which around the teacher is of the size of Q*, is varied at omega = 0.3.
-VALLEYS = {
+NOISY = {
     "task alpha valley noise": at(
         *((0.3, 1.5, "positional", noise) for noise in (0.01, 0.03, 0.1, 0.3)),
         (0.3, 1.5, "semantic", 1.0),
@@ -207,13 +204,13 @@ register(
     "landscape",
     "Many starts in one valley, on one data set; the noise of the starts is varied at omega = 0.3.",
     cells.ValleyCell,
-    paper={"seed": range(4), **VALLEYS, "d": 1000, "count": 100},
-    laptop={"seed": range(2), **VALLEYS, "d": 500, "count": 30},
-    smoke={"seed": range(2), **VALLEYS, "d": 60, "count": 6},
+    paper={"seed": range(4), **NOISY, "d": 1000, "count": 100},
+    laptop={"seed": range(2), **NOISY, "d": 500, "count": 30},
+    smoke={"seed": range(2), **NOISY, "d": 60, "count": 6},
 )
 # Alphas by omega on the semantic branch, far above the transition and close to it; two points on the positional one.
-SEMANTIC = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
-PASSED = [(omega, alpha, "semantic") for omega, alphas in SEMANTIC.items() for alpha in alphas]
+PASSED_AT = {0.3: (2.0, 1.5, 1.25), 0.2: (1.5, 0.95), 0.1: (1.5, 0.75), 0.02: (1.5, 0.64), 0.4: (2.0,), 0.5: (2.0,)}
+PASSED = [(omega, alpha, "semantic") for omega, alphas in PASSED_AT.items() for alpha in alphas]
 PASSED += [(0.3, 1.5, "positional"), (0.1, 0.75, "positional")]
 register(
     "stability",
@@ -251,14 +248,14 @@ register(
     smoke={"seed": range(2), "d": 100},
 )
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
-LEARNT = [round(0.1 * k, 2) for k in range(1, 11)]
+TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]
 register(
     "recovery",
     "Message passing of the optimal learner, from random weights.",
     cells.RecoveryCell,
     {"task": Task()},
-    paper={"seed": range(8), "alpha": [*LEARNT, 0.45, 0.55, 0.65], "d": 1000},
-    laptop={"seed": range(4), "alpha": LEARNT, "d": 500},
+    paper={"seed": range(8), "alpha": [*TENTHS, 0.45, 0.55, 0.65], "d": 1000},
+    laptop={"seed": range(4), "alpha": TENTHS, "d": 500},
     smoke={"seed": range(2), "alpha": [0.3, 0.8], "d": 100},
 )
 students(
@@ -266,8 +263,8 @@ students(
     "Students to whom omega A is given, from the teacher and from random weights.",
     {"starts": ("semantic", "random")},
     cells.PositionsGivenCell,
-    paper={"optimizer seed": both(8, 3), "alpha": [*LEARNT, 1.25, 1.5, 2.0], "d": 1000},
-    laptop={"seed": range(4), "alpha": LEARNT[1::2], "d": 300},
+    paper={"optimizer seed": both(8, 3), "alpha": [*TENTHS, 1.25, 1.5, 2.0], "d": 1000},
+    laptop={"seed": range(4), "alpha": TENTHS[1::2], "d": 300},
     smoke={"seed": range(2), "alpha": [0.5, 1.0], "d": 60},
 )
 LIGHT = [Task(lam=share * Task().lam) for share in (0.25, 0.05, 0.01, 1e-3)]

@@ -35,12 +35,12 @@ register(
     smoke={"alphas": tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 6).tolist()), "points": 2**5, "scrambles": 8},
 )
 FURTHER_OMEGAS = [0.49, 0.51, 0.53, 0.55, 0.57, 0.59, 0.61, 0.63]  # with thresholds beyond the map, up to alpha = 12.8
-ALONE = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS])
+THRESHOLDS_ONLY = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_OMEGAS])
 register(
     "fig03_theory",
     "Theory of Figure 3: the lines of the map, and the thresholds at other omega.",
     cells.LineCell,
-    paper=[LINE["paper"] | {"task": tasks(OMEGAS)}, LINE["paper"] | {"task": ALONE, "alphas": ()}],
+    paper=[LINE["paper"] | {"task": tasks(OMEGAS)}, LINE["paper"] | {"task": THRESHOLDS_ONLY, "alphas": ()}],
     laptop=[
         LINE["laptop"] | {"task": tasks(OMEGAS[::4])},
         LINE["laptop"] | {"task": tasks(FURTHER_OMEGAS[1::2]), "alphas": ()},
@@ -68,15 +68,15 @@ register(
 )
 # Of these students: their penalty over the usual one, and the task without positions that has their minima.
 PENALTIES = (1.0, 0.25, 0.05, 0.01, 1e-3, 1e-4)
-PENALISED = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
+LIGHTER = {share: Task(omega=0.0, lam=share * Task().lam / (1 - Task().omega) ** 2) for share in PENALTIES}
 GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
 register(
     "penalty_theory",
     "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
     cells.LineCell,
-    paper={"task": [*PENALISED.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
-    laptop={"task": [*PENALISED.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
-    smoke={"task": [*PENALISED.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
+    paper={"task": [*LIGHTER.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
+    laptop={"task": [*LIGHTER.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
+    smoke={"task": [*LIGHTER.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
 )
 register(
     "fig09_theory",
@@ -112,8 +112,8 @@ def fig10_theory(profile, names=tuple(MAPPED)):
 
 
 GRIDS["fig10_theory"] = fig10_theory
-ALONE = {"rank2": ("semantic",)}  # has no alpha_c to search for
-BRANCHES = [(architecture, ALONE.get(name, INFORMED)) for name, architecture in MAPPED.items()]
+ONE_BRANCH = {"rank2": ("semantic",)}  # has no alpha_c to search for
+BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architecture in MAPPED.items()]
 register(
     "fig14_theory",
     "Theory of Figure 14: the thresholds of its maps.",
@@ -137,7 +137,7 @@ register(
     smoke={"points": 2**5, "scrambles": 8},
 )
 
-SETTLED = [  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
+COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its onset, soon after, and far from it
     (MAPPED["correlated"], (2.7,), INFORMED),
     (MAPPED["untied"], (2.3,), INFORMED),
     (MAPPED["rank2"], (0.75, 2.0), ("semantic",)),
@@ -147,7 +147,7 @@ register(
     "variants_copies",
     "How close two copies of message passing come, for other architectures.",
     cells.ArchitectureCopiesCell,
-    {"task": Task(), "architecture alphas branches": SETTLED, "scrambles": 8},
+    {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8},
     paper={"points": 2**10},
     laptop={"points": 2**8},
     smoke={"points": 2**5},
@@ -156,22 +156,21 @@ register(
 # Thresholds by other rules
 
 # The published curves: both minima over alpha, and at omega = 0.3 the branch without overlaps.
-TEN = np.linspace(2.0, 0.1, 10)
-CURVES = [
-    (Task(), np.concatenate([np.linspace(2.0, 1.25, 8), np.linspace(1.24, 0.01, 12)]), INFORMED),
-    (Task(), np.linspace(2.275, 0.1, 10), ("symmetric",)),
-    (Task(omega=0.5), np.linspace(2.275, 0.1, 15), INFORMED),
+TEN = tuple(np.linspace(2.0, 0.1, 10).tolist())
+PUBLISHED_CURVES = [
+    (Task(), (*np.linspace(2.0, 1.25, 8).tolist(), *np.linspace(1.24, 0.01, 12).tolist()), INFORMED),
+    (Task(), tuple(np.linspace(2.275, 0.1, 10).tolist()), ("symmetric",)),
+    (Task(omega=0.5), tuple(np.linspace(2.275, 0.1, 15).tolist()), INFORMED),
     (Task(omega=0.15), TEN, INFORMED),
     (Task(omega=0.14, matrix="alternative"), TEN, INFORMED),
 ]
-CURVES = [(task, tuple(alphas.tolist()), branches) for task, alphas, branches in CURVES]
 register(
     "published_rule",
     "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
     cells.RuleCell,
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
-        {"task alphas branches": CURVES, "points": 2**11, "scrambles": 8},
+        {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},
     ],
     laptop=[
         {"task": tasks([0.1, 0.3]), "points": 2**10, "scrambles": 8},

@@ -6,14 +6,14 @@ import numpy as np
 
 from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branches import MINIMA, OWN, as_row, as_table, follow, solve_from
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from, table_of
 from attention_phases.theory.ends import border, branch_end, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.quadrature import usual_points
 from attention_phases.theory.solver import UNSETTLED, solve
 from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
-from attention_phases.theory.thresholds import THRESHOLDS, loss_gap, seen_between, threshold
+from attention_phases.theory.thresholds import COMPARED_BRANCHES, loss_gap, seen_between, threshold
 
 from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 
@@ -21,7 +21,7 @@ from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4
 OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
 _OF_RULE = ("q", "V", "train_loss", "test_mse")
-RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN.items()}
+RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN_OVERLAP.items()}
 # Where the minima of the standard student begin and end, as far as they do so at an alpha of their own.
 BORDERS = {"semantic": "start", "positional": "stop"}
 
@@ -32,7 +32,7 @@ def standard_line(cell) -> list[dict]:
     - "baseline": the `test_mse` of the linear model;
     - "gap" and "symmetric gap": see `thresholds.loss_gap`;
     - "semantic", "positional", and "symmetric" where one of the others is missing: a branch, one row for each alpha,
-      as from `branches.as_row`;
+      as from `branches.row_of`;
     - "critical" and "linear", with `alpha_error`: the thresholds, where there are any;
     - "semantic at critical" and "positional at critical": rows as of a branch;
     - "semantic start", "positional stop" and so on, with `alpha_error`: each end of a branch within the alphas, and the
@@ -48,22 +48,22 @@ def standard_line(cell) -> list[dict]:
     rows = [{"what": "baseline", "test_mse": baseline}, *_gap_rows(branches), *_branch_rows(task, branches)]
     for_numbers = min(OF_NUMBER * cell.points, usual_points("threshold"))
     for kind in OF_STANDARD:
-        if all(branches[branch] for branch in THRESHOLDS[kind]) or not alphas:
+        if all(branches[branch] for branch in COMPARED_BRANCHES[kind]) or not alphas:
             near = seen_between(kind, branches, baseline)
             crossing = threshold(task, kind, for_numbers, **quadrature, near=near)
             if crossing.exists:
                 rows.append(_mark(kind, crossing.alpha))
             if kind == "critical" and crossing.exists:
                 rows += [
-                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **as_row(task, solution)}
+                    {"what": f"{branch} at critical", "alpha": crossing.alpha.value, **row_of(task, solution)}
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in MINIMA:
-        ends = _ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        ends = _branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
         rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
-            table = as_table(task, branches[branch])
+            table = table_of(task, branches[branch])
             rows.append(_mark(f"{branch} border", border(task, branch, table, end, points=for_numbers, **quadrature)))
     return rows
 
@@ -87,7 +87,7 @@ def variant_line(cell) -> list[dict]:
     rows = [{"what": "baseline", "test_mse": baseline}]
     rows += [_mark(f"{branch} limit", limit) for branch, limit in limits.items()]
     rows += [*_gap_rows(branches), *_branch_rows(task, branches)]
-    for kind, compared in THRESHOLDS.items():
+    for kind, compared in COMPARED_BRANCHES.items():
         if branches.keys() >= set(compared):
             near = seen_between(kind, branches, baseline)
             if near.exists or not alphas:
@@ -109,7 +109,7 @@ def _mark(what, alpha):
 
 def _branch_rows(task, branches):
     return [
-        {"what": branch, "alpha": alpha, **as_row(task, solution)}
+        {"what": branch, "alpha": alpha, **row_of(task, solution)}
         for branch, solutions in branches.items()
         for alpha, solution in solutions.items()
     ]
@@ -125,7 +125,7 @@ def _gap_rows(branches):
     return rows
 
 
-def _ends(task, branch, alphas, solutions, **quadrature):
+def _branch_ends(task, branch, alphas, solutions, **quadrature):
     """Side to (alpha, reason of the solution beyond) of the ends of a branch within the alphas.
 
     Where `branch_end` finds none, or another one, the end is known to a step of the alphas.

@@ -18,15 +18,15 @@ from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 from ..paths import DATA, checkout
 from ..store import provenance
-from ..store.parquet import as_column_value, load
+from ..store.parquet import column_value, load
 from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
 from .cells import function, work
 from .minima import descend, search
 
-# Of each weight of the start. One rounding of float32 does what another processor does; the larger displacements, up
-# to 2e-4, find the ends that lie side by side where one rounding seldom does.
+# Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes
+# it; larger ones, up to 2e-4, find more of the ends that lie side by side.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
 FALSE_ALARM = 1e-3  # probability that one more end lies outside, were the ends Gaussian
 SAME_DIGITS = 1e-7  # between the overlaps of one student in float32
@@ -95,7 +95,7 @@ def check(sample, seed=0, name=None, quiet=True):
                 differing, elsewhere = check_cell(cell_type, rows)
                 mismatches += differing
                 others += elsewhere
-                if cell_type.kind.ends:
+                if cell_type.kind.runs:
                     students += cell_type.kind.rows or len(rows)
                 bar.update()
     return Checked(len(chosen), students, mismatches, others)
@@ -109,7 +109,7 @@ def check_cell(cell_type, rows):
     tolerances = kind.tolerances_of(rows)
     mismatches = recompute(cell_type, rows, kind.repeat, tolerances, kind.unrepeatable)
     depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
-    if mismatches and kind.ends and depend_on_start:
+    if mismatches and kind.runs and depend_on_start:
         differing = sorted({mismatch.row for mismatch in mismatches})
         others = _other_minima(cell_type, rows, differing, tolerances)
         if others:
@@ -133,8 +133,8 @@ def recompute(cell_type, rows, worker, tolerances, ignore=("seconds",)):
     mismatches = []
     if len(recomputed) != len(stored):
         mismatches.append(Mismatch(text, "rows", len(stored), len(recomputed)))
-    fields = {name: as_column_value(value) for name, value in fields_of(cell).items()}
-    left_out = {"cell", *provenance.COLUMNS, *ignore}
+    fields = {name: column_value(value) for name, value in fields_of(cell).items()}
+    left_out = {"cell", *provenance.ORIGIN, *ignore}
     for row, (old, new) in enumerate(zip(stored, recomputed)):
         old = {name: value for name, value in old.items() if not pd.isna(value)}
         new = {**fields, **new}
@@ -160,24 +160,24 @@ def agree(stored, recomputed, relative, absolute):
 def _other_minima(cell_type, rows, differing, tolerances):
     """The differing rows of a cell as other minima, if that is what all of them are."""
     text, stored = str(rows["cell"].iloc[0]), rows.to_dict("records")
-    runs = function(cell_type.kind.ends)(restore(cell_type, text))
+    runs = function(cell_type.kind.runs)(restore(cell_type, text))
     if not all(is_another(stored[row], [run[row] for run in runs], tolerances) for row in differing):
         return []
     return [OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]) for row in differing]
 
 
-def displaced_ends(cell):
+def displaced_runs(cell):
     """Rows of several runs of a cell whose worker displaces its starts; the first is not displaced."""
     return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
-def valley_ends(cell):
+def valley_runs(cell):
     """The ends of a `ValleyCell` as runs: its starts are displaced already, and each end is one of the others."""
     rows = descend(cell)
     return [rows[k:] + rows[:k] for k in range(len(rows))]
 
 
-def search_ends(cell):
+def search_runs(cell):
     """What `search_first` gives, of each start of a `SearchCell`: rounding decides in which minimum a search ends."""
     rows = search(replace(cell, temperatures=()))
     return [rows[k : k + 2] for k in range(0, len(rows), 2)]

@@ -21,7 +21,7 @@ def shown_sequences(text):
     return [*published.SHOWN_SEQUENCES, *given]
 
 
-def weights(table, variant, after="adam", seed=0):
+def trained_weights(table, variant, after="adam", seed=0):
     """Trained parameters (SIZE,) of one run of the experiment "histogram", after "adam" or "sgd"."""
     chosen = (table["what"] == "weights") & (table["variant"] == variant) & (table["after"] == after)
     (text,) = table.loc[chosen & (table["seed"] == seed), "weights"]
@@ -43,7 +43,7 @@ def around_sgd(table, variant, sequences):
 
     Changes are rounded to a hundredth of a per cent: further digits are those of the training's own rounding.
     """
-    adam, sgd = (answers(weights(table, variant, after), sequences) for after in ("adam", "sgd"))
+    adam, sgd = (answers(trained_weights(table, variant, after), sequences) for after in ("adam", "sgd"))
     return {"after Adam": adam, "change by SGD": ((sgd[0] - adam[0]).round(4) + 0.0, sgd[1])}
 
 

@@ -1,7 +1,7 @@
 """What a figure draws, as numbers: read off the figure itself, so that the two cannot differ.
 
-They are offered as CSV, and to who points at the figure: of every point its place in a panel, and its numbers as a page
-writes them.
+A page offers them as CSV, and shows them where a reader points at the figure: for each point its place in the panel,
+and its numbers as a page writes them.
 """
 
 import json
@@ -44,7 +44,7 @@ def drawn(figure, names=None):
     return pd.concat(frames[1:] or frames, ignore_index=True).reindex(columns=SERIES)
 
 
-def as_csv(figure, names=None):
+def csv_of(figure, names=None):
     """The same as CSV, below comments that say what the axes of each panel show; empty if nothing is drawn to scale."""
     table = drawn(figure, names)
     if table.empty:
@@ -155,7 +155,7 @@ def _collection(collection):
             yield label, collection.get_color()[0], "line", {"x": x, "y": y}
 
 
-def as_json(figure, names=None):
+def readout_of(figure, names=None):
     """Series of points as JSON, None if nothing is drawn to scale.
 
     Of each series `axes`, the number of its axes in the figure; `name`, of one without a name that of its colour

@@ -46,13 +46,13 @@ class Table:
     def html(self):
         """What the page shows."""
         if "published_value" not in self.frame:
-            return as_html(self.frame, self.caption, self.folded, headings=self.headings)
+            return html_table(self.frame, self.caption, self.folded, headings=self.headings)
         if self.frame.empty:
             return "<p>The paper gives no numbers for these parameters.</p>"
         sources = "; ".join(self.frame["source"].unique())
         in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
         note = f"{shared(self.frame)}. {in_errors}"
-        table = as_html(readable(self.frame), self.caption, self.folded, note)
+        table = html_table(readable(self.frame), self.caption, self.folded, note)
         return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -62,7 +62,7 @@ class Table:
         return {"text/html": self.html()}, {COMPARISON: {"anchor": anchor(self.caption), "rows": rows}}
 
 
-def as_html(frame, caption, folded=False, note="", headings=()):
+def html_table(frame, caption, folded=False, note="", headings=()):
     """A frame as an HTML table with a caption, which a narrow screen scrolls.
 
     A row that is wider than a phone takes several lines there, after a line of its own for what it is about, if that

@@ -4,10 +4,10 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 
-from attention_phases.theory.branches import MINIMA, OWN
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP
 
 from ..analysis.instances import gap_map, instance_means, training_gap
-from ..analysis.thresholds import curve, theory_gap
+from ..analysis.thresholds import curve, losses_of
 from ..experiments.grids import ALPHAS
 from . import style
 
@@ -43,7 +43,7 @@ def draw_variant(table, theory, tied, thresholds, baseline, sigma, columns=1, re
     style.draw_points(losses, gaps.index, gaps.mean(axis=1), gaps.sem(axis=1), style.NEUTRAL, label="trained")
     errors.axhline(baseline, color=style.BASELINE, linestyle=":", label="best linear model")
     for branch, colour in style.COLOURS.items():
-        own = OWN[branch]
+        own = OWN_OVERLAP[branch]
         overlaps.plot(tied[branch][own] / sigma**2, "--", color=TIED)
         draw_theory(overlaps, theory.get(branch), own, colour, unit=unit)
         style.draw_means(overlaps, means.loc[branch], own, colour, unit=unit, label=style.OVERLAP_LABELS[branch])
@@ -87,7 +87,8 @@ def finish_slice(panels, titles, thresholds):
 
 def draw_losses(table, lines, marks=()):
     """Maps of semantic minus positional training loss: trained students, and theory."""
-    maps = {"Trained students": gap_map(table, training_gap), "Theory": theory_gap(lines)}
+    semantic, positional = (losses_of(lines, branch, "train_loss") for branch in MINIMA)
+    maps = {"Trained students": gap_map(table, training_gap), "Theory": semantic - positional}
     curves = theory_curves(lines, "critical", "semantic border", "positional border")
     return draw_maps(maps, style.LOSS_GAP, (style.SEMANTIC, style.POSITIONAL), curves, marks)
 
@@ -99,7 +100,7 @@ def theory_curves(lines, *names, line=None, whose=""):
 
 
 @style.styled
-def draw_ends(lines, ends, crossed=None, lasting=None):
+def draw_divergences(lines, ends, crossed=None, lasting=None):
     """Both thresholds of theory over omega on a logarithmic axis, and where each goes to infinity.
 
     ends: omega as `Measured` by threshold; NaN if there is none.

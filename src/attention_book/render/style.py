@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from .drawn import READOUT, as_csv, as_json
+from .drawn import READOUT, csv_of, readout_of
 from .wide import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
@@ -56,7 +56,7 @@ styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's st
 def use_book_output():
     """Draw in the book's style, and in a notebook show figures as vector graphics: one picture, the same bytes.
 
-    With each go its data as CSV, what a reader is told who points at it, its shape for wide screens, and in its
+    Each comes with its data as CSV, what it shows where a reader points, its shape for wide screens, and in its
     metadata the experiments that were read before it.
     """
     from IPython import get_ipython
@@ -79,8 +79,8 @@ def _show_in(shell):
     draw = formatters[SVG].for_type(Figure)
     formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READ]}))
     kinds = {
-        "text/csv": lambda figure: as_csv(figure, NAMED) or None,
-        READOUT: lambda figure: as_json(figure, NAMED),
+        "text/csv": lambda figure: csv_of(figure, NAMED) or None,
+        READOUT: lambda figure: readout_of(figure, NAMED),
         WIDE: wide_svg,
     }
     for kind, write in kinds.items():
@@ -98,7 +98,7 @@ def show(figure, name=None):
     figure.canvas.draw()  # the layout settles in two passes
     if name:
         figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as a notebook shows it
-        if data := as_csv(figure, NAMED):
+        if data := csv_of(figure, NAMED):
             Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
     plt.close(figure)

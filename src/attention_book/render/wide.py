@@ -8,7 +8,7 @@ from IPython.core.pylabtools import print_figure
 from matplotlib.ticker import AutoLocator
 
 WIDE = "image/svg+xml;layout=wide"  # of the picture, beside the one that a notebook shows
-WIDTH = 12.1  # inches at most: letters of 14.5 px in the book
+PAGE_WIDTH = 12.1  # inches at most: letters of 14.5 px in the book
 HEIGHTS = (0.36, 0.6)  # height over width, between
 LETTER = 0.11  # inches of a title
 BESIDE = 0.8  # inches of the labels beside a panel
@@ -33,7 +33,7 @@ def _lay_out(figure):
     rows, columns = panels[0].get_subplotspec().get_gridspec().get_geometry()
     shape = (1, rows * columns) if rows == columns else (columns, rows)
     size = figure.get_size_inches() / (columns, rows)  # of a panel
-    width = min(size[0] * shape[1], WIDTH)
+    width = min(size[0] * shape[1], PAGE_WIDTH)
     low, high = (share * width for share in HEIGHTS)
     figure.set_size_inches(width, min(max(size[1] * shape[0], low), high))
     grid = figure.add_gridspec(*shape)

@@ -22,7 +22,7 @@ from . import provenance
 from .provenance import Row
 from .sweep import Store
 
-SCHEMA = 1
+FILE_SCHEMA = 1
 
 
 def export(store: Store, folder: os.PathLike | str) -> list[Path]:
@@ -50,17 +50,17 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
     fields = sorted({name for cell, *_ in cells for name in cell})
     cells.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
     records = [
-        {**{name: as_column_value(value) for name, value in cell.items()}, **row, **origin, "cell": text}
+        {**{name: column_value(value) for name, value in cell.items()}, **row, **origin, "cell": text}
         for cell, text, rows, origin in cells
         for row in rows
     ]
     results = list(dict.fromkeys(name for *_, rows, _ in cells for row in rows for name in row))
-    columns = [*fields, *results, *provenance.COLUMNS, "cell"]
+    columns = [*fields, *results, *provenance.ORIGIN, "cell"]
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.table({name: _column([record.get(name) for record in records]) for name in columns})
-        about = json.dumps({"schema": SCHEMA, "version": __version__})
+        about = json.dumps({"schema": FILE_SCHEMA, "version": __version__})
         with open(partial, "wb") as file:
             pq.write_table(table.replace_schema_metadata({"attention_phases": about}), file, compression="zstd")
             file.flush()
@@ -78,7 +78,7 @@ def _order(value: Any) -> tuple:
     return (0, value, "") if number else (1, 0, json.dumps(value))
 
 
-def as_column_value(value: Any) -> Any:
+def column_value(value: Any) -> Any:
     """Return a cell's field as it stands in a column: nested tuples and lists as JSON."""
     return json.dumps(value, separators=(",", ":")) if isinstance(value, (list, tuple)) else value
 
@@ -104,20 +104,20 @@ def _read(path: os.PathLike | str) -> pa.Table:
         about = json.loads((table.schema.metadata or {}).get(b"attention_phases", b"{}"))
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
-    if about.get("schema") != SCHEMA:
-        raise StoreError(f"{path}: results of schema {about.get('schema')}, this version reads {SCHEMA}")
+    if about.get("schema") != FILE_SCHEMA:
+        raise StoreError(f"{path}: results of schema {about.get('schema')}, this version reads {FILE_SCHEMA}")
     return table
 
 
 def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
     """Yield what `Store.items` yielded when the file was written, bit for bit, in the file's order."""
     for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
-        records, known = list(group), {"cell", *provenance.COLUMNS, *json.loads(text)}
+        records, known = list(group), {"cell", *provenance.ORIGIN, *json.loads(text)}
         rows = [
             {name: value for name, value in record.items() if name not in known and value is not None}
             for record in records
         ]
-        yield text, rows, {name: records[0][name] for name in provenance.COLUMNS}
+        yield text, rows, {name: records[0][name] for name in provenance.ORIGIN}
 
 
 def load(path: os.PathLike | str) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from ..paths import ROOT
 CellType = TypeVar("CellType")
 Row = dict[str, Any]  # one result of a cell: names to strings, booleans, integers or finite floats
 MACHINE = ("version", "commit", "python", "numpy", "torch", "cpu", "platform", "accelerator")
-COLUMNS = (*MACHINE, "cell_seconds", "finished")
+ORIGIN = (*MACHINE, "cell_seconds", "finished")
 MAKES_RESULTS = ("attention_phases", "attention_book/experiments", "attention_book/store")  # folders of `src`
 
 

@@ -26,11 +26,11 @@ from attention_phases.records import canonical
 from . import provenance
 from .provenance import Row, check_rows, key
 
-SCHEMA = 1
+STORE_SCHEMA = 1
 TIMEOUT = 5  # seconds in which a scheduler must answer
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
-RESERVED = {"cell", *provenance.COLUMNS}
+RESERVED = {"cell", *provenance.ORIGIN}
 
 
 class Store:
@@ -55,8 +55,8 @@ class Store:
         self._db.execute("PRAGMA locking_mode = EXCLUSIVE")
         empty = not self._db.execute("SELECT 1 FROM sqlite_master").fetchone()
         schema = self._pragma("user_version")
-        if not empty and schema != SCHEMA:
-            self._refuse(f"no results of schema {SCHEMA}, which this version reads, but of {schema}")
+        if not empty and schema != STORE_SCHEMA:
+            self._refuse(f"no results of schema {STORE_SCHEMA}, which this version reads, but of {schema}")
         if (damage := self._damage()) != "ok":
             self._refuse(f"damaged ({damage})")
         self._db.execute("PRAGMA journal_mode = WAL")
@@ -65,7 +65,7 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")  # takes the lock; all of the schema or nothing
             if empty:
                 self._db.execute(TABLE)
-                self._db.execute(f"PRAGMA user_version = {SCHEMA}")
+                self._db.execute(f"PRAGMA user_version = {STORE_SCHEMA}")
 
     def _pragma(self, name: str) -> Any:
         return self._db.execute(f"PRAGMA {name}").fetchone()[0]
@@ -107,7 +107,7 @@ class Store:
         """Store the results of a cell, durable on return. A cell that is stored already is a `StoreError`.
 
         rows: one flat dict a start, see `provenance.check_rows`, without the cell's own names.
-        origin: values for `provenance.COLUMNS`.
+        origin: values for `provenance.ORIGIN`.
         """
         text = canonical(cell)
         results = json.dumps(check_rows(rows, taken=RESERVED | json.loads(text).keys()))

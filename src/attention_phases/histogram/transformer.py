@@ -22,7 +22,7 @@ from .step import Rule, Trainable, evaluate, train_epoch
 
 DIMENSION, HIDDEN, CLASSES = 64, 128, LENGTH + 1
 HALF = DIMENSION // 2
-ATTENTION = ("token", "position", "query", "key")  # what a variant freezes in part, and what noise displaces
+PARTLY_FROZEN = ("token", "position", "query", "key")  # what a variant freezes in part, and what noise displaces
 SHAPES = {
     "token": (TOKENS, DIMENSION),
     "position": (LENGTH, DIMENSION),
@@ -41,7 +41,7 @@ SPANS = (("start", "trained"), ("trained", "final"), ("trained", "displaced"), (
 BATCH = 32  # sequences of a step
 ADAM = Rule(rate=1e-3, beta1=0.9, beta2=0.98, epsilon=1e-9)
 SGD = Rule(rate=1e-3)
-NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
+UNFREEZING_NOISE = 1e-3  # standard deviation, on queries, keys and both embeddings
 PART = 500  # sequences of which torch has the network at once
 
 
@@ -150,9 +150,9 @@ def train_once(model: Trainable, training: Sequences, rule: Rule, epoch: int, or
 
 def displace(flat: np.ndarray, rng: np.random.Generator) -> None:
     """Add the noise that ends the freezing to queries, keys and both embeddings, in place."""
-    for name in ATTENTION:
+    for name in PARTLY_FROZEN:
         weights = getattr(views(flat), name)
-        weights += np.float32(NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
+        weights += np.float32(UNFREEZING_NOISE) * rng.standard_normal(weights.shape, dtype=np.float32)
 
 
 def attention(weights: Weights, tokens: Tensor) -> Tensor:
@@ -176,7 +176,7 @@ def loss(weights: Weights, tokens: Tensor, counts: Tensor) -> Tensor:
     return functional.cross_entropy(logits(weights, tokens).flatten(0, 1), counts.flatten())
 
 
-def as_tensors(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
+def tensors_of(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
     """The parameters by name, as tensors for the functions above."""
     return Weights(*(torch.tensor(part, dtype=dtype) for part in views(flat)))
 
@@ -207,7 +207,7 @@ def matrices(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 def _by_parts(network, flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
     """What a function of the network gives for many sequences; doubles have the same digits on every machine."""
-    weights, parts = as_tensors(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
+    weights, parts = tensors_of(flat, torch.float64), np.split(tokens, range(PART, len(tokens), PART))
     return np.concatenate([network(weights, torch.from_numpy(part)).numpy() for part in parts])
 
 
@@ -258,7 +258,7 @@ def counted(flat: np.ndarray, tokens: np.ndarray) -> np.ndarray:
 
 def gradient_norm(flat: np.ndarray, sequences: Sequences) -> float:
     """2-norm of the gradient of the mean loss of all sequences, over all parameters (SIZE,), nothing frozen."""
-    weights = Weights(*(part.requires_grad_() for part in as_tensors(flat)))
+    weights = Weights(*(part.requires_grad_() for part in tensors_of(flat)))
     tokens, counts = (torch.from_numpy(values).split(PART) for values in sequences)
     for batch in zip(tokens, counts):
         (loss(weights, *batch) * len(batch[0]) / len(sequences.tokens)).backward()

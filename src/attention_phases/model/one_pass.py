@@ -27,9 +27,9 @@ def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient
     for half in range(HALVES):
         first, last = half * n // HALVES, (half + 1) * n // HALVES
         if c == 2:
-            _pair(inputs, stiffness, targets, weights, together, first, last, risks[half], gradients[half])
+            _two_columns(inputs, stiffness, targets, weights, together, first, last, risks[half], gradients[half])
         else:
-            risks[half, 0] = _alone(inputs, stiffness, targets, weights[0], first, last, gradients[half, 0])
+            risks[half, 0] = _one_column(inputs, stiffness, targets, weights[0], first, last, gradients[half, 0])
     for column in range(c):
         penalty = 0.0
         for j in range(d):
@@ -40,7 +40,7 @@ def pass_over(inputs, stiffness, targets, weights, lam, together, risk, gradient
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def _alone(inputs, stiffness, targets, weights, first, last, gradient):
+def _one_column(inputs, stiffness, targets, weights, first, last, gradient):
     """Risk of sentences `first` to `last` for one column (d,); their gradient is added to `gradient` (d,)."""
     d = len(weights)
     number = inputs.dtype.type  # of the data: the loops over d must not mix two precisions
@@ -73,7 +73,7 @@ def _of_column(h1, h2, stiffness, t1, t2):
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER)
-def _pair(inputs, stiffness, targets, weights, together, first, last, risk, gradient):
+def _two_columns(inputs, stiffness, targets, weights, together, first, last, risk, gradient):
     """Sentences `first` to `last` added to `risk` (2,) and `gradient` (2, d); the risk of one student to the first."""
     d = weights.shape[1]
     number = inputs.dtype.type  # of the data: the loop over d must not mix two precisions

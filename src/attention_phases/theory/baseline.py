@@ -27,9 +27,8 @@ from .setting import Setting
 
 # Gauss-Hermite nodes an axis, by the number of tokens: the integrand is smooth, and for two 40 nodes agree to 1e-13.
 # A rule for each of six tokens would have 2e8 nodes.
-NODES = {2: 80, 3: 40, 4: 24}
-STUDENTS = ("semantic", "positional")
-COMPARED = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
+LINEAR_NODES = {2: 80, 3: 40, 4: 24}
+FLOOR_MET = {"critical": "positional", "linear": "linear"}  # what the semantic floor meets at each end
 FLOOR_NODES = 40  # of each number that is averaged over; 20 give the ends to 1e-9
 RULES = FLOOR_NODES, FLOOR_NODES // 2  # for an end and its error
 BRACKET = (0.2, 0.8)  # of kappa and m, from which their best values are searched
@@ -51,14 +50,16 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     >>> round(linear_baseline(Task(omega=0.3)), 6)
     0.001971
 
-    nodes: of each teacher field, by default `NODES`
+    nodes: of each teacher field, by default `LINEAR_NODES`
     """
     setting = Setting(task, architecture)
     count, C, rho = architecture.tokens, setting.covariance, setting.rho[setting.law_of]
     fields = rho.size
-    if fields not in NODES:
-        raise BadInput("tokens", count, f"such that teachers have at most {max(NODES)} fields, for the linear model")
-    z, weights = tensor_rule(NODES[fields] if nodes is None else nodes, fields)
+    if fields not in LINEAR_NODES:
+        raise BadInput(
+            "tokens", count, f"such that teachers have at most {max(LINEAR_NODES)} fields, for the linear model"
+        )
+    z, weights = tensor_rule(LINEAR_NODES[fields] if nodes is None else nodes, fields)
     mixing = np.linalg.cholesky(architecture.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
@@ -70,7 +71,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     return float(np.einsum("n,nab,bc,nac->", weights, centred, C, centred) / count)
 
 
-def mean_attention(task: Task, nodes: int = NODES[2]) -> np.ndarray:
+def mean_attention(task: Task, nodes: int = LINEAR_NODES[2]) -> np.ndarray:
     """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
     z, weights = tensor_rule(nodes, 2)
     return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, np.array(task.matrix)))
@@ -152,7 +153,7 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
     return float((unaimed * (squares @ of_z) + moved).sum())
 
 
-def lasting_end(task: Task, branch: str) -> Measured:
+def minimum_bound(task: Task, branch: str) -> Measured:
     """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
 
     Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no omega
@@ -178,7 +179,7 @@ def _crossing(gap: Callable[[float, int], float], bracket: Sequence[float]) -> M
     return Measured(value, max(abs(value - rough), XTOL))
 
 
-def end(task: Task, kind: str) -> Measured:
+def diverges_at(task: Task, kind: str) -> Measured:
     """Return the omega* at which a threshold goes to infinity, whatever the omega of `task`.
 
     NaN if at none: if both students of A alone are best with weights of zero, which makes them one. `ResultError` if
@@ -189,7 +190,7 @@ def end(task: Task, kind: str) -> Measured:
 
     def gap(omega: float, nodes: int = FLOOR_NODES) -> float:
         level = floors(replace(task, omega=omega), nodes)
-        return level["semantic"] - level[COMPARED[kind]]
+        return level["semantic"] - level[FLOOR_MET[kind]]
 
     first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
     unread = task.sigma**2 / 2 * ((np.array(task.matrix) - 0.5) ** 2).sum()  # of A, by weights of zero

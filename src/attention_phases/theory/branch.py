@@ -19,7 +19,7 @@ from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from . import equations
 from .equations import Averages, Overlaps
-from .setting import Hats, Setting, cholesky, solve_linear
+from .setting import TINY, Hats, Setting, cholesky, solve_linear
 
 # Of each form that the theory covers, by branch: which column of the teacher, counted from 1, each column of the
 # student overlaps with, and whether it does with the positions. Where two add up (rank 2), turning them into one
@@ -31,9 +31,8 @@ OVERLAPPING = {
 }
 # Coordinates beyond these belong to no solution. They keep a wild step of the solver within the range of exp.
 FARTHEST, FARTHEST_SHARE = 40.0, 15.0
-TINY = 1e-300  # against 0/0
 REACH = 0.05  # in any coordinate
-PULLED = 8  # standard errors: of few scrambles these are known to a quarter
+PULL_ERRORS = 8  # standard errors: of few scrambles these are known to a quarter
 ROUNDS = 6
 
 
@@ -45,17 +44,17 @@ class BranchMap:
     share ``t = root(q)^-1 theta/sqrt(rho)`` of the teacher's fields, stretched to ``t artanh(|t|)/|t|``; and
     m_k/sqrt(q_kk). Every point is admissible.
 
-    fast: see `Setting`
+    general: see `Setting`
     """
 
     task: Task
     alpha: float
     branch: str
     architecture: Architecture = STANDARD
-    fast: bool = True
+    general: bool = False
 
     def __post_init__(self) -> None:
-        self.setting = Setting(self.task, self.architecture, self.fast)
+        self.setting = Setting(self.task, self.architecture, self.general)
         form = check_choice("architecture", self.architecture.form, tuple(OVERLAPPING))
         r, (laws, teachers) = self.architecture.rank, self.setting.rho.shape
         branches = [name for name, (along, _) in OVERLAPPING[form].items() if max(along) <= teachers]
@@ -145,7 +144,7 @@ class BranchMap:
         rho = self.setting.rho.item()  # of tokens of one law and one teacher, see `Setting`
         to_teacher = averages.teacher_noise[:, 0, :, 0] / np.sqrt(rho) + averages.teacher_pull / rho
         held = [pull for pull, own in ((to_teacher, self.teacher[0]), (averages.pull, self.places)) if not len(own)]
-        return any((np.abs(pull.mean(axis=0)) > PULLED * standard_error(pull)).any() for pull in held)
+        return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
         """Return test_mse, on the kernel of two tokens replicon, and gain.

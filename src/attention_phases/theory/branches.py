@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
-OWN = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
+OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
@@ -28,14 +28,14 @@ class Branch(dict[float, Solution]):
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The solutions as in `as_table`, and `saddle`: whether small overlaps that the branch holds at zero grow.
+        """The solutions as in `table_of`, and `saddle`: whether small overlaps that the branch holds at zero grow.
 
         A student near a saddle leaves it for another branch. Where a solution has no `gain` this is not known (NA).
         """
         import pandas as pd  # slow to import
 
         gains = pd.Series([solution.gain for solution in self.values()], dtype="Float64")
-        return as_table(self.task, self).assign(saddle=gains.replace(float("nan"), pd.NA) > 1)
+        return table_of(self.task, self).assign(saddle=gains.replace(float("nan"), pd.NA) > 1)
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
@@ -96,15 +96,15 @@ def follow(
     return Branch(task, {}, stopped)
 
 
-def as_table(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":
-    """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `as_row`."""
+def table_of(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":
+    """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `row_of`."""
     import pandas as pd  # slow to import
 
-    rows = [{"alpha": alpha, **as_row(task, solution)} for alpha, solution in solutions.items()]
+    rows = [{"alpha": alpha, **row_of(task, solution)} for alpha, solution in solutions.items()]
     return pd.DataFrame(rows, columns=None if rows else ["alpha", *Overlaps._fields, "train_loss", "test_mse"])
 
 
-def as_row(task: Task, solution: Solution) -> dict[str, float]:
+def row_of(task: Task, solution: Solution) -> dict[str, float]:
     """Return overlaps, losses and one stability of a solution by name, and the standard error of each as "q_error" etc.
 
     For the standard student these are q, m, theta, V, train_loss, test_mse and replicon. For others they are the

@@ -1,4 +1,4 @@
-"""Where a branch ends, and where it turns from a minimum into a saddle (the ends of the diagram: `baseline.end`)."""
+"""Where a branch ends in alpha, and where it turns from a minimum into a saddle. In omega: `baseline.diverges_at`."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -144,7 +144,7 @@ def stability_limit(
 
 
 def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quadrature: int) -> Measured:
-    """Return up to which alpha a branch is a minimum: it ends there, or becomes a saddle before.
+    """Return the spinodal of a branch, up to which alpha it is a minimum: it ends there, or becomes a saddle before.
 
     Args:
         branch: "semantic", of which the lower border is meant, or "positional", of which the upper one is

@@ -17,11 +17,11 @@ from ..errors import BadInput
 from ..task import Task
 from .kernels import general, two_tokens
 from .quadrature import over_scrambles
-from .setting import Hats, Setting, cholesky, largest_eigenvalue, mix, solve_linear, weights
+from .setting import Hats, Setting, cholesky, largest_eigenvalue, mean_weights, mix, solve_linear
 
 # Bounds that no fixed point meets: they only keep a wild step of a solver where the equations make sense.
 UNTOLD = 1e-9  # least share of the teacher's field that the student's does not tell
-NARROWEST = 1e-12  # q, in units of the teacher's
+LEAST_Q = 1e-12  # q, in units of the teacher's
 
 
 class Scalars(NamedTuple):
@@ -65,9 +65,9 @@ class Averages(NamedTuple):
     Sums over tokens are over those of one law; for independent tokens c = 1, and with one column g = (h* - w)/V.
     """
 
-    power: Any  # E[g^T c g] (k, r, r)
+    power: Any  # E[g^T c g] (k, r, r): q_hat over alpha
     student_noise: Any  # E[g^T x] (k, r, r)
-    pull: Any  # E[g^T u] (r,)
+    pull: Any  # E[g^T u] (r,): m_hat over alpha
     teacher_noise: Any  # E[g^T z] (k, r, t)
     teacher_pull: Any  # E[g^T l] (r,), with the displacements l of y_1 by clusters
     fitted_loss: Any  # E[ell(h*)]
@@ -208,9 +208,9 @@ def conjugates(setting: Setting, alpha: float, overlaps: Overlaps, averages: Ave
 
 def update(setting: Setting, hats: Hats) -> Overlaps:
     """Return the overlaps after one step, from the conjugates (Eq. 8)."""
-    moments, shares = weights(setting, hats), setting.shares.T
+    moments, shares = mean_weights(setting, hats), setting.shares.T
     m = setting.spectrum.weights @ moments.encoding
-    q, least = mix(shares, moments.square), NARROWEST * setting.task.sigma**2
+    q, least = mix(shares, moments.square), LEAST_Q * setting.task.sigma**2
     q = np.maximum(q, least) if q.shape[-1] == 1 else q + least * np.eye(q.shape[-1])  # definite, as it should be
     return Overlaps(q, m, mix(shares, moments.teacher), mix(shares, moments.response))
 
@@ -222,12 +222,12 @@ def free_energy(setting: Setting, alpha: float, overlaps: Overlaps, hats: Hats, 
     """
     coupling = (hats.q * overlaps.V - hats.V * overlaps.q).sum((-3, -2, -1)) / 2
     coupling += (hats.m * overlaps.m).sum(-1) + (hats.theta * overlaps.theta).sum((-3, -2, -1))
-    return alpha * moreau + coupling + weights(setting, hats).energy @ setting.spectrum.weights
+    return alpha * moreau + coupling + mean_weights(setting, hats).energy @ setting.spectrum.weights
 
 
 def penalty(setting: Setting, hats: Hats):
     """Return the penalty of the weights, over d."""
-    return weights(setting, hats).penalty @ setting.spectrum.weights
+    return mean_weights(setting, hats).penalty @ setting.spectrum.weights
 
 
 def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages) -> tuple:
@@ -238,7 +238,7 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     of one law.
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
-    response = weights(setting, conjugates(setting, alpha, overlaps, averages)).response
+    response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response
     to_theta = np.einsum("nt,...nkl->...tkl", setting.shares * eigenvalues * teacher / setting.rho, response)
     to_m = np.einsum("n,...nkl->...kl", share * encoding, response)
     by_theta = (averages.teacher_slope - averages.student_noise) @ np.linalg.inv(cholesky(overlaps.q))

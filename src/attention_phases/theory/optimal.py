@@ -55,7 +55,7 @@ def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:
     reached = "nothing" if alpha <= weak else "all" if alpha >= exact else "part"
     q = overlap(alpha, tokens)
     coarse = overlap(alpha, tokens, nodes=(NODES[0] // 2, NODES[1] // 2))
-    return Optimal(Measured(q, abs(q - coarse)), prediction_error(task, q, tokens), reached)
+    return Optimal(Measured(q, abs(q - coarse)), estimate_error(task, q, tokens), reached)
 
 
 def thresholds_of_learning(tokens: int = 2) -> tuple[float, float]:
@@ -90,7 +90,7 @@ def _rule(tokens: int, nodes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, 
     return 2 * halves, of_u / of_u.sum(), *tensor_rule(nodes[1], 1)
 
 
-def prediction_error(task: Task, q: float, tokens: int = 2) -> Measured:
+def estimate_error(task: Task, q: float, tokens: int = 2) -> Measured:
     """Return the test error of the prediction E[Y | w], with w the fields of an estimate of squared cosine q.
 
     It is ``sigma^2/L`` times the summed variance of the entries of Y given w: half the mean square difference between

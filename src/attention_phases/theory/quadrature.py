@@ -18,7 +18,7 @@ from numba import config
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import ndtri
 
-from ..errors import BadInput, check_count
+from ..errors import BadInput, check_count, check_memory
 
 SCRAMBLES = 16
 # Points a scramble where the caller names no number: on the kernel of two tokens, and on the general one, which is
@@ -53,6 +53,8 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     if points & (points - 1):
         raise BadInput("points", points, "a power of two >= 16")
     scrambles = check_count("scrambles", scrambles, at_least=4)
+    name, value = ("points", points) if points > scrambles else ("scrambles", scrambles)
+    check_memory(name, value, 8 * scrambles * points * dimensions)
     normal = np.empty((scrambles, points, dimensions))
     seeds = np.random.SeedSequence(check_count("seed", seed, at_least=0)).spawn(scrambles)
     for net, of_scramble in zip(normal, seeds):

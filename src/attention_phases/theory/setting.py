@@ -16,7 +16,7 @@ from ..errors import BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
 from ..task import Cluster, Task
 
-TINY = 1e-300  # a branch that ends has no field
+TINY = 1e-300  # against 0/0: a branch that ends has no field
 SOFTEST = 1e-3  # least stiffness in units of lambda, which no fixed point has: it only tames a wild step of a solver
 
 
@@ -35,12 +35,12 @@ class Setting:
 
     The L tokens have one law, k = 1, or each its own, k = L; the teacher has t columns.
 
-    fast: whether the kernel of two tokens serves where it can
+    general: by the general kernel, even where that of two tokens serves; `fast` says whether that does
     """
 
     task: Task
     architecture: Architecture = STANDARD
-    fast: bool = True
+    general: bool = False
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
@@ -68,7 +68,8 @@ class Setting:
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
             raise BadInput("clusters", len(choices), "displaced along the encoding alone beside other structure")
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
-        self.fast &= self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
+        standard = self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
+        self.fast = standard and not self.general
         self.shares = weights[:, None] * eigenvalues  # (n, k), of the directions in an average that carries Sigma
         self.rho = self.shares.T @ teacher  # (k, t), variances of the teacher's fields: its columns are independent
 
@@ -90,7 +91,7 @@ class Setting:
 
 
 class Hats(NamedTuple):
-    """The conjugates of the overlaps (Eq. 7), shaped like them; a first axis of each may count scrambles."""
+    """The conjugates q_hat, ... of the overlaps (Eq. 7), shaped like them; a first axis of each may count scrambles."""
 
     q: Any
     m: Any
@@ -98,7 +99,7 @@ class Hats(NamedTuple):
     V: Any
 
 
-class Weights(NamedTuple):
+class MeanWeights(NamedTuple):
     """Means over the weights of a direction, for each of n groups of directions."""
 
     response: Any  # dW/dB (n, r, r)
@@ -109,7 +110,7 @@ class Weights(NamedTuple):
     energy: Any  # of what the weights minimise (n,)
 
 
-def weights(setting: Setting, hats: Hats) -> Weights:
+def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:
     """Return the means over the weights, with the ridge penalty alone for any number of columns."""
     if setting.task.l1:
         return _shrunk_weights(setting, hats)
@@ -123,7 +124,7 @@ def weights(setting: Setting, hats: Hats) -> Weights:
     shifted = X @ field
     square = shifted @ X
     trace, energy = (matrix.trace(axis1=-2, axis2=-1) / 2 for matrix in (square, shifted))
-    return Weights(X, square, (X @ places)[..., 0], X @ along, lam * trace, -energy)
+    return MeanWeights(X, square, (X @ places)[..., 0], X @ along, lam * trace, -energy)
 
 
 def mix(shares: np.ndarray, matrices: np.ndarray) -> np.ndarray:
@@ -142,7 +143,7 @@ def _shrunk_weights(setting, hats):
     others = _soft(mean, q, task.l1)
     own = _soft(mean, q + theta**2 * teacher / task.density, task.l1)  # where the teacher's entry is not zero
     kept, shrunk, size, square = (task.density * a + (1 - task.density) * b for a, b in zip(own, others))
-    return Weights(
+    return MeanWeights(
         response=(kept / D)[..., None, None],
         square=(square / D**2)[..., None, None],
         encoding=(shrunk * np.sqrt(encoding) / D)[..., None],

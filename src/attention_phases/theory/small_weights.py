@@ -23,7 +23,7 @@ from .quadrature import gaussian_points
 
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
 PLACES = np.geomspace(1e-5, 1, 1000, endpoint=False)  # of the resolvent at which the edge of the bulk is looked for
-POINTS, SCRAMBLES = 2**10, 8  # of a quadrature
+POINTS, NETS = 2**10, 8  # of a quadrature
 CONTOUR, ITERATIONS = 32, 60  # points around the upper half of the spectrum, and iterations for the resolvent there
 
 
@@ -106,7 +106,7 @@ class Beginning(NamedTuple):
 
 def beginnings(task: Task, alpha: float, points: int = POINTS) -> list[Beginning]:
     """Return the beginning as each scramble of a quadrature has it: the spread of what they say gives its error."""
-    return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, SCRAMBLES, dimensions=2)]
+    return [Beginning(task, alpha, *rows(task, net.T)) for net in gaussian_points(points, NETS, dimensions=2)]
 
 
 def growth_rates(task: Task, alpha: float, points: int = POINTS) -> dict[str, Measured]:

@@ -117,7 +117,7 @@ def gains_of_columns(
     The copies differ as what they do not share with the teacher is distributed, by ``D`` in proportion to
     ``q - theta theta^T/rho``, and the gain is of its trace. Tokens of one law.
     """
-    setting, r = Setting(task, architecture, fast=False), architecture.rank
+    setting, r = Setting(task, architecture, general=True), architecture.rank
     overlaps = overlaps if isinstance(overlaps, Overlaps) else Overlaps.of(*overlaps)
     (q,), m, (theta,), (V,) = overlaps
     c = architecture.correlations

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.
-THRESHOLDS = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
+COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
 # Points a scramble to find the crossing, and to come so near that one step on all points ends it.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
 # In alpha: where Newton's method takes over, the step that ends it on some of the points, and on all.
-ROUGH, NEAR, SETTLED = 2e-2, 5e-2, 3e-3
+ROUGH_STEP, NEAR_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
 NEWTON_STEPS = 6
 
 
@@ -47,7 +47,7 @@ class Threshold:
         return not isnan(self.alpha.value)
 
 
-NONE = Threshold(UNKNOWN, {})
+NOWHERE = Threshold(UNKNOWN, {})
 
 
 class Gap(NamedTuple):
@@ -90,7 +90,7 @@ def threshold(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
-    near: Threshold = NONE,
+    near: Threshold = NOWHERE,
     architecture: Architecture = STANDARD,
     report: Callable[[int], object] | None = None,
 ) -> Threshold:
@@ -111,7 +111,7 @@ def threshold(
         report: called with the points of each evaluation, which cost about as much time
     """
     check_kind("near", near, Threshold)
-    branches = THRESHOLDS[check_choice("kind", kind, tuple(THRESHOLDS))]
+    branches = COMPARED_BRANCHES[check_choice("kind", kind, tuple(COMPARED_BRANCHES))]
     fast = Setting(task, architecture).fast
     if kind == "second" and not (architecture.rotates and len(task.teachers) > 1):
         raise BadInput("kind", kind, "critical or linear, but for students of rank 2 and several teachers")
@@ -144,7 +144,7 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
             solutions, step = gap.solutions, gap.value / gap.slope
             alpha = max(alpha - step, SMALLEST)
             # Newton's next step would be of the order of this one squared.
-            settled = abs(step) <= (SETTLED if count == points else NEAR)
+            settled = abs(step) <= (LAST_STEP if count == points else NEAR_STEP)
             if settled or not gap.exists:
                 break
     if not (settled and gap.exists):
@@ -154,7 +154,7 @@ def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
 
 
 def _search(gap_at: GapAt, points: int) -> Threshold:
-    """A guess, to `ROUGH`, of where the gap falls through zero; none, and the reason, if it does not fall.
+    """A guess, to `ROUGH_STEP`, of where the gap falls through zero; none, and the reason, if it does not fall.
 
     The sign change is looked for between neighbours of a doubling grid, whose steps are too long to follow a branch.
     """
@@ -188,7 +188,7 @@ def _bisect(gap_at: GapAt, points: int, left: Gap, right: Gap) -> Threshold:
             known[alpha] = gap_at(alpha, points, [*known.values()][-1].solutions)
         return known[alpha].value
 
-    alpha = float(brentq(value_at, left.alpha, right.alpha, xtol=ROUGH))  # pyright: ignore[reportArgumentType]
+    alpha = float(brentq(value_at, left.alpha, right.alpha, xtol=ROUGH_STEP))  # pyright: ignore[reportArgumentType]
     return Threshold(Measured(alpha, nan), [*known.values()][-1].solutions)
 
 
@@ -220,12 +220,12 @@ def seen_between(kind: str, branches: Mapping[str, Mapping[float, Solution]], ba
 
     The solutions are branches[branch][alpha], `baseline` is the test error of the linear model.
     """
-    compared = THRESHOLDS[kind]
+    compared = COMPARED_BRANCHES[kind]
     alphas = sorted(set.intersection(*(set(branches[branch]) for branch in compared)))
     gaps = [Gap.of({branch: branches[branch][alpha] for branch in compared}, baseline) for alpha in alphas]
     crossings = falls(np.array(alphas), np.array([gap.value for gap in gaps]))
     if not len(crossings):
-        return NONE
+        return NOWHERE
     alpha = float(crossings[-1])
     nearest = min(gaps, key=lambda gap: abs(gap.alpha - alpha))
     return Threshold(Measured(alpha, nan), nearest.solutions)

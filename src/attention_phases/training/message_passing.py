@@ -32,9 +32,9 @@ from ..theory.stability import modes
 from .optimizers import start_weights
 from .trials import measure
 
-STEPS, TOLERANCE = 1000, 1e-12  # of the relative change of Q in one iteration
+STEPS, STILL = 1000, 1e-12  # of the relative change of Q in one iteration
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
-SPARE, POINTS = 0.25, 2**10  # of the way from the least damping to 1; a scramble, for the modes
+SPARE, MODE_POINTS = 0.25, 2**10  # of the way from the least damping to 1; a scramble, for the modes
 
 
 class State(NamedTuple):
@@ -133,11 +133,11 @@ def enough_damping(task: Task, alpha: float, start: str) -> float:
     least = 0.0
     for branch in named:
         try:
-            solution = solve(task, alpha, branch, POINTS)
+            solution = solve(task, alpha, branch, MODE_POINTS)
         except (ArithmeticError, np.linalg.LinAlgError):  # parameters so extreme that theory is silent
             continue
         if solution.converged:
-            values, _ = modes(task, alpha, branch, solution.overlaps, POINTS)
+            values, _ = modes(task, alpha, branch, solution.overlaps, MODE_POINTS)
             values = np.append(values, min(solution.gain, 0.0))
             least = max(least, *((np.abs(values) ** 2 - 1) / np.abs(1 - values) ** 2))
     return float(least + SPARE * (1 - least))
@@ -239,11 +239,11 @@ def iterate(
         return point.named | {"V": state.V, "change": change}
 
     history = [measured(state, np.inf)]
-    while len(history) <= steps and history[-1]["change"] > TOLERANCE:
+    while len(history) <= steps and history[-1]["change"] > STILL:
         new = damped(state, step(task, data, state), damping)
         change = np.linalg.norm(new.weights - state.weights) / np.linalg.norm(new.weights)
         state = new
         history.append(measured(state, float(change)))
         if report:
             report(len(history) - 1, float(change))
-    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= TOLERANCE)
+    return Run(state, pd.DataFrame(history).rename_axis("iteration"), history[-1]["change"] <= STILL)

@@ -19,8 +19,8 @@ from ..model.architectures import FORMS
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
 # Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
 # valley.
-NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
-ENCODED = 0.3  # weights of the start "encoding"
+START_NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
+ENCODING_START = 0.3  # weights of the start "encoding"
 GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
@@ -60,7 +60,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         teachers = teachers[1:]
     apart = start == "mixed" or (start == "semantic" and len(teachers) > 1)
     exchangeable = len(score) > 1 and (score == score[::-1, ::-1]).all() and not apart
-    noise = NOISE["random"] if exchangeable else NOISE.get(start, 0.0)
+    noise = START_NOISE["random"] if exchangeable else START_NOISE.get(start, 0.0)
 
     def drawn(size: float) -> Tensor:
         return torch.from_numpy(size * rng.standard_normal(d, dtype=np.float32)).to(teachers)
@@ -72,7 +72,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
         elif start.endswith(("semantic", "second")) or (start == "mixed" and column == 0):
             weights = teachers[min(column, len(teachers) - 1)].clone()
         else:
-            weights = torch.full_like(teachers[0], ENCODED if start == "encoding" else d**-0.5)
+            weights = torch.full_like(teachers[0], ENCODING_START if start == "encoding" else d**-0.5)
         vectors.append(weights + drawn(noise) if noise else weights)
     if FORMS[form].value == "pair":
         vectors += [torch.zeros_like(teachers[0]), drawn(1.0)]
@@ -140,7 +140,7 @@ def fit(
     seconds = (time.perf_counter() - began) / len(ends)
     risk, tolerance, fits = with_l1(risk, l1), settings.get("tolerance", LBFGS_TOLERANCE), []
     for weights, count in zip(ends, steps):
-        value, gradient = risk(data, weights[None], lam)  # alone: who is beside it changes no digit
+        value, gradient = risk(data, weights[None], lam)  # one at a time: the others must not change its digits
         size = torch.linalg.vector_norm(gradient).item()
         fits.append(Fit(weights, value.item() / data.d, size, count, seconds, size <= tolerance))
     return fits

@@ -16,7 +16,7 @@ from ..model.architectures import Architecture
 from ..model.sentences import draw
 from ..task import Task
 
-STEPS = 500
+RECOVERY_STEPS = 500
 SETTLED = 1e-8  # change of the estimate in one step, in units of the teacher's size
 CERTAIN = 1e-12  # variance of a weight at which the teacher is known
 MISREAD = 1e-3  # error of fields, in units of their size, that rounding of the labels may make
@@ -58,7 +58,7 @@ def recover(task: Task, alpha: float, d: int, rng: np.random.Generator, tokens: 
     rows = xi.reshape(-1, d) / (task.sigma * d**0.5)
     weights, V, forces = START * rng.standard_normal(d), 1.0, np.zeros_like(y)
     change, made = np.inf, 0
-    while made < STEPS and change > SETTLED and V > CERTAIN:
+    while made < RECOVERY_STEPS and change > SETTLED and V > CERTAIN:
         w = (rows @ weights).reshape(y.shape) - V * forces
         sign = np.tanh((y * w).sum(0) / V)
         forces = (y * sign - w) / V

@@ -12,7 +12,7 @@ from ...machine import njit
 
 MAX_STEPS = 100
 FLAT = 0.3  # in units of A: a lower minimum can be born close to one with less curvature in some direction only
-LONGEST = 1.0  # offset of a start from w, along one field
+LONGEST_OFFSET = 1.0  # offset of a start from w, along one field
 APART = 1e-3  # a descent that comes this close to a minimum ends there
 SHORTEST = 0.2  # where the global minimum is known to be nearer than this to w, no other start is tried
 
@@ -241,7 +241,7 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
     for i in range(len(w)):
         for side in (1.0, -1.0):
-            offset = min(LONGEST, reach[i] * sqrt(2.0 * max(values[0], 0.0)))
+            offset = min(LONGEST_OFFSET, reach[i] * sqrt(2.0 * max(values[0], 0.0)))
             if offset < SHORTEST:
                 continue
             h[:] = w

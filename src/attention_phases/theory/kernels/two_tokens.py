@@ -14,7 +14,7 @@ from ...machine import njit
 NARROWEST = 0.5  # least (h_1 - h_2)^2 of a start: the scores of equal fields are zero
 MAX_STEPS = 100
 APART = 1e-3  # a descent that comes this close to a minimum ends there
-NONE = (np.nan, np.nan, np.inf)  # no minimum
+NO_MINIMUM = (np.nan, np.nan, np.inf)  # no minimum
 # A lower minimum is born close to one in a flat valley: while the overlaps change by 5 %, only where the smallest
 # curvature of the objective is below this share of 1/V.
 FLAT = 0.3
@@ -137,8 +137,8 @@ def search(w1, w2, t1, t2, V, variance):
         t1, t2: what S_11 and S_22 should be
         V, variance: sigma^2 chi and sigma^2
     """
-    other = NONE
-    best = descend(w1, w2, NONE, w1, w2, t1, t2, V, variance)
+    other = NO_MINIMUM
+    best = descend(w1, w2, NO_MINIMUM, w1, w2, t1, t2, V, variance)
     for h1, h2 in starts(w1, w2, t1, t2):
         minimum = descend(h1, h2, best, w1, w2, t1, t2, V, variance)
         if minimum[2] < best[2]:
@@ -154,7 +154,7 @@ def follow(kept, w1, w2, t1, t2, V, variance):
 
     The second start may be NaN. If that minimum is in a flat valley, they are of what a search finds instead.
     """
-    best = descend(kept[0, 0], kept[0, 1], NONE, w1, w2, t1, t2, V, variance)
+    best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
         other = descend(kept[1, 0], kept[1, 1], best, w1, w2, t1, t2, V, variance)
         if other[2] < best[2]:

@@ -25,7 +25,7 @@ RADII, ANGLES = 3, 6  # of the inner points
 FEW = 2**9  # points a scramble on which derivatives are taken
 MORE = 4 * FEW  # if these lead nowhere, as close to where the gap closes
 CHORDS = 12  # steps on all points at most
-LONGEST = 1.0  # step of a coordinate
+LONGEST_STEP = 1.0  # step of a coordinate
 
 
 class Valley(NamedTuple):
@@ -325,5 +325,5 @@ def _by_chords(model, x, slopes, net):
         )
         if root.settled or not np.isfinite(left).all():
             break
-        x = x - left / max(1.0, np.abs(left).max() / LONGEST)
+        x = x - left / max(1.0, np.abs(left).max() / LONGEST_STEP)
     return root

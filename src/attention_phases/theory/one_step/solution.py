@@ -102,7 +102,7 @@ def one_step(
 
     Args:
         branch: "semantic" or "positional"
-        y: conjugate to the risk, >= 0. At 0 nothing is weighted: q1 and the other overlaps are the replica-symmetric
+        y: Parisi parameter, conjugate to the risk, >= 0. At 0 q1 and the other overlaps are the replica-symmetric
             ones, and sqrt(2 gap/q1) is the distance at which two copies of message passing settle.
         points, scrambles, seed: quadrature of the outer fields, see `gaussian_points`; by default `usual_points` of
             "one step". The noise of Phi grows with y: where Phi gains less than about 5e-7 the maximum is not seen
