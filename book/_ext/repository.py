@@ -1,4 +1,5 @@
-"""Links to the repository and to Binder, where BOOK_REPOSITORY or GITHUB_REPOSITORY (owner/name) says its address.
+"""Links to the repository and to Binder, where BOOK_REPOSITORY, CITATION.cff or GITHUB_REPOSITORY (owner/name) says its
+address; the version and the date of the build in the header.
 
 The workflows of GitHub set the second one, so that a published book has its address in its BibTeX entry and at the foot
 of its pages too.
@@ -6,6 +7,7 @@ of its pages too.
 
 import os
 import re
+import time
 from pathlib import Path
 
 import yaml
@@ -26,12 +28,16 @@ def setup(app):
 
 def set_address(app, config):
     """Tell the theme, which makes the buttons and the foot, and where the published book has its picture."""
-    (paper,) = yaml.safe_load(Path(app.srcdir, "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    citation = yaml.safe_load(Path(app.srcdir, "CITATION.cff").read_text(encoding="utf-8"))
+    (paper,) = citation["references"]
     authors = [f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"]]
-    cited = {"authors": ", ".join(authors), "year": paper["year"], "url": paper["url"]}
+    built = time.strftime("%d %B %Y", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))))
+    cited = {"authors": ", ".join(authors), "version": citation["version"], "built": built.lstrip("0")}
+    cited |= {"year": paper["year"], "url": paper["url"]}
     config.html_context = {**config.html_context, "paper": cited}
     owned = os.environ.get("GITHUB_REPOSITORY")
-    if url := os.environ.get("BOOK_REPOSITORY") or (owned and f"https://github.com/{owned}"):
+    known = os.environ.get("BOOK_REPOSITORY") or citation.get("repository-code")
+    if url := known or (owned and f"https://github.com/{owned}"):
         binder = {"binderhub_url": "https://mybinder.org", "notebook_interface": "jupyterlab"}
         buttons = {"use_repository_button": True, "use_source_button": True, "launch_buttons": binder}
         config.html_theme_options |= {"repository_url": url, "repository_branch": "main", **buttons}
