@@ -109,16 +109,25 @@ class Candidate(NamedTuple):
 
 
 def candidates(name):
-    """Of each stored cell: what it asks for but sizes, and for its form the columns and kinds of rows."""
-    for text, rows in stored(name).groupby("cell"):
-        asked, kind = json.loads(text), TYPES[name].__name__
-        form, named = asked.get("form"), set(rows["what"]) if "what" in rows else set()
-        shows = {(kind, key, str(kind_of(value))) for key, value in asked.items() if key not in SIZES}
-        shows |= {(kind, form, shown) for shown in (*rows.dropna(axis="columns", how="all"), *named)}
-        shows |= {(kind, form, "exchanged", asked.get("data_seed") != asked.get("start_seed"))}
+    """Of each stored cell: what it asks for but sizes, and the columns and kinds of rows.
+
+    Theory is dear, and all forms share the code of a line: each form once, and each column once. Copies of every form
+    are beside explicit ones in `test_message_passing`.
+    """
+    kind, rows = TYPES[name].__name__, stored(name)
+    filled, seconds = rows.notna().groupby(rows["cell"]).any(), rows.groupby("cell")["cell_seconds"].first()
+    kinds_of_rows = rows.groupby("cell")["what"].unique() if "what" in rows else {}
+    for text, columns in filled.iterrows():
+        asked = json.loads(text)
+        form = None if kind in DEAR else asked.get("form")
+        columns = columns[columns].index.difference([*asked])
+        shows = {(kind, form, shown) for shown in (*columns, *kinds_of_rows.get(text, ()))}
+        if "Copies" not in kind:
+            shows |= {(kind, key, str(kind_of(value))) for key, value in asked.items() if key not in SIZES}
         if kind not in DEAR:
             shows |= {name, (kind, form, asked.get("optimizer"), str(asked.get("starts")))}
-        yield Candidate(name, text, rows["cell_seconds"].iloc[0], shows)
+            shows.add((kind, "exchanged", asked.get("data_seed") != asked.get("start_seed")))
+        yield Candidate(name, text, seconds[text], shows)
 
 
 @cache
