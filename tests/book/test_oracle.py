@@ -212,16 +212,15 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
     kept |= {name: decode(by_phase["weights"][after]) for name, after in (("trained", "adam"), ("final", "sgd"))}
     kept["displaced"] = kept["trained"].copy()
     transformer.displace(kept["displaced"], np.random.default_rng(of_noise))
-    again = [row for row in counting.measure(cell, kept)]
-    stored = rows[rows["what"] != "epoch"]
+    again, stored = pd.DataFrame(counting.measure(cell, kept)), rows[rows["what"] != "epoch"]
     for column in MEASURED:
-        values = pd.Series([row.get(column) for row in again], stored.index)
+        values = again[column].set_axis(stored.index)
         if column in ("distance", "of_zeros", "by_position", "by_token"):
             assert stored[column].to_numpy(float) == pytest.approx(
                 values.to_numpy(float), rel=1e-9, abs=1e-9, nan_ok=True
             )
         else:
-            assert (stored[column].astype(object).fillna("") == values.fillna("")).all(), column
+            assert stored[column].dropna().tolist() == values.dropna().tolist(), column
     epochs, test = rows[rows["what"] == "epoch"].set_index("epoch"), counting.data(cell)[1]
     for epoch, flat in ((cell.adam_epochs, kept["trained"]), (cell.adam_epochs + cell.sgd_epochs, kept["final"])):
         tensors, pair = transformer.as_tensors(flat, torch.float64), (torch.from_numpy(part) for part in test)
