@@ -16,7 +16,7 @@ import torch
 
 from attention_book.experiments import GRIDS, convergence, counting, grid
 from attention_book.experiments.cells import COUNTING, CountingCell, work
-from attention_book.experiments.verification import check_cell, recompute
+from attention_book.experiments.verification import agree, check_cell, recompute
 from attention_book.paths import DATA
 from attention_book.store import provenance
 from attention_book.store.parquet import decode, load
@@ -24,6 +24,8 @@ from attention_book.store.provenance import restore
 from attention_phases import Task
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
+from attention_phases.theory import solve
+from attention_phases.theory.branches import as_row
 from attention_phases.training.message_passing import damped, limiting, start_state, step
 
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
@@ -48,11 +50,13 @@ NOT_REPEATED = {  # columns that no test computes again, by kind of cell
     "SearchCell": {
         "hops": "how many hops lead lower, over a whole search, is decided by rounding",
         "aligned": "that of the minimum in which rounding ends the search",
+        "temperature": "of a search by annealing, whose end rounding decides",
     },
     "MessagePassingCell": {
         "change": "of what does not settle: that of one run",
         "apart": "of copies that do not settle: that of one run",
     },
+    "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_lines` has it by hand"},
     "ExchangedCell": {"letter": "of letters told equally wrong, rounding decides which is the worst"},
 }
 
@@ -175,9 +179,29 @@ def test_every_stored_column_is_computed_again_or_it_is_known_why_not(name):
     cells = [stored(cell.name).set_index("cell").loc[[cell.cell]] for cell in of_kind(kind)]
     again = {"cell"}.union(*(rows.dropna(axis="columns", how="all") for rows in cells))
     reasons = NOT_REPEATED.get(kind, {})
-    assert set(TYPES[name].kind.unrepeatable) == reasons.keys()
-    columns = set(pq.read_schema(DATA / f"{name}.parquet").names) - {*provenance.COLUMNS}
-    assert columns - reasons.keys() - (MEASURED if kind == "CountingCell" else set()) <= again
+    assert set(TYPES[name].kind.unrepeatable) <= reasons.keys()
+    again |= MEASURED.keys() if kind == "CountingCell" else OF_TEACHERS if name == "two_teachers_theory" else set()
+    assert set(pq.read_schema(DATA / f"{name}.parquet").names) <= {*again, *reasons, *provenance.COLUMNS}
+
+
+OF_TEACHERS = {"teachers", *(f"teacher_{k}{error}" for k in "12" for error in ("", "_error"))}
+
+
+@pytest.mark.slow
+def test_stored_solutions_of_two_teachers_are_found_again():
+    """Each alone, as their lines are long."""
+    rows = stored("two_teachers_theory")
+    cell = restore(TYPES["two_teachers_theory"], rows["cell"].iloc[0])
+    rows = rows[
+        (rows["cell"] == rows["cell"].iloc[0]) & (rows["alpha"] == cell.alphas[-1]) & rows["what"].isin(cell.branches)
+    ]
+    assert set(rows["what"]) == set(cell.branches) and rows["teacher_2"].notna().all()
+    size = cell.points, cell.scrambles, cell.seed
+    for row in rows.to_dict("records"):
+        found = as_row(cell.task, solve(cell.task, row["alpha"], row["what"], *size, architecture=cell.architecture))
+        assert found.keys() > OF_TEACHERS - {"teachers"}
+        for column, value in found.items():
+            assert value != value or agree(row[column], value, *cell.kind.tolerances[column]), column
 
 
 # At the end of a run of the counting task: how far rounding carries it, as COUNTING after an epoch of the paper's size.
@@ -217,7 +241,7 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
         values = again[column].set_axis(stored.index)
         if column in ("distance", "of_zeros", "by_position", "by_token"):
             assert stored[column].to_numpy(float) == pytest.approx(
-                values.to_numpy(float), rel=1e-9, abs=1e-9, nan_ok=True
+                values.to_numpy(float), rel=1e-6, abs=1e-6, nan_ok=True
             )
         else:
             assert stored[column].dropna().tolist() == values.dropna().tolist(), column
