@@ -54,7 +54,7 @@ format: $(READY)  ## give code and notebooks the form that `make check` asks for
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
 	$(BIN)/basedpyright
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone" --ignore=tests/reference
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "(fast or not slow) and not alone" --ignore=tests/reference
 
 # Tests of the built book.
 PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py)

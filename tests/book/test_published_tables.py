@@ -134,6 +134,17 @@ def test_scores_by_hand():
     assert tables.standard_scores(row(instances=10, runs=10, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
 
 
+def test_scores_of_two_sides_of_different_size_by_welch():
+    """4 data sets or runs that scatter widely and 24 that do not: each side by its own size and degrees of freedom."""
+    own = {"instances": 4, "ours": 2.0, "ours_error": 0.3}
+    freedom = (0.09 + 0.01) ** 2 / (0.09**2 / 3 + 0.01**2 / 23)
+    expected = pytest.approx(norm.isf(t.sf(1 / 0.1**0.5, freedom)), abs=0.005)
+    assert tables.standard_scores(row(**own))[0] == expected
+    assert tables.standard_scores(row(ours=2.0, runs=4, spread=0.6))[0] == expected
+    alike = norm.isf(t.sf(1 / (0.3 * (1 + 4 / 24) ** 0.5), 3))  # theirs, of 24 runs, taken to scatter as ours
+    assert tables.standard_scores(row(**own, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
+
+
 def test_scores_of_few_runs_are_normal_and_plain_ratios_are_not():
     rng = np.random.default_rng(2)
     mine, others = rng.normal(size=(20_000, 10)), rng.normal(size=(20_000, 24))

@@ -4,8 +4,8 @@
 
 A reference holds, for each code cell, the words of its tables and the data of its figures. It must say the same on
 every machine. What amplifies rounding, such as a training, is therefore not repeated here: the notebooks read its
-results from `results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes a cell of each
-experiment again, and compares it within its tolerances. A cell that trains before the reader's eyes has nbval's tag
+results from `results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes cells of each
+kind again, and compares them within their tolerances. A cell that trains before the reader's eyes has nbval's tag
 `nbval-ignore-output`: it has to run, and what it says is no part of the reference.
 """
 

@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kstest, norm, t
+from scipy.special import ndtri, stdtr
 
 from attention_phases.measured import Measured
 from attention_phases.task import Task
@@ -111,8 +111,8 @@ def standard_scores(compared):
     other = (compared["spread"] ** 2 / runs).where(~alike, own * instances / runs)
     freedom = (own + other) ** 2 / (own**2 / (instances - 1) + other**2 / (runs - 1))
     ratio = (compared["ours"] - compared["published"]) / np.sqrt(own + other)
-    tail = t.sf(ratio.abs(), freedom.where(~alike, instances - 1))
-    return (np.sign(ratio) * norm.isf(tail)).round(2)
+    tail = stdtr(freedom.where(~alike, instances - 1), -ratio.abs())
+    return (-np.sign(ratio) * ndtri(tail)).round(2)
 
 
 def summary(compared):
@@ -121,6 +121,8 @@ def summary(compared):
     `p` is the smallest of the Kolmogorov-Smirnov probabilities of the starts against a standard normal number, times
     the number of starts: cells of one start are independent of each other.
     """
+    from scipy.stats import kstest  # slow to import
+
     scores = compared["z"].abs()
     where = [compared["figure"].astype(str), compared["quantity"].astype(str)]
     columns = {"numbers": scores.groupby(where).size(), "median": scores.groupby(where).median()}
