@@ -37,7 +37,7 @@ from attention_phases.records import canonical
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
 DRAWN = (WIDE, READOUT)  # which say what the picture and the CSV say
-ROWS = 20  # of a figure's data that are kept, at most: every second one, every third one, ...
+ROWS = 12  # of a figure's data that are kept, at most: every second one, every third one, ...
 DIGITS = 6  # of a number in a figure's data
 SHARE = 0.01  # of a number that trainings gave, if it has no error; instruction sets changed a millionth
 LONG = re.compile(r'[^\s"]{200,}')
@@ -67,9 +67,8 @@ def _lines(kind, text):
     lines = [line for line in text.splitlines() if line.strip()]
     if kind != "text/csv":
         return lines
-    about = [line for line in lines if line.startswith("#")]
-    header, *rows = lines[len(about) :]
-    return [*about, header, f"{len(rows)} rows", *rows[:: 1 + (len(rows) - 1) // ROWS]]
+    header, *rows = (line for line in lines if not line.startswith("#"))
+    return [header, f"{len(rows)} rows", *rows[:: 1 + (len(rows) - 1) // ROWS]]
 
 
 def _digest(text):

@@ -63,9 +63,12 @@ def _told(part, owner, names):
         return part.get_text() and (_look(part, names), f"{_quoted(part)} {_corner(part, owner)}")
     if isinstance(part, (Axes, Axis, Spine)):
         return None
+    if not isinstance(part, (AxesImage, Collection, Line2D, Patch)):
+        return type(part).__name__, "somewhere"
     label = part.get_label()
     name = f'"{label.removeprefix("_")}" ' if label and not UNNAMED.match(label) else ""
-    return _look(part, names), name + _extent(part, owner)
+    look = _look(part, names)
+    return look and (look, name + _extent(part, owner))
 
 
 def _look(part, names):
@@ -83,6 +86,8 @@ def _look(part, names):
                 words.append(f"in {_colour(part.get_markerfacecolor(), names)}")
         return " ".join([*words, _colour(part.get_color(), names, part.get_alpha())]) if words else ""
     kind = next((name for kind, name in KINDS.items() if isinstance(part, kind)), type(part).__name__)
+    if isinstance(part, PathCollection):
+        kind = f"{kind} of {len(part.get_paths()[0])} corners and size {part.get_sizes().mean():.1f}"
     if isinstance(part, (Collection, AxesImage)) and part.get_array() is not None:
         return f"{kind} of {_scale(part, names)}{_hatched(part)}"
     if isinstance(part, (Collection, Patch)):
