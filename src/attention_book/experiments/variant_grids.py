@@ -128,11 +128,6 @@ def powers(bases, exponent):
     return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
 
 
-def powers(bases, exponent):
-    """Powers whose last bit, which names a cell and seeds its draws, depends on no processor, as those of NumPy do."""
-    return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
-
-
 def power_law(exponent, source=0.0):
     """A task whose tokens have variances k^-exponent along the k-th of `BLOCKS` shares of the directions.
 
