@@ -7,7 +7,6 @@ stored results or the pinned versions have changed.
 """
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from attention_book.command_line.printing import about, print_anything
 from attention_book.experiments import PROFILES
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
-from attention_phases.machine import SpawnWithoutScript, end_with_parent
+from attention_phases.machine import SpawnWithoutScript, cores, end_with_parent
 
 SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 
@@ -105,7 +104,7 @@ def show(kept, profile, shown):
 def times_page(times, profile):
     """The page of seconds by notebook, with their sum."""
     rows = [f"| {title} | {seconds:.1f} |" for title, seconds in times.items()]
-    machine = f"{environment()['cpu']}, {os.cpu_count()} cores"
+    machine = f"{environment()['cpu']}, {cores()} cores"
     page = [
         "# Execution times",
         f"Profile `{profile}`, in seconds, on the machine that built this book ({machine}). Notebooks",

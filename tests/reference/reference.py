@@ -18,7 +18,6 @@ import sys
 from itertools import zip_longest
 from pathlib import Path
 
-import jupytext
 import nbformat
 from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
@@ -26,7 +25,7 @@ from papermill.parameterize import parameterize_notebook
 from attention_book import paths
 from attention_book.command_line import execution
 from attention_book.command_line.execution import with_ids
-from attention_book.command_line.parameters import marked
+from attention_book.command_line.parameters import marked, notebook_of
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.drawn import READOUT
 from attention_book.render.wide import WIDE
@@ -96,7 +95,7 @@ def write(executed):
 
 def prepared(text, values, path):
     """The notebook of a text with a profile's parameters, its reference (a path) in the place of its outputs."""
-    notebook = with_ids(jupytext.read(text))
+    notebook = with_ids(notebook_of(text))
     notebook.metadata.update(papermill={}, language_info={"name": "python", "pygments_lexer": "ipython3"})
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])  # which papermill looks through
