@@ -156,7 +156,7 @@ def run_figure(name, profile, settings, folder, quiet):
         program = [sys.executable, *silent, paths.ROOT / "book" / "page.py", done, folder]
         built = subprocess.run(program, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
+        raise NotebookError(f"{text.stem} could not be made in {folder}: {error}") from error
     if built.returncode:
         raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
     names = [
