@@ -35,21 +35,10 @@ BREAKING = ("theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional
 SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2")
 BASELINE = ("baseline",)
 
-ESTIMATES = {"q", "m", "theta", "V", "train_loss", "test_mse"}
 MEASURED = {"q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "steps", "seconds"}
 
 
 # What a command answers
-
-
-def test_theory(answer):
-    result, expected = answer(*THEORY), solve(Task(), 2.0, "semantic", 256, 4, 0)
-    more = {"free_energy", "replicon", "gain", "residual", "converged", "reason", "iterations", "stderr"}
-    assert set(result) == ESTIMATES | more
-    assert set(result["stderr"]) == ESTIMATES | {"replicon", "gain"}
-    assert result["converged"] is True and isinstance(result["iterations"], int)
-    assert {name: result[name] for name in ("q", "theta", "V")}.items() <= expected.overlaps._asdict().items()
-    assert result["test_mse"] == expected.test_mse and result["stderr"] == expected.stderr
 
 
 def test_end(answer):

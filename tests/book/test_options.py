@@ -60,13 +60,19 @@ def of_theory(options):
         return {**ground.quantities, "stderr": ground.stderr}
     net = quadrature(options)
     solution = solve(structured(options), options.alpha, options.branch, *net, architecture=architecture(options))
-    losses = {name: getattr(solution, name) for name in ("train_loss", "test_mse")}
-    return losses | {"iterations": solution.iterations, "stderr": {"test_mse": solution.stderr["test_mse"]}}
+    named = {name: np.asarray(value).tolist() for name, (value, _) in solution.named(options.sigma**2).items()}
+    errors = {name: solution.stderr[name] for name in ("train_loss", "test_mse")}
+    losses = {name: getattr(solution, name) for name in errors}
+    return named | losses | {"iterations": solution.iterations, "stderr": errors}
 
 
 def of_threshold(options):
     size = structured(options), options.kind, *quadrature(options)
     return {"calls": [str((size, architecture(options)))]}
+
+
+def of_baseline(options):
+    return {"test_mse": linear_baseline(structured(options), architecture(options))}
 
 
 def of_optimal(options):
@@ -128,65 +134,39 @@ def of_figure(options):
 
 
 class Command(NamedTuple):
-    """The smallest size at which a command shows all, what the library says of it, and values of its own options."""
+    """The smallest size at which a command shows all, and what the library says of it."""
 
     given: str
     library: object  # what the answer must have; a function of the parsed options
-    others: dict = {}  # noqa: RUF012
     at: dict = {}  # noqa: RUF012  # other arguments than `given`, by option
     idle: tuple = ()  # options of a task that are taken, so that one line suits all commands, and that do not enter
     waits: str = ""  # the unit in which its progress is told
 
 
-OTHERS = {
+OTHERS = {  # values
     **{"alpha": "2", "sigma": ".6", "matrix": "0.3,0.7;0.8,0.2", "omega": ".45", "lam": ".02", "encoding": "2"},
     **{"covariance": "0.05,0.5,1,0;0.65,0.5", "tokens": "3", "token-correlation": ".3", "points": "32", "seed": "5"},
-    **{"scrambles": "8", "d": "24", "seeds": "3", "workers": "2", "out": "elsewhere"},
+    **{"scrambles": "8", "d": "24", "seeds": "3", "workers": "2", "out": "elsewhere", "y": "300", "damping": ".6"},
+    **{"steps": "3", "scheduler": "tcp://a:1", "name": "fig07", "store": "mine.sqlite", "set": "omega=.45"},
+    **{"data": "mine", "grid": "mine.toml", "experiment": "fig15", "sample": "2", "folder": "others"},
 }
-NET = "--points 16 --scrambles 4"
-POSITIONAL = f"--alpha 2 --branch positional {NET}"
-BROKEN = f"--alpha .75 --omega .1 --branch positional {NET}"
+NET, ONE = "--points 16 --scrambles 4", "--d 16 --seeds 1"
+FOUND = f"--alpha 2 --branch positional {NET}"
+BROKEN = f"--y 100 --alpha .75 --omega .1 --branch positional {NET}"
+OF_THEORY = {"y": f"--breaking 1 {BROKEN}", "breaking": BROKEN, "architecture": FOUND}
+OF_STUDENTS = {"init": f"--architecture untied {ONE}", "optimizer": "--d 4 --seeds 1"}
 COMMANDS = {
-    "theory": Command(
-        NET,
-        of_theory,
-        {"y": "300"},
-        {"y": f"--breaking 1 --y 100 {BROKEN}", "breaking": f"--y 100 {BROKEN}", "architecture": POSITIONAL},
-        waits="average",
-    ),
+    "theory": Command(NET, of_theory, OF_THEORY, waits="average"),
     "threshold": Command(NET, of_threshold, waits="point"),
-    "baseline": Command(
-        "",
-        lambda options: {"test_mse": linear_baseline(structured(options), architecture(options))},
-        idle=("matrix", "lam", "encoding", "architecture"),
-    ),
-    "optimal": Command(
-        "--alpha .3", of_optimal, at={"seed": "--d 24 --seeds 1", "seeds": "--d 24"}, idle=("lam", "matrix")
-    ),
+    "baseline": Command("", of_baseline, idle=("matrix", "lam", "encoding", "architecture")),
+    "optimal": Command("--alpha .3", of_optimal, {"seed": ONE, "seeds": "--d 24"}, idle=("lam", "matrix")),
     "end": Command("", of_end),
-    "simulate": Command(
-        "--d 16 --seeds 1",
-        of_simulate,
-        at={"init": "--d 16 --architecture untied --seeds 1", "optimizer": "--d 4 --seeds 1"},
-        waits="data set",
-    ),
-    "gamp": Command("--d 40 --steps 5", of_gamp, {"damping": ".6", "steps": "3"}, waits="iteration"),
-    "sweep": Command(
-        "fig02 --profile smoke",
-        of_sweep,
-        {
-            "scheduler": "tcp://a:1",
-            "name": "fig07",
-            "store": "mine.sqlite",
-            "set": "omega=.45",
-            "data": "mine",
-            "grid": "mine.toml",
-        },
-        {"name": "", "grid": "", "profile": "fig02"},
-    ),
-    "verify": Command("--experiment fig07 --sample 3", of_verify, {"experiment": "fig15", "sample": "2"}, waits="cell"),
-    "published": Command("theirs", of_published, {"folder": "others"}, {"folder": ""}),
-    "figure": Command("fig02", of_figure, {"name": "fig07", "set": "omega=.2"}, {"name": ""}),
+    "simulate": Command(ONE, of_simulate, OF_STUDENTS, waits="data set"),
+    "gamp": Command("--d 40 --steps 5", of_gamp, waits="iteration"),
+    "sweep": Command("fig02 --profile smoke", of_sweep, {"name": "", "grid": "", "profile": "fig02"}),
+    "verify": Command("--experiment fig07 --sample 3", of_verify, waits="cell"),
+    "published": Command("theirs", of_published, {"folder": ""}),
+    "figure": Command("fig02", of_figure, {"name": ""}),
     "figures": Command("", lambda options: {"figures": [{"figure": name} for name in notebooks()]}),
 }
 NUMBER = re.compile(r"[-\d.e() ]+")  # of which some are seconds
@@ -263,9 +243,8 @@ def test_another_value_changes_what_is_seen_to_what_the_library_says(seen, name,
     option = action.dest.replace("_", "-")
     given = [name, *command.at.get(option, command.given).split(), "--json"]
     before = seen(*given)
-    named = command.others.get(option, OTHERS.get(option))
     choices = [str(choice) for choice in action.choices or () if choice != action.default]
-    values = [named] if named else choices
+    values = [OTHERS[option]] if option in OTHERS else choices
     assert values, f"no other value of --{option} is named"
     for value in values:
         words = [*given, *action.option_strings, value]
