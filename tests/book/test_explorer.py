@@ -365,6 +365,24 @@ def test_buttons_lead_to_both_sides_of_the_transition(explorer):
     assert page.get_by_role("button", name="No αl up to 2").is_disabled()
 
 
+CLIPBOARD = """given => Object.defineProperty(navigator, 'clipboard', {configurable: true, value: given && {
+    writeText: async text => {
+        if (given === 'denied') throw new DOMException('', 'NotAllowedError');
+        window.copied = text; }}})"""
+
+
+def test_a_link_is_copied_and_where_no_page_may_do_so_shown(open_page):
+    page, shown = open_page(PAGE), []
+    page.on("dialog", lambda dialog: shown.append((dialog.message, dialog.default_value)) or dialog.dismiss())
+    for given in (None, "denied", "works"):  # there is none on plain http
+        page.evaluate(CLIPBOARD, given)
+        assert page.locator(".explorer-copy").inner_text() == "Copy link"
+        page.locator(".explorer-copy").click()
+    link = page.evaluate("copied")
+    assert "#omega=" in link and page.locator(".explorer-copy").inner_text() == "Copied"
+    assert shown == [("This browser does not let the page copy. The link:", link)] * 2
+
+
 def test_the_explorer_is_above_the_fold(explorer):
     page, _ = explorer
     for part in (".explorer-map > svg", ".explorer-verdict", "[name=omega]", "[name=alpha]", ".explorer-panels"):

@@ -4,8 +4,8 @@
 
 A reference holds, for each code cell, the words of its tables, and of its figures the data and all that is seen. It
 must say the same on every machine. What amplifies rounding, such as a training, is therefore not repeated here: the
-notebooks read its results from `results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes cells
-of each kind again, and compares them within their tolerances. What a cell says that trains before the reader's
+notebooks read its results from `results/`, as they read `data/` at paper size. `tests/book/test_oracle.py` computes
+cells of each kind again, and compares them within their tolerances. What a cell says that trains before the reader's
 eyes, and has the tag `trains`, is compared within its errors.
 """
 
@@ -19,7 +19,6 @@ from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 
-import jupytext
 import nbformat
 from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
@@ -27,7 +26,7 @@ from papermill.parameterize import parameterize_notebook
 from attention_book import paths
 from attention_book.command_line import execution
 from attention_book.command_line.execution import with_ids
-from attention_book.command_line.parameters import marked
+from attention_book.command_line.parameters import marked, notebook_of
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.drawn import READOUT
 from attention_book.render.wide import WIDE
@@ -99,7 +98,7 @@ def write(executed):
 
 def prepared(text, values, path):
     """The notebook of a text with a profile's parameters, its reference (a path) in the place of its outputs."""
-    notebook = with_ids(jupytext.read(text))
+    notebook = with_ids(notebook_of(text))
     notebook.metadata.update(papermill={}, language_info={"name": "python", "pygments_lexer": "ipython3"})
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])  # which papermill looks through

@@ -108,7 +108,7 @@ def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
     begun = "attention_phases.machine.process_pool"
     monkeypatch.setattr(begun, lambda workers, _: pytest.fail(f"{workers} processes"))
     with pytest.raises(pytest.fail.Exception, match="2 processes"):
-        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        monkeypatch.setattr("attention_phases.machine.cores", lambda: 2)
         spread(abs, [-1, -2, -3])
     assert spread(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
 

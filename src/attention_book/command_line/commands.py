@@ -271,7 +271,8 @@ def verify(options):
 def published(options):
     """The authors' published tables beside the stored results of the same cells.
 
-    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by, the same for each figure and quantity.
+    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by: n, mean_z and the same for each figure and
+    quantity.
     """
     from ..analysis.beside_published import summary
     from ..paths import checkout
