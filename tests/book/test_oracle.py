@@ -25,7 +25,7 @@ from attention_phases import Task
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
 from attention_phases.theory import solve
-from attention_phases.theory.branches import as_row
+from attention_phases.theory.branches import row_of
 from attention_phases.training.message_passing import damped, limiting, start_state, step
 
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
@@ -198,7 +198,7 @@ def test_stored_solutions_of_two_teachers_are_found_again():
     assert set(rows["what"]) == set(cell.branches) and rows["teacher_2"].notna().all()
     size = cell.points, cell.scrambles, cell.seed
     for row in rows.to_dict("records"):
-        found = as_row(cell.task, solve(cell.task, row["alpha"], row["what"], *size, architecture=cell.architecture))
+        found = row_of(cell.task, solve(cell.task, row["alpha"], row["what"], *size, architecture=cell.architecture))
         assert found.keys() > OF_TEACHERS - {"teachers"}
         for column, value in found.items():
             assert value != value or agree(row[column], value, *cell.kind.tolerances[column]), column
