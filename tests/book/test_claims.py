@@ -432,6 +432,15 @@ CLAIMS = {
         ),
         r"its own scatters a mean of four by 0.02": lambda: round((2 / (4 * 1000)) ** 0.5, 2) == 0.02,
     },
+    "another_task": {
+        r"Each point has twelve data sets of its own": lambda: (
+            (tests := load("another_task").groupby(["alpha", "tested"], observed=True)["seed"].agg(["nunique", "sum"]))[
+                "nunique"
+            ]
+            .eq(12)
+            .all()
+        ),
+    },
     "published_tables": {
         r"Converged integrals move every printed threshold to more data": lambda: all(
             (rows["alpha"] > rows["known"]).all() for rows in stored("published_tables", "of_kind").values()

@@ -285,7 +285,12 @@ students(
 # better than the linear model. Every change has data sets of its own.
 CHANGED = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
-    "matrix": tuple(((own, other), (other, own)) for own, other in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))),
+    "matrix": (
+        ((0.55, 0.45), (0.45, 0.55)),
+        ((0.5, 0.5), (0.5, 0.5)),
+        ((0.45, 0.55), (0.55, 0.45)),
+        ((0.4, 0.6), (0.6, 0.4)),
+    ),
     "sigma": (0.25, 0.35, 0.7, 1.0),
     "encoding": (0.25, 0.5, 1.5, 2.0),
 }
