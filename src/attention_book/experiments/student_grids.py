@@ -281,16 +281,10 @@ students(
     smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
 )
 
-# Each change: what differs in the tested task. Then omega again, where no alpha lets the semantic student predict
-# better than the linear model. Every change has data sets of its own.
+# What differs in the tested task; then where no alpha lets the semantic student predict better than the linear model.
 CHANGED = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
-    "matrix": (
-        ((0.55, 0.45), (0.45, 0.55)),
-        ((0.5, 0.5), (0.5, 0.5)),
-        ((0.45, 0.55), (0.55, 0.45)),
-        ((0.4, 0.6), (0.6, 0.4)),
-    ),
+    "matrix": [((own, other), (other, own)) for own, other in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],
     "sigma": (0.25, 0.35, 0.7, 1.0),
     "encoding": (0.25, 0.5, 1.5, 2.0),
 }
@@ -299,7 +293,7 @@ TESTS += [(Task(omega=0.55), 5.0, (("omega", value),)) for value in (0.3, 0.45, 
 
 
 def _tests(data_sets, step=1):
-    """An axis "task alpha tested seed" of every so many tests."""
+    """An axis "task alpha tested seed" of every so many tests, each on data sets of its own."""
     return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..errors import BadInput, check_positive, check_real
+from ..errors import BadInput, check_kind, check_positive, check_real
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
@@ -60,6 +60,7 @@ def test_error(
         raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
     rho, m_teacher = of("rho"), of("m_teacher", 0.0)
     if trained is not None:  # the weights are the same
+        check_kind("trained", trained, Task)
         if (trained.spectrum, trained.teachers) != (task.spectrum, task.teachers):
             raise BadInput("trained", trained, "of the spectrum and the teachers of the task that is tested")
         size, strength = (task.sigma / trained.sigma) ** 2, task.encoding / trained.encoding
