@@ -110,6 +110,9 @@ COLUMNS = {
         "test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory", RATIO
     ),
     "linear_mse": Column("test error of the linear model fitted to the same data", RATIO),
+    "tested": Column("what differs in the task that is tested, as JSON: names and values"),
+    "tested_mse": Column("test error on that task, the mean over 4,000 sentences of it", RATIO),
+    "tested_linear_mse": Column("the same of the linear model fitted to the student's data", RATIO),
     "grad_norm": Column("|grad R| where training stopped", RATIO),
     "steps": Column("gradient evaluations of the training; of a cell: iterations, or those after which is measured"),
     "seconds": Column("wall time of the training; students trained together share it equally", "s"),

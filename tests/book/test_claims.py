@@ -19,6 +19,7 @@ from attention_phases.histogram import TRAIN_SHARE
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import diverges_at
+from attention_phases.training.trials import FRESH
 
 ENDS = {"semantic", "positional"}
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
@@ -124,6 +125,16 @@ def two_columns_end_by_their_start():
         and set(rows["alpha"]) == {3.0, 4.0, 5.0}
         and lines.groupby("what", observed=True)["alpha"].apply(set).tolist() == [{3.0, 4.0, 5.0}] * 2
     )
+
+
+def tested(name):
+    """Theory's errors of students on another task, by what differs in it and by student, and where they meet."""
+    compared = stored("another_task", "compared", points=256).loc[(0.3, 1.4, name), "limit"]
+    return compared.unstack("start")
+
+
+def met():
+    return stored("another_task", "met", points=256)
 
 
 def per_cent(share, error, digits=0):
@@ -423,6 +434,33 @@ CLAIMS = {
             for table in (load("recovery"), load("positions_given", optimizer="lbfgs"))
         ),
         r"its own scatters a mean of four by 0.02": lambda: round((2 / (4 * 1000)) ** 0.5, 2) == 0.02,
+    },
+    "another_task": {
+        r"Each point has twelve data sets of its own": lambda: (
+            set(load("another_task").groupby(["alpha", "tested"], observed=True)["seed"].nunique()) == {12}
+            and not load("another_task").duplicated(["alpha", "seed", "start"]).any()
+        ),
+        r"measured on 4,000 sentences": lambda: FRESH == 4000,
+        r"where the linear model is ahead of both": lambda: (
+            tested("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
+            and 0.6 < met().loc[(0.3, 1.4), "positional_met"] < 0.8
+        ),
+        r"whoever has learnt the old $A$ pays. The semantic student hardly has": lambda: (
+            (turned := tested("matrix").loc[0.4] / tested("omega").loc[0.3])["linear"] > 1.5
+            and turned["positional"] > 1.05
+            and turned["semantic"] < 1
+        ),
+        r"the semantic student's fields grow with those of the teacher": lambda: (
+            tested("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+        ),
+        r"errs more with each other strength here": lambda: (
+            tested("encoding")["positional"].min() > tested("omega").loc[0.3, "positional"]
+        ),
+        r"a fall of $\omega$ by less than a tenth is enough": lambda: met().loc[(0.3, 1.25), "linear_met"] > 0.2,
+        r"and less with more data": lambda: met().loc[0.55]["linear_met"].is_monotonic_increasing,
+        r"more data move the border up, then down again": lambda: (
+            np.sign(met().loc[0.3]["positional_met"].diff().dropna()).tolist() == [1, 1, 1, -1, -1]
+        ),
     },
     "published_tables": {
         r"Converged integrals move every printed threshold to more data": lambda: all(
