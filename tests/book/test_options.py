@@ -159,7 +159,7 @@ COMMANDS = {
     "theory": Command(NET, of_theory, OF_THEORY, waits="average"),
     "threshold": Command(NET, of_threshold, waits="point"),
     "baseline": Command("", of_baseline, idle=("matrix", "lam", "encoding", "architecture")),
-    "optimal": Command("--alpha .3", of_optimal, {"seed": ONE, "seeds": "--d 24"}, idle=("lam", "matrix")),
+    "optimal": Command(ONE, of_optimal, {"lam": "", "matrix": ""}, idle=("lam", "matrix"), waits="data set"),
     "end": Command("", of_end),
     "simulate": Command(ONE, of_simulate, OF_STUDENTS, waits="data set"),
     "gamp": Command("--d 40 --steps 5", of_gamp, waits="iteration"),

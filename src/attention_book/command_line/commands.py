@@ -131,7 +131,7 @@ def baseline(options):
 def optimal(options):
     """What any learner could reach with these sentences; with --d, by message passing on data.
 
-    JSON: q, test_mse, reached (nothing, part or all), stderr by name; with --d runs, each with its seed.
+    JSON: q, test_mse, reached (nothing, part or all), stderr by name; with --d runs: seed, q, steps, converged.
     """
     from attention_phases.theory.optimal import optimal
     from attention_phases.training.recovery import recover
