@@ -127,7 +127,7 @@ def two_columns_end_by_their_start():
     )
 
 
-def tested(name):
+def elsewhere(name):
     """Theory's errors of students on another task, by what differs in it and by student, and where they meet."""
     compared = stored("another_task", "compared", points=256).loc[(0.3, 1.4, name), "limit"]
     return compared.unstack("start")
@@ -442,19 +442,19 @@ CLAIMS = {
         ),
         r"measured on 4,000 sentences": lambda: FRESH == 4000,
         r"where the linear model is ahead of both": lambda: (
-            tested("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
+            elsewhere("omega").loc[0.6:0.8].idxmin(axis=1).eq("linear").all()
             and 0.6 < met().loc[(0.3, 1.4), "positional_met"] < 0.8
         ),
         r"whoever has learnt the old $A$ pays. The semantic student hardly has": lambda: (
-            (turned := tested("matrix").loc[0.4] / tested("omega").loc[0.3])["linear"] > 1.5
+            (turned := elsewhere("matrix").loc[0.4] / elsewhere("omega").loc[0.3])["linear"] > 1.5
             and turned["positional"] > 1.05
             and turned["semantic"] < 1
         ),
         r"the semantic student's fields grow with those of the teacher": lambda: (
-            tested("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+            elsewhere("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
         ),
         r"errs more with each other strength here": lambda: (
-            tested("encoding")["positional"].min() > tested("omega").loc[0.3, "positional"]
+            elsewhere("encoding")["positional"].min() > elsewhere("omega").loc[0.3, "positional"]
         ),
         r"a fall of $\omega$ by less than a tenth is enough": lambda: met().loc[(0.3, 1.25), "linear_met"] > 0.2,
         r"and less with more data": lambda: met().loc[0.55]["linear_met"].is_monotonic_increasing,

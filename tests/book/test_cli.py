@@ -57,7 +57,7 @@ def test_threshold(answer):
     alpha, error = threshold(Task(), "critical", 16, 4, 0).alpha
     result = answer("threshold", *FEWER)
     assert result == {"alpha": alpha, "stderr": error, "kind": "critical", "omega": 0.3}
-    assert printing.as_text(result).splitlines()[0] == f"alpha = {with_error(alpha, error)}"
+    assert printing.readable_text(result).splitlines()[0] == f"alpha = {with_error(alpha, error)}"
 
 
 def test_simulate(answer):

@@ -200,8 +200,8 @@ def stored(monkeypatch, tmp_path):
         return Measured(0.5, 0.01)
 
     monkeypatch.setattr(theory, "threshold", looked_for)
-    monkeypatch.setattr(baseline, "end", ended)
-    monkeypatch.setattr(baseline, "lasting_end", ended)
+    monkeypatch.setattr(baseline, "diverges_at", ended)
+    monkeypatch.setattr(baseline, "minimum_bound", ended)
     monkeypatch.setattr(machine, "process_pool", pool)
     monkeypatch.setattr(results, "compute", computed)
     monkeypatch.setattr(verification, "DATA", reference.RESULTS)
@@ -270,7 +270,7 @@ def test_an_answer_is_for_people_or_one_object_that_the_help_describes_and_quiet
     _, text, problem, _ = seen(*words, "--json")
     answer = only_object(text)
     assert err == f"{name} is at work; --quiet hides this line\n{problem}" and seen(*words, "--quiet")[2] == problem
-    assert NUMBER.sub("", out) == NUMBER.sub("", printing.as_text(answer) + "\n")
+    assert NUMBER.sub("", out) == NUMBER.sub("", printing.readable_text(answer) + "\n")
     described = re.findall(r"\w+", seen(name, "--help")[1].partition("JSON: ")[2])
     rows = [row for value in answer.values() if isinstance(value, list) for row in value if isinstance(row, dict)]
     assert answer.keys() | {column for row in rows for column in row} <= {*described}

@@ -44,7 +44,10 @@ ZERO = {
 BY_ROUNDING = "the last digits decide when L-BFGS stops"
 OF_STUDENTS = {"seconds": "a time", "steps": BY_ROUNDING, "grad_norm": BY_ROUNDING}
 NOT_REPEATED = {  # columns that no test computes again, by kind of cell
-    **{f"{name}Cell": OF_STUDENTS for name in ("Student", "Slip", "Controlled", "PositionsGiven", "Architecture")},
+    **{
+        f"{name}Cell": OF_STUDENTS
+        for name in ("Student", "Slip", "Controlled", "PositionsGiven", "AnotherTask", "Architecture")
+    },
     "LoopCell": {"grad_norm": BY_ROUNDING},
     "RecoveryCell": {"steps": "the last digits decide when it stands still"},
     "SearchCell": {
@@ -248,7 +251,7 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
     epochs, test = rows[rows["what"] == "epoch"].set_index("epoch"), counting.data(cell)[1]
     for epoch, flat in ((cell.adam_epochs, kept["trained"]), (cell.adam_epochs + cell.sgd_epochs, kept["final"])):
         # Summed in float32, of logits of the order of ten.
-        tensors, pair = transformer.as_tensors(flat, torch.float64), (torch.from_numpy(part) for part in test)
+        tensors, pair = transformer.tensors_of(flat, torch.float64), (torch.from_numpy(part) for part in test)
         assert epochs["test_loss"][epoch] == pytest.approx(transformer.loss(tensors, *pair).item(), rel=1e-4, abs=1e-6)
         right = (transformer.counted(flat, test.tokens) == test.counts).mean()
         assert epochs["accuracy"][epoch] == pytest.approx(right, abs=1e-4)
