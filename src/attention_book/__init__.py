@@ -16,7 +16,8 @@ NAMES = {
     "render.markup": "Table mathtext number symbol",
     "analysis.architectures": "ONE TITLES TWO beside_students beside_theory by_branch extrapolate select"
     " standard_student_theory theory_thresholds threshold_moves",
-    "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
+    "analysis.beside_published": "sizes_beside_published theory_comparison threshold_by_rule"
+    " trained_thresholds_beside_published",
     "analysis.instances": "GAPS absolute_means advantage as_columns as_frame by_dimension difference_in_errors gap_map"
     " instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"

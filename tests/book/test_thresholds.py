@@ -122,7 +122,8 @@ def test_thresholds_of_theory_beside_the_published_ones():
         ],
         scrambles=16,
     )
-    rows = published.compare(cell("fig03_phase_diagram", "comparisons", lines=theory)["comparisons"])
+    rules = pd.DataFrame({"what": ["critical", "linear"], "omega": 0.3, "rule": [1.26356, 1.44759]})
+    rows = published.compare(cell("fig03_phase_diagram", "comparisons", lines=theory, rules=rules)["comparisons"])
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
         ("critical", {"omega": 0.1}, "0.7071599"),
         ("critical", {"omega": 0.3}, "1.2410177"),
@@ -132,6 +133,7 @@ def test_thresholds_of_theory_beside_the_published_ones():
     assert rows["difference"].to_list() == pytest.approx(differences)
     assert rows["sigma"].to_list() == pytest.approx(np.divide(differences, [0.002, 0.001, 0.001]))  # rounding is small
     assert rows["verdict"].to_list() == ["differs", "agrees", "differs"] and set(rows["n"]) == {16}
+    assert rows["reason"].to_list() == ["cause unknown", None, "quadrature"]
 
 
 def test_the_stored_shifts_are_those_that_were_seen():
@@ -146,7 +148,8 @@ def test_the_stored_shifts_are_those_that_were_seen():
 
 def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
-    rows = trained_thresholds_beside_published(table, RNG(0))
+    rules = pd.DataFrame({"what": ["critical", "linear"], "omega": 0.3, "rule": [1.26356, 1.44759]})
+    rows = trained_thresholds_beside_published(table, RNG(0), rules)
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.7071599"),
         ("critical", 0.3, "1.2410177"),
@@ -160,7 +163,7 @@ def test_published_thresholds_beside_those_of_students():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
     assert rows["reason"].to_list()[1:] == ["cause unknown", "many minima", "quadrature"]
-    assert trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0)).empty  # no crossing on the grid
+    assert trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0), rules).empty  # no crossing on the grid
 
 
 def test_thresholds_by_task():
