@@ -3,6 +3,7 @@
 Theory of these is in Result 4.2 in general, and in Appendices C.2, C.6, C.10 and E.3.
 """
 
+from decimal import Decimal
 from itertools import product
 
 import numpy as np
@@ -129,7 +130,8 @@ def power_law(exponent, source=0.0, shares=SHARES):
     above 0 it lies along the leading directions, below along the trailing ones. Its fields have the variance sigma^2.
     """
     variance = Task.sigma**2
-    s = np.arange(1.0, shares + 1) ** -exponent
+    # The last digit of a float's power depends on the processor, and the eigenvalues name the results.
+    s = np.array([float(Decimal(k) ** Decimal(-exponent)) for k in range(1, shares + 1)])
     s *= variance / s.mean()
     teacher = s**source
     teacher *= variance / (s * teacher).mean()
