@@ -109,7 +109,7 @@ def test_shares_and_differences_are_in_errors_of_both():
     theory = pd.DataFrame([theory | {"symmetric_error": 0.003}], index=[0.1])
     trained = {"informed": 0.705, "informed_error": 0.004, "searched": 0.735, "searched_error": 0.004}
     trained = pd.DataFrame([trained | {"later": 0.03, "later_error": 0.006}], index=[0.1])
-    given = {"broken": theory, "students": trained, "students_at_infinite_d": lambda power: trained}
+    given = {"broken": theory, "students": trained, "students_at_infinite_d": lambda: trained}
     row = cell(PAGE, "compared", **given)["compared"].loc[0.1]
     assert row[["informed_off", "searched_off"]].tolist() == pytest.approx([-8.0, -2.0])
     assert row["explained"] == pytest.approx(7 / 47) and row["descended"] == pytest.approx(3 / 4)
@@ -136,10 +136,10 @@ def test_students_and_one_step_above_theory():
         places.append((task.omega, *place))
         return solved
 
-    def above_theory(name, power):
+    def above_theory(name):
         return {(0.1, branch): informed[name] for branch in COLOURS}
 
-    def at_infinite_d(some, power):
+    def at_infinite_d(some):
         return {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS}
 
     same = STATES.assign(q1=STATES["q0"]).rename(index={"positional": "semantic"})  # one minimum: no step
@@ -150,7 +150,6 @@ def test_students_and_one_step_above_theory():
         one_step=None,
         ground_states=lambda table: pd.concat([STATES, same]),
         QUOTED=(0.1, 0.2),
-        OTHER_FORM=0.5,
         trained=pd.DataFrame({"omega": 0.1, "alpha": 0.75, "start": [*COLOURS] * 2}),
         hops={"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}},
         points=64,

@@ -14,18 +14,17 @@ from attention_book.analysis import instances, thresholds
 from attention_book.analysis.architectures import teacher_lengths
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.thresholds import ground_states, with_one_step
-from attention_book.experiments import variant_grids
 from attention_book.experiments.cells import PositionsGivenCell
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
+from attention_phases.measured import Measured
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import end
 
 ENDS = {"semantic", "positional"}
 SAME_LOSS = 1e-8  # L-BFGS leaves less than this above a minimum
-LEADING = variant_grids.power_law(1.5).directions[0]
 
 
 def load(name, **where):
@@ -43,14 +42,6 @@ def from_table(page, name, after=()):
 def line(name, what, along="omega", **where):
     """Alphas of what stored theory holds, by omega or another parameter."""
     return thresholds.curve(load(name, **where), what, along)["alpha"]
-
-
-def thresholds_of_spectra():
-    """Thresholds of students minus those of theory, where there are both, in errors."""
-    rows = stored("structured_tokens", "spectra")
-    return pd.concat(
-        [instances.difference_in_errors(rows, f"trained_{kind}", kind) for kind in ("critical", "linear")]
-    ).dropna()
 
 
 def value_powers_off(power):
@@ -130,7 +121,8 @@ def recovered_off():
 def optimal_is_behind():
     """Squared cosine of the student of the right form minus the paper's, by alpha, where theory has both minima."""
     papers, given = (stored("optimal", name)["semantic"]["squared_cosine"] for name in ("papers", "given"))
-    return given.sub(papers).dropna()
+    given = given.loc[papers.index.min() :]
+    return given - np.interp(given.index, papers.index, papers)
 
 
 def rules_over_converged():
@@ -449,15 +441,15 @@ CLAIMS = {
         ),
     },
     "optimal": {
-        r"but of a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at $\alpha=0.6$ they are "
-        r"above it at four penalties of five": lambda: (
+        r"but of a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at $\alpha=0.6$ they "
+        r"are above it at four penalties of five": lambda: (
             line("positions_given_theory", "semantic border", "lam").item() > 0.6
             and cosines_off()["away"].loc[0.8:].abs().max() < 0.02
             and (cosines_off()["errors"].loc[0.6] > 3).sum() == 4
             and len(cosines_off().loc[0.6]) == 5
         ),
         r"At the usual penalty this student is the worse one beyond $\alpha\approx1$": lambda: (
-            optimal_is_behind().loc[1.3:].max() < 0 and stored("optimal", "papers")["semantic"].index.min() > 0.9
+            (optimal_is_behind().loc[:1.01] > 0).all() and (optimal_is_behind().loc[1.05:] < 0).all()
         ),
         r"The right-hand side grows with $q$ for $L=2$ to 5": lambda: all(
             (np.diff([right_hand_side(q, tokens) for q in np.linspace(0.01, 0.99, 60)]) > 0).all()
@@ -695,10 +687,6 @@ CLAIMS = {
             for k in [np.arange(1.0, 1e6)]
             for a in (0.25, 0.5, 0.75)
         ),
-        r"where 45 % of the variance lies in 40 of 1000 directions": lambda: (
-            round(100 * LEADING.variance * LEADING.weight / Task.sigma**2) == 45 and LEADING.weight * 1000 == 40
-        ),
-        r"most are below it": lambda: (thresholds_of_spectra() < 0).mean() > 0.6,
         r"At $\alpha=3$, 4 and 5 theory has both minima, and students end in either of them, by their start": (
             two_columns_end_by_their_start
         ),
@@ -764,8 +752,69 @@ def test_parameters_are_told_from_results():
 
 @pytest.mark.parametrize("page", sorted(path.stem for path in NOTEBOOKS.glob("*.md")))
 def test_no_number_is_typed_into_a_page_unchecked(page):
+    known = {printed.text for printed in (*published.CRITICAL_ALPHA.values(), *published.LINEAR_ALPHA.values())}
+    assert [number for number in typed(unclaimed(page)) if number not in known] == []
+
+
+# Numbers that no other test sees: whole ones, alone in a sentence. Where they may stand, and what they are.
+WHOLE = re.compile(r"(?<![\w.{\\^_/-])\d[\d,]*(?![\w^]|\.\d)")
+FORMULA = r"\$[^$]*\$|(?:Figures?|Table|Results?|Appendix) [\w.,]+(?: (?:and|to) \d+)?|[CD]\.\d+"
+NEITHER_COMPUTED_NOR_CLAIMED = {
+    r"[Rr]anks? \d(?: (?:or|and) \d)?": "of a student or a teacher",
+    r"(?:144|784|336)(?= quadrature points| points|, (?:test errors|one descent|and has no error))": "published rules",
+    r"(?:5,000|2,500) steps|(?:30|24) in the paper|the paper says 30": "published trainings",
+    r"they have 24, 70|and 10 at rank 2|10, 24 or 100 data sets|their 1,323": "in the public tables, and ours",
+    r"run 0|50,000 different|from 0 to 10|dimension 64|64 → 128|→ 11|(?:first|last) 32|batches of 32|\d00 epochs": (
+        "the published counting task"
+    ),
+    r"(?:passes|[Bb]elow|below|where it is|which is|value below|[Ff]rom) 1\b": "where something changes its nature",
+    r"2-norms|100 or 400 equal shares|, 500 and 1000|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
+        "sizes, given beside what they are sizes of"
+    ),
+    r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
+}
+
+
+def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):
+    """Whole numbers of a text that are no parameters and have none of the reasons, with the words before them."""
+    bare = re.sub("|".join((FORMULA, *reasons)), " ", PARAMETER.sub(" ", text))
+    return [bare[max(0, match.start() - 30) : match.end()] for match in WHOLE.finditer(bare)]
+
+
+def unclaimed(page):
     text = prose(page)
     for quotation in CLAIMS.get(page, ()):
         text = text.replace(quotation, " ")
-    known = {printed.text for printed in (*published.CRITICAL_ALPHA.values(), *published.LINEAR_ALPHA.values())}
-    assert [number for number in typed(text) if number not in known] == []
+    return text
+
+
+def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
+    pages = [unclaimed(path.stem) for path in sorted(NOTEBOOKS.glob("*.md"))]
+    assert [number for text in pages for number in whole_numbers(text)] == []
+    for reason in NEITHER_COMPUTED_NOR_CLAIMED:  # none that has had its day
+        assert any(re.search(reason, text) for text in pages), reason
+    assert whole_numbers("between 10 and 35 at rank 2") == ["between 10", "between 10 and 35"]
+
+
+@pytest.mark.slow
+def test_one_quantity_has_one_value_on_all_pages():
+    """As written, with the error: where two pages measure the same, one takes it from the other's data."""
+    crossings = stored("fig02_slice", "crossings")
+    of_map, line_of_map = stored("fig03_phase_diagram", "crossed"), load("fig03_theory")
+    _, limits = instances.by_dimension(load("crossing"))
+    compared, landing = stored("beyond_replica_symmetry", "compared"), stored("landing", "words", points=2**7)
+    values = {}
+    for kind in instances.GAPS:
+        in_map = Measured(*of_map[kind].loc[0.3])
+        without = dict(zip(("rank one", "none", "full", "none, small"), stored("fig13_value", "crossed")))["none"]
+        values[f"{kind}, students"] = {crossings[kind].text, in_map.text, without[kind].text}
+        theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), stored("fig02_slice", "thresholds")[kind]]
+        values[f"{kind}, theory"] = {place.text for place in theory} | {landing[f"alpha_{kind[0]}"]}
+    for omega in limits.index:
+        both = limits.loc[omega], compared.loc[omega, ["informed", "informed_error"]]
+        values[f"{omega}, d to infinity"] = {Measured(*place).text for place in both}
+    assert {name: texts for name, texts in values.items() if len(texts) != 1} == {}
+    readme = (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8")
+    quoted = [text for name in ("critical, theory", "linear, theory", "linear, students") for text in values[name]]
+    quoted += [*values["0.1, d to infinity"], *values["0.3, d to infinity"]]
+    assert [text for text in quoted if text not in readme] == []
