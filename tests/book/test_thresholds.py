@@ -33,7 +33,7 @@ def noisy_line(rng, noise, instances=24):
 
 def test_the_error_of_a_crossing_is_the_scatter_of_crossings():
     rng = np.random.default_rng(2)
-    crossings = np.array([crossing(noisy_line(rng, 0.3), rng, 300) for _ in range(150)])
+    crossings = np.array([crossing(noisy_line(rng, 0.3), 300) for _ in range(150)])
     scatter = crossings[:, 0].std(ddof=1)
     # The scatter of 150 is known to 6 %, the bootstrap underestimates by 1/(2 * 24): 4 standard errors and that.
     assert crossings[:, 1].mean() == pytest.approx(scatter, rel=0.26)
@@ -60,8 +60,8 @@ def test_a_crossing_is_the_last_one():
     """Below the transition both starts end alike, and chance lets their difference cross zero."""
     gaps = noisy_line(np.random.default_rng(0), 0.0)
     gaps.iloc[:4] = np.array([1e-9, -1e-9, 1e-9, 1e-9])[:, None]
-    assert crossing(gaps, np.random.default_rng(1), 50)[0] == pytest.approx(1.3)
-    assert np.isnan(crossing(-noisy_line(np.random.default_rng(0), 0.0), np.random.default_rng(0), 10)).all()
+    assert crossing(gaps, 50)[0] == pytest.approx(1.3)
+    assert np.isnan(crossing(-noisy_line(np.random.default_rng(0), 0.0), 10)).all()
 
 
 def test_a_shift_against_a_control_on_the_same_instances():
@@ -71,7 +71,7 @@ def test_a_shift_against_a_control_on_the_same_instances():
         control = noisy_line(rng, 0.3)
         student = control + 0.05 + 0.02 * rng.standard_normal(control.shape)
         moves.append(shift_against_control(student, control.iloc[:, ::-1]))
-    moves, alone = np.array(moves), crossing(control, rng, 300)[1]
+    moves, alone = np.array(moves), crossing(control, 300)[1]
     scatter = moves[:, 0].std(ddof=1)
     assert moves[:, 0].mean() == pytest.approx(0.05, abs=4 * scatter / 150**0.5)
     assert moves[:, 1].mean() == pytest.approx(scatter, rel=0.24)  # as above
@@ -83,7 +83,7 @@ def test_no_shift_without_a_fall():
     assert np.isnan(shift_against_control(falling, -falling)).all()
     level = noisy_line(np.random.default_rng(1), 0.1) * 0
     level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # falls again and again, and on the whole not at all
-    assert np.isfinite(crossing(level, np.random.default_rng(0), 10)[0])
+    assert np.isfinite(crossing(level, 10)[0])
     assert np.isnan(shift_against_control(level, level)).all()
 
 
@@ -149,7 +149,7 @@ def test_the_stored_shifts_are_those_that_were_seen():
 def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
     rules = pd.DataFrame({"what": ["critical", "linear"], "omega": 0.3, "rule": [1.26356, 1.44759]})
-    rows = trained_thresholds_beside_published(table, RNG(0), rules)
+    rows = trained_thresholds_beside_published(table, rules)
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.7071599"),
         ("critical", 0.3, "1.2410177"),
@@ -163,7 +163,7 @@ def test_published_thresholds_beside_those_of_students():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
     assert rows["reason"].to_list()[1:] == ["cause unknown", "many minima", "quadrature"]
-    assert trained_thresholds_beside_published(students(0.3, 9.0, 9.0), RNG(0), rules).empty  # no crossing on the grid
+    assert trained_thresholds_beside_published(students(0.3, 9.0, 9.0), rules).empty  # no crossing on the grid
 
 
 def test_thresholds_by_task():
@@ -177,7 +177,7 @@ def test_thresholds_by_task():
     )
     beyond = lines([("critical", 0.3, 7.0, 0.1), ("semantic", 0.3, 2.0, np.nan)], sigma=0.5, lam=0.1)
     names = ["omega", "sigma", "lam"]
-    trained = crossings(table, gap_of_errors, RNG(0), along=names)
+    trained = crossings(table, gap_of_errors, along=names)
     given = {"trained": trained, "lines": theory, "ridge": beyond, "TASK": names}
     rows = cell("fig08_parameters", "thresholds", **given)["thresholds"].reset_index()
     first, strong, second = rows.to_dict("records")

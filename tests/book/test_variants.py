@@ -128,7 +128,7 @@ def test_thresholds_moved_by_an_architecture():
 def test_trained_thresholds_beside_both_theories():
     usual = {"critical": Measured(1.1, 0.001), "linear": Measured(1.2, 0.002)}
     theory = {"critical": Measured(1.26, 0.04), "linear": UNKNOWN}
-    rows = beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0), np.random.default_rng(0))
+    rows = beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0))
     (row,) = rows.to_dict("records")
     assert (row["threshold"], row["usual"], row["usual_error"]) == ("critical", 1.1, 0.001)
     assert (row["theory"], row["theory_error"]) == (1.26, 0.04) and row["trained"] == pytest.approx(1.3)

@@ -59,7 +59,7 @@ def threshold_moves(students):
     return pd.concat(parts, axis=1).reset_index()
 
 
-def beside_students(usual, thresholds, table, rng):
+def beside_students(usual, thresholds, table):
     """Thresholds of theory beside those of the standard student and those of trained students.
 
     `threshold`; `usual`, `theory` and `trained` with errors; `sigma_off`, trained minus theory over both errors.
@@ -69,7 +69,7 @@ def beside_students(usual, thresholds, table, rng):
     columns = {
         "usual": as_columns(usual, "threshold"),
         "theory": as_columns(thresholds, "threshold"),
-        "trained": as_columns({kind: crossing(gap(table), rng) for kind, gap in GAPS.items()}, "threshold"),
+        "trained": as_columns({kind: crossing(gap(table)) for kind, gap in GAPS.items()}, "threshold"),
     }
     rows = side_by_side(columns, columns["theory"].dropna().index)
     return rows.assign(sigma_off=difference_in_errors(rows, "trained", "theory")).rename_axis("threshold").reset_index()

@@ -47,7 +47,7 @@ def threshold_by_rule(rules, kind, omega):
     return rows["rule"].item() if len(rows) else nan
 
 
-def trained_thresholds_beside_published(table, rng, rules):
+def trained_thresholds_beside_published(table, rules):
     """Published thresholds, which are theory, beside those of trained students, as from `published.compare`.
 
     A coarse grid may not show a crossing, which is then left out.
@@ -59,7 +59,7 @@ def trained_thresholds_beside_published(table, rng, rules):
     for kind, known in published.THRESHOLDS.items():
         for optimizer, rows in table.groupby("optimizer"):
             seeds = int(rows["seed"].nunique())
-            alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind], rng).dropna()
+            alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind]).dropna()
             for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
                 where, ours = {"omega": omega, "optimizer": optimizer}, Measured(*ours)
                 reason = cause(known[omega], ours, threshold_by_rule(rules, kind, omega))
