@@ -95,11 +95,15 @@ COLUMNS = {
     "q": Column("sigma^2 |Q|^2/d, size of the student; with two columns the trace", RATIO),
     "squared_cosine": Column("squared cosine of the weights with the teacher", RATIO),
     "converged": Column("whether the iteration stands still, or knows the teacher"),
-    "m": Column("Q.1_d/d, overlap with the positional encoding; with two columns the norm over them", RATIO),
+    "m": Column(
+        "Q.p/sqrt(d), overlap with p, the positional encoding of a token of mark 1 (1_d/sqrt(d) in the paper);"
+        " with two columns the norm over them",
+        RATIO,
+    ),
     "theta": Column("sigma^2 Q.Q*/d, overlap with the teacher; with two columns the norm over them", RATIO),
     "V": Column("response of a field, sigma^2 chi", RATIO),
     **{f"q_{i}{j}": Column(f"Q_{i}.Q_{j}/d of two columns, without sigma^2", RATIO) for i, j in ("11", "12", "22")},
-    **{f"m_{i}": Column(f"Q_{i}.1_d/d of column {i}", RATIO) for i in "12"},
+    **{f"m_{i}": Column(f"Q_{i}.p/sqrt(d) of column {i}", RATIO) for i in "12"},
     **{f"theta_{i}": Column(f"Q_{i}.Q*/d of column {i}, without sigma^2", RATIO) for i in "12"},
     **{
         f"teacher_{i}": Column(f"W^T Sigma Q*/d with column {i} of the teacher, the norm over the student's", RATIO)

@@ -69,7 +69,7 @@ def test_the_readme_says_the_stored_results():
         return line.loc[line["what"] == f"{branch} at critical", name].iloc[0] / Task().sigma ** 2
 
     trained = load(DATA / "fig02.parquet").query("optimizer == 'lbfgs'")
-    linear = crossing_of(instances.test_gap(trained), np.random.default_rng(0))
+    linear = crossing_of(instances.test_gap(trained))
     weak, exact = thresholds_of_learning()
     sentences = [
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "

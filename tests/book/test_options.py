@@ -87,7 +87,7 @@ def of_optimal(options):
 
 def of_end(options):
     place = Task(options.omega or Task.omega, options.sigma, matrix=options.matrix)
-    calls = [str((place, what)) for what in (*baseline.COMPARED, *baseline.STUDENTS)]
+    calls = [str((place, what)) for what in (*baseline.FLOOR_MET, *baseline.STUDENTS)]
     return {"calls": calls} | ({"floors": baseline.floors(place)} if options.omega else {})
 
 
