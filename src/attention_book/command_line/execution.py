@@ -24,7 +24,7 @@ from ..store.sweep import one_line
 from .parameters import assigned, checked, marked, notebook_of, of_profile, parse_value
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
-LONGEST = 70  # bytes of a temporary folder's name: with its own part, a socket's may have 103 on some systems
+LONGEST_FOLDER = 70  # bytes of a temporary folder's name: with its own part, a socket's may have 103 on some systems
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def kernels_apart():
     They talk over sockets in a folder of their own, not over ports, and look there for start-up files. One port of the
     loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
     """
-    short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST
+    short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=None if short else "/tmp") as folder:
         config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
         quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error

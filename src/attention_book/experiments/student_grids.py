@@ -279,13 +279,13 @@ students(
 )
 
 # What differs in the tested task; then where no alpha lets the semantic student predict better than the linear model.
-CHANGED = {
+OTHER_TASKS = {
     "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
     "matrix": [((own, other), (other, own)) for own, other in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],
     "sigma": (0.25, 0.35, 0.7, 1.0),
     "encoding": (0.25, 0.5, 1.5, 2.0),
 }
-TESTS = [(Task(), 1.4, ((name, value),)) for name, values in CHANGED.items() for value in values]
+TESTS = [(Task(), 1.4, ((name, value),)) for name, values in OTHER_TASKS.items() for value in values]
 TESTS += [(Task(omega=0.55), 5.0, (("omega", value),)) for value in (0.3, 0.45, 0.8)]
 
 

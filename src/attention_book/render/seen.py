@@ -22,7 +22,7 @@ from matplotlib.text import Text
 
 from .drawn import UNNAMED
 
-FEW = 9  # of things that look alike, of which more are told in part: every second, every third, ...
+AT_MOST = 9  # of things that look alike, of which more are told in part: every second, every third, ...
 DIGITS = 5  # of numbers, relative to the width of their axis
 KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
 SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
@@ -52,7 +52,7 @@ def _parts(owner, names):
     for look, places in groupby(filter(None, told), key=lambda one: one[0]):
         some = [place for _, place in places]
         count = f"{len(some)} times " if len(some) > 1 else ""
-        yield f"{count}{look}: {'; '.join(some[:: 1 + (len(some) - 1) // FEW])}"
+        yield f"{count}{look}: {'; '.join(some[:: 1 + (len(some) - 1) // AT_MOST])}"
 
 
 def _told(part, owner, names):
@@ -113,7 +113,7 @@ def _scale(mapped, names):
 def _colours(colours, names):
     """One colour or several, each once for neighbours that share it."""
     runs = [name for name, _ in groupby(_colour(colour, names) for colour in np.atleast_2d(colours))]
-    return ", ".join(filter(None, runs[:FEW]))
+    return ", ".join(filter(None, runs[:AT_MOST]))
 
 
 def _colour(colour, names, alpha=None):
