@@ -19,10 +19,10 @@ from attention_phases.task import Task
 INFORMED = ("semantic", "positional")
 SLIPS = {"rate": {"rate": 0.1}, "steps": {"steps": 4500}}  # of gradient descent, published with 0.15 and 5,000
 CONTROLS = ("length", "blind", "aligned", "encoded")  # what `simulation.controls` knows of a cell's data
-_PLACES_OF_ROWS = ("at critical", "at linear", "start", "stop", "border", "limit")
+_ROW_PLACES = ("at critical", "at linear", "start", "stop", "border", "limit")
 # What a row of theory may be about, in its column `what`, see `theory_lines`.
 ROWS = ("baseline", "gap", "symmetric gap", "critical", "linear", "second", "symmetric", "both", *INFORMED)
-ROWS += tuple(f"{branch} {place}" for branch in (*INFORMED, "both") for place in _PLACES_OF_ROWS)
+ROWS += tuple(f"{branch} {place}" for branch in (*INFORMED, "both") for place in _ROW_PLACES)
 EXCHANGED = 4  # epochs of the counting task on several data sets
 
 Tolerances = dict[str, tuple[float, float]]

@@ -18,9 +18,7 @@ from ..errors import BadInput, check_count, check_memory, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
-HELD_COPIES = (
-    3  # of the tokens, at least, while a training set is made: as drawn, as the student reads them, and reduced
-)
+TOKEN_COPIES = 3  # at least, while a training set is made: as drawn, as the student reads them, and reduced
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
@@ -38,7 +36,7 @@ def draw(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw the teacher, then sentences and their teacher fields: see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
-    check_memory("d", d, HELD_COPIES * 4 * architecture.tokens * n * d)  # before anything of this size is asked for
+    check_memory("d", d, TOKEN_COPIES * 4 * architecture.tokens * n * d)  # before anything of this size is asked for
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 
