@@ -26,6 +26,7 @@ from attention_book.store.sweep import Summary
 from attention_phases import Architecture, Measured, Task, machine, message_passing, solve, theory, train
 from attention_phases.errors import BadInput
 from attention_phases.theory import baseline, linear_baseline
+from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.one_step.solution import one_step
 from attention_phases.theory.optimal import optimal
 from attention_phases.theory.thresholds import Threshold
@@ -87,7 +88,7 @@ def of_optimal(options):
 
 def of_end(options):
     place = Task(options.omega or Task.omega, options.sigma, matrix=options.matrix)
-    calls = [str((place, what)) for what in (*baseline.FLOOR_MET, *baseline.STUDENTS)]
+    calls = [str((place, what)) for what in (*baseline.FLOOR_MET, *MINIMA)]
     return {"calls": calls} | ({"floors": baseline.floors(place)} if options.omega else {})
 
 

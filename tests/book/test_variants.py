@@ -89,7 +89,7 @@ def test_larger_dimensions_weigh_more_in_an_extrapolation():
     """Lengths that cancel in each dimension leave a straight line through points that are on none."""
     d, q = np.repeat([100, 200, 400], 2), np.array([0.50, 0.53, 0.40, 0.42, 0.36, 0.33])
     rows = pd.DataFrame({"d": d, "length": [0.1, -0.1] * 3, "q": q})
-    assert extrapolate(rows, "q").value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
+    assert extrapolate(rows, "q")[0].value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
 
 
 def test_overlaps_with_the_positions_count_without_their_sign():
