@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from attention_phases.model.curvature import hessian, softness
 from attention_phases.model.two_tokens import overlaps, risk, sample
-from attention_phases.training.curvature import hessian, softness
 from attention_phases.training.optimizers import fit, gradient_descent, start_weights
 
 TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue hangs on where exactly they are
