@@ -18,7 +18,7 @@ NAMES = {
     " standard_student_theory theory_thresholds threshold_moves",
     "analysis.beside_published": "sizes_beside_published theory_comparison trained_thresholds_beside_published",
     "analysis.instances": "GAPS absolute_means advantage as_columns as_frame by_dimension difference_in_errors gap_map"
-    " instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
+    " gaps instance_means intercept limit memory root root_mean_squares test_gap training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"
     " is_minimum last_fall losses_of mean_difference mean_of_shifts shifts_by side_by_side theory_gap theory_lines"
     " with_one_step",
