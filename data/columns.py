@@ -156,6 +156,15 @@ COLUMNS = {
     "minimum": Column("which of the distinct ends of its data set a student has"),
     "nearest": Column("distance to the nearest other end, over the size of both", RATIO),
     "aligned": Column("|cosine| with the end of the next start", RATIO),
+    # where descent stays
+    "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
+    "kicks": Column("sizes by which the positional end is displaced, as JSON"),
+    "size": Column("standard deviation of the small random weights, or by how much the end was displaced", RATIO),
+    "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),
+    "softest": Column("smallest eigenvalue of the Hessian of R", RATIO),
+    "leaning": Column("squared cosine of the teacher with the span of the eight softest directions", RATIO),
+    "stiff_teacher": Column("force along the teacher over the shift along it that this causes", RATIO),
+    "stiff_any": Column("the same of a direction on average: the harmonic mean of the Hessian's eigenvalues", RATIO),
     # searches for lower minima
     "worst": Column("share of the sentences that are tried, the worst fitted ones", RATIO),
     "temperatures": Column("of Langevin descent, as JSON"),
@@ -269,6 +278,13 @@ _OF_PASSING = {
     "contraction": "how a small perturbation of its fixed point shrinks",
     "copies": "how far apart two copies from different starts stay",
 }
+_OF_STAYING = {
+    **{name: f"where L-BFGS ends from the start {name}" for name in BRANCHES},
+    "descent": "a student of gradient descent from small random weights, after a number of steps",
+    "small": "where L-BFGS goes on to from the last of these",
+    "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans",
+    "aside": "the same of the positional end plus size N(0, 1)",
+}
 _OF_TRACKS = {
     "undamped": "overlaps by iteration, undamped",
     "damped": "the same, damped",
@@ -297,6 +313,7 @@ OF_CELLS = {  # and of types that derive from them
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
+    cells.StayCell: {"what": _about(_OF_STAYING)},
     cells.TrackingCell: {"what": _about(_OF_TRACKS)},
     cells.PlaneCell: {"what": _about(_OF_PLANES)},
     cells.SearchCell: {"aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO)},

@@ -22,6 +22,7 @@ from attention_phases.measured import Measured
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import diverges_at
+from attention_phases.theory.stability import gain_without_jumps
 from attention_phases.training.trials import FRESH
 
 ENDS = {"semantic", "positional"}
@@ -64,6 +65,30 @@ def from_random_starts():
     last = pd.Series({omega: thresholds.last_fall(gap.index.to_numpy(), gap.to_numpy()) for omega, gap in gaps.items()})
     theory = {"two": line("fig14_theory", "linear", form="rank2"), "one": line("fig03_theory", "linear")}
     return pd.DataFrame({"random": last, **theory}).dropna(subset="random")
+
+
+def ends_of_descent(name="ends", after=("stayed",)):
+    """Ends of descent at omega = 0.1, from the encoding and from small weights: all, or those that stay."""
+    rows = from_table("staying", name, after)
+    return rows[rows["omega"] == 0.1]
+
+
+def share_that_left(step, least=2.3):
+    """Of small students at omega = 0.1 beyond an alpha, after a number of steps: by alpha and d."""
+    rows = from_table("staying", "table", after=("stayed",)).query("what == 'descent' and omega == 0.1")
+    return rows[(rows["step"] == step) & (rows["alpha"] >= least)].groupby(["alpha", "d"])["left"].mean()
+
+
+def displaced_ends():
+    """What displaced positional ends do, beyond the border, summed: by how they were displaced."""
+    rows = from_table("staying", "outcomes", after=("stayed",)).query("alpha > 1.1")
+    return rows.groupby("what").sum()
+
+
+def gains_of_positions(omega, alpha):
+    """The gain of a small overlap with the teacher, and the same without jumps."""
+    solution = solve(Task(omega=omega), alpha, "positional", 1024)
+    return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 1024).value
 
 
 def unresolved_states():
@@ -676,6 +701,9 @@ CLAIMS = {
         ),
     },
     "fig15_random": {
+        r"At $\omega=0.1$ descent stays beyond the border of theory's positional minimum because it ends in": lambda: (
+            ends_of_descent()["softest"].min() > 0
+        ),
         r"most random starts end positional": lambda: (random_runs()["basin"] == "positional").mean() > 0.7,
         r"at $\alpha=4$ a third of the runs or more find the semantic minimum for $d=50$ and 100": lambda: all(
             semantic_runs(optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
@@ -696,6 +724,41 @@ CLAIMS = {
         ),
         r"gradient descent hardly ever finds it within its 5,000 steps": lambda: all(
             semantic_runs("gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
+        ),
+    },
+    "staying": {
+        r"has the Hessian a negative eigenvalue": lambda: (
+            min(from_table("staying", name)["softest"].min() for name in ("ends", "informed")) > 0
+        ),
+        r"Most students stay well beyond it": lambda: (
+            (~ends_of_descent().query("1.1 < alpha < 2")["left"]).groupby(ends_of_descent()["d"]).mean().min() > 0.5
+        ),
+        r"the softest directions lean more to the teacher, and fewer students stay": lambda: (
+            ends_of_descent("stayed", ()).groupby("alpha")["lean"].mean().iloc[[0, 2, 4]].is_monotonic_increasing
+            and ends_of_descent().groupby("alpha")["left"].mean().is_monotonic_increasing
+        ),
+        r"At $\omega=0.1$ it is near 0 in theory": lambda: all(
+            abs(gains_of_positions(0.1, a)[1]) < 0.2 for a in (0.5, 1.1)
+        ),
+        r"before the border the ends of descent have the curvature of theory without jumps": lambda: (
+            abs(ends_of_descent("stayed", ()).query("alpha < 1.1")["gain"].mean() - gains_of_positions(0.1, 0.8)[1])
+            < 0.1
+        ),
+        r"At $\omega=0.3$ jumps matter little from $\alpha=4$ on": lambda: (
+            abs(np.diff(gains_of_positions(0.3, 4.0))).item() < 0.1
+        ),
+        r"at $\alpha$ between 14 and 25": lambda: (
+            gains_of_positions(0.3, 14.0)[1] < 1 < gains_of_positions(0.3, 25.0)[1]
+        ),
+        r"Those that leave take thousands of steps": lambda: (
+            share_that_left(300).max() < 0.1 and share_that_left(10_000).max() > 0.5
+        ),
+        r"The valley descends towards the teacher in steps between minima": lambda: (
+            displaced_ends().loc["toward", "lower"] > 5 * displaced_ends().loc["aside", "lower"]
+        ),
+        r"(it falls with $d$)": lambda: all(
+            rows.iloc[-1] < rows.iloc[0]
+            for _, rows in ends_of_descent("stayed", ()).groupby(["alpha", "d"])["softest"].mean().groupby("alpha")
         ),
     },
     "stability": {

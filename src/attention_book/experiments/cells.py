@@ -136,6 +136,11 @@ TRACK: Tolerances = {name: (1e-3, 1e-6) for name in ("q", "m", "theta", "V")} | 
 # another processor m was off by up to 5e-3 and theta by 1e-3, at omega = 0.1.
 LOOPS: Tolerances = {"q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "excess": (0.02, 0)}
 
+# Ends to |grad R| <= 1e-6: of two that differ in rounding the smallest eigenvalues differed by less than 1e-6. Which
+# directions are the softest eight is less sharp.
+STAYING = STUDENTS | {"softest": (0, 1e-5), "leaning": (0, 1e-2), "same": (0, 1e-3), "train_loss": (0, 1e-8)}
+STAYING |= dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0))
+
 # Where little is learnt the fixed point is approached slowly, and the change at which it ends is 1e-8.
 RECOVERY: Tolerances = {"squared_cosine": (0, 1e-3), "test_mse": (1e-3, 1e-12), "converged": (0, 0)}
 
@@ -283,6 +288,19 @@ class SearchCell(ValleyCell):
 
     worst: float
     temperatures: tuple
+
+
+@dataclass(frozen=True)
+class StayCell(_OnData):
+    """Ends of descent in the positional valley and how soft they are, see `staying.stay`."""
+
+    kind: ClassVar = Kind(
+        ".staying:stay", STAYING, ("grad_norm",), beginning=".staying:ends", rows=2, runs=".staying:displaced_ends"
+    )
+
+    sizes: tuple = ()
+    steps: tuple = ()
+    kicks: tuple = ()
 
 
 @dataclass(frozen=True)

@@ -247,6 +247,34 @@ register(
     laptop={"seed": range(4), "d": 1000},
     smoke={"seed": range(2), "d": 100},
 )
+# On both sides of where the positional solution of theory becomes a saddle: 1.088 at omega = 0.1, near 16 at 0.3.
+BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
+OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
+SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
+register(
+    "staying",
+    "Ends of descent across the positional border: their softest directions, and whether descent from small weights,"
+    " or from displaced ends, ends there too.",
+    cells.StayCell,
+    paper=[
+        {"seed": range(12), **OFTEN, "d": 250, **SMALL_AND_DISPLACED},
+        {"seed": range(4, 8), **OFTEN, "d": 1000},
+        {"seed": range(2, 6), **OFTEN, "d": 2000},
+        {"seed": range(2), **RARELY, "alpha": [12.0, 25.0], "d": 1000},
+        {"seed": range(4), **OFTEN, "d": [500, 1000], **SMALL_AND_DISPLACED},
+        {"seed": range(4), **RARELY, "d": 250, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "d": 500, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": 1000, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **OFTEN, "alpha": [1.3, 2.3], "d": 2000, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **OFTEN, "alpha": [0.8, 1.8, 3.0], "d": 2000},
+        {"seed": range(4, 8), **OFTEN, "d": 500, **SMALL_AND_DISPLACED},
+    ],
+    laptop=[
+        {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": [125, 250], **SMALL_AND_DISPLACED},
+    ],
+    smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
+)
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
 TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]
 register(
