@@ -4,6 +4,7 @@ tables, and what they draw, read back from the drawing and compared with the dat
 import json
 import re
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -29,60 +30,62 @@ STATIC = HERE / "book/_static"
 SIGMA, LAM = 0.6, 0.02  # neither is the book's: what is forgotten or taken twice shows
 RHO = SIGMA**2
 MADE = Task(omega=0.27, sigma=SIGMA, lam=LAM, matrix=((0.7, 0.3), (0.45, 0.55)))
-BEFORE = ("d3-explorer", "training")
-AFTER = ("explorer-theory", "explorer", "explorer-students", "landscape", "readout", "search")
-WORKER = """window.jobs = []; window.inWorker = () => (name, job, answered) => { jobs.push({name, job, answered}); };"""
-QUANTITIES = {  # of the panels and the rows of numbers, by a word of their titles: name and scale
+TASK = {"omega": MADE.omega, "A": MADE.matrix}
+QUANTITIES = {  # of panels and rows of numbers, by words of their titles: name and scale
     "training loss": ("train_loss", 1e3),
     "test error": ("test_mse", 1e3),
     "θ/σ²": ("theta", 1),
     "m/σ²": ("m", 1),
 }
-FIGURE = """<figure class="readout" id="made"><span class="themes"><img style="width: 300px; height: 260px; object-fit:
-contain" src="data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/%3E"></span></figure>
-<ul id="results"></ul>"""
+SCRIPTS = (
+    "d3-explorer",
+    "training",
+    "explorer-theory",
+    "explorer",
+    "explorer-students",
+    "landscape",
+    "readout",
+    "search",
+)
+PAGE = """<html data-content_root=""><meta charset="utf-8"><style>%s</style><body>%s
+<figure class="readout" id="made"><span class="themes"><img style="width: 300px; height: 260px; object-fit: contain"
+src="data:image/svg+xml,%%3Csvg xmlns='http://www.w3.org/2000/svg' width='400' height='200'/%%3E"></span></figure>
+<ul id="results"></ul>
+<script>window.explorerData = %s; window.SEARCH_TEXTS = %s; window.jobs = [];
+window.Search = {title: {}, status: {}, stopPulse() {}, output: document.querySelector("#results"),
+    _parseQuery: () => [[], [], [], [], []], performTermsSearch: () => [], performObjectSearch: () => []};</script>
+%s"""
+WORKER = "window.inWorker = () => (name, job, answered) => { jobs.push({name, job, answered}); };"
+WORDS = "alpha_c α_c theta loss losses training trained the of a semantic positional weights weight attention_phases q valleys"
 
 
-SEARCHED = "window.SEARCH_TEXTS = {}; window.Search = {};"
+def made_up(task, rng):
+    """A task whose tables are those of another one, shaken, each line without some of its nodes."""
 
+    def shaken(part):
+        if not isinstance(part, dict):
+            return list(part * rng.uniform(0.98, 1.02, len(part)))
+        return {
+            name: some
+            if name in ("omega", "alpha", "last")
+            else shaken(some if isinstance(some, dict) else np.array(some))
+            for name, some in part.items()
+        }
 
-# A page of all scripts, with random tables beside the stored ones ------------------------------------------------------
-
-
-def made_up(rng):
-    """A task like those of `explorer-data.js`, of random numbers: no two lines have the same nodes."""
-
-    def curve(first, last, low, high, falls=False):
-        omega = np.sort(np.r_[first, rng.uniform(first, last, 5), last])
-        value = np.sort(rng.uniform(low, high, 7))[:: -1 if falls else 1]
-        return {"omega": omega.tolist(), "value": value.tolist(), "error": rng.uniform(0.001, 0.02, 7).tolist()}
-
-    def branch(begins, last, scale):
-        omegas = np.sort(np.r_[0.02, rng.uniform(0.02, last, 6), last])
-        lines = []
-        for omega in omegas:
-            start = np.interp(omega, begins["omega"], begins["value"])
-            alpha = np.sort(np.r_[start, rng.uniform(start, 2.1, 8), 2.1])
-            values = {name: scale * (2 + alpha * rng.uniform(0.5, 0.6)) for name in ("train_loss", "test_mse", "q")}
-            values["own2"] = rng.uniform(0.1, 0.3) * (alpha - start)
-            errors = {name: np.abs(column) * rng.uniform(0.002, 0.01, len(alpha)) for name, column in values.items()}
-            parts = {"values": values, "errors": errors}
-            lines.append(
-                {"alpha": alpha.tolist()}
-                | {part: {name: list(column) for name, column in some.items()} for part, some in parts.items()}
-            )
-        return {"omega": omegas.tolist(), "lines": lines}
-
-    begins = {"semantic": curve(0.02, 0.41, 0.2, 0.8), "positional": curve(0.02, 0.37, 0.05, 0.3)}
-    return {
-        "A": MADE.matrix,
-        "branches": {"semantic": branch(begins["semantic"], 0.41, 1e-3), "positional": branch(begins["positional"], 0.37, 1.01e-3)},
-        "baseline": curve(0.02, 0.5, 0.002, 0.004),
-        "critical": curve(0.02, 0.37, 0.8, 1.9),
-        "linear": curve(0.02, 0.31, 1.1, 1.8),
-        "begins": begins,
-        "ends": {"positional": {"last": 0.18, **curve(0.02, 0.22, 1.2, 1.95)}},
-    }
+    curves = {what: shaken(task[what]) for what in ("baseline", "critical", "linear", "begins", "ends")}
+    branches = {}
+    for name, branch in task["branches"].items():
+        kept = np.sort(np.r_[0, rng.choice(np.arange(1, 22), 12, replace=False), 22])
+        branches[name] = {"omega": [branch["omega"][k] for k in kept], "lines": []}
+        for k in kept:
+            line, n = branch["lines"][k], len(branch["lines"][k]["alpha"])
+            some = np.r_[0, np.sort(rng.choice(np.arange(1, n - 1), n - 4, replace=False)), n - 1]
+            parts = {
+                part: {key: np.array(column)[some] for key, column in line[part].items()}
+                for part in ("values", "errors")
+            }
+            branches[name]["lines"].append({"alpha": [line["alpha"][i] for i in some], **shaken(parts)})
+    return {**task, **curves, "A": MADE.matrix, "branches": branches}
 
 
 @pytest.fixture(scope="module")
@@ -92,34 +95,36 @@ def data(tmp_path_factory):
     write_script(folder)
     text = (folder / "explorer-data.js").read_text(encoding="utf-8")
     data = json.loads(text.removeprefix("window.explorerData = ").rstrip(";\n"))
-    data["tasks"]["made"] = made_up(np.random.default_rng(1))
-    return {**data, "sigma": SIGMA, "lam": LAM, "folder": folder}
+    data["tasks"]["made"] = made_up(data["tasks"]["standard"], np.random.default_rng(1))
+    return data | {"sigma": SIGMA, "lam": LAM}
 
 
 @pytest.fixture(scope="module")
-def page(chromium, data):
-    """That page; jobs of its workers wait in `jobs`, to be answered by hand."""
-    shown = []
-    here = {"omega": 0.27, "A": MADE.matrix}
+def page(chromium, data, tmp_path_factory):
+    """A page of all scripts; jobs of its workers wait in `jobs`, to be answered by hand."""
+    shown, rng = [], np.random.default_rng(12)
     cell("fig01_landscape", "MOVING", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001))
-    landscape = re.sub("<(script src|link).*?>(</script>)?", "", shown[0]).replace(json.dumps(MADE.matrix), json.dumps(here["A"]))
-    scripts = [(STATIC / f"{name}.js").read_text(encoding="utf-8") for name in BEFORE + AFTER]
-    given = json.dumps({name: value for name, value in data.items() if name != "folder"})
-    scripts[len(BEFORE) : len(BEFORE)] = [WORKER, f"window.explorerData = {given};", SEARCHED]
-    path = data["folder"] / "page.html"
-    path.write_text(
-        '<html data-content_root=""><meta charset="utf-8"><body>'
-        + "".join(f"<style>{(STATIC / f'{name}.css').read_text(encoding='utf-8')}</style>" for name in ("explorer",))
-        + (HERE / "book/explorer.html").read_text(encoding="utf-8") + FIGURE + landscape
-        + "".join(f"<script>{script}</script>" for script in scripts),
-        encoding="utf-8",
-    )  # fmt: skip
-    context = chromium.new_context(offline=True, viewport=DESK, reduced_motion="reduce")
-    page, complaints = context.new_page(), []
+    bodies = (HERE / "book/explorer.html").read_text(encoding="utf-8") + re.sub("<(script src|link).*?>", "", shown[0])
+    scripts = [(STATIC / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
+    scripts.insert(2, WORKER)
+
+    def words(count):
+        return " ".join(rng.choice(WORDS.split(), count))
+
+    anchors = [("", "part", "term-word", "all-figures")[: rng.integers(1, 5)] for _ in range(40)]
+    texts = {
+        f"book/page_{k}": [[anchor, words(2), words(rng.integers(5, 120))] for anchor in some]
+        for k, some in enumerate(anchors)
+    }
+    style, given = (STATIC / "explorer.css").read_text(encoding="utf-8"), json.dumps(data)
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    tags = "".join(f"<script>{script}</script>" for script in scripts)
+    path.write_text(PAGE % (style, bodies, given, json.dumps(texts), tags), encoding="utf-8")
+    page, complaints = chromium.new_page(viewport=DESK, reduced_motion="reduce"), []
     page.on("pageerror", lambda error: complaints.append(error))
     page.goto(path.as_uri())
     yield page
-    context.close()
+    page.close()
     assert complaints == []
 
 
@@ -127,34 +132,32 @@ class Theory:
     """What the tables of a task say, by the library's interpolation and by NumPy."""
 
     def __init__(self, task):
-        self.task = task
-        self.nodes = {
-            name: [
-                Nodes(omega, *(np.array(part) for part in (line["alpha"], *(
-                    np.transpose(list(line[part].values())) for part in ("values", "errors")))))
-                for omega, line in zip(branch["omega"], branch["lines"])
-            ]
-            for name, branch in task["branches"].items()
-        }  # fmt: skip
+        self.task, self.nodes = task, {}
+        for name, branch in task["branches"].items():
+            self.nodes[name] = []
+            for omega, line in zip(branch["omega"], branch["lines"], strict=True):
+                values, errors = (np.transpose(list(line[part].values())) for part in ("values", "errors"))
+                self.nodes[name].append(Nodes(omega, np.array(line["alpha"]), values, errors))
 
-    def along(self, table, omega, count=4):
-        """Value and error of a curve, None outside of it."""
+    def along(self, what, omega, count=4):
+        """Value and error of a curve, NaN outside of it."""
+        table = self.task[what] if isinstance(what, str) else what
         nodes = np.array(table["omega"])
         if not nodes[0] - 1e-6 <= omega <= nodes[-1] + 1e-6:
-            return None
-        value, error = (np.array(table[name]) for name in ("value", "error"))
-        return float(polynomial(nodes, value, omega, count)), float(polynomial(nodes, error, omega, 2))
+            return np.nan, np.nan
+        return tuple(
+            float(polynomial(nodes, np.array(table[part]), omega, n)) for part, n in (("value", count), ("error", 2))
+        )
 
     def range(self, name, omega):
         """Between which alpha there is a valley; None where there is none."""
-        omegas = self.task["branches"][name]["omega"]
-        start = self.along(self.task["begins"][name], omega, 2)
-        if start is None or omega > omegas[-1] + 1e-6:
+        start = self.along(self.task["begins"][name], omega, 2)[0]
+        if np.isnan(start) or omega > self.task["branches"][name]["omega"][-1] + 1e-6:
             return None
-        ends = self.task["ends"].get(name)
-        end = self.along(ends, omega, 2) if ends else None
-        return start[0], end[0] if end else max(line.alpha[-1] for line in self.nodes["semantic"])
+        end = self.along(self.task["ends"].get(name, {"omega": [9]}), omega, 2)[0]
+        return start, max(line.alpha[-1] for line in self.nodes["semantic"]) if np.isnan(end) else end
 
+    @cache  # noqa: B019
     def minimum(self, name, omega, alpha):
         """Of each quantity value, error, and the ends of its band; None where there is no valley."""
         within = self.range(name, omega)
@@ -165,12 +168,13 @@ class Theory:
             return {}  # beyond the last node, where both extrapolate
         (loss, test, q, square), errors = values, abs(errors)
         low, own, high = np.sqrt(np.maximum(square + errors[3] * np.array([-1, 0, 1]), 0)) / RHO
-        found = {"train_loss": (loss, errors[0]), "test_mse": (test, errors[1])}
-        found = {key: (value, error, value - error, value + error) for key, (value, error) in found.items()}
-        none = (0, 0, 0, 0)
-        found |= {branch_own: (own, (high - low) / 2, low, high) if branch == name else none for branch, branch_own in OWN.items()}
         ridge = LAM * q / RHO / 2
-        return found | {"ridge": ridge, "misfit": (loss - ridge) / alpha}
+        overlaps = {OWN[other]: (own, (high - low) / 2, low, high) if other == name else (0, 0, 0, 0) for other in OWN}
+        both = {
+            key: (value, error, value - error, value + error)
+            for key, value, error in zip(("train_loss", "test_mse"), (loss, test), errors)
+        }
+        return both | overlaps | {"ridge": ridge, "misfit": (loss - ridge) / alpha}
 
     def at(self, omega, alpha):
         return {name: self.minimum(name, omega, alpha) for name in OWN}
@@ -181,47 +185,14 @@ def theories(data):
     return {name: Theory(task) for name, task in data["tasks"].items()}
 
 
-def places(count, seed):
-    """Points of the sliders, between the stored omegas and on them."""
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        yield round(0.02 + 0.005 * int(rng.integers(97)), 3), round(0.02 + 0.01 * int(rng.integers(199)), 2)
-
-
-# Theory ----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("matrix", [*EXPERIMENTS, "made"])
-def test_theory_between_the_nodes(page, theories, matrix):
-    theory, compared = theories[matrix], Counter()
-    points = [*places(80, 2)]
-    asked = "([matrix, points]) => points.map(([o, a]) => explorerTheory.at(explorerTheory.tasks[matrix], o, a))"
-    for (omega, alpha), shown in zip(points, page.evaluate(asked, [matrix, points])):
-        expected = theory.at(omega, alpha)
-        for name, minimum in expected.items():
-            assert (minimum is None) == (shown[name] is None)
-            for key, number in (minimum or {}).items():
-                told = shown[name][key]
-                both = [told] if key in ("ridge", "misfit") else [told["value"], told["error"]]
-                assert both == pytest.approx(np.atleast_1d(number)[: len(both)], rel=1e-7, abs=1e-13), (name, key)
-                compared[name] += 1
-        for what in ("baseline", "critical", "linear"):
-            curve = theory.along(theory.task[what], omega)
-            assert (curve is None) == (shown[what] is None)
-            assert curve is None or [*shown[what].values()] == pytest.approx(curve)
-        if all(expected.values()):
-            losses = np.array([expected[name]["train_loss"] for name in ("semantic", "positional")])
-            assert shown["difference"]["value"] == pytest.approx(losses[0, 0] - losses[1, 0], abs=1e-12)
-            assert shown["difference"]["error"] == pytest.approx(np.sqrt((losses[:, 1] ** 2).sum()), rel=1e-7)
-    assert compared["semantic"] > 100 and compared["positional"] > (8 if matrix == "alternative" else 100)
+# What the explorer says ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("matrix", EXPERIMENTS)
 def test_the_explorer_carries_the_stored_theory_and_its_errors(data, matrix):
     """Errors: of the quadrature as they are stored, and what the neighbours say of a node that they are not given."""
     lines, task = read(EXPERIMENTS[matrix], "paper"), data["tasks"][matrix]
-    for what in ("critical", "linear", "baseline"):
-        name = "test_mse" if what == "baseline" else "alpha"
+    for what, name in (("critical", "alpha"), ("linear", "alpha"), ("baseline", "test_mse")):
         rows = lines[lines["what"] == what].sort_values("omega")
         assert task[what]["omega"] == pytest.approx(rows["omega"]) and len(rows) > 2
         for column, part in (("value", name), ("error", f"{name}_error")):
@@ -230,41 +201,34 @@ def test_the_explorer_carries_the_stored_theory_and_its_errors(data, matrix):
     for branch, own in OWN.items():
         nodes = Theory(task).nodes[branch]
         for k, line in enumerate(nodes):
-            rows = lines[np.isclose(lines["omega"], line.omega) & (lines["what"] == branch)].set_index("alpha")
+            rows = lines[np.isclose(lines["omega"], line.omega)].set_index("what")
+            ends = rows.loc[rows.index.intersection([f"{branch} start", f"{branch} stop"]), "alpha"]
+            assert line.alpha[line.values[:, 3] == 0] == pytest.approx(sorted(ends), rel=1e-6)  # without an overlap
+            rows = rows.loc[[branch]].set_index("alpha")
             for i in range(1 + k % 4, len(line.alpha) - 1, 4):
-                row = rows.loc[rows.index[np.isclose(rows.index, line.alpha[i])][0]]
-                stored = [*row[["train_loss", "test_mse", "q"]], row[own] ** 2]
-                assert line.values[i] == pytest.approx(stored, rel=1e-6)
-                quadrature = np.array([*row[["train_loss_error", "test_mse_error", "q_error"]], 2 * row[own] * row[f"{own}_error"]])
-                missed = np.sqrt(np.maximum(line.errors[i] ** 2 - quadrature**2, 0))
-                assert (line.errors[i] >= quadrature * (1 - 1e-6)).all()
+                row = rows.iloc[abs(rows.index - line.alpha[i]).argmin()]
+                assert line.values[i] == pytest.approx([*row[["train_loss", "test_mse", "q"]], row[own] ** 2], rel=1e-6)
+                errors = [row[f"{name}_error"] for name in ("train_loss", "test_mse", "q", own)] * np.array(
+                    [1, 1, 1, 2 * row[own]]
+                )
+                assert (line.errors[i] >= errors * (1 - 1e-6)).all()
                 if 1 < i < len(line.alpha) - 2 and 1 < k < len(nodes) - 2:
                     others = [nodes[k + by] for by in (-2, -1, 1, 2)]
                     omegas = [other.omega for other in others]
                     ends = KroghInterpolator(omegas, [other.alpha[[0, -1]] for other in others])(line.omega)
                     share = (line.alpha[i] - ends[0]) / np.ptp(ends)
-                    places = [other.alpha[0] + share * np.ptp(other.alpha) for other in others]
-                    across = [_through(other.alpha, other.values, at) for other, at in zip(others, places)]
-                    along = _through(np.delete(line.alpha, i), np.delete(line.values, i, 0), line.alpha[i])
-                    attempts = [along, KroghInterpolator(omegas, across)(line.omega)]
-                    missed = abs(np.array(attempts) - line.values[i]).max(0)
-                    assert line.errors[i] == pytest.approx(np.sqrt(quadrature**2 + missed**2), rel=1e-3, abs=1e-9)
+                    across = [through(*other[1:3], other.alpha[0] + share * np.ptp(other.alpha)) for other in others]
+                    along = through(np.delete(line.alpha, i), np.delete(line.values, i, 0), line.alpha[i])
+                    missed = abs([along, KroghInterpolator(omegas, across)(line.omega)] - line.values[i]).max(0)
+                    assert line.errors[i] == pytest.approx(np.hypot(errors, missed), rel=1e-3, abs=1e-9)
                     checked += 1
-                assert (line.errors[i] >= quadrature * (1 - 1e-6)).all()
-    assert checked > 20
+    assert checked > 5
 
 
-def _through(x, y, at):
+def through(x, y, at):
     """The cubic through the four nodes around a point."""
     first = np.clip((x <= at).sum() - 2, 0, len(x) - 4)
     return KroghInterpolator(x[first : first + 4], y[first : first + 4])(at)
-
-
-# What the explorer says --------------------------------------------------------------------------------------------
-
-
-def view(page, matrix, omega, alpha):
-    page.evaluate("view => explorer.move(view)", {"matrix": matrix, "omega": omega, "alpha": alpha})
 
 
 def says(text, *expected):
@@ -275,76 +239,95 @@ def says(text, *expected):
     return len(told) == len(expected) and all(abs(a - b) <= 0.501 * unit for a, b, unit in zip(told, expected, units))
 
 
-VERDICT = "() => [...document.querySelector('.explorer-verdict').children].map(part => part.innerText)"
-NUMBERS = """() => [...document.querySelectorAll(".explorer-numbers tr")].map(row => [...row.children].map(cell =>
-    cell.textContent))"""
+SAID = """views => views.map(([matrix, omega, alpha]) => {
+    explorer.move({matrix, omega, alpha});
+    const texts = selector => [...document.querySelectorAll(selector)].map(part => part.textContent);
+    const rows = [...document.querySelectorAll(".explorer-numbers tbody tr")];
+    return {at: explorerTheory.at(explorerTheory.tasks[matrix], omega, alpha), verdict: texts(".explorer-verdict > *"),
+        rows: rows.map(row => [...row.children].map(cell => cell.textContent)), below: texts(".explorer-numbers p span")[0],
+        disabled: [...document.querySelectorAll(".explorer-presets button")].map(button => button.disabled)};
+})"""
+ROWS = QUANTITIES | {"ridge": ("ridge", 1e3), "misfit": ("misfit", 1e3)}
 
 
-def test_the_verdict_is_that_of_the_losses(page, theories):
-    heads = Counter()
-    views = [(matrix, *place) for seed, matrix in enumerate(theories) for place in places(40, seed)]
-    told = page.evaluate(f"views => views.map(([matrix, omega, alpha]) => {{ explorer.move({{matrix, omega, alpha}}); return ({VERDICT})(); }})", views)
-    for (matrix, omega, alpha), (head, rest) in zip(views, told):
-        theory = theories[matrix]
+@pytest.mark.parametrize("matrix", [*EXPERIMENTS, "made"])
+def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
+    """Wherever the sliders lead, between the stored omegas and on them."""
+    theory, heads, rng = theories[matrix], Counter(), np.random.default_rng(3)
+    views = [
+        (matrix, round(0.02 + 0.005 * int(o), 3), round(0.02 + 0.01 * int(a), 2))
+        for o, a in rng.integers((97, 199), size=(60, 2))
+    ]
+    views += [(matrix, omega, round(theory.along("critical", omega)[0], 2)) for omega in (0.04, 0.05, 0.06)]
+    views += [
+        (matrix, omega, round(float(np.nan_to_num(theory.along("critical", omega)[0], nan=1)), 2))
+        for omega in (0.2, 0.25, 0.3)
+    ]
+    for (_, omega, alpha), said in zip(views, page.evaluate(SAID, views), strict=True):
         minima = theory.at(omega, alpha)
+        there = [name for name in OWN if minima[name] is not None]
+        assert there == [name for name in OWN if said["at"][name]]
         if {} in minima.values():
             continue
-        there = [name for name, minimum in minima.items() if minimum]
+        curves = {what: theory.along(what, omega) for what in ("baseline", "critical", "linear")}
+        for what, curve in curves.items():
+            told = said["at"][what] or {"value": np.nan, "error": np.nan}
+            assert [*told.values()] == pytest.approx(curve, nan_ok=True)
+        for (head, *cells), (word, (key, scale)) in zip(said["rows"], ROWS.items(), strict=True):
+            assert word in head
+            for name, text in zip(OWN, cells, strict=True):
+                exact, numbers = (said["at"][name] or {}).get(key), np.atleast_1d((minima[name] or {}).get(key))
+                if name in there:
+                    numbers = numbers[:2].astype(float)
+                    assert (
+                        [*exact.values()][:2]
+                        if isinstance(exact, dict)
+                        else [exact] == pytest.approx(numbers, rel=1e-7, abs=1e-12)
+                    )
+                    text = text if numbers[-1] else text.replace("0.000", "0")
+                    assert says(text, *(scale * numbers if numbers[-1] else [0])), (name, key, text, numbers)
+                else:
+                    assert text == "no valley"
+        baseline, thresholds = said["below"].split(" (in 10⁻³). ")
+        told = dict(re.findall(r"α([cl]) = (.*?)\. (?=α|$)", thresholds))
+        for letter, what in (("c", "critical"), ("l", "linear")):
+            assert says(told[letter], *curves[what]) if letter in told else np.isnan(curves[what][0])
+        assert says(baseline.partition("error")[2], 1e3 * curves["baseline"][0])
+        reach = [curves["critical"][0] - 0.05, curves["critical"][0], curves["linear"][0]]
+        assert said["disabled"] == [not at < 2 for at in reach]
+
+        head, rest = said["verdict"]
         losses = {name: minima[name]["train_loss"] for name in there}
         winner = min(there, key=lambda name: losses[name][0], default=None)
-        if winner is None:
-            kind, expected = "none", "No valley."
-        elif len(there) == 1:
+        kind, expected = "none", "No valley."
+        if len(there) == 1:
             kind, expected = "alone", f"Only the {winner} student."
-        else:
-            (other,) = set(there) - {winner}
+        elif winner:
+            (other,) = {*there} - {winner}
             lead, error = losses[other][0] - losses[winner][0], np.hypot(losses[other][1], losses[winner][1])
             kind, expected = ("tie", "A tie.") if lead < 2 * error else ("win", f"The {winner} student wins")
+            assert (said["at"]["difference"]["value"] > 0) == (winner == "positional")
+            assert [abs(part) for part in said["at"]["difference"].values()] == pytest.approx(
+                [lead, error], rel=1e-6, abs=1e-12
+            )
         heads[kind] += 1
-        assert head.startswith(expected), (matrix, omega, alpha)
-        assert re.match(rf"At ω = {omega:g}0?, α = {alpha:.2f}\b", rest)
+        assert head.startswith(expected) and re.match(rf"At ω = {omega:g}0?, α = {alpha:.2f}\b", rest), (omega, alpha)
         if kind == "win":
-            assert says(head, 100 * lead / losses[other][0]), head
+            assert says(head, 100 * lead / losses[other][0])
             assert says(re.search(r"difference is (.*?) \(in", rest)[1], 1e3 * lead, 1e3 * error), rest
         if kind in ("win", "alone"):
-            better = minima[winner]["test_mse"][0] < theory.along(theory.task["baseline"], omega)[0]
+            better = minima[winner]["test_mse"][0] < curves["baseline"][0]
             assert f"predicts new sentences {'better' if better else 'worse'} than the linear model." in rest
-            assert (kind == "alone") or ("It also" if better else "But it") in rest
-        for name in set(OWN) - set(there) if kind != "tie" else ():
-            within, omegas = theory.range(name, omega), theory.task["branches"][name]["omega"]
-            if within is None:
-                later = min(each for each in theory.task["baseline"]["omega"] if each > omegas[-1] + 1e-6)
-                told = f"the {name} valley ends between ω = {omegas[-1]:.2f} and {later:.2f}"
-            else:
-                verb, where = ("begins", within[0]) if alpha < within[0] else ("ended", within[1])
-                told = f"the {name} valley {verb} at α = {where:.2f}"
-            assert told in rest, (rest, told)
-    assert heads.keys() == {"none", "alone", "tie", "win"} and heads["win"] > 15, heads
-
-
-@pytest.mark.parametrize("matrix, omega, alpha", [("standard", 0.135, 1.2), ("alternative", 0.05, 1.2), ("made", 0.1, 1.1)])
-def test_the_numbers_of_a_point_stand_in_their_rows(page, theories, matrix, omega, alpha):
-    theory = theories[matrix]
-    minima = theory.at(omega, alpha)
-    view(page, matrix, omega, alpha)
-    (_, *names), *rows = page.evaluate(NUMBERS)
-    keys = ["train_loss", "test_mse", "theta", "m", "ridge", "misfit"]
-    words = ["training loss", "test error", "θ", "m/", "ridge", "misfit"]
-    for (head, *cells), key, word in zip(rows, keys, words, strict=True):
-        assert word in head
-        for name, text in zip(names, cells, strict=True):
-            if minima[name] is None:
-                assert text == "no valley"
-                continue
-            numbers = np.atleast_1d(minima[name][key])[:2] * (1 if key in ("theta", "m") else 1e3)
-            assert says(text, *(numbers if numbers[-1] else [0])), (name, key, text)
-    baseline, thresholds = page.locator(".explorer-numbers p span").text_content().split(" (in 10⁻³). ")
-    told = re.findall(r"α([cl]) = (.*?)\. (?=α|$)", thresholds)
-    curves = {letter: theory.along(theory.task[what], omega) for letter, what in (("c", "critical"), ("l", "linear"))}
-    assert [letter for letter, _ in told] == [letter for letter, curve in curves.items() if curve]
-    assert all(says(text, *curves[letter]) for letter, text in told)
-    value, error = theory.along(theory.task["baseline"], omega)
-    assert says(baseline.partition("error")[2], *([1e3 * value, 1e3 * error] if error else [1e3 * value]))
+            assert kind == "alone" or ("It also" if better else "But it") in rest
+        for name in {*OWN} - {*there}:
+            within, last = theory.range(name, omega), theory.task["branches"][name]["omega"][-1]
+            later = min([each for each in theory.task["baseline"]["omega"] if each > last + 1e-6], default=0)
+            told = f"ends between ω = {last:.2f} and {later:.2f}"
+            if within:
+                told = f"begins at α = {within[0]:.2f}" if alpha < within[0] else f"ended at α = {within[1]:.2f}"
+            assert f"the {name} valley {told}" in rest
+    assert heads["none"] and heads["alone"] > 5 and heads["win"] > (10 if matrix != "alternative" else 0), heads
+    assert heads["tie"] or matrix == "alternative", heads
 
 
 # What it draws -----------------------------------------------------------------------------------------------------
@@ -410,7 +393,17 @@ def sides(ring):
     return there[:, 0], *np.sort([there[:, 1], back[:, 1]], axis=0)
 
 
-VIEWS = [("standard", 0.3, 1.2), ("standard", 0.145, 0.7), ("alternative", 0.05, 1.2), ("made", 0.2, 1.3), ("made", 0.11, 1.0)]
+def view(page, matrix, omega, alpha):
+    page.evaluate("view => explorer.move(view)", {"matrix": matrix, "omega": omega, "alpha": alpha})
+
+
+VIEWS = [
+    ("standard", 0.3, 1.2),
+    ("standard", 0.145, 0.7),
+    ("alternative", 0.05, 1.2),
+    ("made", 0.2, 1.3),
+    ("made", 0.11, 1.0),
+]
 
 
 @pytest.mark.parametrize("matrix, omega, alpha", VIEWS)
@@ -420,7 +413,7 @@ def test_the_panels_draw_the_theory_along_alpha(page, theories, matrix, omega, a
     seen = []
     for panel in page.locator(".explorer-panels > div").all():
         title = panel.locator("p").inner_text()
-        ((word, (key, scale)),) = [(word, what) for word, what in QUANTITIES.items() if word in title]
+        ((key, scale),) = [what for word, what in QUANTITIES.items() if word in title]
         seen.append(key)
         drawing = Drawing(panel.locator("svg"))
         for name in OWN:
@@ -430,7 +423,7 @@ def test_the_panels_draw_the_theory_along_alpha(page, theories, matrix, omega, a
             assert len(x) > 55 and x[0] <= from_ + 0.05 and x[-1] >= to - 0.05 and (x == curve[:, 0]).all()
             compared = 0
             for at, *drawn in [*zip(x, low, curve[:, 1], high)][1:-1]:  # at its ends an overlap is a root
-                minimum = theory.minimum(name, omega, at)
+                minimum = theory.minimum(name, omega, round(at, 5))
                 if minimum:
                     expected = scale * np.maximum(np.array(minimum[key])[[2, 0, 3]], 0)
                     assert drawn == pytest.approx(expected, abs=0.05 * drawing.pixel[1]), (key, name, at)
@@ -438,7 +431,7 @@ def test_the_panels_draw_the_theory_along_alpha(page, theories, matrix, omega, a
             assert compared > 50
             there = theory.minimum(name, omega, alpha)
             drawing.same(f"dot {name}", *([[(alpha, scale * there[key][0])]] if there else []))
-        curves = {what: theory.along(theory.task[what], omega) for what in ("critical", "linear", "baseline")}
+        curves = {what: theory.along(what, omega) for what in ("critical", "linear", "baseline")}
         lines = {kind: [ring for rings in drawing.of(kind) for ring in rings] for kind in ("critical", "linear")}
         assert [ring[0, 0] for ring in lines["critical"]] == pytest.approx([curves["critical"][0]], abs=0.001)
         baseline = key == "test_mse"
@@ -452,7 +445,6 @@ def test_the_panels_draw_the_theory_along_alpha(page, theories, matrix, omega, a
     assert seen == [key for key, _ in QUANTITIES.values()]
 
 
-
 @pytest.mark.parametrize("matrix", [*EXPERIMENTS, "made"])
 def test_the_map_draws_who_wins_where(page, theories, matrix):
     theory = theories[matrix]
@@ -460,27 +452,32 @@ def test_the_map_draws_who_wins_where(page, theories, matrix):
     drawing = Drawing(page.locator(".explorer-map > svg"))
     omegas = np.round(np.arange(0.02, 0.5001, 0.005), 4)
     for what in ("critical", "linear"):
-        curve = [(omega, value[0]) for omega in omegas if (value := theory.along(theory.task[what], omega))]
+        expected = np.array([(omega, theory.along(what, omega)[0]) for omega in omegas])
+        expected = expected[expected[:, 1] <= 2]
         drawn = np.concatenate([ring for rings in drawing.of(what) for ring in rings])
-        expected = np.array([point for point in curve if point[1] <= 2])
         assert len(drawn) == len(expected) > 5
         assert (abs(drawn - expected) < 0.02 * np.array(drawing.pixel)).all(), what
     borders = {name: np.concatenate([ring for rings in drawing.of(f"border {name}") for ring in rings]) for name in OWN}
     for name, border in borders.items():
         begins = [(omega, within[0]) for omega in omegas if (within := theory.range(name, omega))]
         last = theory.task["ends"]["positional"]["last"] + 1e-6
-        ends = [(omega, theory.range(name, omega)[1]) for omega in omegas if omega <= last] if name == "positional" else []
+        ends = (
+            [(omega, theory.range(name, omega)[1]) for omega in omegas if omega <= last] if name == "positional" else []
+        )
         expected = np.array([(omega, alpha) for omega, alpha in begins + ends if alpha <= 2])
         assert (abs(border - np.maximum(expected, 0.02)) < 0.02 * np.array(drawing.pixel)).all(), name
 
     def among(kind, points):
         """How many of the areas of a kind contain each point."""
-        return sum((sum(Outline(ring).contains_points(points) for ring in rings) % 2 for rings in drawing.of(kind)), start=0 * points[:, 0])
+        return sum(
+            (sum(Outline(ring).contains_points(points) for ring in rings) % 2 for rings in drawing.of(kind)),
+            start=0 * points[:, 0],
+        )
 
     rows = 0.02 + 0.0495 * np.arange(41)[1:-1]  # of the grid that shades are made of, on which they are exact
-    points = np.array([(omega, alpha) for omega in omegas[1:-1:2] for alpha in rows])
-    regions = {name: among(f"region {name}", points + [1e-5, 0]) for name in OWN}
-    alone, compared = among("alone", points + [1e-5, 0]), Counter()
+    points = np.array([(omega, alpha) for omega in omegas[1:-1:7] for alpha in rows[::2]])
+    regions = {name: among(f"region {name}", points + np.array([1e-5, 0])) for name in OWN}
+    alone, compared = among("alone", points + np.array([1e-5, 0])), Counter()
     for k, (omega, alpha) in enumerate(points):
         ranges = {name: theory.range(name, omega) for name in OWN}
         if any(abs(edge - alpha) < 0.03 for within in ranges.values() if within for edge in within):
@@ -495,12 +492,17 @@ def test_the_map_draws_who_wins_where(page, theories, matrix):
             compared[len(there)] += 1
             continue
         lead = minima["positional"]["train_loss"][0] - minima["semantic"]["train_loss"][0]
+        wins = lead if matrix != "made" else alpha - theory.along("critical", omega)[0]
         if min(abs(abs(lead) / np.array([1e-4, 3e-4, 1e-3]) - 1)) < 0.02 or abs(lead) < 1e-5:
             continue
-        shades = {name: 1 + sum(abs(lead) > shade for shade in (1e-4, 3e-4, 1e-3)) if (lead > 0) == (name == "semantic") else 0 for name in OWN}
+        shade = sum(abs(lead) > step for step in (1e-4, 3e-4, 1e-3))
+        shades = {
+            name: ((wins > 0) + shade * (lead > 0), (wins < 0) + shade * (lead < 0))[name == "positional"]
+            for name in OWN
+        }
         assert {name: regions[name][k] for name in OWN} == shades, (omega, alpha, lead)
         compared[2] += 1
-    assert compared[2] > 30 and compared[1] > 30, compared
+    assert compared[1] > 20 and compared[2] > (0 if matrix == "alternative" else 20), compared
     for words, left, top in drawing.words[2:]:
         minima = theory.at(*drawing.place((left, top)))
         assert words == f"{min(filter(minima.get, minima), key=lambda name: minima[name]['train_loss'][0])} wins"
@@ -555,22 +557,31 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
     if train == "circle":
         lead = Measured.mean(leads)
         winner = "semantic" if lead.value > 0 else "positional"
-        told = re.match(rf"The {winner} student's loss is lower by (.*?) \(in 10⁻³\) on average, and on (.*?) data sets", text)
-        assert says(told[1], 1e3 * abs(lead.value), 1e3 * lead.error) and told[2] == f"{(leads * lead.value > 0).sum()} of {sets}"
+        told = re.match(
+            rf"The {winner} student's loss is lower by (.*?) \(in 10⁻³\) on average, and on (.*?) data sets", text
+        )
+        assert (
+            says(told[1], 1e3 * abs(lead.value), 1e3 * lead.error)
+            and told[2] == f"{(leads * lead.value > 0).sum()} of {sets}"
+        )
         for name in OWN:
             left = ((table["start"] == name) & (table["valley"] != name)).sum()
             assert left and f"{left} left the {name} valley." in text
     else:
         means = leads.groupby("alpha").agg(["mean", "sem"])
         k = np.flatnonzero(means["mean"] < 0)[-1]  # the last before semantic students win for good
-        between = np.random.default_rng(6).normal(*means.iloc[k : k + 2].to_numpy().T, (100_000, 2))
-        share = lambda a, b: -a / (b - a)
-        place, drawn = (alphas[k] + 0.2 * share(*means["mean"].iloc[k : k + 2]), alphas[k] + 0.2 * share(*between.T))
-        value, error = map(float, re.search(r"cross at α = ([\d.]+) ± ([\d.]+)", text).groups())
+        between = np.random.default_rng(6).normal(*means.iloc[k : k + 2].to_numpy().T, (20_000, 2))
+        place, *drawn = (alphas[k] - 0.2 * a / (b - a) for a, b in (means["mean"].iloc[k : k + 2], *between))
+        value, error = map(float, re.search(r"cross at α = ([\d.]+) ± (\d+.\d+)", text).groups())
         spread = np.diff(np.quantile(drawn, stats.norm.cdf([-0.5, 0.5]))).item()
-        assert value == pytest.approx(place, abs=0.06 * error + 0.005) and error == pytest.approx(spread, rel=0.15, abs=0.006)
+        assert value == pytest.approx(place, abs=0.06 * error + 0.005) and error == pytest.approx(
+            spread, rel=0.15, abs=0.006
+        )
     random = table[table["start"] == "random"]["valley"].value_counts()
-    assert f"Of {random.sum()} random starts {random['positional']} ended positional, {random['semantic']} semantic." in text
+    assert (
+        f"Of {random.sum()} random starts {random['positional']} ended positional, {random['semantic']} semantic."
+        in text
+    )
     stuck = (~table["converged"]).sum()
     assert stuck and text.endswith(f" {stuck} did not converge.")
     stayed = table[table["start"] == table["valley"]].groupby(["start", "alpha"])
@@ -579,7 +590,10 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
         for name in OWN:
             means = scale * stayed[key].agg(["mean", "sem"]).loc[name].fillna(0)
             lone = table[(table["start"] == "random") & (table["valley"] == name)]
-            for kind, points in ((f"student {name}", means["mean"]), (f"student random {name}", scale * lone.set_index("alpha")[key])):
+            for kind, points in (
+                (f"student {name}", means["mean"]),
+                (f"student random {name}", scale * lone.set_index("alpha")[key]),
+            ):
                 inside = points.clip(upper=drawing.place((0, 6))[1])  # what is higher stands on the frame
                 drawing.same(kind, *[[point] for point in inside.items()])
             bars = [rings[0] for rings in drawing.of(f"curve {name}") if len(rings[0]) == 2]
@@ -594,7 +608,9 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
 def test_a_mean_has_the_error_of_a_mean(page):
     values = np.random.default_rng(7).exponential(2.0, 7)
     expected = Measured.mean(values)
-    assert page.evaluate("measured", values.tolist()) == pytest.approx({"value": expected.value, "error": expected.error})
+    assert page.evaluate("measured", values.tolist()) == pytest.approx(
+        {"value": expected.value, "error": expected.error}
+    )
 
 
 # Training in the browser ------------------------------------------------------------------------------------------------
@@ -604,7 +620,6 @@ SAMPLED = """([task, count, d, seed]) => {
     const {teacher, inputs} = sample(task, count, d, normal);
     return {teacher: [...teacher], inputs: [...inputs], random: [...teacher].map(() => 0.1 * normal())};
 }"""
-TASK = {"omega": MADE.omega, "A": MADE.matrix}
 
 
 class Sentences:
@@ -612,12 +627,12 @@ class Sentences:
 
     def __init__(self, page, count, d, seed):
         drawn = page.evaluate(SAMPLED, [TASK, count, d, seed])
-        self.d, self.teacher, self.random = d, torch.tensor(drawn["teacher"]), torch.tensor(drawn["random"])
-        self.teacher, self.random = self.teacher.double(), self.random.double()
-        self.x = torch.tensor(drawn["inputs"], dtype=torch.float64).reshape(count, 2, d) * d**0.5
-        self.xi = self.x - torch.tensor([1.0, -1.0])[:, None] / d**0.5
+        self.teacher, inputs, self.random, places, A = (
+            torch.tensor(part, dtype=torch.float64) for part in (*drawn.values(), [[1], [-1]], MADE.matrix)
+        )
+        self.d, self.x = d, inputs.reshape(count, 2, d) * d**0.5
+        self.xi = self.x - places / d**0.5
         y = self.xi @ self.teacher / d**0.5
-        A = torch.tensor(MADE.matrix, dtype=torch.float64)
         self.labels = ((1 - MADE.omega) * self.mixing(y) + MADE.omega * A) @ self.xi
 
     def mixing(self, h):
@@ -641,7 +656,9 @@ class Sentences:
 
 
 def test_sentences_are_drawn_as_the_model_has_them(page):
-    numbers = page.evaluate("() => { const normal = attentionTraining(explorerData).normals(11); return Array.from({length: 20001}, normal); }")
+    numbers = page.evaluate(
+        "() => { const normal = attentionTraining(explorerData).normals(11); return Array.from({length: 20001}, normal); }"
+    )
     assert stats.kstest(numbers, "norm").pvalue > 0.01
     assert abs(np.corrcoef(*np.transpose([*pairwise(numbers)]))[0, 1]) < 0.02 and len(set(numbers)) == 20001
     data = Sentences(page, 300, 40, 3)
@@ -670,7 +687,13 @@ def test_students_end_in_the_minima_of_the_risk(page):
     for row in rows:
         data = Sentences(page, round(row["alpha"] * d), d, row["seed"])
         starts = {"semantic": data.teacher, "positional": torch.full((d,), d**-0.5), "random": data.random}
-        found = minimize(data.slope, starts[row["start"]].numpy(), jac=True, method="L-BFGS-B", options={"gtol": 1e-9, "ftol": 0, "maxiter": 5000})
+        found = minimize(
+            data.slope,
+            starts[row["start"]].numpy(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"gtol": 1e-9, "ftol": 0, "maxiter": 5000},
+        )
         of = data.overlaps(found.x)
         own, cosine = (of["theta"] / RHO, of["theta"] / of["rho"] ** 0.5), SIGMA * of["m"]
         valley = "semantic" if abs(own[1]) > abs(cosine) else "positional"
@@ -697,10 +720,15 @@ def test_the_plane_and_descents_on_it_are_those_of_the_risk(page):
         for Q, minimum in zip((p, s), plane["minima"], strict=True):
             of, (value, slope) = sentences.overlaps(Q), sentences.slope(Q, count)
             assert np.linalg.norm(slope) < 2e-4
-            assert minimum == pytest.approx({"m": of["m"] / RHO, "theta": of["theta"] / RHO, "loss": value / d}, rel=1e-9)
+            assert minimum == pytest.approx(
+                {"m": of["m"] / RHO, "theta": of["theta"] / RHO, "loss": value / d}, rel=1e-9
+            )
     starts = [np.array(plane["weights"]).mean(0).tolist() for plane in planes[2:]]
     job |= {"largest": 2.2, "alpha": 0.9, "starts": starts, "rate": 0.7, "every": 4}
-    points = page.evaluate("job => [...attentionTraining(explorerData).descents({...job, starts: job.starts.map(Q => Float64Array.from(Q))})]", job)
+    points = page.evaluate(
+        "job => [...attentionTraining(explorerData).descents({...job, starts: job.starts.map(Q => Float64Array.from(Q))})]",
+        job,
+    )
     for k, sentences in enumerate(data):
         Q, path = np.array(starts[k]), []
         for step in range(3001):
@@ -725,9 +753,14 @@ def surfaces(rng, count):
         b, a = np.meshgrid(shares, shares, indexing="ij")
         rough = 1e-5 * rng.standard_normal(a.shape)
         losses = 3e-3 + 2e-3 * a**2 * b**2 + 4e-4 * ((a + 1.3 * b - 1) ** 2 + 0.3 * (a - 0.6) ** 2) + rough
-        minima = [{"m": 1.0 + 0.1 * rng.random(), "theta": 0.1 * rng.random(), "loss": losses[8, 19] + 1e-4 * rng.random()}]
+        minima = [
+            {"m": 1.0 + 0.1 * rng.random(), "theta": 0.1 * rng.random(), "loss": losses[8, 19] + 1e-4 * rng.random()}
+        ]
         minima += [{"m": 0.1 * rng.random(), "theta": 0.55 + 0.1 * rng.random(), "loss": losses[19, 8]}]
-        yield {"losses": losses.ravel().tolist(), "minima": minima, "weights": rng.standard_normal((2, 3)).tolist()}, shares
+        yield (
+            {"losses": losses.ravel().tolist(), "minima": minima, "weights": rng.standard_normal((2, 3)).tolist()},
+            shares,
+        )
 
 
 def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
@@ -737,7 +770,10 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     page.evaluate("""surfaces => { const {answered} = jobs.find(({name}) => name === "planes");
         surfaces.forEach(surface => answered({...surface, alpha: 1})); }""", sent)  # fmt: skip
     losses = np.mean([surface["losses"] for surface in sent], 0).reshape(25, 25)  # by b, the semantic share, and a
-    (p, s), root = np.mean([[[*minimum.values()] for minimum in surface["minima"]] for surface in sent], 0), page.locator(".landscape")
+    (p, s), root = (
+        np.mean([[[*minimum.values()] for minimum in surface["minima"]] for surface in sent], 0),
+        page.locator(".landscape"),
+    )
     middle = (p[2] + s[2]) / 2
     plane, cut = (Drawing(svg) for svg in root.locator("svg").all())
     expected = [(b, 1e3 * (losses[k, 24 - k] - middle)) for k, b in enumerate(shares[0])][1:-1]
@@ -766,19 +802,149 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     deeper = "semantic" if lead.value > 0 else "positional"
     said = root.locator("[role=status]").inner_text()
     told = re.match(rf"The {deeper} valley is deeper on (.*?) data sets, by (.*?) · 10⁻³ on average", said)
-    assert told[1] == f"{(np.array(leads) * lead.value > 0).sum()} of {len(leads)}" and says(told[2], abs(lead.value), lead.error)
+    assert told[1] == f"{(np.array(leads) * lead.value > 0).sum()} of {len(leads)}" and says(
+        told[2], abs(lead.value), lead.error
+    )
 
     box, place = root.locator("svg").first.bounding_box(), {"x": 180, "y": 120}
     root.locator("svg").first.click(position=place)
-    asked = page.evaluate("() => { const {name, job} = jobs.at(-1); return [name, {...job, starts: job.starts.map(Q => [...Q])}]; }")
+    asked = page.evaluate(
+        "() => { const {name, job} = jobs.at(-1); return [name, {...job, starts: job.starts.map(Q => [...Q])}]; }"
+    )
     a, b = np.linalg.solve(axes, plane.place((place["x"], place["y"])))
     assert asked[0] == "descents" and asked[1]["alpha"] == 1 and box["width"] > 200
     for start, surface in zip(asked[1]["starts"], sent, strict=True):
-        assert start == pytest.approx(a * np.array(surface["weights"][0]) + b * np.array(surface["weights"][1]), abs=0.02)
+        assert start == pytest.approx(
+            a * np.array(surface["weights"][0]) + b * np.array(surface["weights"][1]), abs=0.02
+        )
     paths = np.random.default_rng(9).uniform((-0.2, -0.1), (1.2, 0.8), (len(sent), 5, 2))
-    steps = [{"k": k, "m": m, "theta": theta, "loss": 0.0} for step in range(5) for k, (m, theta) in enumerate(paths[:, step])]
-    page.evaluate("points => { points.forEach(point => jobs.at(-1).answered(point)); jobs.at(-1).answered(null); }", steps)
+    steps = [
+        {"k": k, "m": m, "theta": theta, "loss": 0.0}
+        for step in range(5)
+        for k, (m, theta) in enumerate(paths[:, step])
+    ]
+    page.evaluate(
+        "points => { points.forEach(point => jobs.at(-1).answered(point)); jobs.at(-1).answered(null); }", steps
+    )
     page.evaluate(FRAMES)
     plane = Drawing(root.locator("svg").first)
     plane.same("rolled", *paths)
     plane.same("ball", *[[path[-1]] for path in paths])
+
+
+# Reading ----------------------------------------------------------------------------------------------------------------
+
+POINTED = """([places, told]) => {
+    window.figureReadout.made = told;
+    const picture = document.querySelector("figure#made .themes");
+    return places.map(([clientX, clientY]) => {
+        picture.dispatchEvent(new PointerEvent("pointermove", {clientX, clientY, bubbles: true, pointerType: "mouse"}));
+        const box = document.querySelector(".readout-box"), ring = document.querySelector(".readout-point");
+        return !box?.isConnected || box.hidden ? null
+            : [box.querySelector("b")?.innerText, box.querySelector("span")?.innerText, parseFloat(ring.style.left), parseFloat(ring.style.top)];
+    });
+}"""
+
+
+def test_the_point_next_to_the_pointer_is_told(page):
+    """Of points, of lines across, and of a map's cells, which give way to points that are near."""
+    rng, boxes = np.random.default_rng(13), {"1": [0.1, 0.05, 0.45, 0.8], "2": [0.55, 0.15, 0.95, 0.9]}
+    series = []
+    for name, axes, count, value in (
+        ("few", 1, 6, ""),
+        ("many", 1, 25, ""),
+        ("cells", 2, 30, "0.5"),
+        ("over", 2, 4, ""),
+    ):
+        points = [[*rng.random(2).round(3).tolist(), f"{name} {k}", "1", value] for k in range(count)]
+        series.append({"axes": axes, "name": name, "labels": ["x", "y", "z"], "points": points})
+    series.append({"axes": 2, "name": "across", "labels": ["x", "y", "z"], "points": [[0.3, None, "across 0", "", ""]]})
+    page.locator("figure#made").scroll_into_view_if_needed()
+    image = page.locator("figure#made img").bounding_box()
+    scale = min(image["width"] / 400, image["height"] / 200)
+    size = np.array([400, 200]) * scale
+    corner = np.array([image["x"], image["y"]]) + (np.array([image["width"], image["height"]]) - size) / 2
+    pointers = corner + rng.uniform(-0.05, 1.05, (150, 2)) * size
+    told = page.evaluate(POINTED, [pointers.tolist(), {"boxes": {"tall": boxes}, "series": series}])
+    seen = Counter()
+    for pointer, shown in zip(pointers, told, strict=True):
+        best, expected = 40, None
+        for some in series:
+            left, top, right, low = corner[[0, 1, 0, 1]] + np.array(boxes[str(some["axes"])]) * size[[0, 1, 0, 1]]
+            if not (left - 9 <= pointer[0] <= right + 9 and top - 9 <= pointer[1] <= low + 9):
+                continue
+            for x, y, text, _, value in some["points"]:
+                at = np.array([left + x * (right - left), pointer[1] if y is None else low - y * (low - top)])
+                away = np.hypot(*(at - pointer))
+                away = 12 + away / 1000 if value else away
+                if away < best:
+                    best, expected = away, [some["name"], text, *at]
+        seen[expected and expected[0]] += 1
+        assert (shown is None) == (expected is None)
+        assert shown is None or shown[:2] == expected[:2] and shown[2:] == pytest.approx(expected[2:], abs=0.1)
+    assert seen.keys() == {None, "few", "many", "cells", "over", "across"}, seen
+
+
+def words_of(text):
+    """Words as a search compares them: letters by their names, one word for α_c, the library's name one word."""
+    text = re.sub("attention[-_]phases", "attentionphases", text.lower())
+    names = {"alpha": "α", "theta": "θ", "omega": "ω"}
+    return re.findall(r"[^\W_]+", re.sub("[_{}]", "", re.sub("[a-z]+", lambda word: names.get(word[0], word[0]), text)))
+
+
+def stem(word):
+    return re.sub("(es|s|ing|ed)$", "", word) if len(word) > 4 else word
+
+
+@pytest.mark.parametrize(
+    "query", ["alpha_c", "trained losses", "valley theory", "weights of the attention_phases", "θ q", "nowhere"]
+)
+def test_a_search_finds_the_pages_that_say_most_of_it(page, query):
+    pages, terms = page.evaluate("SEARCH_TEXTS"), [*dict.fromkeys(map(stem, words_of(query)))]
+
+    def count(words, term):
+        return sum(word.startswith(term) if len(term) > 2 else word == term for word in words)
+
+    sections = {}
+    for name, parts in pages.items():
+        file = name.split("/")[-1].replace("_", " ")
+        heads = [words_of(f"{heading} {file}" if k == 0 else heading) for k, (_, heading, _) in enumerate(parts)]
+        sections[name] = [(head, words_of(text)) for head, (_, _, text) in zip(heads, parts)]
+    having = [
+        {name for name, some in sections.items() if any(count(head + words, term) for head, words in some)}
+        for term in terms
+    ]
+    ranked = []
+    for name in (name for name in pages if all(name in some for some in having)):
+        scores = []
+        for k, ((head, words), (anchor, *_)) in enumerate(zip(sections[name], pages[name])):
+            weight = 12 if k == 0 else 18 if anchor.startswith("term-") else 5
+            score = sum(
+                np.log(1 + len(pages) / len(having[i]))
+                * (weight * bool(count(head, term)) + count(words, term) / (count(words, term) + 2))
+                for i, term in enumerate(terms)
+            )
+            said = [" ".join(map(stem, part)) for part in (head, words)]
+            score += 20 * (len(terms) > 1 and any(f" {' '.join(terms)}" in f" {part}" for part in said))
+            scores.append(score / 2 if anchor == "all-figures" else score)
+        k = int(np.argmax(scores))
+        ranked.append(
+            (max(scores) + (sum(scores) - max(scores)) / 4, f"{name}.html" + f"#{pages[name][k][0]}" * (k > 0), k, name)
+        )
+    ranked.sort(key=lambda page: -round(page[0], 9))
+    page.evaluate("query => { Search.output.replaceChildren(); Search.query(query); }", query)
+    found = page.locator("#results li").evaluate_all(
+        "items => items.map(item => [item.firstChild.getAttribute('href'), item.lastChild.innerText])"
+    )
+    assert [address for address, _ in found] == [address for _, address, *_ in ranked]
+    assert (len(found) > 3) == (query != "nowhere")
+    assert page.evaluate("Search.status.textContent").startswith(f"{len(found)} page")
+    for (_, excerpt), (_, _, k, name) in zip(found, ranked):
+        text = pages[name][k][2]
+        assert excerpt.strip("… ") in text and len(excerpt) < 300
+
+        def near(part):
+            return len({term for term in terms if count(words_of(part), term)})
+
+        best = max((near(text[at : at + 120]) for at in range(0, len(text), 10)), default=0)
+        assert near(excerpt) >= best, excerpt
