@@ -5,6 +5,7 @@
   if (!root) return;
   const {constants, rate, critical, ...job} = JSON.parse(root.querySelector("script").textContent);
   const NAMES = ["positional", "semantic"], LEVELS = 12, HEIGHT = 300;
+  const NEAR = 0.1;  // of a minimum, in both overlaps: descents stop a little before it
   const DRAWN = {m: [-0.4, 1.5], theta: [-0.25, 0.9], excess: [-0.6, 2.2]};
   const last = 24, shares = Array.from({length: last + 1}, (_, i) => 1.7 * i / last - 0.35);  // of both: to 1.35
   const [slider, value, mark, said] = ["input", "b", ".at-critical", "[role=status]"].map(name => root.querySelector(name));
@@ -12,7 +13,7 @@
   const [compute, roll] = [inWorker(constants), inWorker(constants)];
   const surfaces = new Map(job.alphas.map(alpha => [alpha, []]));  // one for each data set, as they come
   const shown = () => surfaces.get(job.alphas[slider.value]);
-  let paths = [], scales;
+  let paths = [], ended = false, scales;
 
   const mean = values => measured(values).value;
 
@@ -89,6 +90,7 @@
     drawPlane(together(several));
     drawCut(together(several));
     if (several.length === count) said.textContent = depths(several.map(({minima: [p, s]}) => 1e3 * (p.loss - s.loss)));
+    if (ended) said.textContent += ` ${ends(several)}`;
   }
 
   /** Which valley is deeper, on average and on how many data sets; `leads`: by how much the semantic one is. */
@@ -98,15 +100,23 @@
     } data sets, by ${Math.abs(value).toFixed(2)} ± ${error.toFixed(2)} · 10⁻³ on average.`;
   }
 
+  /** In which valley the descents ended: each is compared with the minima of its own data set. */
+  function ends(several) {
+    const at = (k, {m, theta}) => Math.hypot(paths[k].at(-1).m - m, paths[k].at(-1).theta - theta) < NEAR;
+    const [positional, semantic] = NAMES.map((_, i) => paths.filter((_, k) => at(k, several[k].minima[i])).length);
+    return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional one.`;
+  }
+
   /** Descend from the student a Q_positional + b Q_semantic of each data set. */
   function start(a, b) {
     const several = shown();
-    paths = several.map(() => []);
+    [paths, ended] = [several.map(() => []), false];
     let drawing;
     roll("descents", {...job, largest: Math.max(...job.alphas), alpha: job.alphas[slider.value], rate, every: 5,
                       seeds: job.seeds.slice(0, several.length), starts: several.map(({weights: [p, s]}) =>
                         p.map((weight, i) => a * weight + b * s[i]))}, point => {
       if (point) paths[point.k].push(point);
+      else ended = true;
       drawing ||= requestAnimationFrame(() => { drawing = null; show(); });
     });
   }
@@ -114,7 +124,7 @@
   slider.max = job.alphas.length - 1;
   slider.value = job.alphas.indexOf(1);
   mark.style.setProperty("--share", (critical - job.alphas[0]) / (job.alphas.at(-1) - job.alphas[0]));
-  slider.addEventListener("input", () => { paths = []; show(); });
+  slider.addEventListener("input", () => { [paths, ended] = [[], false]; roll(); show(); });
   plane.addEventListener("click", event => {
     if (!shown().length) return;
     const box = plane.getBoundingClientRect(), [p, s] = together(shown()).minima;

@@ -3,6 +3,7 @@
 Theory of these is in Result 4.2 in general, and in Appendices C.2, C.6, C.10 and E.3.
 """
 
+from decimal import Decimal
 from itertools import product
 
 import numpy as np
@@ -122,6 +123,11 @@ GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing 
 SEMANTIC = ("semantic",)
 
 
+def powers(bases, exponent):
+    """Powers whose last bit, which names a cell and seeds its draws, depends on no processor, as those of NumPy do."""
+    return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
+
+
 def power_law(exponent, source=0.0):
     """A task whose tokens have variances k^-exponent along the k-th of `BLOCKS` shares of the directions.
 
@@ -129,9 +135,9 @@ def power_law(exponent, source=0.0):
     above 0 it lies along the leading directions, below along the trailing ones. Its fields have the variance sigma^2.
     """
     variance = Task.sigma**2
-    s = np.arange(1.0, BLOCKS + 1) ** -exponent
+    s = powers(range(1, BLOCKS + 1), -exponent)
     s *= variance / s.mean()
-    teacher = s**source
+    teacher = powers(s.tolist(), source)
     teacher *= variance / (s * teacher).mean()
     return Task(spectrum=[(eigenvalue, 1 / BLOCKS, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
 
