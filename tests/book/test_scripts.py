@@ -328,7 +328,7 @@ def test_verdict_and_numbers_are_those_of_the_theory(page, theories, matrix):
                 told = f"begins at α = {within[0]:.2f}" if alpha < within[0] else f"ended at α = {within[1]:.2f}"
             assert f"the {name} valley {told}" in rest
     assert heads["none"] and heads["alone"] > 5 and (matrix == "alternative" or heads["win"] > 10), heads
-    assert heads["tie"] or matrix == "alternative", heads
+    assert heads["tie"] or matrix != "standard", heads
 
 
 # What it draws -------------------------------------------------------------------------------------------------------
@@ -528,8 +528,8 @@ def made_students(rng, alphas, sets):
         for seed in range(sets):
             for start in names:
                 loss = 3e-3 + 1e-3 * (alpha - 1.15) * (start == "positional") + 2e-4 * rng.standard_normal()
-                other = str(rng.choice([*OWN]))
-                valley = start if start != "random" and rng.random() < 0.8 else other
+                share = {"semantic": 0.8, "positional": 0.25, "random": 0.5}[start]
+                valley = "semantic" if rng.random() < share else "positional"
                 row = {"start": start, "alpha": alpha, "seed": seed, "valley": valley, "train_loss": loss}
                 overlaps = {"theta": rng.uniform(0, 0.9), "m": rng.uniform(0, 0.9)}
                 yield row | overlaps | {"test_mse": rng.uniform(1e-3, 3e-3), "converged": bool(rng.random() < 0.97)}
@@ -620,6 +620,10 @@ SAMPLED = """([task, count, d, seed]) => {
     const {teacher, inputs} = sample(task, count, d, normal);
     return {teacher: [...teacher], inputs: [...inputs], random: [...teacher].map(() => 0.1 * normal())};
 }"""
+
+
+DESCENDED = """job => [...attentionTraining(explorerData).descents(
+    {...job, starts: job.starts.map(Q => new Float64Array(Q))})]"""
 
 
 class Sentences:
@@ -724,7 +728,7 @@ def test_the_plane_and_descents_on_it_are_those_of_the_risk(page):
     starts = [np.array(plane["weights"]).mean(0).tolist() for plane in planes[2:]]
     job |= {"largest": 2.2, "alpha": 0.9, "starts": starts, "rate": 0.7, "every": 4}
     points = page.evaluate(
-        "job => [...attentionTraining(explorerData).descents({...job, starts: job.starts.map(Q => new Float64Array(Q))})]",
+        DESCENDED,
         job,
     )
     for k, sentences in enumerate(data):
@@ -816,6 +820,8 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
             a * np.array(surface["weights"][0]) + b * np.array(surface["weights"][1]), abs=0.02
         )
     paths = np.random.default_rng(9).uniform((0.3, 0.2), (0.7, 0.4), (len(sent), 5, 2))
+    for k, minimum in enumerate((1, 1, 1, 0, 0)):  # the other descents end in neither valley
+        paths[k, -1] = [sent[k]["minima"][minimum][name] + 0.05 for name in ("m", "theta")]
     steps = [
         {"k": k, "m": m, "theta": theta, "loss": 0.0}
         for step in range(5)
@@ -898,7 +904,7 @@ def stem(word):
 
 
 @pytest.mark.parametrize(
-    "query", ["alpha_c", "trained losses", "valley theory", "weights of the attention_phases", "θ q", "nowhere"]
+    "query", ["alpha_c", "trained losses", "valleys theta", "weights of the attention_phases", "θ q", "nowhere"]
 )
 def test_a_search_finds_the_pages_that_say_most_of_it(page, query):
     pages, terms = page.evaluate("SEARCH_TEXTS"), [*dict.fromkeys(map(stem, words_of(query)))]
@@ -947,5 +953,5 @@ def test_a_search_finds_the_pages_that_say_most_of_it(page, query):
         def near(part):
             return len({term for term in terms if count(words_of(part), term)})
 
-        best = max((near(text[at : at + 120]) for at in range(0, len(text), 10)), default=0)
-        assert near(excerpt) >= best, excerpt
+        windows = [text[at : at + 100].rpartition(" ")[0] for at in range(len(text)) if text[at - 1 : at] in ("", " ")]
+        assert near(excerpt) >= max(map(near, windows)), excerpt
