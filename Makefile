@@ -6,10 +6,13 @@ READY := $(VENV)/.ready
 LAB := $(VENV)/.lab
 export PYTHONOPTIMIZE =  # the book's pages of the code are made of docstrings, tests of assertions
 export PYTHONDONTWRITEBYTECODE =  # where it is set, each of some hundred processes would compile the same modules
+export PYTHONSAFEPATH =  # scripts import what is beside them
+export PYTHONWARNINGS =  # where warnings are errors, those of dependencies are too
 TORCH := $(shell grep '^torch==' constraints.txt)
 NBVAL := --nbval-current-env --nbval-cell-timeout=300 -p no:cacheprovider
 LABCONFIG := $(VENV)/etc/jupyter/labconfig
 LABOPTIONS := --notebook-dir=notebooks --KernelManager.transport=ipc  # kernels take nothing from a port
+# Their sockets, whose names have at most some hundred letters, are in a folder of their own, however long HOME is.
 
 define LINT
 $(BIN)/ruff check src tests benchmarks book data .github
@@ -54,10 +57,10 @@ format: $(READY)  ## give code and notebooks the form that `make check` asks for
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
 	$(BIN)/basedpyright
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow and not alone" --ignore=tests/reference
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "(fast or not slow) and not alone" --ignore=tests/reference
 
-# Tests of the built book.
-PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py)
+# Tests of the built book, and of its scripts.
+PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py scripts.py)
 
 TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-directory
 
@@ -106,7 +109,8 @@ notebooks: $(READY)  ## write the .ipynb beside each text; of an edited pair the
 install-lab: $(LAB)  ## the same and JupyterLab
 
 lab: $(LAB) notebooks  ## open the notebooks in JupyterLab, each paired with its text
-	$(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
+	@folder=$$(mktemp -d /tmp/lab-XXXXXX) && trap 'rm -rf "$$folder"' EXIT INT && \
+	    JUPYTER_RUNTIME_DIR=$$folder $(BIN)/jupyter lab $(LABOPTIONS) $(ARGS)
 
 data: $(READY)  ## compute the stored results that are missing (hours; stops and goes on)
 	for name in $$($(BIN)/python -c 'from attention_book.experiments import GRIDS; print(*GRIDS)'); do \
@@ -133,7 +137,7 @@ endef
 EXTRAS = -e '.[book,test]'
 
 # What pip would do on one core, after everything else; some packages carry templates that are no Python.
-COMPILE = $(BIN)/python -m compileall -qq -j 0 -x '/tests?/' $(VENV)/lib || true
+COMPILE = $(BIN)/python -m compileall -qq -j $$(nproc 2>/dev/null || echo 2) -x '/tests?/' $(VENV)/lib || true
 
 $(READY): constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=...")'

@@ -7,7 +7,6 @@ stored results or the pinned versions have changed.
 """
 
 import argparse
-import os
 import shutil
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from attention_book.experiments import PROFILES
 from attention_book.render.style import BEHIND, SVG
 from attention_book.store.provenance import environment
 from attention_phases.errors import BadInput, NotebookError, check_choice, check_count
-from attention_phases.machine import SpawnWithoutScript, end_with_parent
+from attention_phases.machine import SpawnWithoutScript, cores, end_with_parent
 
 SHOWN = paths.ROOT / "book" / "_executed"  # what the book's table of contents names
 
@@ -121,7 +120,7 @@ def times_page(rows, profile):
         files = [path for name in names if (path := paths.DATA / f"{name}.parquet").exists()]
         size = sum(path.stat().st_size for path in files) / 1e6
         lines.append(f"| {title} | {', '.join(f'`{name}`' for name in names)} | {size:.2f} | {seconds:.1f} |")
-    machine = f"{environment()['cpu']}, {os.cpu_count()} cores"
+    machine = f"{environment()['cpu']}, {cores()} cores"
     page = [
         "# Data and time behind each page",
         "The experiments that the figures of a page are drawn from, the size of their stored tables in `data/`, in MB,",

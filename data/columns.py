@@ -95,11 +95,15 @@ COLUMNS = {
     "q": Column("sigma^2 |Q|^2/d, size of the student; with two columns the trace", RATIO),
     "squared_cosine": Column("squared cosine of the weights with the teacher", RATIO),
     "converged": Column("whether the iteration stands still, or knows the teacher"),
-    "m": Column("Q.1_d/d, overlap with the positional encoding; with two columns the norm over them", RATIO),
+    "m": Column(
+        "Q.p/sqrt(d), overlap with p, the positional encoding of a token of mark 1 (1_d/sqrt(d) in the paper);"
+        " with two columns the norm over them",
+        RATIO,
+    ),
     "theta": Column("sigma^2 Q.Q*/d, overlap with the teacher; with two columns the norm over them", RATIO),
     "V": Column("response of a field, sigma^2 chi", RATIO),
     **{f"q_{i}{j}": Column(f"Q_{i}.Q_{j}/d of two columns, without sigma^2", RATIO) for i, j in ("11", "12", "22")},
-    **{f"m_{i}": Column(f"Q_{i}.1_d/d of column {i}", RATIO) for i in "12"},
+    **{f"m_{i}": Column(f"Q_{i}.p/sqrt(d) of column {i}", RATIO) for i in "12"},
     **{f"theta_{i}": Column(f"Q_{i}.Q*/d of column {i}, without sigma^2", RATIO) for i in "12"},
     **{
         f"teacher_{i}": Column(f"W^T Sigma Q*/d with column {i} of the teacher, the norm over the student's", RATIO)
@@ -110,6 +114,9 @@ COLUMNS = {
         "test error epsilon_g (Eq. 10), an expectation given the weights or in the limit of theory", RATIO
     ),
     "linear_mse": Column("test error of the linear model fitted to the same data", RATIO),
+    "tested": Column("what differs in the task that is tested, as JSON: names and values"),
+    "tested_mse": Column("test error on that task, the mean over 4,000 sentences of it", RATIO),
+    "tested_linear_mse": Column("the same of the linear model fitted to the student's data", RATIO),
     "grad_norm": Column("|grad R| where training stopped", RATIO),
     "steps": Column("gradient evaluations of the training; of a cell: iterations, or those after which is measured"),
     "seconds": Column("wall time of the training; students trained together share it equally", "s"),
@@ -149,6 +156,15 @@ COLUMNS = {
     "minimum": Column("which of the distinct ends of its data set a student has"),
     "nearest": Column("distance to the nearest other end, over the size of both", RATIO),
     "aligned": Column("|cosine| with the end of the next start", RATIO),
+    # where descent stays
+    "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
+    "kicks": Column("sizes by which the positional end is displaced, as JSON"),
+    "size": Column("standard deviation of the small random weights, or by how much the end was displaced", RATIO),
+    "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),
+    "softest": Column("smallest eigenvalue of the Hessian of R", RATIO),
+    "leaning": Column("squared cosine of the teacher with the span of the eight softest directions", RATIO),
+    "stiff_teacher": Column("force along the teacher over the shift along it that this causes", RATIO),
+    "stiff_any": Column("the same of a direction on average: the harmonic mean of the Hessian's eigenvalues", RATIO),
     # searches for lower minima
     "worst": Column("share of the sentences that are tried, the worst fitted ones", RATIO),
     "temperatures": Column("of Langevin descent, as JSON"),
@@ -262,6 +278,13 @@ _OF_PASSING = {
     "contraction": "how a small perturbation of its fixed point shrinks",
     "copies": "how far apart two copies from different starts stay",
 }
+_OF_STAYING = {
+    **{name: f"where L-BFGS ends from the start {name}" for name in BRANCHES},
+    "descent": "a student of gradient descent from small random weights, after a number of steps",
+    "small": "where L-BFGS goes on to from the last of these",
+    "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans",
+    "aside": "the same of the positional end plus size N(0, 1)",
+}
 _OF_TRACKS = {
     "undamped": "overlaps by iteration, undamped",
     "damped": "the same, damped",
@@ -290,6 +313,7 @@ OF_CELLS = {  # and of types that derive from them
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
+    cells.StayCell: {"what": _about(_OF_STAYING)},
     cells.TrackingCell: {"what": _about(_OF_TRACKS)},
     cells.PlaneCell: {"what": _about(_OF_PLANES)},
     cells.SearchCell: {"aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO)},

@@ -24,9 +24,8 @@ from attention_phases.measured import Measured
 NUMBERS = {name: i for i, name in enumerate(REASONS, 1)}
 EXPLAINED = {  # every one of `REASONS`
     "quadrature": """**Quadrature.** The published theory integrates on 144 points, its losses on 784, and gives no
-error estimate. These public rules, run here, give the published solutions, $\\alpha_l$, and $\\alpha_c$ from
-$\\omega = 0.35$ on nearly as printed ({ref}`tables <published_tables>`). A difference of many errors can be a small one
-in the value: look at both.""",
+error estimate. These public rules, run here, explain 80 to 120 % of the difference, within its error
+({ref}`tables <published_tables>`). A difference of many errors can be a small one in the value: look at both.""",
     "instances": """**Data sets.** Published experiments are means over data sets whose scatter is not given. Ours
 are other data sets.""",
     "many minima": """**Many minima.** At small $\\omega$ both valleys hold many minima near the transition, and no
@@ -35,8 +34,7 @@ replica-symmetric theory, published or ours, describes where training ends ({ref
 badly. That no published run did may be chance ({ref}`Table 1 <table1>`).""",
     "definition": """**Another definition.** The published linear model reads the tokens alone, ours tokens and
 positions. At finite $d$ these are two quantities ({ref}`Figure 7 <fig07>` computes both).""",
-    "cause unknown": """**Cause unknown.** The printed $\\alpha_c$ up to $\\omega = 0.3$ do not follow from
-the public rules ({ref}`tables <published_tables>`). For other numbers we know of no reason.""",
+    "cause unknown": """**Cause unknown.** The public rules explain less or more of it, or have no part in it.""",
 }
 FIELDS = {  # of a row of the document, by the columns of `published.compare`
     "published": {

@@ -348,8 +348,12 @@
     byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey ? 10 : 1) * LIMITS[name].step});
   });
   part("copy").addEventListener("click", async () => {
-    await navigator.clipboard.writeText(address());
-    part("copy").textContent = "Copied";
+    try {
+      await navigator.clipboard.writeText(address());
+      part("copy").textContent = "Copied";
+    } catch {  // a page on plain http, or no permission
+      prompt("This browser does not let the page copy. The link:", address());
+    }
   });
   window.addEventListener("hashchange", ({newURL}) => newURL.includes("omega=") && open(newURL));
 

@@ -1,5 +1,6 @@
 /* The results of a search: pages by what they say, from search-texts.js, with the words around; after them functions of
-   the programming interface, which Sphinx finds. Letters count as their names: αc, α_c and alpha_c are one word. */
+   the programming interface, which Sphinx finds. Letters count as their names, αc, α_c and alpha_c are one word, and
+   without accents. */
 "use strict";
 (() => {
   const GREEK = {alpha: "α", beta: "β", gamma: "γ", delta: "δ", epsilon: "ε", theta: "θ", lambda: "λ", sigma: "σ",
@@ -9,7 +10,7 @@
   const TITLE = 12, HEADING = 5, DEFINED = 18, TOGETHER = 20;
 
   const normal = text => text.toLowerCase().replace(/attention[-_]phases/g, "attentionphases")  // which is one name
-    .replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
+    .normalize("NFD").replace(/\p{Mark}/gu, "").replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
   const wordsOf = text => normal(text).match(/[\p{Letter}\p{Number}]+/gu) ?? [];
   const stem = word => word.length > 4 ? word.replace(/(es|s|ing|ed)$/, "") : word;
   const holds = (words, term) => words.filter(word => term.length > 2 ? word.startsWith(term) : word === term).length;

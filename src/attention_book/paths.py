@@ -9,7 +9,7 @@ from attention_phases.errors import StoreError
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"  # texts; that of a figure or table of the paper begins with its name
 DATA = Path(os.environ.get("ATTENTION_PHASES_DATA", ROOT / "data"))  # stored results
-BUILT = ROOT / "_build" / "results"  # what profiles have computed
+BUILT = Path(os.environ.get("ATTENTION_PHASES_BUILT", ROOT / "_build" / "results"))  # what profiles have computed
 
 
 def checkout():
@@ -40,6 +40,11 @@ def notebooks():
     checkout()
     texts = sorted(NOTEBOOKS.glob("*.md"), key=lambda text: (notebook_name(text) == text.stem, text.stem))
     return {notebook_name(text): text for text in texts}
+
+
+def read_edited(path):
+    """The text of a file that people edit, without the byte order mark with which some editors begin."""
+    return path.read_text(encoding="utf-8-sig")
 
 
 def title(markdown):

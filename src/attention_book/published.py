@@ -122,7 +122,6 @@ VERDICTS = ("agrees", "differs", "not comparable")
 EVIDENCE = ("theory", "students", "transformers")
 # Why numbers differ, or cannot be compared; the scorecard explains each, and its data number them in this order.
 REASONS = ("quadrature", "instances", "many minima", "lost letters", "definition", "cause unknown")
-FOLLOWS_FROM = {"critical": 0.35, "linear": 0.0}  # omega from which on a printed threshold is nearly that of the rules
 COLUMNS = ["quantity", "parameters", "evidence", "published", "published_value", "rounding", "published_error"]
 COLUMNS += ["published_n", "source", "value", "error", "n", "difference", "percent", "sigma"]
 COLUMNS += ["verdict", "reason"]

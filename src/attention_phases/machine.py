@@ -14,7 +14,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from math import ceil
 from multiprocessing import connection, context, get_context, parent_process
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +24,8 @@ from .errors import check_count
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
 STARTING = 4.0  # seconds that processes take to load what a training needs: less work is done in this one
+SYSTEM = Path("/")  # where Linux tells about itself
+LIMITS = {"": ("cpu.max",), "cpu": ("cpu.cfs_quota_us", "cpu.cfs_period_us")}  # of a cgroup of version 2, of version 1
 
 
 def njit(**options):
@@ -37,6 +41,26 @@ def njit(**options):
             return numba.njit(**{**options, "cache": False})(function)
 
     return compiled
+
+
+def cores() -> int:
+    """How many cores this process may use: by its affinity (`taskset`, a cluster's job) and by a container's quota."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min([allowed, *map(ceil, _quotas())])
+
+
+def _quotas() -> Iterator[float]:
+    """Cores whose time the cgroups of this process may use, of each that has a limit."""
+    with suppress(OSError):
+        for line in (SYSTEM / "proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, group = line.split(":", 2)
+            for controller in LIMITS.keys() & controllers.split(","):
+                for folder in (Path(group[1:]), *Path(group[1:]).parents):
+                    files = [SYSTEM / "sys/fs/cgroup" / controller / folder / name for name in LIMITS[controller]]
+                    with suppress(OSError, ValueError):  # a group that is not seen from in here; "max"
+                        quota, period = map(int, " ".join(file.read_text(encoding="utf-8") for file in files).split())
+                        if quota > 0:
+                            yield quota / period
 
 
 class SpawnWithoutScript(context.SpawnContext):
@@ -62,12 +86,12 @@ class SpawnWithoutScript(context.SpawnContext):
 
 @contextmanager
 def process_pool(workers: int | None = None, spawn: context.BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
-    """Context of a pool of processes, as many as there are cores by default.
+    """Context of a pool of processes, as many as there are `cores` by default.
 
     Workers are spawned, not forked, which torch and numba threads do not survive. An exception (Ctrl-C) ends them at
     once; a killed parent takes its workers along.
     """
-    workers = check_count("workers", os.cpu_count() if workers is None else workers)
+    workers = check_count("workers", cores() if workers is None else workers)
     # Workers read these when NumPy and torch load, and are spawned as work comes: set for the whole context.
     before = {name: os.environ[name] for name in ONE_THREAD if name in os.environ}
     os.environ.update(ONE_THREAD)
@@ -124,7 +148,7 @@ def spread(
     work: a function of a module, not of a script, which its processes do not run
     workers: processes, 1 for this one alone; by default one a core, if what is left takes longer than starting them
     """
-    cores = check_count("workers", os.cpu_count() if workers is None else workers)
+    most = check_count("workers", cores() if workers is None else workers)
     results, began = [], time.perf_counter()
 
     def told(result: Any) -> Any:
@@ -135,8 +159,8 @@ def spread(
     for done, job in enumerate(jobs):
         left = len(jobs) - done
         long = (time.perf_counter() - began) * left > STARTING * done if workers is None else True
-        if cores > 1 and left > 1 and long and (done or workers):
-            with process_pool(min(cores, left), SpawnWithoutScript()) as pool:
+        if most > 1 and left > 1 and long and (done or workers):
+            with process_pool(min(most, left), SpawnWithoutScript()) as pool:
                 return [*results, *map(told, pool.map(work, jobs[done:]))]
         results.append(told(work(job)))
     return results

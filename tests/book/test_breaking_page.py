@@ -109,7 +109,7 @@ def test_shares_and_differences_are_in_errors_of_both():
     theory = pd.DataFrame([theory | {"symmetric_error": 0.003}], index=[0.1])
     trained = {"informed": 0.705, "informed_error": 0.004, "searched": 0.735, "searched_error": 0.004}
     trained = pd.DataFrame([trained | {"later": 0.03, "later_error": 0.006}], index=[0.1])
-    given = {"broken": theory, "students": trained, "students_at_infinite_d": lambda power: trained}
+    given = {"broken": theory, "students": trained, "students_at_infinite_d": lambda: trained}
     row = cell(PAGE, "compared", **given)["compared"].loc[0.1]
     assert row[["informed_off", "searched_off"]].tolist() == pytest.approx([-8.0, -2.0])
     assert row["explained"] == pytest.approx(7 / 47) and row["descended"] == pytest.approx(3 / 4)
@@ -136,10 +136,10 @@ def test_students_and_one_step_above_theory():
         places.append((task.omega, *place))
         return solved
 
-    def above_theory(name, power):
+    def above_theory(name):
         return {(0.1, branch): informed[name] for branch in COLOURS}
 
-    def at_infinite_d(some, power):
+    def at_infinite_d(some):
         return {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS}
 
     same = STATES.assign(q1=STATES["q0"]).rename(index={"positional": "semantic"})  # one minimum: no step
@@ -150,7 +150,6 @@ def test_students_and_one_step_above_theory():
         one_step=None,
         ground_states=lambda table: pd.concat([STATES, same]),
         QUOTED=(0.1, 0.2),
-        OTHER_FORM=0.5,
         trained=pd.DataFrame({"omega": 0.1, "alpha": 0.75, "start": [*COLOURS] * 2}),
         hops={"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}},
         points=64,
@@ -198,17 +197,17 @@ def test_the_largest_shift_of_alpha_l_and_its_part():
 
 
 def followed():
-    """Up: on one of two data sets, at 0.8. Down: at 0.4, from larger alpha. Cosines theta/sigma^2, m."""
+    """Up: on one of two data sets, at 0.8. Down is not counted."""
     semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
     tables = []
     for (seed, way), shares in semantic.items():
-        rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.25 * np.array(shares), "m": 0.5})
+        rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.25 * np.array(shares), "m": 0.125})
         tables.append(rows.assign(omega=0.2, seed=seed, way=way))
     return pd.concat(tables, ignore_index=True)
 
 
-def test_a_student_has_turned_where_the_other_mechanism_is_larger():
+def test_a_student_has_turned_where_the_overlap_with_the_teacher_is_larger():
     none = SimpleNamespace(empty=True, query=lambda _: none)
     given = {"read": lambda *_: followed(), "with_one_step": lambda *_: none, "profile": ""}
     turned = cell(PAGE, "turned", quote=lambda *_, **__: None, **given)["turned"]["turned"]
-    assert turned.to_dict() == {(0.2, "up"): "1 of 2", (0.2, "down"): "1 of 1"}
+    assert turned.to_dict() == {0.2: "1 of 2"}

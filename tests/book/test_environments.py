@@ -1,4 +1,4 @@
-"""What people have set on their machines: locales, styles and kernels of their own, optimised Python, no network."""
+"""What people have set on their machines, and what these lack: locales, kernels and folders of their own, cores."""
 
 import ast
 import json
@@ -8,18 +8,25 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from inspect import isfunction
+from pathlib import Path
+from uuid import UUID
 
 import numba
 import pytest
 from numba.core import caching
 from test_notebooks import COMPARING
 
-from attention_book.command_line import commands
+from attention_book.command_line import commands, execution
 from attention_book.command_line import main as cli
-from attention_book.paths import ROOT
-from attention_phases import __version__
+from attention_book.command_line.parameters import declared, notebook_of, of_profile
+from attention_book.experiments import grids
+from attention_book.paths import NOTEBOOKS, ROOT
+from attention_book.store import provenance
+from attention_phases import __version__, machine
 from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
@@ -46,11 +53,11 @@ def test_text_files_name_their_encoding():
 def make(tmp_path):
     """A function that runs `make` in a folder with nothing but what the installation needs."""
 
-    def make(*arguments):
+    def make(*arguments, **more):
         for name in ("Makefile", "constraints.txt", "pyproject.toml"):
             shutil.copy(ROOT / name, tmp_path)
         ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "PIP_EXTRA_INDEX_URL"}  # of the `make` that runs this test
-        environment = {name: value for name, value in os.environ.items() if name not in ours}
+        environment = {name: value for name, value in os.environ.items() if name not in ours} | more
         options = {"cwd": tmp_path, "env": environment, "capture_output": True, "encoding": "utf-8"}
         return subprocess.run(["make", *arguments], **options)
 
@@ -130,7 +137,7 @@ def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_ca
     assert installed("--version", without=True).stdout == f"attention-phases {__version__}\n"
     done = installed("baseline", "--json", without=True)
     assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["test_mse"] > 0
-    for command in (["figures", "--list"], ["verify", "--quiet"], ["sweep", "fig02", "--quiet"]):
+    for command in (["figures", "--quiet"], ["verify", "--quiet"], ["sweep", "fig02", "--quiet"]):
         done = installed(*command)
         assert (done.returncode, done.stdout) == (1, "") and re.match(
             "this needs a checkout of the book, .*\n$", done.stderr
@@ -139,6 +146,135 @@ def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_ca
         done = installed(*command, without=True)
         missing = rf"{command[0]} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"
         assert (done.returncode, done.stdout) == (1, "") and re.fullmatch(missing, done.stderr)
+
+
+# Names of files, and what is in them
+
+
+LONGEST = 103  # bytes of a socket's name: 107 on Linux, less elsewhere
+NAMED = "-ipc-5"  # what Jupyter's sockets have in the place of ".json"
+
+
+def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tmp_path):
+    """Temporary folders of clusters have long names, and jobs of others beside them."""
+    for length in (0, 100):
+        (deep := tmp_path / ("x" * length)).mkdir(exist_ok=True)
+        monkeypatch.setattr(tempfile, "tempdir", str(deep))
+        with execution.kernels_apart() as apart:
+            file = Path(apart["config"].KernelManager.connection_file)
+            assert apart["config"].KernelManager.transport == "ipc" and file.parent.stat().st_mode & 0o077 == 0
+            assert len(os.fsencode(file.with_suffix(""))) + len(NAMED) <= LONGEST
+    assert not file.parent.exists()
+
+
+JUPYTER = """#!/bin/sh
+touch "$JUPYTER_RUNTIME_DIR/here"
+ls -ld "$JUPYTER_RUNTIME_DIR"
+echo "$JUPYTER_RUNTIME_DIR" "$PYTHONSAFEPATH$PYTHONWARNINGS$PYTHONOPTIMIZE$PYTHONDONTWRITEBYTECODE" "$@"
+"""
+
+
+def test_kernels_of_the_lab_too_and_python_is_as_usual_for_make(make, tmp_path):
+    names = ("PYTHONSAFEPATH", "PYTHONWARNINGS", "PYTHONOPTIMIZE", "PYTHONDONTWRITEBYTECODE")
+    make("--version")  # brings its files, which are older than those below
+    for name, content in {"jupyter": JUPYTER, "jupytext": "#!/bin/sh\n", "../.ready": "", "../.lab": ""}.items():
+        (path := tmp_path / ".venv/bin" / name).parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+        path.chmod(0o700)
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks/lab_settings.json").touch()
+    os.utime(tmp_path / "notebooks/lab_settings.json", (0, 0))
+    done = make("-o", ".venv/.ready", "-o", ".venv/.lab", "lab", HOME="/" + "h" * 90, **dict.fromkeys(names, "error"))
+    listed, said = done.stdout.splitlines()[-2:]
+    folder, *options = said.split(" ")
+    assert done.returncode == 0 and listed.startswith("drwx------") and options[0] == ""
+    assert "--KernelManager.transport=ipc" in options and not os.path.exists(folder)
+    assert len(f"{folder}/kernel-{UUID(int=0)}{NAMED}") <= LONGEST
+
+
+def test_files_may_begin_with_a_byte_order_mark(tmp_path):
+    """As some editors write them."""
+    for path in (NOTEBOOKS / "minima.md", NOTEBOOKS / "profiles.toml"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8-sig")
+    for read in (declared, lambda text: [cell.source for cell in notebook_of(text).cells]):
+        assert read(tmp_path / "minima.md") == read(NOTEBOOKS / "minima.md")
+    (tmp_path / "profiles.toml").write_text("[smoke.minima]\n", encoding="utf-8-sig")
+    assert of_profile(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
+    (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
+    assert len(grids.own_cells(grids.read_grid(tmp_path / "mine.toml"), "mine")) == 8
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    assert "jupytext.read(" not in sources and "tomllib.load(" not in sources  # which take it for text
+
+
+# Processors
+
+
+@pytest.mark.parametrize(
+    ("groups", "files", "expected"),
+    [
+        ("", {}, 8),
+        ("0::/", {"cpu.max": "max 100000"}, 8),
+        ("0::/", {"cpu.max": "150000 100000"}, 2),
+        ("0::/job/step", {"job/cpu.max": "300000 100000", "job/step/cpu.max": "max 100000"}, 3),
+        ("2:cpu,cpuacct:/job\n0::/", {"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
+        ("2:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
+    ],
+    ids=["none", "no limit", "container", "group above", "version 1", "version 1, no limit"],
+)
+def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups, files, expected):
+    """By its affinity, here to 8 cores, and by a container's quota; nothing else asks for those of the machine."""
+    for name, content in {"proc/self/cgroup": groups, **{f"sys/fs/cgroup/{n}": c for n, c in files.items()}}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"{content}\n" if content else "", encoding="utf-8")
+    monkeypatch.setattr(machine, "SYSTEM", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
+    asked = []
+    monkeypatch.setattr(
+        machine, "ProcessPoolExecutor", lambda workers, **_: asked.append(workers) or ThreadPoolExecutor()
+    )
+    with machine.process_pool():
+        assert asked == [machine.cores()] == [expected]
+    folders = [ROOT / folder for folder in (*FOLDERS, "data") if folder != "tests"]
+    counting = [
+        path.name
+        for folder in folders
+        for path in folder.rglob("*.py")
+        if "cpu_count" in path.read_text(encoding="utf-8")
+    ]
+    assert counting == ["machine.py"]
+
+
+# What fails
+
+
+@pytest.mark.parametrize("error", [RuntimeError("Kernel died\nbefore replying"), LookupError("No such kernel")])
+def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_path, error):
+    def execute_notebook(*_, **options):
+        raise error
+
+    monkeypatch.setattr(execution.papermill, "execute_notebook", execute_notebook)
+    said = complaint(1, "figure", "minima", "--profile", "smoke", "--out", tmp_path)
+    assert said.startswith(f"minima.md: no kernel for it, or lost: {type(error).__name__}: ")
+
+
+GIT = """#!/bin/sh
+echo "fatal: detected dubious ownership in repository at '$2'
+To add an exception for this directory, call:
+
+	git config --global --add safe.directory $2" >&2
+exit 128
+"""
+
+
+def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, capsys):
+    (tmp_path / "git").write_text(GIT, encoding="utf-8")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert provenance._commit() is None
+    said = capsys.readouterr().err
+    assert said.startswith("no commit for results: git fatal: detected dubious ownership") and said.count("\n") == 1
+    monkeypatch.setattr(provenance, "parent_process", lambda: "the one that has said it")
+    assert provenance._commit() is None and capsys.readouterr().err == ""
 
 
 # Folders that may not be written

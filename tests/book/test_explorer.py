@@ -8,29 +8,21 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-import torch
-from built import DESK, HERE, HTML, PHONE, opening
+from built import DESK, FRAMES, HERE, HTML, PHONE, opening
 from cells import cell, stored
 from explorer import (
     EXPERIMENTS,
-    Nodes,
     branch_nodes,
-    interpolate,
     polynomial,
-    with_interpolation,
 )
 from landing import EXECUTED, glued
-from numpy.polynomial.polynomial import polyval2d
 from scipy.special import expit
 from test_pages import WCAG, serious
 
 from attention_book.analysis.instances import by_dimension
-from attention_book.analysis.thresholds import borders_of, curve
-from attention_book.experiments.cells import StudentCell
+from attention_book.analysis.thresholds import curve
 from attention_book.experiments.results import read
-from attention_book.experiments.simulation import train_students
 from attention_phases import Task
-from attention_phases.model.two_tokens import risk, sample
 from attention_phases.theory import solve
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.equations import teacher_fit
@@ -49,68 +41,6 @@ def branches():
     return {(matrix, branch): branch_nodes(table, branch) for matrix, table in lines.items() for branch in OWN_OVERLAP}
 
 
-def made_up(values):
-    """A branch that begins at 2 omega, ends at 2 and has these values, four functions of omega and share."""
-    share = np.linspace(0, 1, 9) ** 1.3
-    return [
-        Nodes(omega, 2 * omega + share * (2 - 2 * omega), values(omega, share), np.ones((len(share), 4)))
-        for omega in np.arange(0.1, 0.3, 0.02)
-    ]
-
-
-def test_a_cubic_is_interpolated_exactly():
-    rng = np.random.default_rng(0)
-    powers = rng.standard_normal((4, 4, 4))
-
-    def cubic(omega, share):
-        return np.stack([polyval2d(omega + 0 * share, share, power) for power in powers], axis=-1)
-
-    branch = made_up(cubic)
-    for omega, share in zip(rng.uniform(0.1, 0.28, 20), rng.uniform(0, 1, 20)):
-        alpha = 2 * omega + share * (2 - 2 * omega)
-        np.testing.assert_allclose(interpolate(branch, omega, alpha), cubic(omega, share), rtol=1e-10, atol=1e-10)
-
-
-def test_outside_of_a_branch_there_is_nothing():
-    branch = made_up(lambda omega, share: np.ones((len(share), 4)))
-    assert interpolate(branch, 0.2, 0.41) is not None
-    for omega, alpha in ((0.2, 0.39), (0.2, 2.01), (0.09, 1.0), (0.31, 1.0)):
-        assert interpolate(branch, omega, alpha) is None
-
-
-def test_what_leaving_out_tells_is_at_least_the_error_of_the_interpolation():
-    def wave(omega, share):
-        return np.stack([np.sin(9 * share + 11 * omega)] * 4, axis=-1)
-
-    branch = made_up(wave)
-    with_errors = with_interpolation([line._replace(errors=np.zeros_like(line.errors)) for line in branch])
-    rng = np.random.default_rng(1)
-    points = [(omega, 2 * omega + share * (2 - 2 * omega), share) for omega, share in rng.uniform(0.14, 0.26, (40, 2))]
-    points = [(omega, alpha, share) for omega, alpha, share in points if 0.1 < share < 0.9]
-    errors = [abs(interpolate(branch, o, a) - wave(o, s)).max() for o, a, s in points]
-    assert (np.array(errors) <= [interpolate(with_errors, o, a, "errors").max() for o, a, _ in points]).all()
-    assert max(errors) > 1e-5  # else nothing was tested
-
-
-def test_nodes_are_the_stored_theory_with_the_ends_of_the_branches(branches):
-    lines = read("fig03_theory", "paper")
-    for branch, own in OWN_OVERLAP.items():
-        for nodes in branches["standard", branch]:
-            line = lines[np.isclose(lines["omega"], nodes.omega)]
-            assert (np.diff(nodes.alpha) > 0).all()
-            stored = line[line["what"] == branch].set_index("alpha")
-            ends = set(line.loc[line["what"].isin([f"{branch} start", f"{branch} stop"]), "alpha"])
-            for alpha, values in zip(nodes.alpha, nodes.values):
-                if alpha in ends:
-                    assert values[3] == 0
-                else:
-                    row = stored.loc[alpha]
-                    expected = [row["train_loss"], row["test_mse"], row["q"], row[own] ** 2]
-                    np.testing.assert_allclose(values, expected, rtol=1e-12)
-            assert ends <= set(nodes.alpha)
-            assert len(ends) + len(stored) - len(nodes.alpha) <= 3  # rows within the error of an end are left out
-
-
 def test_the_loss_is_continuous_where_a_branch_ends(branches):
     """There it meets the symmetric branch, from which the end's other values are taken."""
     for nodes in branches.values():
@@ -126,10 +56,12 @@ def test_the_loss_is_continuous_where_a_branch_ends(branches):
 
 
 def go_on(page, **view):
-    """Go to a view of the landing page, of the standard matrix if it names no other."""
-    view = {"matrix": "standard", **view}
-    page.evaluate("view => { location.hash = view }", "&".join(f"{name}={value}" for name, value in view.items()))
-    page.wait_for_function("() => document.querySelector('[name=alpha]').value == " + str(view["alpha"]))
+    """Go to a view of the landing page, of the standard matrix if it names no other: what its address does at once."""
+    address = "#" + "&".join(f"{name}={value}" for name, value in {"matrix": "standard", **view}.items())
+    page.evaluate("""address => {
+        history.replaceState(null, "", address);
+        dispatchEvent(new HashChangeEvent("hashchange", {newURL: location.href}));
+    }""", address)  # fmt: skip
     return page
 
 
@@ -144,6 +76,7 @@ def landing(chromium):
 def explorer(landing):
     """That page on a desk, from its top, and a function that goes to a view of it."""
     landing.set_viewport_size(DESK)
+    landing.evaluate(FRAMES)  # then all is drawn again in this size
     go_on(landing, omega=0.3, alpha=1)
     landing.evaluate("scrollTo(0, 0)")
     return landing, partial(go_on, landing)
@@ -153,33 +86,6 @@ def says(page, part, words):
     """Wait until a part of the explorer says this."""
     said = "([part, words]) => document.querySelector(`.explorer-${part}`).innerText.includes(words)"
     page.wait_for_function(said, arg=[part, words], timeout=120_000)
-
-
-def views(rng, count):
-    """Points of the sliders between the stored omegas."""
-    for _ in range(count):
-        omega, alpha = 0.025 + 0.01 * int(rng.integers(47)), 0.02 + 0.01 * int(rng.integers(199))
-        yield {"matrix": str(rng.choice(list(EXPERIMENTS))), "omega": round(omega, 3), "alpha": round(alpha, 2)}
-
-
-def test_the_browser_interpolates_as_the_library_does(explorer, branches):
-    _, go = explorer
-    with_errors = {name: with_interpolation(nodes) for name, nodes in branches.items()}
-    compared = 0
-    for view in views(np.random.default_rng(3), 25):
-        shown = go(**view).evaluate(NUMBERS)
-        for branch, own in OWN_OVERLAP.items():
-            if f"{branch} train_loss" not in shown:
-                continue
-            nodes = with_errors[view["matrix"], branch]
-            loss, test, _, square = interpolate(nodes, view["omega"], view["alpha"])
-            expected = {"train_loss": loss, "test_mse": test, own: np.sqrt(max(square, 0)) / Task().sigma ** 2}
-            for name, value in expected.items():
-                assert shown[f"{branch} {name}"][0] == pytest.approx(value, rel=2e-5)
-            errors = interpolate(nodes, view["omega"], view["alpha"], "errors")
-            assert shown[f"{branch} train_loss"][1] == pytest.approx(abs(errors[0]), rel=1e-4)
-            compared += 1
-    assert compared > 20
 
 
 @pytest.mark.parametrize(
@@ -202,35 +108,6 @@ def test_between_the_nodes_the_explorer_shows_what_theory_solves(explorer, omega
             ours, stated = shown[f"{branch} {name}"]
             assert abs(ours - value) < 4 * np.hypot(stated, error), name
             assert stated < 0.05 * ours  # a band that contains everything would say nothing
-
-
-def test_where_a_minimum_is_missing_the_explorer_says_so(explorer):
-    page, go = explorer
-    verdict = page.locator(".explorer-verdict")
-    begins, ends = borders_of(read("fig03_theory", "paper")).values()
-    go(omega=0.3, alpha=0.5)
-    assert "Only the positional student" in verdict.inner_text()
-    assert f"the semantic valley begins at α = {begins['alpha'][0.3]:.2f}" in verdict.inner_text()
-    assert "semantic train_loss" not in page.evaluate(NUMBERS)
-    go(omega=0.1, alpha=1.8)
-    assert "Only the semantic student" in verdict.inner_text()
-    assert f"the positional valley ended at α = {ends['alpha'][0.1]:.2f}" in verdict.inner_text()
-    go(omega=0.3, alpha=0.03)
-    assert "No valley" in verdict.inner_text()
-    assert page.evaluate(NUMBERS) == {}
-    go(omega=0.48, alpha=1.0, matrix="alternative")
-    assert "the semantic valley ends between ω = 0.44 and 0.46" in verdict.inner_text()
-    assert "the positional valley ends between ω = 0.08 and 0.10" in verdict.inner_text()
-
-
-def test_the_winner_changes_at_the_critical_line(explorer):
-    page, go = explorer
-    lines = read("fig03_theory", "paper")
-    critical = lines[lines["what"] == "critical"].set_index("omega")["alpha"]
-    for omega in (0.1, 0.2, 0.3, 0.4):
-        for side, winner in ((-0.02, "positional"), (0.02, "semantic")):
-            go(omega=omega, alpha=round(critical[omega] + side, 2))
-            assert page.locator(".explorer-verdict").inner_text().startswith(f"The {winner} student wins: ")
 
 
 def test_one_state_moves_by_keys_pointer_and_address(explorer):
@@ -267,16 +144,21 @@ def test_one_state_moves_by_keys_pointer_and_address(explorer):
     assert float(page.locator("[name=omega]").input_value()) == state["omega"]
 
 
+LIFTED = """() => { window.lifted = false;
+    ["pointerup", "pointercancel"].forEach(kind => addEventListener(kind, () => { window.lifted = true; }, true)); }"""
+
+
 def swipe(page, start, end):
     """A finger from one point of the window to another."""
+    page.evaluate(LIFTED)
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     for k, (x, y) in enumerate(np.linspace(start, end, 9).tolist()):
         kind = "touchMove" if k else "touchStart"
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
-        page.wait_for_timeout(20)
+        page.evaluate(FRAMES)
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    page.wait_for_timeout(200)
+    page.wait_for_function("() => window.lifted")
 
 
 def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(open_page):
@@ -295,7 +177,8 @@ def test_a_finger_moves_the_crosshair_by_its_handle_and_scrolls_beside_it(open_p
     (omega, alpha), left = state(), page.evaluate("scrollY")
     assert omega > 0.33 and alpha < 0.7 and left == scrolled
     swipe(page, (x - 80, y + 40), (x - 80, y - 60))
-    assert state() == [omega, alpha] and page.evaluate("scrollY") > left + 50
+    page.wait_for_function("left => scrollY > left + 50", arg=left)
+    assert state() == [omega, alpha]
     swipe(page, (x - 80, y - 60), (x - 80, y - 60))
     assert state()[0] < 0.25
 
@@ -313,7 +196,9 @@ def test_what_one_touches_is_large_enough(explorer, size):
     page, _ = explorer
     page.set_viewport_size(size)
     targets = ".explorer :is(input[type=range], fieldset label, summary, button), .explorer-handle"
-    for target in page.locator(targets).all():
+    touched = page.locator(targets).all()
+    assert len(touched) > 10
+    for target in touched:
         assert min(target.bounding_box()[side] for side in ("width", "height")) >= 44
 
 
@@ -350,19 +235,32 @@ def test_a_phone_shows_what_a_move_does(open_page):
 def test_buttons_lead_to_both_sides_of_the_transition(explorer):
     page, go = explorer
     page.emulate_media(reduced_motion="reduce")
-    go(omega=0.3, alpha=0.3)
-    for words, head in (("Below", "The positional student wins"), ("Above", "The semantic student wins")):
-        page.get_by_role("button", name=words).click()
-        page.wait_for_function(
-            "head => document.querySelector('.explorer-verdict').innerText.startsWith(head)", arg=head
-        )
-    assert "worse than the linear model" in page.locator(".explorer-verdict").inner_text()
-    page.get_by_role("button", name="Beyond").click()
-    page.wait_for_function(
-        "() => document.querySelector('.explorer-verdict').innerText.includes('better than the linear')"
-    )
+    lines = read("fig03_theory", "paper").set_index(["what", "omega"])["alpha"]
+    for name, what, by in (("Below", "critical", -0.05), ("Above", "critical", 0.05), ("Beyond", "linear", 0.1)):
+        go(omega=0.3, alpha=0.3)
+        page.get_by_role("button", name=name).click()
+        arrived = f"{lines[what, 0.3] + by:.2f}".rstrip("0")
+        page.wait_for_function("alpha => document.querySelector('[name=alpha]').value === alpha", arg=arrived)
     go(omega=0.48, alpha=1.0)
     assert page.get_by_role("button", name="No αl up to 2").is_disabled()
+
+
+CLIPBOARD = """given => Object.defineProperty(navigator, 'clipboard', {configurable: true, value: given && {
+    writeText: async text => {
+        if (given === 'denied') throw new DOMException('', 'NotAllowedError');
+        window.copied = text; }}})"""
+
+
+def test_a_link_is_copied_and_where_no_page_may_do_so_shown(open_page):
+    page, shown = open_page(PAGE), []
+    page.on("dialog", lambda dialog: shown.append((dialog.message, dialog.default_value)) or dialog.dismiss())
+    for given in (None, "denied", "works"):  # there is none on plain http
+        page.evaluate(CLIPBOARD, given)
+        assert page.locator(".explorer-copy").inner_text() == "Copy link"
+        page.locator(".explorer-copy").click()
+    link = page.evaluate("copied")
+    assert "#omega=" in link and page.locator(".explorer-copy").inner_text() == "Copied"
+    assert shown == [("This browser does not let the page copy. The link:", link)] * 2
 
 
 def test_the_explorer_is_above_the_fold(explorer):
@@ -393,60 +291,25 @@ def test_axe_finds_nothing_serious_on_the_landing_page(open_page):
     """In the two views in which `test_pages` does not read it."""
     page = open_page(PAGE)
     page.locator(".explorer-numbers summary").click()
+    page.add_style_tag(content="* { transition: none !important; }")  # else colours change slowly
     for size, theme in ((PHONE, "dark"), (DESK, "light")):
         page.set_viewport_size(size)
         page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
-        page.wait_for_timeout(300)  # colours change slowly
+        page.evaluate(FRAMES)
         assert serious(page, WCAG, ".bd-article") == []
 
 
 # Students trained in the browser --------------------------------------------------------------------------------------
 
 
-def test_the_gradient_of_the_browser_is_that_of_the_library(explorer):
-    page, _ = explorer
-    rng = np.random.default_rng(2)
-    data = sample(Task(), 1.5, 60, rng).double()
-    weights = torch.from_numpy(rng.standard_normal(60))
-    arrays = {name: getattr(data, name).ravel().tolist() for name in ("inputs", "stiffness", "targets")}
-    floor = [data.floor / len(data.stiffness)] * len(data.stiffness)
-    value, gradient = page.evaluate(
-        """({weights, ...data}) => {
-        const {value, gradient} = attentionTraining(window.explorerData).risk(data, Float64Array.from(weights));
-        return [value, Array.from(gradient)];
-        }""".replace("(data,", "({...data, inputs: Float64Array.from(data.inputs)},"),
-        {"d": 60, "count": len(floor), "floor": floor, "weights": weights.tolist(), **arrays},
-    )
-    expected, slope = risk(data, weights[None], Task().lam)
-    assert value == pytest.approx(expected.item(), rel=1e-6)
-    np.testing.assert_allclose(gradient, slope[0].numpy(), atol=1e-6)
-
-
-def test_a_sweep_of_the_browser_agrees_with_the_library_while_the_page_is_free(open_page):
-    """Means over its four data sets, within three errors of their difference from the mean over more of ours."""
-    page = go_on(open_page(PAGE), omega=0.3, alpha=1.2, d=400, seed=4, train="sweep")
-    said = page.locator(".explorer-training output")
-    says(page, "training output", "of 120 students")
+def test_a_page_is_free_while_students_train_until_they_are_stopped(open_page):
+    page = open_page(PAGE)
+    with page.expect_worker():
+        go_on(page, omega=0.3, alpha=1.2, d=400, seed=4, train="sweep")
     page.locator("[name=alpha]").press("ArrowRight")
-    assert "α = 1.21" in page.locator(".explorer-verdict").inner_text() and "of 120 students" in said.inner_text()
-    assert len(page.workers) == 1
+    assert "α = 1.21" in page.locator(".explorer-verdict").inner_text() and len(page.workers) == 1
     page.get_by_role("button", name="Stop").click()
-    says(page, "training output", ": stopped.")
-    go_on(page, omega=0.3, alpha=1.2, d=100, seed=4, train="sweep")
-    says(page, "training output", "cross at")
-    dots = [dot for dot in page.evaluate("window.explorer.students()") if "random" not in dot["kind"]]
-    for alpha in (1.2, 1.6, 2.0):
-        cells = [
-            StudentCell("browser", Task(), alpha, 100, seed, "lbfgs", starts=tuple(OWN_OVERLAP)) for seed in range(16)
-        ]
-        rows = pd.DataFrame([row for cell in cells for row in train_students(cell)])
-        for branch, own in OWN_OVERLAP.items():
-            (dot,) = [dot for dot in dots if dot["kind"] == branch and dot["alpha"] == alpha]
-            ours = rows[rows["start"] == branch]
-            overlap = ours[own].abs() / Task().sigma ** 2
-            for name, values in {"train_loss": ours["train_loss"], "test_mse": ours["test_mse"], own: overlap}.items():
-                error = values.std() * (1 / 4 + 1 / len(values)) ** 0.5
-                assert abs(dot[name]["value"] - values.mean()) < 3 * error, (alpha, branch, name)
+    assert page.locator(".explorer-training output").inner_text().endswith(" of 120 students: stopped.")
 
 
 def test_the_link_of_a_view_can_be_copied(explorer):
@@ -471,15 +334,6 @@ def test_the_first_button_shows_what_the_verdict_says(open_page):
     assert "of 20 data sets: one alone can mislead" in said
 
 
-def test_what_a_box_allows_stands_before_it_and_a_number_without_error_has_its_digits(explorer):
-    page, _ = explorer
-    assert "100–400" in page.locator(".explorer-training").inner_text()
-    text = page.locator(".explorer-numbers p span").text_content()
-    (baseline,) = re.findall(r"Linear model: test error ([\d.]+) ", text)
-    stored = read("fig03_theory", "paper").query("what == 'baseline' and abs(omega - 0.3) < 1e-9")["test_mse"].iloc[0]
-    assert len(baseline) == 5 and float(baseline) == pytest.approx(1e3 * stored, abs=6e-4)
-
-
 def test_a_link_trains_the_same_students_again(open_page):
     page, losses = open_page(PAGE), []
     for seed in (7, 8, 7):
@@ -493,19 +347,6 @@ def test_a_link_trains_the_same_students_again(open_page):
 
 
 # The landscape of Figure 1, moved -------------------------------------------------------------------------------------
-
-
-def test_the_plane_of_the_landscape_has_the_risk_of_its_students(explorer):
-    page, _ = explorer
-    on_plane, risks = page.evaluate("""() => {
-        const {planes, sample, risk, normals} = attentionTraining(window.explorerData);
-        const task = {omega: 0.3, A: [[0.6, 0.4], [0.4, 0.6]]}, d = 60, seed = 5, shares = [0, 0.7, 1];
-        const [, {losses, weights: [p, s]}] = planes({task, d, seeds: [4, seed], alphas: [2], shares});
-        const data = sample(task, 2 * d, d, normals(seed));
-        const students = shares.flatMap(b => shares.map(a => p.map((weight, i) => a * weight + b * s[i])));
-        return [losses, students.map(Q => risk(data, Q).value / d)];
-    }""")
-    assert on_plane == pytest.approx(risks, rel=1e-9) and len(set(risks)) == 9
 
 
 BALLS = """() => ["ball", "semantic"].map(kind => Array.from(document.querySelectorAll(`.landscape circle.${kind}`),

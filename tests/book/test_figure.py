@@ -220,11 +220,21 @@ def test_a_scheme_has_no_data(figure):
 
 @pytest.fixture(scope="module")
 def made(guarded, tmp_path_factory):
-    """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says."""
+    """Figure 2 at another omega, tiny, as the command writes it without a network: the folder, and what it says.
+
+    Warnings are errors, scripts see no neighbours, temporary files have long names, and results are kept elsewhere.
+    """
     folder = tmp_path_factory.mktemp("fig02")
-    (folder / "page").mkdir()
+    for name in ("page", "kept", deep := "d" * 100):
+        (folder / name).mkdir()
     (folder / "page" / "notes.txt").touch()
-    done = guarded("-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json")
+    places = {"TMPDIR": str(folder / deep), "ATTENTION_PHASES_BUILT": str(folder / "kept")}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"PYTHONWARNINGS": "error", "PYTHONSAFEPATH": "1", **places}.items():
+            patch.setenv(name, value)
+        done = guarded(
+            "-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json"
+        )
     assert (done.returncode, done.stderr) == (0, "")
     return folder, json.loads(done.stdout)
 
@@ -232,6 +242,7 @@ def made(guarded, tmp_path_factory):
 def test_one_command_makes_notebook_page_picture_and_data(made):
     folder, answer = made
     assert (folder / "page" / "notes.txt").exists()  # somebody's own
+    assert {"fig02", "fig02_theory"} <= {path.stem for path in (folder / "kept").rglob("*.parquet")}
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
     assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg"]
     assert Path(answer["svg"][0]).read_text(encoding="utf-8").startswith("<?xml")

@@ -41,7 +41,9 @@ def rows():
 @pytest.mark.slow
 def test_a_branch_is_followed_to_what_a_search_finds():
     for branch in ("semantic", "positional"):
-        for alpha, solution in follow(TASK, branch, ALPHAS[1:], **FEW).items():
+        followed = follow(TASK, branch, ALPHAS[1:], **FEW)
+        assert tuple(followed) == ALPHAS[1:]
+        for alpha, solution in followed.items():
             alone = solve(TASK, alpha, branch, **FEW)
             for name, value in solution.overlaps._asdict().items():
                 assert value == pytest.approx(getattr(alone.overlaps, name), abs=solution.stderr[name] + 1e-12)

@@ -148,6 +148,7 @@ def test_executed_again_only_when_an_input_changed_and_then_to_the_same_file(che
     assert outputs(page) == ["4\n"]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("name", ["notebooks/page.md", "src/library.py", "data/fig.parquet", "constraints.txt"])
 def test_every_input_is_in_the_fingerprint(checkout, name):
     before = execution.fingerprint(checkout / "notebooks/page.md", {"size": 3})
@@ -156,6 +157,7 @@ def test_every_input_is_in_the_fingerprint(checkout, name):
     assert execution.fingerprint(checkout / "notebooks/page.md", {"size": 3}) != before
 
 
+@pytest.mark.fast
 def test_who_stops_it_is_told_in_one_line(checkout, capsys, monkeypatch):
     def stop(*_):
         raise KeyboardInterrupt

@@ -5,26 +5,63 @@ The notebooks are compared on stored results (tests/reference), so this is where
 
 import json
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import reference
+import torch
 
-from attention_book.experiments import GRIDS, convergence, grid
-from attention_book.experiments.verification import check_cell
+from attention_book.experiments import GRIDS, convergence, counting, grid
+from attention_book.experiments.cells import COUNTING, CountingCell, work
+from attention_book.experiments.verification import agree, check_cell, recompute
 from attention_book.paths import DATA
 from attention_book.store import provenance
-from attention_book.store.parquet import load
+from attention_book.store.parquet import decode, load
+from attention_book.store.provenance import restore
 from attention_phases import Task
+from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
+from attention_phases.theory import solve
+from attention_phases.theory.branches import row_of
 from attention_phases.training.message_passing import damped, limiting, start_state, step
 
-pytestmark = pytest.mark.slow
-
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
-SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed"}  # in which cells of one sort differ
+KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})
+# Sizes, in which cells differ that are computed alike.
+SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed", "points", "scrambles"}
 DEAREST = 6.0  # seconds of a cell when it was stored: two take longer, whose kinds have others
+DEAR = [name for name in KINDS if "Line" in name or "Copies" in name or name in ("RuleCell", "OneStepThresholdsCell")]
+# The gauge of two columns, and what each holds at zero. The errors of these too.
+ZERO = {
+    "fig11": {"theta_2"},
+    "fig14_random": {"theta_2"},
+    "two_teachers_theory": {"theta_2", "q_12", "m_1"},
+    "variants_theory": {"m_1"},
+}
+BY_ROUNDING = "the last digits decide when L-BFGS stops"
+OF_STUDENTS = {"seconds": "a time", "steps": BY_ROUNDING, "grad_norm": BY_ROUNDING}
+NOT_REPEATED = {  # columns that no test computes again, by kind of cell
+    **{
+        f"{name}Cell": OF_STUDENTS
+        for name in ("Student", "Slip", "Controlled", "PositionsGiven", "AnotherTask", "Architecture")
+    },
+    "LoopCell": {"grad_norm": BY_ROUNDING},
+    "RecoveryCell": {"steps": "the last digits decide when it stands still"},
+    "SearchCell": {
+        "hops": "how many hops lead lower, over a whole search, is decided by rounding",
+        "aligned": "that of the minimum in which rounding ends the search",
+        "temperature": "of a search by annealing, whose end rounding decides",
+    },
+    "MessagePassingCell": {
+        "change": "of what does not settle: that of one run",
+        "apart": "of copies that do not settle: that of one run",
+    },
+    "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_lines` has it by hand"},
+    "ExchangedCell": {"letter": "of letters told equally wrong, rounding decides which is the worst"},
+}
 
 
 @pytest.mark.parametrize("name", GRIDS)
@@ -39,11 +76,14 @@ def test_a_tolerance_is_small_beside_what_it_is_a_tolerance_of(name):
         rows = rows.groupby("cell", observed=True).head(kind.rows)
     if "d" in rows:
         rows = rows.sort_values(by="d", ascending=False)
-    tolerances = kind.tolerances_of(rows)
-    for column, (_, absolute) in tolerances.items():
+    tolerances = {column: allowed for column, allowed in kind.tolerances_of(rows).items() if column in rows}
+    assert tolerances
+    for column, (relative, absolute) in tolerances.items():
         sizes = rows.reindex(columns=[column, f"{column}_error"]).astype(float).abs().max(axis=1)
         sizes = sizes[sizes > 1e-12]
-        assert sizes.empty or absolute < 0.2 * sizes.quantile(0.9), column
+        zero = column.removesuffix("_error") in ZERO.get(name, ())
+        assert sizes.empty if zero else absolute < 0.2 * sizes.quantile(0.9), column
+        assert relative <= (0.3 if column.endswith("_error") else 0.1), column
     known = {"cell", *provenance.ORIGIN, *kind.unrepeatable, *json.loads(str(rows["cell"].iloc[0]))}
     for column in rows.columns.difference([*known, *tolerances]):  # equal to the last bit: settings, no results
         if pd.api.types.is_float_dtype(rows[column]):
@@ -59,43 +99,165 @@ def stored(name):
     return rows.groupby("cell").head(kind.rows) if kind.beginning else rows
 
 
-def sorts(name):
-    """Of each cell: experiment, text, seconds, and its sort: what it asks for but sizes, and what its rows hold.
+def kind_of(value):
+    """A value of a cell as one of its kind: of numbers whether they are zero, one, or something else."""
+    if isinstance(value, list):
+        return str(sorted({str(kind_of(entry)) for entry in value}))
+    return "number" if isinstance(value, float) and value not in (0, 1) else value
 
-    Theory is dear: there a number in the task makes no sort of its own.
+
+class Candidate(NamedTuple):
+    """A stored cell, the seconds that it took, and what would be seen if it were computed again."""
+
+    name: str
+    cell: str
+    seconds: float
+    shows: set
+
+
+def candidates(name):
+    """Of each stored cell: what it asks for but sizes, and the columns and kinds of rows.
+
+    Theory is dear, and all forms share the code of a line: each form once, and each column once. Copies of every form
+    are beside explicit ones in `test_message_passing`.
     """
-    rows = stored(name)
+    kind, rows = TYPES[name].__name__, stored(name)
     filled, seconds = rows.notna().groupby(rows["cell"]).any(), rows.groupby("cell")["cell_seconds"].first()
     kinds_of_rows = rows.groupby("cell")["what"].unique() if "what" in rows else {}
     for text, columns in filled.iterrows():
         asked = json.loads(text)
-        theory = "d" not in asked
-        sort = {
-            key: asked[key] for key in asked.keys() - SIZES if not (theory and isinstance(asked[key], (int, float)))
-        }
-        sort["exchanged"] = asked.get("data_seed") != asked.get("start_seed")
-        holds = sorted(columns[columns].index.difference(list(asked))), sorted(kinds_of_rows.get(text, ()))
-        yield name, text, seconds[text], f"{TYPES[name].__name__} {sorted(sort.items())} {holds}"
+        form = None if kind in DEAR else asked.get("form")
+        columns = columns[columns].index.difference([*asked])
+        shows = {(kind, form, shown) for shown in (*columns, *kinds_of_rows.get(text, ()))}
+        if "Copies" not in kind:
+            shows |= {(kind, key, str(kind_of(value))) for key, value in asked.items() if key not in SIZES}
+        if kind not in DEAR:
+            shows |= {name, (kind, form, asked.get("optimizer"), str(asked.get("starts")))}
+            shows.add((kind, "exchanged", asked.get("data_seed") != asked.get("start_seed")))
+        yield Candidate(name, text, seconds[text], shows)
 
 
-@pytest.fixture(scope="module")
+@cache
 def chosen():
-    """The cheapest cell of each experiment, and the cheapest of each sort."""
-    every = pd.DataFrame([row for name in GRIDS for row in sorts(name)], columns=["name", "cell", "seconds", "sort"])
-    cheap = every[every["seconds"] < DEAREST].sort_values("seconds")
-    return pd.concat([cheap.drop_duplicates(by) for by in ("name", "sort")]).drop_duplicates("cell")
+    """Cells that show all that any cell shows, the cheapest first that show something new."""
+    every = sorted((cell for name in GRIDS for cell in candidates(name)), key=lambda cell: cell.seconds)
+    seen, taken = set(), []
+    for cell in every:
+        if cell.seconds < DEAREST and not cell.shows <= seen:
+            seen |= cell.shows
+            taken.append(cell)
+    for cell in taken[::-1]:  # what later ones show too
+        if cell.shows <= set().union(*(other.shows for other in taken if other is not cell)):
+            taken.remove(cell)
+    return taken
 
 
-@pytest.mark.parametrize("kind", sorted({cell_type.__name__ for cell_type in TYPES.values()}))
-def test_a_cell_of_each_sort_is_found_again(chosen, kind):
-    of_kind = [cell for cell in chosen.itertuples() if TYPES[cell.name].__name__ == kind]
-    assert of_kind
-    for cell in of_kind:
+def assert_found_again(cells):
+    assert cells
+    for cell in cells:
         rows = stored(cell.name)
         mismatches, _ = check_cell(TYPES[cell.name], rows[rows["cell"] == cell.cell])  # another minimum may be found
         assert mismatches == []
 
 
+def of_kind(kind):
+    return [cell for cell in chosen() if TYPES[cell.name].__name__ == kind]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in DEAR])
+def test_the_cheapest_cell_of_a_kind_is_found_again(kind):
+    assert_found_again(of_kind(kind)[:1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cell_of_each_sort_is_found_again(kind):
+    assert_found_again(of_kind(kind))
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_every_stored_column_is_computed_again_or_it_is_known_why_not(name):
+    """Those of the tables themselves; of the counting task what is `MEASURED` at the end of a run too."""
+    kind = TYPES[name].__name__
+    cells = [stored(cell.name).set_index("cell").loc[[cell.cell]] for cell in of_kind(kind)]
+    again = {"cell"}.union(*(rows.dropna(axis="columns", how="all") for rows in cells))
+    reasons = NOT_REPEATED.get(kind, {})
+    assert set(TYPES[name].kind.unrepeatable) <= reasons.keys()
+    again |= MEASURED.keys() if kind == "CountingCell" else OF_TEACHERS if name == "two_teachers_theory" else set()
+    assert set(pq.read_schema(DATA / f"{name}.parquet").names) <= {*again, *reasons, *provenance.ORIGIN}
+
+
+OF_TEACHERS = {"teachers", *(f"teacher_{k}{error}" for k in "12" for error in ("", "_error"))}
+
+
+@pytest.mark.slow
+def test_stored_solutions_of_two_teachers_are_found_again():
+    """Each alone, as their lines are long."""
+    rows = stored("two_teachers_theory")
+    cell = restore(TYPES["two_teachers_theory"], rows["cell"].iloc[0])
+    rows = rows[
+        (rows["cell"] == rows["cell"].iloc[0]) & (rows["alpha"] == cell.alphas[-1]) & rows["what"].isin(cell.branches)
+    ]
+    assert set(rows["what"]) == set(cell.branches) and rows["teacher_2"].notna().all()
+    size = cell.points, cell.scrambles, cell.seed
+    for row in rows.to_dict("records"):
+        found = row_of(cell.task, solve(cell.task, row["alpha"], row["what"], *size, architecture=cell.architecture))
+        assert found.keys() > OF_TEACHERS - {"teachers"}
+        for column, value in found.items():
+            assert value != value or agree(row[column], value, *cell.kind.tolerances[column]), column
+
+
+# At the end of a run of the counting task: how far rounding carries it, as COUNTING after an epoch of the paper's size.
+MEASURED: dict = {
+    **dict.fromkeys(("distance", "of_zeros"), (1e-2, 1e-6)),
+    **dict.fromkeys(("by_position", "by_token"), (0, 1e-2)),
+    "right": (0, 12),  # of 6,000 places
+    **dict.fromkeys(("after", "count", "places", "span", "tensor", "weights"), (0, 0)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", transformer.VARIANTS)
+def test_a_small_run_of_the_counting_task_is_found_again_to_its_end(variant):
+    """Fewer steps than an epoch of the paper has."""
+    rows = load(reference.RESULTS / "histogram.parquet").query("variant == @variant and seed == 0")
+    assert set(rows["what"]) == {"epoch", "distance", "shares", "count", "weights"}
+    assert recompute(CountingCell, rows, work, COUNTING | MEASURED, ignore=("weights",)) == []
+
+
+@pytest.mark.parametrize(
+    "folder", [reference.RESULTS, pytest.param(DATA, marks=pytest.mark.slow)], ids=["small", "paper"]
+)
+@pytest.mark.parametrize("name", ["histogram", "counting_control"])
+def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
+    """Distances, shares, counts, and the test set at the ends of both phases, from the weights beside them."""
+    rows = load(folder / f"{name}.parquet")
+    rows = rows[rows["cell"] == rows["cell"].iloc[-1]]
+    cell, by_phase = restore(CountingCell, str(rows["cell"].iloc[0])), rows.dropna(subset="weights").set_index("after")
+    (_, of_start, of_noise, *_), mask = counting.seeds(cell), transformer.free(cell.variant)
+    kept = {"start": transformer.start(np.random.default_rng(of_start)) * mask}
+    kept |= {name: decode(by_phase["weights"][after]) for name, after in (("trained", "adam"), ("final", "sgd"))}
+    kept["displaced"] = kept["trained"].copy()
+    transformer.displace(kept["displaced"], np.random.default_rng(of_noise))
+    again, stored = pd.DataFrame(counting.measure(cell, kept)), rows[rows["what"] != "epoch"]
+    for column in MEASURED:
+        values = again[column].set_axis(stored.index)
+        if column in ("distance", "of_zeros", "by_position", "by_token"):
+            assert stored[column].to_numpy(float) == pytest.approx(
+                values.to_numpy(float), rel=1e-6, abs=1e-6, nan_ok=True
+            )
+        else:
+            assert stored[column].dropna().tolist() == values.dropna().tolist(), column
+    epochs, test = rows[rows["what"] == "epoch"].set_index("epoch"), counting.data(cell)[1]
+    for epoch, flat in ((cell.adam_epochs, kept["trained"]), (cell.adam_epochs + cell.sgd_epochs, kept["final"])):
+        # Summed in float32, of logits of the order of ten.
+        tensors, pair = transformer.tensors_of(flat, torch.float64), (torch.from_numpy(part) for part in test)
+        assert epochs["test_loss"][epoch] == pytest.approx(transformer.loss(tensors, *pair).item(), rel=1e-4, abs=1e-6)
+        right = (transformer.counted(flat, test.tokens) == test.counts).mean()
+        assert epochs["accuracy"][epoch] == pytest.approx(right, abs=1e-4)
+
+
+@pytest.mark.slow
 def test_a_search_that_leads_lower_is_found_again():
     """Most do not at this size, and would also end where they begin if they tried the wrong sentences."""
     rows = stored("searched")

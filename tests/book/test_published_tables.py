@@ -13,8 +13,10 @@ from scipy.stats import kstest, norm, t
 from attention_book.analysis import beside_published as tables
 from attention_book.command_line.main import main
 from attention_book.paths import stored_table
+from attention_book.published import THRESHOLDS, Published
 from attention_book.store.parquet import load
 from attention_phases.errors import BadInput
+from attention_phases.measured import Measured
 
 PAGE = "published_tables"
 CLOSE = stored(PAGE, "CLOSE")
@@ -134,6 +136,17 @@ def test_scores_by_hand():
     assert tables.standard_scores(row(instances=10, runs=10, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
 
 
+def test_scores_of_two_sides_of_different_size_by_welch():
+    """4 data sets or runs that scatter widely and 24 that do not: each side by its own size and degrees of freedom."""
+    own = {"instances": 4, "ours": 2.0, "ours_error": 0.3}
+    freedom = (0.09 + 0.01) ** 2 / (0.09**2 / 3 + 0.01**2 / 23)
+    expected = pytest.approx(norm.isf(t.sf(1 / 0.1**0.5, freedom)), abs=0.005)
+    assert tables.standard_scores(row(**own))[0] == expected
+    assert tables.standard_scores(row(ours=2.0, runs=4, spread=0.6))[0] == expected
+    alike = norm.isf(t.sf(1 / (0.3 * (1 + 4 / 24) ** 0.5), 3))  # theirs, of 24 runs, taken to scatter as ours
+    assert tables.standard_scores(row(**own, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
+
+
 def test_scores_of_few_runs_are_normal_and_plain_ratios_are_not():
     rng = np.random.default_rng(2)
     mine, others = rng.normal(size=(20_000, 10)), rng.normal(size=(20_000, 24))
@@ -218,7 +231,26 @@ def test_what_optimisers_do_is_seen():
     assert set(cell(PAGE, "far", after=("means",))["far"]["figure"]) == {"14"}
 
 
-def test_a_printed_threshold_is_nearly_that_of_the_rules_where_they_are_closer_to_it_than_converged_integrals():
-    for kind, rows in stored(PAGE, "of_kind").items():
-        closer = abs(rows["rule"] - rows["known"]) < abs(rows["alpha"] - rows["known"])
-        assert closer.to_dict() == {omega: tables._reason(kind, omega) == "quadrature" for omega in rows.index}
+@pytest.mark.parametrize(
+    ("by_rule", "reason"),
+    [
+        *((by_rule, "quadrature") for by_rule in (0.785, 1.0, 1.215)),
+        *((by_rule, "cause unknown") for by_rule in (0.775, 1.225, 2.0, np.nan)),
+    ],
+)
+def test_quadrature_is_the_cause_of_what_the_rules_explain_within_a_fifth_and_the_error(by_rule, reason):
+    assert tables.cause(Published("1.000000", "somewhere"), Measured(2.0, 0.02), by_rule) == reason
+    assert tables.cause(Published("1.000000", "somewhere"), Measured(0.0, 0.02), by_rule) == reason
+
+
+def test_the_rules_explain_nearly_all_printed_linear_thresholds_and_no_critical_one():
+    """A misfit that falls through zero, as that of alpha_c does, explains nothing where it vanishes."""
+    causes = {
+        kind: [
+            *map(
+                tables.cause, THRESHOLDS[kind].values(), map(Measured, rows["alpha"], rows["alpha_error"]), rows["rule"]
+            )
+        ]
+        for kind, rows in stored(PAGE, "of_kind").items()
+    }
+    assert causes == {"critical": ["cause unknown"] * 9, "linear": ["cause unknown"] + ["quadrature"] * 11}

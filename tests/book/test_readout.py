@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from built import DESK, EXECUTED, HTML, PHONE
+from built import DESK, EXECUTED, FRAMES, HTML, PHONE
 from dark import SVG
 from matplotlib import pyplot as plt
 
 from attention_book.render.drawn import readout_of
 
 BY_NAME = {"#c8553d": "semantic"}
-STEP = "() => new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))"
+TAPPED = "() => { window.taps = 0; addEventListener('click', () => { window.taps += 1; }, true); }"
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enl
     page.wait_for_function("() => window.figureReadout['fig-02']")
     for (across, down), row in zip(places, trained.itertuples()):
         page.mouse.move(left + across * width, top + down * width / ratio)
-        page.evaluate(STEP)
+        page.evaluate(FRAMES)
         told.append(box.locator("b").inner_text() == "trained students" and agrees(box, row))
         edge = box.bounding_box()
         assert edge["x"] >= 0 and edge["x"] + edge["width"] <= page.viewport_size["width"] and edge["y"] >= 0
@@ -183,11 +183,14 @@ def test_keys_and_taps_read_a_figure_too(open_page):
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     image = figure.locator("img:visible").bounding_box()
-    for share, enlarges in ((0.5, False), (0.02, True)):  # on a panel's curves, and beside all panels
+    page.evaluate(TAPPED)
+    for taps, (share, enlarges) in enumerate(
+        ((0.5, False), (0.02, True)), 1
+    ):  # on a panel's curves, and beside all panels
         x, y = image["x"] + 0.15 * image["width"], image["y"] + share * image["height"]
         touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-        page.evaluate(STEP)
+        page.wait_for_function("taps => window.taps === taps", arg=taps)
         assert page.locator("dialog.enlarged").is_visible() == enlarges
 
 

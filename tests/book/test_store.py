@@ -7,13 +7,16 @@ import os
 import resource
 import signal
 import sqlite3
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import make_dataclass, replace
 from hashlib import sha256
+from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from toy_sweep import Cell, grid, table, work
@@ -21,7 +24,7 @@ from toy_sweep import Cell, grid, table, work
 from attention_book import experiments, paths
 from attention_book.experiments import GRIDS, cells, results
 from attention_book.experiments.cells import StudentCell
-from attention_book.store import provenance
+from attention_book.store import provenance, sweep
 from attention_book.store.parquet import export, items, load
 from attention_book.store.provenance import key, restore
 from attention_book.store.sweep import Store, run
@@ -112,6 +115,101 @@ def test_seed_depends_on_the_record_alone():
     # As it must stay: another rule would silently change every stored result.
     digest = sha256(b'{"alpha":1.5,"seed":1}').hexdigest()
     assert seed_sequence({"seed": 1, "alpha": 1.5}).entropy == int(digest, 16)
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_the_papers_grids_and_the_stored_tables_have_the_same_cells(name):
+    """A point that is left out would be missed by nobody, and a cell of another name be computed by every reader."""
+    named = [canonical(cell) for cell in experiments.grid(name, "paper")]
+    column = pq.read_table(paths.DATA / f"{name}.parquet", columns=["cell"])["cell"]
+    stored = set(pc.unique(column).to_pylist())
+    assert len(named) == len(set(named)) and set(named) == stored
+
+
+def test_every_stored_table_belongs_to_a_grid():
+    assert {path.stem for path in paths.DATA.glob("*.parquet")} == {
+        *GRIDS,
+        "published_tables",
+    }  # compared, not computed
+
+
+# What is promised
+
+
+def test_a_result_is_on_the_disk_before_it_is_told_of(store):
+    assert store._pragma("synchronous") == 2  # FULL: the log is synced with every result
+    assert store._pragma("journal_mode") == "wal" and store._pragma("locking_mode") == "exclusive"
+
+
+def test_a_table_is_on_the_disk_before_it_has_its_name(tmp_path, store, monkeypatch):
+    order = []
+    fill(store, grid()[:2])
+    for name in ("fsync", "replace"):
+        done = getattr(os, name)
+
+        def note(*arguments, name=name, done=done):
+            order.append((name, os.fstat(arguments[0]).st_size if name == "fsync" else os.stat(arguments[0]).st_size))
+            return done(*arguments)
+
+        monkeypatch.setattr(os, name, note)
+    (path,) = export(store, tmp_path)
+    size = path.stat().st_size
+    assert order == [("fsync", size), ("replace", size)]  # all of it
+
+
+@pytest.mark.parametrize(("changed", "end"), [("", ""), ("attention_phases/__init__.py", "+changes")])
+def test_a_result_says_whether_its_code_is_that_of_the_commit(tmp_path, monkeypatch, changed, end):
+    (tmp_path / "src/attention_phases").mkdir(parents=True)
+    (tmp_path / "src/attention_phases/__init__.py").touch()
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    assert provenance._commit() is None  # of no checkout
+    git = ["git", "-C", tmp_path, "-c", "user.name=A", "-c", "user.email=a@b.c"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True)
+    if changed:
+        (tmp_path / "src" / changed).write_text("# another\n", encoding="utf-8")
+    (tmp_path / "results.txt").write_text("no code\n", encoding="utf-8")
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, encoding="utf-8").stdout.strip()
+    assert len(head) == 40 and provenance._commit() == head + end
+
+
+def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    folders = ("attention_phases", "attention_book/experiments", "attention_book/store", "attention_book/render")
+    files = [f"{folder}/{name}" for folder in folders for name in ("a.py", "deeper/b.py")]
+    for name in files:
+        (tmp_path / "src" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "src" / name).write_text(name, encoding="utf-8")
+    seen = [provenance.source_digest.__wrapped__()]
+    for name in files:
+        (tmp_path / "src" / name).write_text("another", encoding="utf-8")
+        seen.append(provenance.source_digest.__wrapped__())
+    (tmp_path / "src/attention_phases/a.py").rename(tmp_path / "src/attention_phases/c.py")
+    seen.append(provenance.source_digest.__wrapped__())
+    changes = [before != after for before, after in pairwise(seen)]
+    assert changes == [not name.startswith("attention_book/render") for name in files] + [True]
+
+
+def test_a_cell_has_the_seconds_of_a_clock(tmp_path, store, monkeypatch):
+    clock = iter((10.0, 12.5))
+    monkeypatch.setattr(sweep.time, "perf_counter", lambda: next(clock))
+    with ThreadPoolExecutor(1) as executor:
+        run([Cell(1.0)], lambda cell: [{"q": 1.0}], store, executor, quiet=True)
+    ((_, _, origin),) = store.items()
+    assert origin["cell_seconds"] == 2.5 and origin["finished"].endswith("+00:00")
+
+
+def test_a_stored_cell_took_little_longer_than_its_trainings():
+    """Seconds both, of all experiments of students: a twentieth of a cell's time at least is training."""
+    compared = 0
+    for name in GRIDS:
+        path = paths.DATA / f"{name}.parquet"
+        if "seconds" in pq.read_schema(path).names:
+            used = load(path).groupby("cell", observed=True).agg({"seconds": "sum", "cell_seconds": "first"})
+            assert (used["seconds"] <= used["cell_seconds"]).all()
+            assert (used["seconds"] / used["cell_seconds"]).median() > 0.05, name
+            compared += 1
+    assert compared > 20
 
 
 # What is refused

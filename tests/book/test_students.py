@@ -215,28 +215,3 @@ def test_stored_test_errors_are_those_of_their_dimension():
     both = np.array([errors(Task(), row, 10) for row in table.to_dict("records")])
     at_d, limit = np.abs(table["test_mse"].mean() - both.mean(0))
     assert at_d < 0.3 * limit
-
-
-def curve(loss, alphas):
-    names = ("train_loss", "test_mse", "theta", "m")
-    values = dict.fromkeys(names, loss) | {f"{name}_error": 1e-3 for name in names}
-    return pd.DataFrame(values, pd.Index(alphas, name="alpha"))
-
-
-def test_figure_2_shows_the_semantic_loss_less_the_positional_one():
-    alphas = np.linspace(0.5, 2, 7)
-    theory = {"semantic": curve(3 - alphas, alphas), "positional": curve(2.0, alphas)}
-    theory |= {"gap": curve(1 - alphas, alphas), "symmetric gap": curve(2.0, alphas[:1])}
-    table = students(0.3, critical=1.0, linear=1.5, q=1.0, m=1.0, theta=1.0)
-    means, gaps = instances.instance_means(table), instances.training_gap(table)
-    thresholds = {"critical": Measured(1.0, 0.01), "linear": Measured(1.5, 0.01)}
-    lower = means.loc["semantic"].assign(start="semantic")
-    winning = {"semantic": theory["semantic"].loc[1:], "positional": theory["positional"].loc[:1]}
-    given = {"theory": theory, "stable": Measured(0.5, 0.01), "takes_over": 1.0, "thresholds": thresholds}
-    given["winning"] = winning
-    top = of_slice("losses", Task(), gap=gaps, lower=lower, **given)["losses"]
-    (line,) = [line for line in top.lines if line.get_label() == "theory"]
-    assert dict(zip(*line.get_data())) == pytest.approx(dict(zip(alphas, 1 - alphas)))
-    (points,) = [container for container in top.containers if len(container.get_children())]
-    at, gap = points[0].get_data()
-    assert dict(zip(at, gap))[2.0] == pytest.approx(-2.0) and dict(zip(at, gap))[0.5] == pytest.approx(1.0)

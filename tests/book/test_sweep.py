@@ -152,6 +152,7 @@ def test_workers_use_one_thread_and_the_caller_keeps_its_own(results, pool, loca
     assert os.environ["OMP_NUM_THREADS"] == "7" and "MKL_NUM_THREADS" not in os.environ
 
 
+@pytest.mark.fast
 def test_stored_cells_are_skipped_and_repeated_ones_computed_once(results):
     calls = []
 
@@ -170,6 +171,7 @@ def sound(cell):
     return work(dataclasses.replace(cell, fault=""))
 
 
+@pytest.mark.fast
 def test_failed_cells_are_reported_and_tried_again(results, capfd):
     bad = [Cell(0.5, fault="raise"), Cell(0.6, fault="nan")]
     cells = [*grid()[:5], *bad, *grid()[5:10]]
@@ -263,6 +265,7 @@ def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
     return [mismatch for _, some in by_cell for mismatch in verification.recompute(cell_type, some, work, tolerances)]
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("column", "change"),
     [
@@ -282,6 +285,7 @@ def test_an_altered_row_is_caught(undisturbed, column, change):
     assert mismatch.tolerance == TOLERANCES.get(column, (0, 0))
 
 
+@pytest.mark.fast
 def test_what_is_within_the_tolerance_passes(undisturbed):
     altered = undisturbed.assign(q=undisturbed["q"] * (1 + 1e-4))
     counts = [len(recomputed(altered, tolerances={"q": allowed})) for allowed in ((2e-4, 0), (0.5e-4, 0), (0, 1))]

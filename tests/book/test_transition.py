@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from cells import cell
 
-from attention_book.analysis.instances import gaps, limit, root
+from attention_book.analysis.instances import POWERS, gaps, limit, line_in, root
 from attention_book.experiments import grid
 from attention_book.experiments.cells import CONTROLS
 from attention_book.experiments.simulation import controls, train_controlled, train_students
 from attention_phases import Task
-from attention_phases.measured import Measured
+from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.two_tokens import sample
 from attention_phases.records import canonical, fields_of
 
@@ -74,13 +74,31 @@ def test_a_gap_that_does_not_fall_through_zero_has_no_crossing():
 @pytest.mark.parametrize("power", [1.0, 0.5])
 def test_the_limit_is_a_line_in_a_power_of_d(power):
     rng, repeats, errors = np.random.default_rng(4), 400, {250: 0.004, 500: 0.003, 1000: 0.003, 2000: 0.002}
-    limits = [
-        limit({d: Measured(0.71 - 3.0 / d**power + e * rng.standard_normal(), e) for d, e in errors.items()}, power)
-        for _ in range(repeats)
-    ]
+    limits, squares = zip(
+        *(
+            line_in(
+                power, {d: Measured(0.71 - 3.0 / d**power + e * rng.standard_normal(), e) for d, e in errors.items()}
+            )
+            for _ in range(repeats)
+        )
+    )
     away = np.array([(value - 0.71) / error for value, error in limits])
     assert abs((np.abs(away) < 1.96).mean() - 0.95) < 4 * np.sqrt(0.95 * 0.05 / repeats)
     assert abs(away.mean()) < 4 / np.sqrt(repeats)
+    assert abs(np.mean(squares) - 2) < 4 * 2 / np.sqrt(repeats)  # chi^2 of four means and two coefficients
+
+
+def test_the_error_of_a_limit_contains_half_the_spread_over_forms():
+    means = {d: Measured(0.7 - 3.0 / d, 1e-3) for d in (250, 500, 1000, 2000)}
+    lines = {power: line_in(power, means)[0] for power in POWERS}
+    value, error = limit(means)
+    assert value == pytest.approx(0.7) and 1.0 in lines and lines[0.5].value > 0.701 and lines[1.5].value < 0.699
+    assert error == pytest.approx(np.hypot(lines[1.0].error, (lines[0.5].value - lines[1.5].value) / 2))
+    assert np.isnan(limit({250: Measured(0.7, 1e-3), 500: UNKNOWN}).value)
+
+
+def in_one_form(means):
+    return line_in(1.0, means)[0]
 
 
 def test_students_above_theory_at_infinite_d():
@@ -93,8 +111,8 @@ def test_students_above_theory_at_infinite_d():
             part = {"omega": 0.1, "alpha": alpha, "start": "semantic", "d": d, "train_loss": values}
             rows.append(pd.DataFrame(part | dict(zip(CONTROLS, known_of_data))))
     theory = {(0.1, alpha, "semantic"): Measured(known, 0.01 * known) for alpha, known in ((0.65, 1e-3), (0.7, 2e-3))}
-    given = {"trained": pd.concat(rows), "theory": {"train_loss": theory}}
-    shares = cell(PAGE, "above_theory", **given)["above_theory"]("train_loss", 1)
+    given = {"trained": pd.concat(rows), "theory": {"train_loss": theory}, "limit": in_one_form}
+    shares = cell(PAGE, "above_theory", **given)["above_theory"]("train_loss")
     assert [*shares] == [(0.1, "semantic")] and shares[0.1, "semantic"].value == pytest.approx(0.03, abs=1e-4)
     assert shares[0.1, "semantic"].error == pytest.approx(0.01, rel=1e-3)
 
@@ -111,8 +129,8 @@ def test_lower_minima_move_the_crossing():
     crossings = pd.DataFrame({"slope": [-5e-4, -7e-4, -6e-4, -6e-4], "slope_error": 6e-5 * 2**0.5}, places)
     limits = pd.DataFrame({"alpha": 0.7, "alpha_error": 1e-3}, pd.Index([0.1, 0.2], name="omega"))
     hops = {"hop": frame.rename_axis(columns="valley").stack()}
-    given = {"trained": None, "hops": hops, "by_dimension": lambda table, power: (crossings, limits)}
-    rows = cell(PAGE, "students_at_infinite_d", **given)["students_at_infinite_d"](1)
+    given = {"trained": None, "hops": hops, "by_dimension": lambda table: (crossings, limits), "limit": in_one_form}
+    rows = cell(PAGE, "students_at_infinite_d", **given)["students_at_infinite_d"]()
     later, error = rows["later"], rows["later_error"]
     assert later[0.1] == pytest.approx(0, abs=1e-9) and later[0.2] == pytest.approx(5e-3)
     assert error[0.1] == pytest.approx(5**0.5 * 1e-6 / 6e-4)

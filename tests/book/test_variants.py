@@ -6,7 +6,15 @@ import pytest
 from cells import cell as cell_of_page
 from frames import students as students_on_a_line
 
-from attention_book.analysis.architectures import ONE, TWO, beside_students, beside_theory, extrapolate, threshold_moves
+from attention_book.analysis.architectures import (
+    ONE,
+    TWO,
+    beside_students,
+    beside_theory,
+    extrapolate,
+    teacher_lengths,
+    threshold_moves,
+)
 from attention_book.experiments.cells import ArchitectureCell, work
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_phases import Task
@@ -26,10 +34,8 @@ def variant_cell(architecture, alpha, d, seed):
 
 
 def lengths_of(cells):
-    """By which share the teacher of each cell is longer than in the limit, as the page finds it."""
-    texts = [canonical(cell) for cell in cells]
-    lengths = cell_of_page(PAGE, "lengths", read=lambda *_: pd.DataFrame({"cell": texts}), profile="test")["lengths"]
-    return [lengths[text] for text in texts]
+    """By which share the teacher of each cell is longer than in the limit, as pages find it."""
+    return teacher_lengths(pd.DataFrame({"cell": map(canonical, cells)}), ArchitectureCell).to_list()
 
 
 @pytest.mark.slow
@@ -44,7 +50,7 @@ def test_theory_and_students_agree(name):
     theory = row_of(TASK, solution)
     for quantity in TWO if architecture.rank == 2 else ONE:
         if theory[f"{quantity}_error"] > 0:
-            value, error = extrapolate(rows, quantity)
+            (value, error), _ = extrapolate(rows, quantity)
             # 4.5: what is left at order 1/d^2.
             assert abs(value - abs(theory[quantity])) < 4.5 * np.hypot(error, theory[f"{quantity}_error"]), quantity
             assert error < 0.15 * value, quantity
@@ -74,8 +80,16 @@ def test_extrapolation_finds_the_limit_for_a_teacher_of_length_one():
     length = rng.standard_normal(120) * (2 / d) ** 0.5
     noise = rng.standard_normal(120) * 0.1 / d**0.5
     rows = pd.DataFrame({"d": d, "length": length, "q": 0.5 + 3 / d + 0.7 * length + noise})
-    value, error = extrapolate(rows, "q")
+    (value, error), chi2 = extrapolate(rows, "q")
     assert abs(value - 0.5) < 4 * error and error < 2.5e-3  # without the length: 6e-3
+    assert chi2 < 10 < extrapolate(rows.assign(q=rows["q"] + 0.02 * (d == 200)), "q")[1]
+
+
+def test_larger_dimensions_weigh_more_in_an_extrapolation():
+    """Lengths that cancel in each dimension leave a straight line through points that are on none."""
+    d, q = np.repeat([100, 200, 400], 2), np.array([0.50, 0.53, 0.40, 0.42, 0.36, 0.33])
+    rows = pd.DataFrame({"d": d, "length": [0.1, -0.1] * 3, "q": q})
+    assert extrapolate(rows, "q")[0].value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
 
 
 def test_overlaps_with_the_positions_count_without_their_sign():
@@ -98,7 +112,7 @@ def test_theory_against_students_of_every_architecture():
     theory = {name: 0.49 for name in ONE} | {f"{name}_error": 0.03 for name in ONE}
     theory |= {"m": -0.49, "q_error": 0.0, "what": "semantic", "alpha": 3.0}
     given = {"table": table, "lines": pd.DataFrame([theory | vars(correlated)]), "COMPARED": {"correlated": correlated}}
-    lengths = {text: 0.1 if text == "1000.0" else 0.0 for text in table["cell"]}
+    lengths = 0.1 * (table["cell"] == "1000.0")
     rows = cell_of_page(PAGE, "rows", lengths=lengths, **given)["rows"].set_index("quantity")
     assert list(rows.index) == ["m", "theta", "train_loss", "test_mse"]  # q has no error: held by the branch
     assert set(rows["architecture"]) == {"correlated tokens"} and set(rows["alpha"]) == {3.0}
@@ -121,7 +135,7 @@ def test_thresholds_moved_by_an_architecture():
 def test_trained_thresholds_beside_both_theories():
     usual = {"critical": Measured(1.1, 0.001), "linear": Measured(1.2, 0.002)}
     theory = {"critical": Measured(1.26, 0.04), "linear": UNKNOWN}
-    rows = beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0), np.random.default_rng(0))
+    rows = beside_students(usual, theory, students_on_a_line(0.3, 1.3, 9.0))
     (row,) = rows.to_dict("records")
     assert (row["threshold"], row["usual"], row["usual_error"]) == ("critical", 1.1, 0.001)
     assert (row["theory"], row["theory_error"]) == (1.26, 0.04) and row["trained"] == pytest.approx(1.3)

@@ -173,6 +173,7 @@ def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first()
     assert measured["q_11"] * np.hypot(*along) ** 2 == pytest.approx(((along @ columns) ** 2).sum() / 12)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("form", ["value", "full_value", "tied"])
 def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     architecture, data, weights = data_and_weights(form, 2, 0.0)
@@ -195,6 +196,7 @@ def test_a_test_error_whose_value_matrix_is_not_known_is_refused(monkeypatch):
         trials.measure(TASK, weights[0], data.teacher, np.eye(2), architecture)
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(("form", "rotates"), [("tied", False), ("rank2", True), ("untied", False)])
 def test_columns_that_rotate_leave_the_score(form, rotates):
     rng = np.random.default_rng(0)
@@ -288,6 +290,7 @@ def test_both_kernels_have_the_averages_of_the_standard_student(task, overlaps):
         assert getattr(slow, name) == pytest.approx(getattr(fast, name), rel=1e-6, abs=1e-9), name
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("start", ["semantic", "positional", "mixed", "random"])
 def test_the_weights_of_a_new_form_follow_from_its_score(start, monkeypatch):
     """Three columns of different weight start as they are named; two that can be exchanged are displaced."""

@@ -49,6 +49,7 @@ def test_it_settles_where_the_limiting_risk_is_flat_near_the_minimum_that_traini
     assert weights @ trained / np.linalg.norm(weights) / np.linalg.norm(trained) > 0.99
 
 
+@pytest.mark.fast
 def test_the_limiting_loss_is_that_of_the_theory():
     # Rows of this A do not sum to one: a part of the loss that no student can fit.
     task = Task(omega=0.4, matrix=((0.5, 0.3), (0.9, 0.4)))
@@ -121,6 +122,7 @@ def test_the_modes_are_those_of_the_map():
     assert values[0].real < 0 and abs(ratios.mean() - values[0].real) < 0.05 and (errors < 0.05).all()
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize(
     ("values", "gain", "worst"),
     [
@@ -157,6 +159,7 @@ def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
 # Perturbations
 
 
+@pytest.mark.fast
 def test_damped_undamped_and_asymptotic_contraction():
     replicon, kappa = 0.36, 0.5
     assert contraction(replicon, 0.0, 3) == pytest.approx(0.6 ** np.arange(4))
@@ -286,6 +289,7 @@ def test_the_objective_of_every_sentence_curves_down_somewhere(targets):
     assert V > 9 and np.min(bends) < -0.05
 
 
+@pytest.mark.fast
 def test_settling_distance_of_a_known_gain():
     distances, places = 2.0 ** -np.arange(5), np.array([0.2, 0.35, 0.3, 0.35])
     gain = places[:, None] / distances  # 1 at these

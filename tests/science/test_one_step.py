@@ -98,6 +98,7 @@ def test_the_energy_is_the_derivative_of_y_phi(broken):
     assert error < 0.01 * broken.energy
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("branch", MINIMA)
 @pytest.mark.parametrize("y", [0.0, 30.0, 1000.0])
 def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
@@ -196,6 +197,7 @@ def test_without_weights_the_gain_inside_a_minimum_is_that_of_copies():
 # Searches that go wrong
 
 
+@pytest.mark.fast
 @pytest.mark.parametrize("q", [0.1, 0.01])  # the second belongs to no weights
 def test_a_wild_step_stays_inside_the_domain(q):
     overlaps = Overlaps.of(q, 0.0, 0.1, 1.0)

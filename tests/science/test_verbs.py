@@ -65,7 +65,7 @@ def test_overlaps_of_theory_and_of_students_have_one_form():
         (TASK, {"q": 0.1, "m": 0.0, "theta": 0.0}, 100, "overlaps = {"),  # of which teacher?
         ("task", {"q": 0.1, "m": 0.0, "theta": 0.0}, np.inf, "task = 'task'"),
         (Task(teachers=(1.0, 1.0)), {"q": 0.1, "m": 0.0, "theta": 0.0}, np.inf, "task = Task"),
-        (Task(encoding=2.0), {"q": 0.1, "m": 0.0, "theta": 0.0}, 100, "d = 100"),
+        (Task(density=0.5, encoding=2.0), {"q": 0.1, "m": 0.0, "theta": 0.0}, 100, "d = 100"),
     ],
 )
 def test_overlaps_that_are_none_are_refused(task, overlaps, d, named):

@@ -153,6 +153,7 @@ class Jumping:
         return (0.55, 0.7)[self.label] - x / 2, self.label
 
 
+@pytest.mark.fast
 def test_the_iteration_goes_on_where_a_search_does_not_agree():
     jumping = Jumping()
     x, label = branch.polish(jumping.at, np.array([0.2]), maxfev=60, xtol=1e-9)

@@ -12,6 +12,7 @@ from attention_phases.theory.branches import MINIMA
 
 from ..experiments.cells import CONTROLS
 
+POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: forms of the change with d that means of few d do not tell apart
 Z = 1.96  # standard errors to either side that leave out 5 %
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 DATA_SET = ["omega", "valley", "d", "seed"]
@@ -192,22 +193,31 @@ def intercept(design, values):
     return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))
 
 
-def limit(values, power=1.0):
-    """Value at infinite d, by a straight line in d^-power; NaN where fewer than two are known.
+def limit(values):
+    """Value at infinite d, by a straight line in 1/d; its error contains half the spread over lines in d^-`POWERS`.
+
+    NaN where fewer than two are known.
 
     values: d to `Measured`; those that are NaN are left out.
     """
+    lines = {power: line_in(power, values)[0] for power in POWERS}
+    value, error = lines[1.0]
+    return Measured(value, float(np.hypot(error, np.ptp([other for other, _ in lines.values()]) / 2)))
+
+
+def line_in(power, values):
+    """The limit by a straight line in d^-power, with the error of this form alone, and chi^2 of the line."""
     known = {d: value for d, value in values.items() if np.isfinite(value.error)}
     if len(known) < 2:
-        return UNKNOWN
+        return UNKNOWN, np.nan
     d = np.array(list(known), dtype=float)
     targets, errors = np.array(list(known.values())).T
     design = np.stack([np.ones(len(d)), d**-power], axis=1)
-    coefficients, _, inverse = _fit(design / errors[:, None], targets / errors)
-    return Measured(float(coefficients[0]), float(np.sqrt(inverse[0, 0])))
+    coefficients, residuals, inverse = _fit(design / errors[:, None], targets / errors)
+    return Measured(float(coefficients[0]), float(np.sqrt(inverse[0, 0]))), residuals @ residuals
 
 
-def by_dimension(table, power=1.0):
+def by_dimension(table):
     """Where the gap vanishes, from the experiment "crossing".
 
     The first frame has by omega and d: alpha and slope with their errors; the second one by omega the limit of alpha
@@ -216,7 +226,7 @@ def by_dimension(table, power=1.0):
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
     crossings = frame_of(roots, ["omega", "d"])
     limits = {
-        omega: limit({d: fit["alpha"] for (other, d), fit in roots.items() if other == omega}, power)
+        omega: limit({d: fit["alpha"] for (other, d), fit in roots.items() if other == omega})
         for omega in crossings.index.unique("omega")
     }
     return crossings, frame_of(limits, "omega")

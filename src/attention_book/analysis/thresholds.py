@@ -91,13 +91,14 @@ def branches(line):
     return {name: line[line["what"].isin(some)].set_index("alpha").sort_index() for name, some in names.items()}
 
 
-def crossing(gaps, rng, resamples=2000):
+def crossing(gaps, resamples=2000):
     """Where the mean over data sets falls through zero for good, with its bootstrap error; NaN if it does not.
 
-    gaps: alpha by seed. At each alpha data sets are drawn anew, with replacement.
+    gaps: alpha by seed. At each alpha data sets are drawn anew, with replacement, and always alike: the same means have
+    one error on all pages.
     """
     alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
-    drawn = rng.integers(values.shape[1], size=(resamples, *values.shape))
+    drawn = np.random.default_rng(0).integers(values.shape[1], size=(resamples, *values.shape))
     means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
     roots = np.array([last_fall(alphas, mean) for mean in means])
     roots = roots[np.isfinite(roots)]
@@ -118,9 +119,9 @@ def last_fall(alphas, means):
     return float(crossed[-1]) if len(crossed) else np.nan
 
 
-def crossings(table, gap, rng, along="omega"):
+def crossings(table, gap, along="omega"):
     """`crossing` of a gap at each value of a column, or of several (a list): alpha and alpha_error by value."""
-    return frame_of({value: crossing(gap(rows), rng) for value, rows in table.groupby(along)}, along)
+    return frame_of({value: crossing(gap(rows)) for value, rows in table.groupby(along)}, along)
 
 
 def shift_against_control(gaps, control):

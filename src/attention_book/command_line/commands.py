@@ -131,7 +131,7 @@ def baseline(options):
 def optimal(options):
     """What any learner could reach with these sentences; with --d, by message passing on data.
 
-    JSON: q, test_mse, reached (nothing, part or all), stderr by name; with --d runs, each with its seed.
+    JSON: q, test_mse, reached (nothing, part or all), stderr by name; with --d runs: seed, q, steps, converged.
     """
     from attention_phases.theory.optimal import optimal
     from attention_phases.training.recovery import recover
@@ -271,7 +271,8 @@ def verify(options):
 def published(options):
     """The authors' published tables beside the stored results of the same cells.
 
-    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by, the same for each figure and quantity.
+    JSON: numbers, median_abs_z, p95_abs_z, beyond_3, not_computed, and by: n, mean_z and the same for each figure and
+    quantity.
     """
     from ..analysis.beside_published import summary
     from ..paths import checkout

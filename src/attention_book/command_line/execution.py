@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -9,7 +10,6 @@ import tempfile
 import time
 from contextlib import contextmanager
 
-import jupytext
 import nbformat
 import papermill
 from papermill.exceptions import PapermillExecutionError
@@ -20,9 +20,11 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 from .. import paths
 from ..experiments import PROFILES
 from ..experiments.results import stored_in
-from .parameters import assigned, checked, marked, of_profile, parse_value
+from ..store.sweep import one_line
+from .parameters import assigned, checked, marked, notebook_of, of_profile, parse_value
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
+LONGEST_FOLDER = 70  # bytes of a temporary folder's name: with its own part, a socket's may have 103 on some systems
 
 
 @contextmanager
@@ -32,7 +34,8 @@ def kernels_apart():
     They talk over sockets in a folder of their own, not over ports, and look there for start-up files. One port of the
     loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
     """
-    with tempfile.TemporaryDirectory(prefix="kernel-") as folder:
+    short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER
+    with tempfile.TemporaryDirectory(prefix="kernel-", dir=None if short else "/tmp") as folder:
         config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
         quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error
         yield {"config": config, "extra_arguments": [quiet, f"--IPKernelApp.ipython_dir={folder}"]}
@@ -56,7 +59,7 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     if not force and done.exists() and nbformat.read(done, 4).metadata.get("inputs") == inputs:
         return False
     folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(with_ids(jupytext.read(text)), failed)
+    nbformat.write(with_ids(notebook_of(text)), failed)
     began = time.perf_counter()
     executed = _run(failed, text, {**sizes, **changes}, bar)
     keep(marked(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
@@ -89,6 +92,10 @@ def _run(path, text, values, bar):
             raise NotebookError(
                 f"{text.name}, cell {error.exec_count}: {error.ename}: {message} (executed so far: {path})"
             ) from error
+        except OSError:  # a full disk
+            raise
+        except Exception as error:  # of several packages: a kernel that does not start, or is killed
+            raise NotebookError(f"{text.name}: no kernel for it, or lost: {one_line(error)}") from error
 
 
 def fingerprint(text, values):
@@ -145,10 +152,11 @@ def run_figure(name, profile, settings, folder, quiet):
         execute(text, folder, sizes, changes, bar=not quiet)
         if not quiet and sys.stderr.isatty():
             print("building the page", file=sys.stderr)
-        program = [sys.executable, paths.ROOT / "book" / "page.py", done, folder]
+        silent = "-W", "ignore"  # also where PYTHONWARNINGS makes errors of them: those of dependencies
+        program = [sys.executable, *silent, paths.ROOT / "book" / "page.py", done, folder]
         built = subprocess.run(program, capture_output=True, encoding="utf-8", errors="replace")
     except OSError as error:
-        raise NotebookError(f"{text.stem} could not be written to {folder}: {error}") from error
+        raise NotebookError(f"{text.stem} could not be made in {folder}: {error}") from error
     if built.returncode:
         raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
     names = [

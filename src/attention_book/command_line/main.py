@@ -223,7 +223,7 @@ def parser():
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
     option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
 
-    add(commands.figures)("--list", action="store_true", help=argparse.SUPPRESS)  # does nothing: scripts may have it
+    add(commands.figures)
     return parser
 
 

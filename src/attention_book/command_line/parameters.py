@@ -16,14 +16,20 @@ from nbformat.v4 import new_markdown_cell
 from attention_phases.errors import BadInput, NotebookError, check_choice
 
 from ..experiments import PROFILES
+from ..paths import read_edited
 from ..render.markup import COMPARISON
 
 HEADING = re.compile(r"((?:^\([\w-]+\)=\n+)?^# .*$)", re.MULTILINE)  # of a page, with its label
 
 
+def notebook_of(text):
+    """The notebook, not executed, that a text (a Path to MyST Markdown) is."""
+    return jupytext.reads(read_edited(text), ".md")
+
+
 def declared(text):
     """Published values of the parameters of a text notebook, by name."""
-    cells = [cell for cell in jupytext.read(text).cells if "parameters" in cell.metadata.get("tags", ())]
+    cells = [cell for cell in notebook_of(text).cells if "parameters" in cell.metadata.get("tags", ())]
     if len(cells) != 1:
         raise NotebookError(f"{text.name}: {len(cells)} parameters cells, not one")
     values = assignments(cells[0].source)
@@ -40,8 +46,7 @@ def assignments(source):
 def of_profile(text, profile):
     """Values that `profile` sets in a notebook: `profile` itself, and the sizes in "profiles.toml" beside the text."""
     check_choice("profile", profile, PROFILES)
-    with open(text.with_name("profiles.toml"), "rb") as file:
-        tables = tomllib.load(file)
+    tables = tomllib.loads(read_edited(text.with_name("profiles.toml")))
     texts = sorted(path.stem for path in text.parent.glob("*.md"))
     for name, sizes in tables.items():  # a table that nothing reads is a slip of the pen
         check_choice("profile of profiles.toml", name, PROFILES)

@@ -43,9 +43,13 @@ def train_and_measure(cell):
     text (`parquet.decode`).
     """
     kept, curve = train(cell)
-    test = data(cell)[1]
-    rows = [{"what": "epoch", **epoch} for epoch in curve]
-    rows += [{"what": "distance", **row} for row in transformer.distances(kept, transformer.free(cell.variant) == 0)]
+    return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
+
+
+def measure(cell, kept):
+    """The rows of `train_and_measure` that follow from the weights `kept`: all after the curve."""
+    test, frozen = data(cell)[1], transformer.free(cell.variant) == 0
+    rows = [{"what": "distance", **row} for row in transformer.distances(kept, frozen)]
     for after, flat in (("adam", kept["trained"]), ("sgd", kept["final"])):
         rows.append({"what": "shares", "after": after, **transformer.variance_shares(flat, test.tokens)})
         rows += [{"what": "count", "after": after, **row} for row in transformer.right_by_count(flat, test)]

@@ -16,6 +16,7 @@ from attention_phases.errors import BadInput, check_choice, check_count
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
+from ..paths import read_edited
 from .cells import INFORMED, ArchitectureCell, StudentCell
 
 PROFILES = ("paper", "laptop", "smoke")
@@ -126,6 +127,6 @@ def _own_cell(experiment, **values):
 def read_grid(path):
     """The sizes in a TOML file."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return tomllib.loads(read_edited(Path(path)))
     except ValueError as error:
         raise BadInput("grid", str(path), f"a TOML file ({error})") from None

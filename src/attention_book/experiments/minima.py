@@ -17,7 +17,7 @@ from attention_phases.training.optimizers import GD_RATE, LOWER, Fit, fit, lbfgs
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size
 TRIED = 1e-3  # gradient at which a trial is judged; its loss is then too high by some 1e-7
-SHARES = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
+PLANE_BORDERS = (-0.35, 1.35)  # of each minimum, at the borders of the plane through both
 
 
 def follow(cell):
@@ -172,14 +172,14 @@ def loss_on_plane(cell):
     """Rows of a `cells.PlaneCell`, by `what` they are, each with m, theta and train_loss.
 
     "positional" and "semantic": the minima that L-BFGS finds from the encoding and from the teacher. "plane": students
-    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `SHARES`, `across` values of each.
+    Q = a Q_positional + b Q_semantic, with a (fastest) and b in `PLANE_BORDERS`, `across` values of each.
     """
     task, rng = cell.task, cell.rng()
     data = sample(task, cell.alpha, cell.d, rng)
     valleys = ("positional", "semantic")
     starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
     corners = torch.stack([student.weights for student in fit(data, task.lam, starts)])  # (2, d)
-    shares = torch.linspace(*SHARES, cell.across)
+    shares = torch.linspace(*PLANE_BORDERS, cell.across)
     a, b = torch.meshgrid(shares, shares, indexing="xy")
     students = torch.cat([corners, torch.stack([a.ravel(), b.ravel()], dim=1) @ corners])
     losses = torch.cat([risk(data, some, task.lam)[0] for some in students.split(256)]) / cell.d

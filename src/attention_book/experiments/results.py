@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from attention_phases.errors import BadInput, ResultError, SweepError, check_kind
+from attention_phases.errors import BadInput, ResultError, StoreError, SweepError, check_kind
 from attention_phases.machine import SpawnWithoutScript, process_pool
 from attention_phases.model.architectures import Architecture
 from attention_phases.records import canonical
@@ -128,7 +128,10 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
             try:
                 summary = run(cells, work, store, executor, quiet, known)
             finally:
-                export(store, folder)
+                try:
+                    export(store, folder)
+                except StoreError as error:  # a full disk
+                    raise StoreError(f"{error}; cells computed are in {store_path}, run again to go on") from error
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
     return summary

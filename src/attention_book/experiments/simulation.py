@@ -57,6 +57,12 @@ def beside_positions(task, data):
     return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
 
 
+def train_and_test(cell, displaced=0.0):
+    """The rows of `train_students`, with the errors on the task that the cell tests."""
+    tested = replace(cell.task, **dict(cell.tested))
+    return _train_on(cell, *_sample(cell), displaced=displaced, tested=tested)
+
+
 def train_with_slip(cell):
     """The rows of `train_students`, by gradient descent with other settings than published."""
     return _train_on(cell, *_sample(cell), **SLIPS[cell.slip])

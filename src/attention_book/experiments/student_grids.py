@@ -247,6 +247,34 @@ register(
     laptop={"seed": range(4), "d": 1000},
     smoke={"seed": range(2), "d": 100},
 )
+# On both sides of where the positional solution of theory becomes a saddle: 1.088 at omega = 0.1, near 16 at 0.3.
+BEYOND_BORDER = {0.1: (0.8, 1.3, 1.8, 2.3, 3.0), 0.3: (1.5, 4.0, 12.0, 25.0)}
+OFTEN, RARELY = ({"task": Task(omega=omega), "alpha": [*alphas]} for omega, alphas in BEYOND_BORDER.items())
+SMALL_AND_DISPLACED = {"sizes": (0.002, 0.1), "steps": (300, 1000, 3000, 10_000), "kicks": (0.1, 0.2, 0.4)}
+register(
+    "staying",
+    "Ends of descent across the positional border: their softest directions, and whether descent from small weights,"
+    " or from displaced ends, ends there too.",
+    cells.StayCell,
+    paper=[
+        {"seed": range(12), **OFTEN, "d": 250, **SMALL_AND_DISPLACED},
+        {"seed": range(4, 8), **OFTEN, "d": 1000},
+        {"seed": range(2, 6), **OFTEN, "d": 2000},
+        {"seed": range(2), **RARELY, "alpha": [12.0, 25.0], "d": 1000},
+        {"seed": range(4), **OFTEN, "d": [500, 1000], **SMALL_AND_DISPLACED},
+        {"seed": range(4), **RARELY, "d": 250, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "d": 500, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": 1000, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **OFTEN, "alpha": [1.3, 2.3], "d": 2000, **SMALL_AND_DISPLACED},
+        {"seed": range(2), **OFTEN, "alpha": [0.8, 1.8, 3.0], "d": 2000},
+        {"seed": range(4, 8), **OFTEN, "d": 500, **SMALL_AND_DISPLACED},
+    ],
+    laptop=[
+        {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
+        {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": [125, 250], **SMALL_AND_DISPLACED},
+    ],
+    smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
+)
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
 TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]
 register(
@@ -276,6 +304,32 @@ students(
     paper={"seed": range(4), "d": [500, 1000], "task": LIGHT, "alpha": [0.6, 0.8, 1.0, 2.0]},
     laptop={"task": LIGHT[::2], "alpha": [0.8, 2.0], "seed": range(2), "d": 300},
     smoke={"task": LIGHT[:2], "alpha": [1.0], "seed": range(2), "d": 60},
+)
+
+# What differs in the tested task; then where no alpha lets the semantic student predict better than the linear model.
+OTHER_TASKS = {
+    "omega": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0),
+    "matrix": [((own, other), (other, own)) for own, other in ((0.55, 0.45), (0.5, 0.5), (0.45, 0.55), (0.4, 0.6))],
+    "sigma": (0.25, 0.35, 0.7, 1.0),
+    "encoding": (0.25, 0.5, 1.5, 2.0),
+}
+TESTS = [(Task(), 1.4, ((name, value),)) for name, values in OTHER_TASKS.items() for value in values]
+TESTS += [(Task(omega=0.55), 5.0, (("omega", value),)) for value in (0.3, 0.45, 0.8)]
+
+
+def _tests(data_sets, step=1):
+    """An axis "task alpha tested seed" of every so many tests, each on data sets of its own."""
+    return [(*test, data_sets * k + seed) for k, test in enumerate(TESTS[::step]) for seed in range(data_sets)]
+
+
+students(
+    "another_task",
+    "Both starts where the semantic one has the lower loss but not the better predictions, tested on another task.",
+    {},
+    cells.AnotherTaskCell,
+    paper={"task alpha tested seed": _tests(12), "d": 1000},
+    laptop={"task alpha tested seed": _tests(4), "d": 300},
+    smoke={"task alpha tested seed": _tests(2, 3), "d": 60},
 )
 
 # Transformers that count

@@ -118,7 +118,7 @@ variants(
 
 # Tokens and teachers with structure
 
-BLOCKS = 25  # of equal size in a power law: every d here is a multiple
+SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # of equal size in a power law
 GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
 AT_TEACHER = ("semantic",)
 
@@ -128,22 +128,22 @@ def powers(bases, exponent):
     return np.array([float(Decimal(base) ** Decimal(exponent)) for base in bases])
 
 
-def power_law(exponent, source=0.0):
-    """A task whose tokens have variances k^-exponent along the k-th of `BLOCKS` shares of the directions.
+def power_law(exponent, source=0.0, shares=SHARES):
+    """A task whose tokens have variances k^-exponent along the k-th of equal `shares` of the directions.
 
     Their mean is sigma^2. The teacher's entries have mean squares in proportion to the variances to the power `source`:
     above 0 it lies along the leading directions, below along the trailing ones. Its fields have the variance sigma^2.
     """
     variance = Task.sigma**2
-    s = powers(range(1, BLOCKS + 1), -exponent)
+    s = powers(range(1, shares + 1), -exponent)
     s *= variance / s.mean()
     teacher = powers(s.tolist(), source)
     teacher *= variance / (s * teacher).mean()
-    return Task(spectrum=[(eigenvalue, 1 / BLOCKS, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
+    return Task(spectrum=[(eigenvalue, 1 / shares, size) for eigenvalue, size in zip(s.tolist(), teacher.tolist())])
 
 
-# By exponent and source: alphas around where both minima have equal training losses, and around where the semantic one
-# predicts as well as the linear model.
+# By exponent, source and shares: alphas around where both minima have equal training losses, and around where the
+# semantic one predicts as well as the linear model.
 SPECTRA = {
     (0.0, 0.0): ((1.1, 1.4), (1.4, 1.6)),
     (0.5, 0.0): ((0.8, 1.1), (1.1, 1.4)),
@@ -152,37 +152,52 @@ SPECTRA = {
     (1.0, 1.0): ((0.2, 0.4), (0.3, 0.45)),
     (1.0, -1.0): ((1.7, 2.2), (2.2, 2.6)),
 }
-AROUND = [(power_law(*law), alpha) for law, (alphas, _) in SPECTRA.items() for alpha in alphas]
-PREDICTING = {
-    "task alpha": [(power_law(*law), alpha) for law, (_, alphas) in SPECTRA.items() for alpha in alphas],
-    "starts": AT_TEACHER,
+FURTHER = {
+    (0.75, 0.0): ((0.5, 0.7), (1.1, 1.3)),
+    (0.5, 0.0, MORE_SHARES): ((0.75, 0.95), (1.2, 1.4)),
+    (0.75, 0.0, MORE_SHARES): ((), (0.95, 1.15)),
+    (1.0, 0.0, MORE_SHARES): ((), (0.65, 0.8)),
 }
+
+
+def _around(laws):
+    """Axes of the tables for these laws: for both starts, and for the semantic one."""
+    losses, errors = (
+        [(power_law(*law), alpha) for law, alphas in laws.items() for alpha in alphas[kind]] for kind in (0, 1)
+    )
+    return {"task alpha": losses}, {"task alpha": errors, "starts": AT_TEACHER}
+
+
+AROUND, PREDICTING = _around(SPECTRA)
 STEEPEST = {"task": power_law(1.5), "alpha": [0.425, 0.525], "starts": AT_TEACHER}  # fewest directions at a given d
 GROWN = {"task": [power_law(*law) for law in SPECTRA], "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
 variants(
     "spectra",
     "Both minima for power-law spectra: around the crossing of their losses, and at one alpha in growing dimension.",
     paper=[
-        {"seed": range(12), "task alpha": AROUND, "d": 1000},
+        {"seed": range(12), **AROUND, "d": 1000},
         {"seed": range(6), **PREDICTING, "d": 1000},
         {"d": [500, 1000, 2000], "seed": range(48), **STEEPEST},
         {"d": [250, 500, 1000], "seed": range(8), **GROWN},
+        *({"seed": range(seeds), **around, "d": 1000} for seeds, around in zip((8, 12), _around(FURTHER))),
     ],
     laptop=[
-        {"seed": range(4), "task alpha": AROUND, "d": 250},
+        {"seed": range(4), **AROUND, "d": 250},
         {"seed": range(4), **PREDICTING, "d": 250},
         {"d": [125, 250], "seed": range(8), **STEEPEST},
         {"d": [125, 250], "seed": range(4), **GROWN},
     ],
     smoke=[
-        {"seed": range(2), "task alpha": AROUND, "d": 50},
+        {"seed": range(2), **AROUND, "d": 50},
         {"seed": range(2), **PREDICTING, "d": 50},
         {"d": [25, 50], "seed": range(4), **STEEPEST},
         {"d": [25, 50], "seed": range(4), **GROWN},
     ],
 )
 
-LAWS = [*((exponent, 0.0) for exponent in (0.0, 0.5, 0.75, 1.0, 1.5)), (1.0, -1.0), (1.0, 1.0)]
+EXPONENTS = (0.0, 0.5, 0.75, 1.0, 1.5)
+LAWS = [*((exponent, 0.0, SHARES) for exponent in EXPONENTS), (1.0, -1.0, SHARES), (1.0, 1.0, SHARES)]
+LAWS += [(exponent, 0.0, shares) for shares in (MORE_SHARES, MOST_SHARES) for exponent in EXPONENTS[1:-1]]
 ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
 register(
     "spectra_theory",

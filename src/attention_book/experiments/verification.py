@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from attention_phases.errors import StoreError, check_count
 from attention_phases.records import fields_of
@@ -202,7 +202,7 @@ def is_another(stored, ends, tolerances):
         usual = max(LBFGS_TOLERANCE, 2 * max(end["grad_norm"] for end in ends[1:]))
         if max(stored["grad_norm"], recomputed["grad_norm"]) > usual:
             return False
-    interval = t.ppf(1 - FALSE_ALARM / 2, len(ends) - 1) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
+    interval = stdtrit(len(ends) - 1, 1 - FALSE_ALARM / 2) * (1 + 1 / len(ends)) ** 0.5  # in standard deviations
     for name in tolerances.keys() & recomputed.keys():
         values = np.array([end[name] for end in ends])
         relative, absolute = tolerances[name]

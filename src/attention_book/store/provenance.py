@@ -12,6 +12,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -108,7 +109,10 @@ def _commit() -> str | None:
 
     try:
         # An installed copy may lie inside somebody else's checkout: that commit says nothing about it.
-        if git("ls-files", "--error-unmatch", "attention_phases/__init__.py").returncode:
+        tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
+        if tracked.returncode:
+            if "safe.directory" in tracked.stderr and parent_process() is None:  # of many workers none says it again
+                print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
             return None
         commit = git("rev-parse", "HEAD").stdout.strip()
         return commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".").stdout else "")

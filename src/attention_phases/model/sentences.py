@@ -7,16 +7,18 @@ tokens u = (1, -1). It mixes x with S = softmax(h h^T), h = x Q/sqrt(d).
 A task with structure is drawn in the basis in which the covariances are diagonal.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..attention import softmax, target_attention
+from ..attention import attention, softmax, target_attention
 from ..errors import BadInput, check_count, check_memory, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
 
-COPIES = 3  # of the tokens, at least, while a training set is made: as drawn, as the student reads them, and reduced
+TOKEN_COPIES = 3  # at least, while a training set is made: as drawn, as the student reads them, and reduced
 LINEAR_RIDGE = 1e-4  # ridge penalty of the linear baseline, as published
 
 
@@ -34,7 +36,7 @@ def draw(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw the teacher, then sentences and their teacher fields: see `draw_teacher` and `draw_sentences`."""
     n = sentence_count(alpha, d)
-    check_memory("d", d, COPIES * 4 * architecture.tokens * n * d)  # before anything of this size is asked for
+    check_memory("d", d, TOKEN_COPIES * 4 * architecture.tokens * n * d)  # before anything of this size is asked for
     teacher = draw_teacher(task, d, rng)
     return teacher, *draw_sentences(task, teacher, n, rng, architecture)
 
@@ -93,6 +95,17 @@ def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
     else:
         Y = (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
     return torch.einsum("nab,bnd->and", Y, xi)
+
+
+def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = None, mixing: Any = None) -> float:
+    """Return the mean of ``|Y xi - S x|^2/(2 d)`` over sentences of two tokens, as `draw_sentences` gives them.
+
+    weights: Q (d,) of a student; without them its attention S is `mixing`, a fixed (2, 2) matrix
+    """
+    x = positional_encoding(task, xi)
+    S = torch.tensor(mixing).to(x)[None] if weights is None else attention((x @ weights / x.shape[2] ** 0.5).T)
+    miss = labels(task, xi, y) - torch.einsum("nab,bnd->and", S.expand(x.shape[1], 2, 2), x)
+    return miss.square().sum(dtype=torch.float64).item() / (2 * x[0].numel())
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:

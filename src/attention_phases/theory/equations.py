@@ -1,7 +1,8 @@
 """One step of the state evolution (Result 4.2, Eqs. 7 to 14), for every student that the theory covers.
 
 A sentence has L tokens, the student r columns W of weights, the teacher t columns W*. Overlaps carry the covariance
-Sigma of a token's entries: ``q = W^T Sigma W/d``, ``m = W^T 1/d``, ``theta = W^T Sigma W*/d`` and ``V = Sigma chi``.
+Sigma of a token's entries: ``q = W^T Sigma W/d``, ``theta = W^T Sigma W*/d``, ``m = W^T p/sqrt(d)`` with the encoding p
+of a token of mark 1, and ``V = Sigma chi``.
 For one column and entries of variance sigma^2 these are the scalars of the main text. A token's fields are
 ``w = root(q) x + m u`` and ``y = theta^T root(q)^-T x + rest z``, with its mark u and standard normal x and z that are
 correlated between tokens. The tokens have one law, k = 1, or each its own, k = L.

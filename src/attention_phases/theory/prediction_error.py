@@ -5,6 +5,7 @@ of weights and of Q*, and what its means lie along. All others average out in cl
 these components: a quadrature of a smooth function.
 """
 
+from dataclasses import replace
 from math import inf, sqrt
 from numbers import Real
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..errors import BadInput, check_positive, check_real
+from ..errors import BadInput, check_kind, check_positive, check_real
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
@@ -20,7 +21,9 @@ from .quadrature import TEST_ERROR_NET, gaussian_points
 from .setting import Setting
 
 
-def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given: float = 0.0) -> Measured:
+def test_error(
+    task: Task, overlaps: Any, d: float = inf, attention=None, given: float = 0.0, trained: Task | None = None
+) -> Measured:
     """Return the test error ``E|Y xi - S x|_F^2/(2 d)`` of a student with given overlaps, and its standard error.
 
     >>> from attention_phases import Task, solve, test_error
@@ -36,6 +39,8 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
         d: embedding dimension; infinite for the high-dimensional limit
         attention: (2, 2), a fixed mixing matrix instead of the student's attention: the linear baseline
         given: weight of A that the student adds itself to its attention
+        trained: the task whose overlaps these are, if another one than is tested; in sigma, the strength of the
+            encoding, omega and A the two may differ
     """
     of: Any = overlaps.get if hasattr(overlaps, "get") else lambda name, other=None: getattr(overlaps, name, other)
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
@@ -49,11 +54,19 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
     limit = Setting(task).rho
     if limit.size > 1 or task.clusters:
         raise BadInput("task", task, "of one teacher, of tokens with one law and no clusters, see general_test_error")
-    if task.structured and d < inf:
+    if replace(task, encoding=1.0).structured and d < inf:
         raise BadInput("d", d, "left out for a task with structure, see general_test_error")
     if d < inf and of("rho") is None:
         raise BadInput("overlaps", overlaps, "with rho and m_teacher, the overlaps of the teacher, at finite d")
-    rho, m_teacher = of("rho", limit.item()), of("m_teacher", 0.0)
+    rho, m_teacher = of("rho"), of("m_teacher", 0.0)
+    if trained is not None:  # the weights are the same
+        check_kind("trained", trained, Task)
+        if (trained.spectrum, trained.teachers) != (task.spectrum, task.teachers):
+            raise BadInput("trained", trained, "of the spectrum and the teachers of the task that is tested")
+        size, strength = (task.sigma / trained.sigma) ** 2, task.encoding / trained.encoding
+        q, theta, rho = size * q, size * theta, rho and size * rho
+        m, m_teacher = strength * m, strength * m_teacher
+    rho = limit.item() if rho is None else rho
     if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
     variance = task.sigma**2
@@ -76,12 +89,12 @@ def test_error(task: Task, overlaps: Any, d: float = inf, attention=None, given:
     bulk = variance * (miss**2).sum((0, 1))
     # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
     plane = sum((np.einsum("ab...,b...->a...", miss, part) ** 2).sum(0) for part in (xi, zeta))
-    # The student also passes on the encoding u 1_d/sqrt(d), u = (1, -1), with which Q and Q* overlap.
+    # The student also passes on the encoding c u 1_d/sqrt(d), u = (1, -1), with which Q and Q* overlap.
     by_xi = variance * m / root
     by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
     along = by_xi * xi + by_zeta * zeta
     passed = student[:, 0] - student[:, 1]
-    by_encoding = (passed**2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
+    by_encoding = ((task.encoding * passed) ** 2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
     per_scramble = (bulk + (variance * plane - 2 * bulk + by_encoding) / d).mean(1) / 2
     return Measured(float(per_scramble.mean()), standard_error(per_scramble))
 

@@ -16,7 +16,6 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..measured import Measured
-from ..model.two_tokens import Dataset
 from ..task import Task
 from .equations import teacher_fit
 from .quadrature import gaussian_points
@@ -42,14 +41,6 @@ def _bend(c: np.ndarray) -> np.ndarray:
     """B of sentences, (N, 2, 2), from c (2, N)."""
     both = -c.sum(0)
     return np.moveaxis(np.array([[2 * c[0], both], [both, 2 * c[1]]]), 2, 0)
-
-
-def hessian(data: Dataset, lam: float) -> np.ndarray:
-    """Return the Hessian (d, d) of the risk at Q = 0, on a training set."""
-    x = data.inputs.double().numpy()
-    c = (data.stiffness[:, None] * (0.5 - data.targets) / 4).double().numpy().T
-    bent = np.einsum("nab,nbd->nad", _bend(c), x)
-    return lam * np.eye(data.d) + x.reshape(-1, data.d).T @ bent.reshape(-1, data.d)
 
 
 class Beginning(NamedTuple):

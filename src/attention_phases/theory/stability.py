@@ -16,6 +16,7 @@ import pandas as pd
 
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
+from ..model.curvature import by_fields
 from ..task import Task
 from .branch import BranchMap, Net
 from .equations import Overlaps, Scalars, Setting, average, conjugates, teacher_fit, update
@@ -24,6 +25,7 @@ from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
 from .thresholds import falls
 
+SETTLING = 60  # damped iterations of the response to small forces, from the one that jumps add to
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 
 
@@ -107,6 +109,32 @@ def gains(
         power = np.sum(moved**2, axis=0).reshape(len(nets), -1).mean(axis=1)
         by_share.append(alpha * V**2 * power / (2 * own**2 * share**2))
     return sqrt(2 / q) * own * shares, np.array(by_share).T
+
+
+def gain_without_jumps(
+    task: Task, alpha: float, overlaps: Scalars, points: int, scrambles: int = SCRAMBLES
+) -> Measured:
+    """Return the gain of a small overlap with the teacher at a positional solution, see `Solution`, without jumps.
+
+    As each sentence stays at its proximal point, fields respond with the second derivatives B of its loss there. Then
+    ``1/chi = lam + alpha sigma^2 E tr K``, ``K = B (1 + sigma^2 chi B)^-1``, and along the teacher, whose fields y say
+    what B is, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr K]`` in the place of 1/chi, z = y/sigma. One minus
+    their ratio is the gain: below 1 a small student near this one does not leave it for the teacher.
+    """
+    variance, found = task.sigma**2, []
+    for net in gaussian_points(points, scrambles):
+        z, noise = net.T.reshape(2, 2, -1)
+        targets = teacher_fit(task, task.sigma * z)
+        w = np.array([[overlaps.m], [-overlaps.m]]) + sqrt(overlaps.q) * noise
+        h = w + overlaps.V * forces(w, targets, overlaps.V, variance)[0]
+        B, chi = by_fields(h.T, targets.T, 2 * variance), overlaps.V / variance
+        for _ in range(SETTLING):
+            K = B @ np.linalg.inv(np.eye(2) + variance * chi * B)
+            free = np.trace(K, axis1=1, axis2=2).mean()
+            chi = (chi + 1 / (task.lam + alpha * variance * free)) / 2
+        along = np.einsum("an,nab,bn->n", z, K, z).mean()
+        found.append(-alpha * variance * chi * (along - free))
+    return Measured.mean(found)
 
 
 def gains_of_columns(

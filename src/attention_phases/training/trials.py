@@ -12,6 +12,7 @@ from ..errors import BadInput, check_choice, check_several
 from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
+from ..model.sentences import draw_sentences, sampled_error
 from ..model.two_tokens import column_overlaps
 from ..records import data_set, seed_sequence
 from ..task import Task
@@ -21,6 +22,8 @@ from .optimizers import fit, start_weights
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FRESH = 4000  # sentences of another task, on which an error scatters by two or three per cent
 
 
 def train(
@@ -106,6 +109,7 @@ def train_on(
     architecture: Architecture | None = None,
     given: float = 0.0,
     displaced: float = 0.0,
+    tested: Task | None = None,
     **settings: float,
 ) -> list[dict[str, Any]]:
     """Train from every start on a training set that `rng` has drawn, and return the rows of `train` without the seed.
@@ -114,12 +118,20 @@ def train_on(
         architecture: none for the standard one, whose test error then comes from its overlaps.
         given: weight of A that the student adds itself to its attention.
         displaced: relative displacement of every weight of the starts, N(0, 1) times that; the data stay the same.
+        tested: another task of the same teacher, on whose `FRESH` sentences the rows then have what students err by,
+            `tested_mse`, and the linear model fitted on the training set, `tested_linear_mse`.
     """
     form = architecture.form if architecture else STANDARD.form
     weights = torch.stack([start_weights(start, data.teacher, rng, form) for start in starts])
     noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32)).to(weights)
     fits = fit(data, task.lam, weights * (1 + displaced * noise), optimizer, l1=task.l1, **settings)
-    return [{"start": start, **_row(task, data, student, architecture, given)} for start, student in zip(starts, fits)]
+    rows = [{"start": start, **_row(task, data, fit, architecture, given)} for start, fit in zip(starts, fits)]
+    if tested is not None:
+        fresh = draw_sentences(tested, data.teacher, FRESH, rng)
+        linear = sampled_error(tested, *fresh, mixing=data.linear())
+        for row, student in zip(rows, fits):
+            row |= {"tested_mse": sampled_error(tested, *fresh, student.weights), "tested_linear_mse": linear}
+    return rows
 
 
 def _row(task, data, student, architecture, given):

@@ -1,0 +1,200 @@
+"""What a reader sees of a figure, in words and numbers: the text that stands for it, which references compare.
+
+Its data, `drawn`, say what is shown to scale. This says of everything in the picture how it looks and where it is.
+"""
+
+from itertools import groupby
+from math import ceil, log10
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.collections import Collection, LineCollection, PathCollection, PolyCollection, QuadMesh
+from matplotlib.colors import to_hex, to_rgba
+from matplotlib.contour import ContourSet
+from matplotlib.image import AxesImage
+from matplotlib.legend import Legend
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
+from matplotlib.path import Path
+from matplotlib.spines import Spine
+from matplotlib.text import Text
+
+from .drawn import UNNAMED
+
+AT_MOST = 9  # of things that look alike, of which more are told in part: every second, every third, ...
+DIGITS = 5  # of numbers, relative to the width of their axis
+KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
+SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
+
+
+def text_of(figure, names=None):
+    """All that is in a drawn figure, in lines: of each panel its axes, then its parts from the back to the front.
+
+    A line says of parts how they look, then where each is: series their range in x and y, words and legends their lower
+    left corner in shares of the panel. Of a map it gives the colours of some values.
+
+    names: what a colour stands for, by its hexadecimal code.
+    """
+    names = {"#ffffff": "white", "#000000": "black"} | (names or {})
+    lines = []
+    for number, axes in enumerate(filter(Axes.get_visible, figure.findobj(Axes)), 1):
+        bar = hasattr(axes, "_colorbar")  # whose colours are told with the map
+        told = [_axis(axis, names) for axis in (axes.xaxis, axes.yaxis)]
+        lines += [f"{'colour bar' if bar else 'panel'} {number}", *told, *([] if bar else _parts(axes, names))]
+    return "\n".join([*lines, *_parts(figure, names)])
+
+
+def _parts(owner, names):
+    """Lines on what is in a panel, or in a figure beside its panels; neighbours of one look share a line."""
+    parts = [part for part in owner.get_children() if part.get_visible() and part is not owner.patch]
+    told = [_told(part, owner, names) for part in sorted(parts, key=lambda part: part.get_zorder())]
+    for look, places in groupby(filter(None, told), key=lambda one: one[0]):
+        some = [place for _, place in places]
+        count = f"{len(some)} times " if len(some) > 1 else ""
+        yield f"{count}{look}: {'; '.join(some[:: 1 + (len(some) - 1) // AT_MOST])}"
+
+
+def _told(part, owner, names):
+    """(look, place) of a part; None of what is told elsewhere, or says nothing."""
+    if isinstance(part, Legend):
+        return f"legend at {_corner(part, owner)}", ", ".join(_entries(part, names))
+    if isinstance(part, Text):
+        return part.get_text() and (_look(part, names), f"{_quoted(part)} {_corner(part, owner)}")
+    if isinstance(part, (Axes, Axis, Spine)):
+        return None
+    if not isinstance(part, (AxesImage, Collection, Line2D, Patch)):
+        return type(part).__name__, "somewhere"
+    label = part.get_label()
+    name = f'"{label.removeprefix("_")}" ' if label and not UNNAMED.match(label) else ""
+    look = _look(part, names)
+    return look and (look, name + _extent(part, owner))
+
+
+def _look(part, names):
+    """What kind of thing it is, with its colours."""
+    if isinstance(part, Text):
+        weight = f"{part.get_fontweight()} " * (part.get_fontweight() != "normal")
+        return f"{weight}words {_colour(part.get_color(), names)}"
+    if isinstance(part, Line2D):
+        line, marker, words = part.get_linestyle(), part.get_marker(), []
+        if line != "None":
+            words.append(f"line {line} {part.get_linewidth():.1f}")
+        if marker not in ("None", "none", "", None):
+            words.append(f"points {marker} {part.get_markersize():.1f}")
+            if part.get_markerfacecolor() != part.get_color():
+                words.append(f"in {_colour(part.get_markerfacecolor(), names)}")
+        return " ".join([*words, _colour(part.get_color(), names, part.get_alpha())]) if words else ""
+    kind = next((name for kind, name in KINDS.items() if isinstance(part, kind)), type(part).__name__)
+    if isinstance(part, PathCollection):
+        kind = f"{kind} of {len(part.get_paths()[0])} corners and size {part.get_sizes().mean():.1f}"
+    if isinstance(part, (Collection, AxesImage)) and part.get_array() is not None:
+        return f"{kind} of {_scale(part, names)}{_hatched(part)}"
+    if isinstance(part, (Collection, Patch)):
+        sides = [_colours(getattr(part, f"get_{side}color")(), names) for side in ("face", "edge")]
+        return f"{kind} {' in '.join(dict.fromkeys(filter(None, sides)))}{_hatched(part)}"
+    return kind
+
+
+def _hatched(part):
+    hatches = part.hatches if isinstance(part, ContourSet) else [getattr(part, "get_hatch", str)()]
+    return f" hatched {', '.join(map(str, hatches))}" if any(hatches) else ""
+
+
+def _scale(mapped, names):
+    """Colours of values over their scale, and of none."""
+    values = [float(mapped.norm.inverse(share)) for share in SHADES]
+    step = values[-1] - values[0]
+    shades = [f"{_number(value, step)} {_colour(mapped.to_rgba(value), names)}" for value in values]
+    low, high, none = (_colour(mapped.to_rgba(value), names) for value in (values[0] - step, values[-1] + step, np.nan))
+    return f"{', '.join(shades)}, below {low}, above {high}, without a value {none or 'clear'}"
+
+
+def _colours(colours, names):
+    """One colour or several, each once for neighbours that share it."""
+    runs = [name for name, _ in groupby(_colour(colour, names) for colour in np.atleast_2d(colours))]
+    return ", ".join(filter(None, runs[:AT_MOST]))
+
+
+def _colour(colour, names, alpha=None):
+    """Its name or code, and how opaque it is, if not wholly; empty of none."""
+    *_, opaque = to_rgba(colour, alpha)
+    code = to_hex(colour)
+    name = names.get(code, code)
+    return name if opaque == 1 else f"{name} {opaque:.2f}" if opaque else ""
+
+
+def _entries(legend, names):
+    """Of each entry its words and the looks of what stands before them."""
+    looks = []
+    for part in legend.findobj(lambda part: isinstance(part, (Line2D, Patch, Collection, Text)) and part.get_visible()):
+        if isinstance(part, Text) and part.get_text():
+            yield f"{_quoted(part)} {' and '.join(filter(None, looks))}".strip()
+            looks = []
+        elif part is not legend.legendPatch and not isinstance(part, Text):
+            looks.append(_look(part, names))
+
+
+def _axis(axis, names):
+    """Limits, the words at its ticks, and its label."""
+    low, high = axis.get_view_interval()
+    kind = axis.get_scale()
+    ends = [f"{end:.3e}" if kind == "log" else _number(end, high - low) for end in (low, high)]
+    told = [f"{axis.axis_name} {kind if kind != 'linear' else ''} {' to '.join(ends)}".replace("  ", " ")]
+    if axis.axes.axison and axis.get_visible():
+        shown = [tick for tick in axis.get_major_ticks() if min(low, high) <= tick.get_loc() <= max(low, high)]
+        words = [text for tick in shown for text in (tick.label1, tick.label2) if text.get_visible()]
+        told += [" ".join(text.get_text() for text in words), axis.get_offset_text().get_text() if words else ""]
+        label = axis.get_label()
+        told += [label.get_text() and f"{_look(label, names)} {_quoted(label)}"]
+    return "; ".join(filter(None, told)).replace(r"\mathdefault", "")
+
+
+def _quoted(text):
+    return f'"{" / ".join(text.get_text().splitlines())}"'
+
+
+def _corner(part, owner):
+    """Lower left corner in shares of the panel, or of the figure."""
+    shares = (part.get_window_extent().min - owner.bbox.min) / owner.bbox.size
+    return " ".join(f"{share + 0.0:.2f}" for share in shares)
+
+
+def _extent(part, owner):
+    """Its ranges in x and y, in units of the axes, and of how many points."""
+    points = _points(part)
+    if isinstance(owner, Axes):
+        points = owner.transData.inverted().transform(points)
+    points = points[np.isfinite(points).all(axis=1)]
+    if not len(points):
+        return "nowhere"
+    view = (owner.viewLim if isinstance(owner, Axes) else owner.bbox).get_points()
+    ranges = [_range(*ends) for ends in zip(points.min(axis=0), points.max(axis=0), *view)]
+    return f"{', '.join(ranges)}{'' if isinstance(part, ContourSet) else f' ({len(points)})'}"
+
+
+def _range(low, high, start, end):
+    """Of what lies on an axis from `start` to `end`."""
+    low, high, *ends = (_number(value, end - start) for value in (low, high, start, end))
+    return "across" if {low, high} == {*ends} else low if low == high else f"{low} to {high}"
+
+
+def _points(part):
+    """Places of its points or corners (n, xy) on the canvas."""
+    if isinstance(part, AxesImage):
+        left, right, bottom, top = part.get_extent()
+        return part.axes.transData.transform([(left, bottom), (right, top)])
+    if isinstance(part, QuadMesh):
+        return part.get_transform().transform(part.get_coordinates().reshape(-1, 2))
+    if isinstance(part, PathCollection):
+        return np.ma.filled(part.get_offset_transform().transform(part.get_offsets()), np.nan)
+    paths = part.get_paths() if isinstance(part, Collection) else [part.get_path()]
+    segments = [segment for path in paths for segment in path.iter_segments(simplify=False)]
+    corners = [xy for corner, code in segments if code != Path.CLOSEPOLY for xy in corner]
+    return part.get_transform().transform(np.reshape(corners, (-1, 2)))
+
+
+def _number(value, span):
+    """A number on an axis or a scale of this width, to a ten thousandth of it or better."""
+    decimals = max(1, DIGITS - ceil(log10(abs(span)))) if span else DIGITS
+    return f"{round(float(value), decimals) + 0.0:.{decimals}f}"

@@ -1,0 +1,140 @@
+"""Test errors on another task than the one trained on: against sampled sentences, and where they are known exactly."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from attention_phases.attention import attention
+from attention_phases.errors import BadInput
+from attention_phases.model import two_tokens
+from attention_phases.model.sentences import draw_sentences, labels, positional_encoding, sampled_error
+from attention_phases.task import MATRICES, Task
+from attention_phases.theory import prediction_error as exact
+from attention_phases.theory.baseline import mean_attention
+from attention_phases.theory.quadrature import tensor_rule
+from attention_phases.training.trials import sample, train_on
+
+TRAINED = Task()
+SEMANTIC, POSITIONAL = {"q": 0.09, "m": 0.0, "theta": 0.13}, {"q": 0.05, "m": 0.25, "theta": 0.0}
+CHANGES = [
+    {"omega": 0.7},
+    {"matrix": "alternative"},
+    {"sigma": 0.8},
+    {"encoding": 2.5},
+    {"omega": 0.1, "sigma": 0.3, "encoding": 0.4},
+]
+
+
+def drawn(d=12):
+    rng = np.random.default_rng(5)
+    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32) + 0.5)
+    return rng, teacher, 0.6 * teacher + 0.8
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
+    """Of overlaps measured on the task trained on, at a d so small that every term of order 1/d is large."""
+    tested, (rng, teacher, weights), count, parts = replace(TRAINED, **change), drawn(), 20_000, 12
+    point = two_tokens.overlaps(TRAINED, weights, teacher)
+    samples = [draw_sentences(tested, teacher, count, rng) for _ in range(parts)]
+    for fixed in (None, np.array([[0.7, 0.2], [0.1, 0.5]])):
+        student = {"weights": weights} if fixed is None else {"mixing": fixed}
+        errors = [sampled_error(tested, *sentences, **student) for sentences in samples]
+        error = np.std(errors, ddof=1) / parts**0.5
+        value, rough = exact.test_error(tested, point, 12, fixed, trained=TRAINED)
+        assert abs(value - np.mean(errors)) < 4 * np.hypot(error, rough) < 0.03 * value
+        unmoved = exact.test_error(TRAINED, point, 12, fixed)
+        assert abs(value - unmoved.value) > 8 * np.hypot(error, rough)  # it is another error
+
+
+def test_a_student_equal_to_its_teacher_errs_in_the_positions_alone():
+    """With all of omega moved to 0 in nothing; to 1, or to A alone, in what A and the softmax differ by."""
+    equal = {"q": 0.25, "m": 0.0, "theta": 0.25}
+    for sigma in (0.5, 0.9):
+        assert exact.test_error(Task(omega=0.0, sigma=sigma), equal, trained=TRAINED).value < 1e-30
+    assert exact.test_error(TRAINED, equal).value > 1e-4
+
+
+@pytest.mark.parametrize("point", [SEMANTIC, POSITIONAL])
+def test_with_all_of_omega_moved_the_error_is_a_known_average(point):
+    """At omega = 1 over the student's fields alone; of the positional student at 0 the two averages part."""
+    z, of_z = tensor_rule(80, 2)
+    S = attention(np.sqrt(point["q"]) * z + point["m"] * np.array([1, -1]))
+    only_positions = 0.125 * of_z @ ((S - np.array(TRAINED.matrix)) ** 2).sum((1, 2))
+    value, error = exact.test_error(Task(omega=1.0), point, trained=TRAINED)
+    assert abs(value - only_positions) < 4 * error + 1e-12 and error < 5e-3 * value
+    if point is POSITIONAL:
+        Y = attention(0.5 * z)
+        parts = [of_z @ part.reshape(len(z), -1) for part in (S, Y, S**2, Y**2)]
+        known = 0.125 * (parts[2].sum() + parts[3].sum() - 2 * parts[0] @ parts[1])
+        value, error = exact.test_error(Task(omega=0.0), point, trained=TRAINED)
+        assert abs(value - known) < 4 * error < 0.02 * value
+
+
+@pytest.mark.parametrize("point", [SEMANTIC, POSITIONAL])
+def test_the_encoding_matters_to_the_positional_student_alone(point):
+    weak, usual, strong = (exact.test_error(Task(encoding=c), point, trained=TRAINED) for c in (0.5, 1.0, 2.0))
+    if point is SEMANTIC:
+        assert weak == usual == strong
+    else:
+        assert min(weak.value, strong.value) > 1.05 * usual.value
+
+
+def exchanged_error(task, xi, y, weights):
+    """The mean error of a student that reads, and answers, each token at the other one's place."""
+    x = positional_encoding(task, xi.flip(0)).double()
+    S = attention((x @ weights.double() / x.shape[2] ** 0.5).T)
+    miss = labels(task, xi, y) - torch.einsum("nab,bnd->and", S, x).flip(0)
+    return miss.square().sum().item() / (2 * xi[0].numel())
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_exchanged_tokens_do_not_change_the_error_whatever_the_matrix(matrix):
+    """Exchanged sentences are those of the opposite sign: a student of positions knows no first token, only another."""
+    task, (rng, teacher, weights) = Task(matrix=matrix), drawn(20)
+    xi, y = draw_sentences(task, teacher, 500, rng)
+    one_by_one = []
+    for n in range(20):
+        one = xi[:, n : n + 1], y[:, n : n + 1]
+        opposite = sampled_error(task, -one[0], -one[1], weights)
+        one_by_one.append((opposite, exchanged_error(task, *one, weights)))
+    for opposite, exchanged in one_by_one:
+        assert opposite == pytest.approx(exchanged, rel=1e-4)
+    assert sampled_error(task, xi[:, :1], y[:, :1], weights) != pytest.approx(one_by_one[0][1], rel=1e-2)
+    (there, error), (back, other) = (exact.test_error(task, {**POSITIONAL, "m": m}) for m in (0.25, -0.25))
+    assert abs(there - back) < 4 * np.hypot(error, other) < 0.01 * there
+
+
+def test_trained_students_are_tested_on_sentences_of_the_other_task():
+    """Of the same teacher: the rows are those of other students with two errors more, the expected ones in the mean."""
+    tested, errors = Task(omega=0.8, sigma=0.7), []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        data = sample(TRAINED, 1.5, 40, rng)
+        rows = train_on(TRAINED, data, ("semantic", "positional"), rng, "lbfgs", tested=tested)
+        again = train_on(TRAINED, data, ("semantic", "positional"), rng, "lbfgs")
+        assert [row["q"] for row in rows] == [row["q"] for row in again]
+        assert rows[0].keys() - again[0].keys() == {"tested_mse", "tested_linear_mse"}
+        lengths = (data.teacher.double() @ data.teacher.double()).item() / 40
+        for row in rows:
+            point = {**{name: row[name] for name in ("q", "m", "theta")}, "rho": 0.25 * lengths}
+            point["m_teacher"] = data.teacher.double().mean().item()
+            expected = exact.test_error(tested, point, 40, trained=TRAINED).value
+            linear = exact.test_error(tested, point, 40, data.linear(), trained=TRAINED).value
+            errors.append((row["tested_mse"] / expected - 1, row["tested_linear_mse"] / linear - 1))
+    assert np.abs(errors).max() < 0.15
+    means, scatter = np.mean(errors, axis=0), np.std(errors, axis=0, ddof=1) / 4
+    assert (np.abs(means) < 4 * scatter).all() and (scatter < 0.02).all()
+
+
+def test_another_task_has_the_same_tokens_and_teacher():
+    with pytest.raises(BadInput, match=r"trained = .*: must be of the spectrum and the teachers"):
+        exact.test_error(Task(teachers=(2.0,)), SEMANTIC, trained=TRAINED)
+
+
+def test_the_linear_model_keeps_its_mixing():
+    fixed = mean_attention(TRAINED)
+    strong = exact.test_error(Task(encoding=3.0), SEMANTIC, attention=fixed, trained=TRAINED)
+    assert strong == exact.test_error(TRAINED, SEMANTIC, attention=fixed)
