@@ -46,15 +46,15 @@
   function crossing() {
     const gaps = byAlpha().map(rows => ({alpha: rows[0].alpha, ...compare(rows).mean})).filter(gap => gap.error);
     if (gaps.length < 2) return "Too few students stayed in both valleys to compare their losses. ";
-    const last = gaps.findLastIndex(({value}) => value <= 0), [a, b] = gaps.slice(last, last + 2);
-    const {value: most, error: sure} = gaps[last < 0 ? 0 : gaps.length - 1];
+    const last = gaps.findLastIndex(({value}) => value <= 0), [a, b] = gaps.slice(Math.max(last, 0), last + 2);
     if (last < 0 || !b) {
-      const lower = Math.abs(most) <= sure ? "neither kind of student has" : `${last < 0 ? "semantic" : "positional"} students have`;
-      return `Their mean losses do not cross: at α = ${gaps.at(last < 0 ? 0 : -1).alpha} ${lower} the lower one. `;
+      const lower = Math.abs(a.value) <= a.error ? "neither kind of student has" : `${NAMES[a.value > 0 ? 0 : 1]} students have`;
+      return `${last < 0 ? "Already" : "Even"} at α = ${a.alpha}, the ${last < 0 ? "first" : "last"} one that can be compared, ${lower} the lower mean loss. `;
     }
     const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
     const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
-    return `Their mean losses cross at α = ${withError({value, error: Math.abs(error / slope)})}. `;
+    const theory = run.critical ? `; in theory, at infinite d, at ${withError(run.critical)}` : "; theory, at infinite d, has no crossing here";
+    return `Their mean losses cross at α = ${withError({value, error: Math.abs(error / slope)})}${theory}. `;
   }
 
   /** Which student has the lower loss, on the data sets that keep both; who left a valley is counted apart. */
@@ -67,7 +67,7 @@
     if (!name) return `${left}On the mean${kept} both losses are equal within the error. `;
     const wins = lead.filter(value => value * mean.value > 0).length;
     const by = withError({value: Math.abs(mean.value), error: mean.error}, 1e3);
-    const other = run.winner && run.winner !== name ? ` In theory, at infinite d, the ${run.winner} student wins.` : "";
+    const other = run.winner === name ? "" : ` In theory, at infinite d: ${run.head}`;
     return `${left}The ${name} loss is lower by ${by} (in 10⁻³) on the mean${kept}, and on ${wins} of them.${other} `;
   }
 
@@ -88,7 +88,7 @@
     const cells = (train === "circle" ? [alpha] : ALPHAS).flatMap(alpha =>
       Array.from({length: SETS[train]}, (_, k) => ({alpha, seed: 1000 * seed + k})));
     const at = `At ω = ${written("omega")}, ${train === "circle" ? `α = ${written("alpha")}` : "along α"}, d = ${d}`;
-    run = {train, omega, matrix, alpha, rows: [], total: 3 * cells.length, place: at, winner: verdict(view()).winner};
+    run = {train, omega, matrix, alpha, rows: [], total: 3 * cells.length, place: at, critical: view().critical, ...verdict(view())};
     report(run, false);
     show();
     let drawing;
@@ -99,7 +99,12 @@
     });
   }
 
-  const startAsked = () => state.train && start(state.train);
+  function startAsked() {
+    if (!state.train) return;
+    form.parentNode.open = true;
+    start(state.train);
+  }
+
   for (const button of buttons)
     button.addEventListener("click", () => {
       const stops = button.textContent === "Stop";

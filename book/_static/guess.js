@@ -102,7 +102,7 @@
   });
   ask.addEventListener("click", () => {
     place = {matrix: state.matrix, omega: Number(written("omega")), alpha: Number(written("alpha")), asked: true};
-    [run, tally.children[0].textContent, tally.children[1].textContent] = [null, "", ""];
+    [run, tally.children[0].textContent, tally.children[1].textContent, tally.ariaBusy] = [null, "", "", "false"];
     work();
     roll.textContent = "Let them roll";
     show();

@@ -20,6 +20,7 @@ from scipy.interpolate import KroghInterpolator
 from scipy.optimize import minimize
 from test_dark import hue
 
+from attention_book.analysis.arrivals import classify
 from attention_book.experiments.results import read
 from attention_book.render.style import COLOURS
 from attention_phases import Measured, Task
@@ -45,6 +46,7 @@ SCRIPTS = (
     "explorer-theory",
     "explorer",
     "explorer-students",
+    "guess",
     "landscape",
     "readout",
     "search",
@@ -57,7 +59,7 @@ src="data:image/svg+xml,%%3Csvg xmlns='http://www.w3.org/2000/svg' width='400' h
 window.Search = {title: {}, status: {}, stopPulse() {}, output: document.querySelector("#results"),
     _parseQuery: () => [[], [], [], [], []], performTermsSearch: () => [], performObjectSearch: () => []};</script>
 %s"""
-WORKER = "window.inWorker = () => (name, job, answered) => { jobs.push({name, job, answered}); };"
+WORKER = "window.inWorker = () => (name, job, answered) => { name && jobs.push({name, job, answered}); };"
 WORDS = "alpha_c α_c theta loss losses training trained the of semantic positional weight attention_phases q valleys"
 
 
@@ -101,7 +103,8 @@ def page(chromium, data, tmp_path_factory):
     """A page of all scripts; jobs of its workers wait in `jobs`, to be answered by hand."""
     shown, rng = [], np.random.default_rng(12)
     cell("fig01_landscape", "MOVING", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001))
-    bodies = (HERE / "book/explorer.html").read_text(encoding="utf-8") + re.sub("<(script src|link).*?>", "", shown[0])
+    parts = [(HERE / f"book/{name}.html").read_text(encoding="utf-8") for name in ("explorer", "guess")]
+    bodies = "".join([*parts, '<div class="guess-answer"></div>', re.sub("<(script src|link).*?>", "", shown[0])])
     scripts = [(STATIC / f"{name}.js").read_text(encoding="utf-8") for name in SCRIPTS]
     scripts.insert(2, WORKER)
 
@@ -118,6 +121,8 @@ def page(chromium, data, tmp_path_factory):
     page, complaints = chromium.new_page(viewport=DESK, reduced_motion="reduce"), []
     page.on("pageerror", lambda error: complaints.append(error))
     page.goto(path.as_uri())
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    page.evaluate(FRAMES)
     yield page
     page.close()
     assert complaints == []
@@ -496,18 +501,36 @@ def test_both_mechanisms_have_the_colours_of_the_figures(page):
 # Students of the browser, in the place of whose worker rows are made up ----------------------------------------------
 
 
-def made_students(rng, alphas, sets):
-    """Rows as a worker sends them: losses cross, some leave their valley."""
+def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1):
+    """Rows as a worker sends them: losses cross, some leave their valley.
+
+    stay: shares of semantic and of positional students that do not.
+    """
     names = [*OWN_OVERLAP, "random"]
     for alpha in alphas:
         for seed in range(sets):
             for start in names:
-                loss = 3e-3 + 1e-3 * (alpha - 1.15) * (start == "positional") + 2e-4 * rng.standard_normal()
-                share = {"semantic": 0.8, "positional": 0.25, "random": 0.5}[start]
+                loss = 3e-3 + slope * 1e-3 * (alpha - 1.15) * (start == "positional") + 2e-4 * rng.standard_normal()
+                share = {"semantic": stay[0], "positional": 1 - stay[1], "random": 0.5}[start]
                 valley = "semantic" if rng.random() < share else "positional"
                 row = {"start": start, "alpha": alpha, "seed": seed, "valley": valley, "train_loss": loss}
                 overlaps = {"theta": rng.uniform(0, 0.9), "m": rng.uniform(0, 0.9)}
                 yield row | overlaps | {"test_mse": rng.uniform(1e-3, 3e-3), "converged": bool(rng.random() < 0.97)}
+
+
+def answered(page, train, rows):
+    """Press a button of the trainer, let the worker send these rows, and return what is said."""
+    page.locator(f".explorer-training button[value={train}]").click()
+    page.evaluate("rows => [...rows, null].forEach(row => jobs.at(-1).answered(row))", rows)
+    page.evaluate(FRAMES)
+    return page.locator(".explorer-training output").inner_text()
+
+
+def leads_of(table):
+    """By how much the semantic loss is lower, on data sets whose students both stayed in their valley."""
+    stayed = table[table["start"] == table["valley"]]
+    losses = stayed.pivot(index=["alpha", "seed"], columns="start", values="train_loss").reindex(columns=[*OWN_OVERLAP])
+    return (losses["positional"] - losses["semantic"]).dropna()
 
 
 @pytest.mark.parametrize("train, sets", [("circle", 20), ("sweep", 4)])
@@ -525,49 +548,93 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
     assert page.locator(f".explorer-training button[value={train}]").inner_text() == "Stop"
     page.evaluate("row => { jobs.at(-1).answered(row); jobs.at(-1).answered(null); }", rows[-1])
     page.evaluate(FRAMES)
-    table = pd.DataFrame(rows)
-    losses = table.pivot(index=["alpha", "seed"], columns="start", values="train_loss")
-    leads = losses["positional"] - losses["semantic"]
-    text = said.inner_text()
-    if train == "circle":
-        lead = Measured.mean(leads)
-        winner = "semantic" if lead.value > 0 else "positional"
-        told = re.match(rf"The {winner} student's loss is lower by (.*?) \(in.* average, and on (.*?) data sets", text)
-        assert says(told[1], 1e3 * abs(lead.value), 1e3 * lead.error)
-        assert told[2] == f"{(leads * lead.value > 0).sum()} of {sets}"
-        for name in OWN_OVERLAP:
-            left = ((table["start"] == name) & (table["valley"] != name)).sum()
-            assert left and f"{left} left the {name} valley." in text
-    else:
-        means = leads.groupby("alpha").agg(["mean", "sem"])
-        k = np.flatnonzero(means["mean"] < 0)[-1]  # the last before semantic students win for good
-        between = np.random.default_rng(6).normal(*means.iloc[k : k + 2].to_numpy().T, (20_000, 2))
-        place, *drawn = (alphas[k] - 0.2 * a / (b - a) for a, b in (means["mean"].iloc[k : k + 2], *between))
-        value, error = map(float, re.search(r"cross at α = ([\d.]+) ± (\d+.\d+)", text).groups())
-        spread = np.diff(np.quantile(drawn, stats.norm.cdf([-0.5, 0.5]))).item()
-        assert value == pytest.approx(place, abs=0.06 * error + 0.005)
-        assert error == pytest.approx(spread, rel=0.15, abs=0.006)
+    table, text = pd.DataFrame(rows), said.inner_text()
+    assert text.startswith(f"At ω = 0.30, {'α = 1.40' if train == 'circle' else 'along α'}, d = 200: ")
     random = table[table["start"] == "random"]["valley"].value_counts()
-    assert f"{random.sum()} random starts {random['positional']} ended positional, {random['semantic']} sem" in text
+    ended = f"{random.sum()} random starts ended closer to the positions, {random['semantic']} to the teacher."
+    assert ended.replace("starts", f"starts {random['positional']}") in text
     stuck = (~table["converged"]).sum()
     assert stuck and text.endswith(f" {stuck} did not converge.")
     stayed = table[table["start"] == table["valley"]].groupby(["start", "alpha"])
-    for panel, (key, scale) in zip(page.locator(".explorer-panels svg").all(), QUANTITIES.values(), strict=True):
-        drawing = Drawing(panel)
+    for panel, (key, scale) in zip(page.locator(".explorer-panels > div").all(), QUANTITIES.values(), strict=True):
+        drawing, higher = Drawing(panel.locator("svg")), 0
+        top = drawing.place((0, 6))[1]
         for name in OWN_OVERLAP:
             means = scale * stayed[key].agg(["mean", "sem"]).loc[name].fillna(0)
             lone = table[(table["start"] == "random") & (table["valley"] == name)]
             lone = scale * lone.set_index("alpha")[key]
             for kind, points in ((f"student {name}", means["mean"]), (f"student random {name}", lone)):
-                inside = points.clip(upper=drawing.place((0, 6))[1])  # what is higher stands on the frame
-                drawing.same(kind, *[[point] for point in inside.items()])
+                drawing.same(kind, *[[point] for point in points[points <= top].items()])
+                higher += (points > top).sum()
             bars = [rings[0] for rings in drawing.of(f"curve {name}") if len(rings[0]) == 2]
-            for (alpha, (mean, error)), bar in zip(means.iterrows(), bars, strict=True):
-                ends = np.clip([mean - error, mean + error], *np.sort(drawing.place([(0, 6), (0, drawing.foot)])[:, 1]))
+            for (alpha, (mean, error)), bar in zip(means[means["mean"] <= top].iterrows(), bars, strict=True):
+                ends = [mean - error, min(mean + error, drawing.place((0, 0))[1])]
                 assert bar[:, 0] == pytest.approx([alpha] * 2, abs=0.001)
                 assert bar[:, 1] == pytest.approx(ends, abs=0.02 * drawing.pixel[1])
+        assert panel.locator("p span").inner_text() == (f", {higher} higher up" if higher else "")
+    grey = "said => said.classList.contains('past')"
+    assert not said.evaluate(grey)
+    view(page, "standard", 0.3, 1.41)
+    assert said.evaluate(grey) == (train == "circle")
     view(page, "standard", 0.305, 1.4)
-    assert page.evaluate("explorer.students()") == []  # of another task
+    assert page.evaluate("explorer.students()") == [] and said.evaluate(grey)  # of another task
+
+
+def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
+    """At random places, of runs whose students stay or leave at random; nor is any dot outside of its frame."""
+    rng, told = np.random.default_rng(21), Counter()
+    for number in range(40):
+        train, alpha = ("circle", "sweep")[number % 2], round(rng.uniform(0.02, 2), 2)
+        alphas, sets = ([alpha], 20) if train == "circle" else (np.round(0.2 * np.arange(1, 11), 10).tolist(), 4)
+        page.evaluate("view => explorer.move(view)", {"matrix": ("standard", "alternative", "made")[number % 3],
+            "omega": rng.uniform(0.02, 0.5), "alpha": alpha, "d": rng.choice([100, 400]).item()})  # fmt: skip
+        rows = [*made_students(rng, alphas, sets, stay=rng.choice([0.1, 0.5, 0.97], 2), slope=rng.choice([0, 1, 8]))]
+        text, table = answered(page, train, rows), pd.DataFrame(rows)
+        at = page.evaluate("explorer.view()")
+        head = page.locator(".explorer-verdict strong").inner_text()
+        winner = page.locator(".explorer").first.get_attribute("data-winner")
+        leads = leads_of(table).groupby("alpha").agg(["count", "mean", "sem"])
+        leads = leads[leads["count"] >= 3]
+        sure = [
+            ("neither kind of", "semantic", "positional")[int(np.sign(m) * (abs(m) > s))] for _, m, s in leads.values
+        ]
+        if train == "circle":
+            kind = "few" if leads.empty else "tie" if sure == ["neither kind of"] else "lower"
+            for name in OWN_OVERLAP:
+                gone = ((table["start"] == name) & (table["valley"] != name)).sum()
+                assert (f"{gone} of 20 {name} students left their valley." in text) == (gone > 0)
+            assert ("too few to compare" in text, "equal within the error" in text) == (kind == "few", kind == "tie")
+            named = re.search(r"The (\w+) loss is lower by (.*?) \(in 10⁻³\) on the mean", text)
+            assert bool(named) == (kind == "lower")
+            if named:
+                ((_, mean, error),) = leads.values
+                assert [named[1]] == sure and says(named[2], 1e3 * abs(mean), 1e3 * error)
+                assert (f"In theory, at infinite d: {head}" in text) == (winner != named[1])
+        elif len(leads) < 2:
+            kind = "few"
+            assert "Too few students stayed" in text
+        elif (leads["mean"] > 0).all() or leads["mean"].iloc[-1] < 0:
+            k = 0 if leads["mean"].iloc[0] > 0 and (leads["mean"] > 0).all() else -1
+            kind = ("first", "last")[k]
+            assert f"at α = {leads.index[k]:g}, the {kind} one that can be compared, {sure[k]} student" in text
+        else:
+            kind, k = "cross", np.flatnonzero(leads["mean"] < 0)[-1]  # the last before semantic students win for good
+            (x, y), (a, b) = leads.index[k : k + 2], leads["mean"].iloc[k : k + 2]
+            place, (s, t) = x - a * (y - x) / (b - a), leads["sem"].iloc[k : k + 2]
+            error = np.hypot((y - place) * s, (place - x) * t) / (b - a)  # to first order
+            assert says(re.search(r"cross at α = (.*?);", text)[1], place, error), (text, place, error)
+            assert ("theory, at infinite d, has no crossing" in text) == (at["critical"] is None)
+        told[train, kind] += 1
+        for svg in page.locator(".explorer-panels svg").all():
+            foot, width = Drawing(svg).foot, float(svg.get_attribute("width"))
+            dots = svg.locator("circle.student").evaluate_all(
+                "all => all.map(dot => [dot.cx, dot.cy].map(c => c.baseVal.value))"
+            )
+            assert all(38 <= x <= width - 10 and 6 - 1e-6 <= y <= foot + 1e-6 for x, y in dots)
+            told["dots"] += len(dots)
+    wanted = {(train, kind) for train, kinds in (("circle", "few tie lower"), ("sweep", "few first last cross"))
+              for kind in kinds.split()}  # fmt: skip
+    assert wanted <= told.keys() and told["dots"] > 1000, told
 
 
 def test_a_mean_has_the_error_of_a_mean(page):
@@ -698,6 +765,102 @@ def test_the_plane_and_descents_on_it_are_those_of_the_risk(page):
             Q = Q - 0.7 * slope
         told = [[point[name] for name in ("m", "theta", "loss")] for point in points if point["k"] == k]
         assert np.array(told) == pytest.approx(np.array(path), rel=1e-6, abs=1e-9) and len(path) > 5
+
+
+def test_balls_arrive_in_valleys_as_the_page_of_figure_15_counts(page, data):
+    """At random cosines, those of minima among them on the border between the valleys."""
+    rng, rows, asked = np.random.default_rng(31), [], []
+    for k in range(400):
+        centres = np.sort(rng.uniform(0, 1, (2, 2)), 1) if k % 3 else rng.uniform(0, 1, (2, 2))
+        minima = {"semantic": centres[0, ::-1], "positional": centres[1]}  # cosines with the teacher, the positions
+        ball, slope = minima[rng.choice([*minima])] + rng.uniform(-0.25, 0.25, 2), 10 ** rng.uniform(-3, -1.5)
+        given = [("random", abs(ball), slope), *((name, both, 0.0) for name, both in minima.items() for _ in range(3))]
+        for start, (s, p), grad in given:
+            rows.append({"start": start, "optimizer": "lbfgs", "alpha": k, "d": 9, "q": 1.0, "grad_norm": grad})
+            rows[-1] |= {"theta": s * SIGMA, "m": p / SIGMA}
+        named = {name: dict(zip(OWN_OVERLAP, both.tolist())) for name, both in minima.items()}
+        asked.append([dict(zip(OWN_OVERLAP, abs(ball).tolist())), named, slope])
+    told = page.evaluate("all => all.map(one => attentionTraining(explorerData).valley(...one))", asked)
+    assert list(OWN_OVERLAP) == ["semantic", "positional"]
+    assert told == classify(pd.DataFrame(rows), SIGMA)["basin"].tolist() and min(Counter(told).values()) > 50
+    assert len(Counter(told)) == 3
+
+
+def test_the_same_seeds_roll_into_the_same_valleys(page):
+    job = {"task": TASK, "d": 30, "alpha": 2.1, "rate": 1, "every": 5}
+    balls = "job => [...attentionTraining(explorerData).guesses(job)]"
+    first, again, other = (page.evaluate(balls, job | {"seeds": seeds}) for seeds in ([3, 4], [3, 4], [4, 3]))
+    ends = {point["k"]: point for point in first if "valley" in point}
+    assert first == again and first != other and [*sorted(ends)] == [0, 1]
+    assert ends == {1 - point["k"]: point | {"k": 1 - point["k"]} for point in other if "valley" in point}
+
+
+# Guess, then see -----------------------------------------------------------------------------------------------------
+
+
+def test_a_guess_is_asked_answered_and_told_once(page):
+    root, place = page.locator(".guess"), "At ω = {:g}, α = {:g}"
+    tally, button = root.locator(".guess-tally"), root.locator("button[type=submit]")
+    assert root.locator(".guess-question").inner_text().startswith(place.format(0.3, 2))
+    view(page, "standard", 0.3, 1.0)
+    root.locator("input").focus()
+    for key in ("Home", *["ArrowRight"] * 3, "Tab"):
+        page.keyboard.press(key)
+    assert root.locator("label b").inner_text() == "3"
+    page.keyboard.press("Enter")
+    name, job = page.evaluate("() => [jobs.at(-1).name, jobs.at(-1).job]")
+    assert name == "guesses" and (job["task"]["omega"], job["alpha"], len({*job["seeds"]})) == (0.3, 2, 20)
+    points = [{"k": k, "m": 0.3, "theta": 0.2, "loss": 1} for k in range(20)]
+    ends = [
+        point | {"valley": name} for point, name in zip(points, ["semantic"] * 4 + ["positional"] * 15 + ["neither"])
+    ]
+    page.evaluate("points => points.forEach(point => jobs.at(-1).answered(point))", points + ends[:5])
+    assert tally.get_attribute("aria-busy") == "true" and tally.inner_text().strip() == "5 of 20 have come to rest …"
+    assert button.inner_text() == "Stop"
+    page.evaluate("ends => [...ends, null].forEach(point => jobs.at(-1).answered(point))", ends[5:])
+    said = tally.inner_text()
+    assert tally.get_attribute("aria-busy") == "false" and said.startswith("4 of 20") and "you guessed 3." in said
+    assert (
+        f"{place.format(0.3, 2)}, d = 200: 4 ended in the semantic valley, 15 in the positional one, 1 in neither"
+        in said
+    )
+    page.evaluate(FRAMES)
+    counted = {kind: root.locator(f"circle.ball.{kind}").count() for kind in ("semantic", "positional", "neither")}
+    assert counted == {"semantic": 4, "positional": 15, "neither": 1}
+
+    page.get_by_role("button", name="Ask at the circle").press("Enter")
+    assert (
+        root.locator(".guess-question").inner_text().startswith(place.format(0.3, 1)) and not tally.inner_text().strip()
+    )
+    assert root.locator("circle.ball").count() == 0
+    grey = "root => root.classList.contains('past')"
+    assert not root.evaluate(grey)
+    view(page, "standard", 0.3, 1.01)
+    assert root.evaluate(grey) and root.locator(".guess-question").inner_text().startswith(place.format(0.3, 1))
+
+
+@pytest.mark.parametrize("matrix", [*EXPERIMENTS, "made"])
+def test_the_question_names_the_deeper_valley_only_where_theory_is_sure(page, theories, matrix):
+    asked = Counter()
+    for omega, alpha in np.random.default_rng(9).integers((0, 0), (97, 199), size=(25, 2)) * (0.005, 0.01) + 0.02:
+        omega, alpha = round(omega, 3), round(alpha, 2)
+        view(page, matrix, omega, alpha)
+        page.evaluate("document.querySelectorAll('.guess button')[1].click()")
+        minima, text = theories[matrix].at(omega, alpha), page.locator(".guess-question").inner_text()
+        if {} in minima.values():
+            continue
+        losses = {name: minimum["train_loss"] for name, minimum in minima.items() if minimum}
+        deeper = min(losses, key=losses.get, default=None)
+        if len(losses) == 2:
+            (low, error), (high, other) = sorted(loss[:2] for loss in losses.values())
+            deeper = deeper if high - low >= 2 * np.hypot(error, other) else None
+        sure = deeper if len(losses) == 2 else None
+        asked[sure] += 1
+        assert (f"the {sure} valley is the deeper one" in text) == bool(sure), text
+        assert ("does not have one valley that is deeper" in text) == (sure is None)
+        if sure:
+            assert says(re.search("([0-9.]+) % lower", text)[1], 100 * (1 - low / high))
+    assert asked[None] and sum(asked.values()) > 15, asked
 
 
 # The landscape -------------------------------------------------------------------------------------------------------
