@@ -329,7 +329,7 @@ DRAWN = """svg => ({
     ticks: [...svg.querySelectorAll(".axis")].map(axis => [...axis.querySelectorAll(".tick")].map(tick =>
         [tick.transform.baseVal[0].matrix.e, tick.transform.baseVal[0].matrix.f, tick.textContent])),
     shapes: [...svg.querySelectorAll(":scope > path, :scope > circle")].map(shape => [shape.getAttribute("class"),
-        shape.getAttribute("d") ?? (shape.tagName === "path" ? null : `M${["cx", "cy"].map(at => shape.getAttribute(at))}`)]),
+        shape.getAttribute(shape.tagName === "path" ? "d" : "cx"), shape.getAttribute("cy")]),
     foot: svg.querySelector(".axis").transform.baseVal[0].matrix.f,
     words: [...svg.querySelectorAll(":scope > text")].map(text =>
         [text.textContent, text.transform.baseVal[0].matrix.e, text.transform.baseVal[0].matrix.f]),
@@ -352,7 +352,9 @@ class Drawing:
             self.rulers.append((slope, zero))
             self.pixel.append(abs(slope))
         self.foot = read["foot"]
-        self.shapes = [(kind, self.rings(d)) for kind, d in read["shapes"] if d]
+        self.shapes = [
+            (kind, self.rings(d[0] if d[1] is None else "M{},{}".format(*d))) for kind, *d in read["shapes"] if d[0]
+        ]
 
     def place(self, pixels):
         return np.array(pixels) * [slope for slope, _ in self.rulers] + [zero for _, zero in self.rulers]
