@@ -504,7 +504,7 @@ def test_both_mechanisms_have_the_colours_of_the_figures(page):
 # Students of the browser, in the place of whose worker rows are made up ----------------------------------------------
 
 
-def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1):
+def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1, critical=1.15):
     """Rows as a worker sends them: losses cross, some leave their valley.
 
     stay: shares of semantic and of positional students that do not.
@@ -513,7 +513,7 @@ def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1):
     for alpha in alphas:
         for seed in range(sets):
             for start in names:
-                loss = 3e-3 + slope * 1e-3 * (alpha - 1.15) * (start == "positional") + 2e-4 * rng.standard_normal()
+                loss = 3e-3 + slope * 1e-3 * (alpha - critical) * (start == "positional") + 2e-4 * rng.standard_normal()
                 share = {"semantic": stay[0], "positional": 1 - stay[1], "random": 0.5}[start]
                 valley = "semantic" if rng.random() < share else "positional"
                 row = {"start": start, "alpha": alpha, "seed": seed, "valley": valley, "train_loss": loss}
@@ -591,7 +591,16 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
         alphas, sets = ([alpha], 20) if train == "circle" else (np.round(0.2 * np.arange(1, 11), 10).tolist(), 4)
         page.evaluate("view => explorer.move(view)", {"matrix": ("standard", "alternative")[number % 3 % 2],
             "omega": rng.uniform(0.02, 0.5), "alpha": alpha, "d": rng.choice([100, 400]).item()})  # fmt: skip
-        rows = [*made_students(rng, alphas, sets, stay=rng.choice([0.1, 0.5, 0.97], 2), slope=rng.choice([0, 1, 2]))]
+        rows = [
+            *made_students(
+                rng,
+                alphas,
+                sets,
+                stay=rng.choice([0.1, 0.9, 0.97], 2),
+                slope=rng.choice([0, 1, 1]),
+                critical=rng.choice([0, 1.15, 2.2]),
+            )
+        ]
         text, table = answered(page, train, rows), pd.DataFrame(rows)
         at = page.evaluate("explorer.view()")
         head = page.locator(".explorer-verdict strong").inner_text()
