@@ -48,8 +48,8 @@ def softness(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
     """Return how soft the risk is at a student with this Hessian (d, d), beside the teacher (d,).
 
     `softest` is the smallest eigenvalue, by Lanczos' method; `leaning` the squared cosine of the teacher with the span
-    of the `SOFT_COUNT` softest directions (without a preference `SOFT_COUNT`/d on average). Where the student is a minimum,
-    there are also `stiff_teacher`, the force along the teacher over the shift along it that this causes, and
+    of the `SOFT_COUNT` softest directions (without a preference `SOFT_COUNT`/d on average). Where the student is a
+    minimum, there are also `stiff_teacher`, the force along the teacher over the shift along it that this causes, and
     `stiff_any`, the same of a direction on average: the harmonic mean of the eigenvalues.
     """
     unit = teacher / np.linalg.norm(teacher)
