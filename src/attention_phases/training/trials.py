@@ -14,7 +14,7 @@ from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
 from ..model.two_tokens import column_overlaps
-from ..records import data_set, seed_sequence
+from ..records import record_of, seed_sequence
 from ..task import Task
 from ..theory.equations import flat_overlaps
 from ..theory.prediction_error import general_test_error, test_error
@@ -71,7 +71,7 @@ def train(
     seeds = check_several("seeds", seeds if isinstance(seeds, Iterable) else [seeds])
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     size = task, alpha, d, architecture
-    jobs = [(data_set(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
+    jobs = [(record_of(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
     if len({*seeds}) < len(seeds):
         raise BadInput("seeds", seeds, "different numbers, of independent data sets")
     tables = spread(_trial, jobs, workers, report)
@@ -135,16 +135,27 @@ def train_on(
 
 
 def _row(task, data, student, architecture, given):
-    if student.weights.isfinite().all():
-        overlaps, errors = measure(task, student.weights, data.teacher, data.linear(), architecture, given)
-    else:  # a training that has diverged, which has not converged
+    measured = of_weights(task, data, student.weights, student.train_loss, architecture, given)
+    return measured | {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
+
+
+def of_weights(
+    task: Task,
+    data: two_tokens.Dataset | students.Sentences,
+    weights: Tensor,
+    train_loss: float,
+    architecture: Architecture | None = None,
+    given: float = 0.0,
+) -> dict[str, float]:
+    """Return the overlaps of a student, its training loss and both test errors by name."""
+    if weights.isfinite().all():
+        overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
+    else:  # a training that has diverged
         overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
-    test_errors = dict(zip(("test_mse", "linear_mse"), errors))
-    trained = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
-    return {**overlaps, "train_loss": student.train_loss, **test_errors, **trained}
+    return {**overlaps, "train_loss": train_loss, **dict(zip(("test_mse", "linear_mse"), errors))}
 
 
-def measure(
+def overlaps_and_errors(
     task: Task,
     weights: Tensor,
     teacher: Tensor,
