@@ -34,14 +34,14 @@ def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
 
 
 def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
-    (row,) = train(TASK, 2.0, 30, 7, "semantic", "gd", rate=0.1, steps=3).to_dict("records")
+    (row,) = train(TASK, 2.0, 30, [7], "semantic", "gd", rate=0.1, steps=3).to_dict("records")
     assert (row["seed"], row["start"], row["steps"], row["converged"]) == (7, "semantic", 3, False)
     with pytest.raises(BadInput, match=r"seeds = \[7, 7\]: must be different numbers"):
         train(TASK, 2.0, 30, [7, 7])
 
 
 def test_students_of_another_architecture_have_their_own_columns():
-    rows = train(TASK, 1.0, 20, 0, ["mixed"], architecture=Architecture("rank2", tokens=3))
+    rows = train(TASK, 1.0, 20, 1, ["mixed"], architecture=Architecture("rank2", tokens=3))
     assert {"q_12", "theta_2", "converged"} <= set(rows)
 
 

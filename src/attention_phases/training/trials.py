@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import BadInput, check_choice, check_several
+from ..errors import check_choice, check_seeds, check_several
 from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
@@ -30,7 +30,7 @@ def train(
     task: Task,
     alpha: float,
     d: int,
-    seeds: Iterable[int] | int = range(4),
+    seeds: Iterable[int] | int = 4,
     starts: Sequence[str] | str = ("semantic", "positional"),
     optimizer: str = "lbfgs",
     architecture: Architecture = STANDARD,
@@ -57,8 +57,8 @@ def train(
     Args:
         alpha: sample complexity n/d.
         d: embedding dimension.
-        seeds: numbers of the data sets, or one number; the same sentences as in the stored tables and in
-            `message_passing`.
+        seeds: how many data sets, 0 to seeds - 1; or a list that names them. The sentences are those of the stored
+            tables, of `data_set` and of `message_passing`.
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
@@ -68,12 +68,10 @@ def train(
     """
     import pandas as pd  # slow to load
 
-    seeds = check_several("seeds", seeds if isinstance(seeds, Iterable) else [seeds])
+    seeds = check_seeds(seeds)
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     size = task, alpha, d, architecture
     jobs = [(record_of(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
-    if len({*seeds}) < len(seeds):
-        raise BadInput("seeds", seeds, "different numbers, of independent data sets")
     tables = spread(_trial, jobs, workers, report)
     return pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
 
