@@ -55,7 +55,8 @@
     const rows = letters.map((letter, i) => {
       const right = letters.filter(other => other === letter).length, wrong = counts[i] !== right;
       return `<tr><th scope="row">${letter}</th>${attention[i].map((value, j) => cell(value, i, j)).join("")}
-        <td class="count${wrong ? " wrong" : ""}" title="${wrong ? `wrong: ${right}` : "right"}">${counts[i]}</td></tr>`;
+        <td class="count${wrong ? " wrong" : ""}" title="${wrong ? `wrong: ${right}` : "right"}">${
+        wrong ? `(${counts[i]})` : counts[i]}</td></tr>`;
     });
     const heads = [...letters, "count"].map(head => `<th scope="col">${head}</th>`);
     return `<table><caption>${name} solution, per cent</caption><thead><tr><td></td>${heads.join("")}</tr></thead>
@@ -73,7 +74,7 @@
       message.textContent = wrong;
       message.classList.toggle("wrong", Boolean(wrong));
       input.setAttribute("aria-invalid", Boolean(wrong));
-      panel.querySelector(".matrices").hidden = Boolean(wrong);  // no matrix of another sequence under a message
+      panel.querySelector(".matrices").inert = Boolean(wrong);  // grey: they are of another sequence
       if (wrong) return;
       const tokens = [...text].map(letter => LETTERS.indexOf(letter));
       for (const place of panel.querySelectorAll("figure")) {

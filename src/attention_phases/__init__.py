@@ -14,7 +14,7 @@ from .task import Cluster, Direction, Task
 
 if TYPE_CHECKING:
     from .theory import follow, linear_baseline, solve, test_error, threshold
-    from .training import fit, train
+    from .training import data_set, fit, measure, train
     from .training.message_passing import message_passing
 
 __all__ = [
@@ -24,9 +24,11 @@ __all__ = [
     "Direction",
     "Measured",
     "Task",
+    "data_set",
     "fit",
     "follow",
     "linear_baseline",
+    "measure",
     "message_passing",
     "solve",
     "test_error",
@@ -37,7 +39,7 @@ __version__ = "0.1.0"
 
 _PLACES = {
     "theory": "follow linear_baseline solve test_error threshold",
-    "training": "fit train",
+    "training": "data_set fit measure train",
     "training.message_passing": "message_passing",
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from numbers import Integral, Real
 from types import UnionType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
 LONGEST_VALUE = 300  # characters of a value that a complaint shows
@@ -39,9 +39,15 @@ class NotebookError(RuntimeError):
     """A notebook failed, or is not as it should be; the message is one line."""
 
 
+def as_number(value: Any) -> Any:
+    """Return the number of an array or a tensor of no dimensions; anything else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
+
+
 def check_real(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> float:
     """Return `value` as a finite float for which ``holds(value)``, else raise `BadInput`."""
     # NaN fails every comparison and infinity is no parameter of anything here.
+    value = as_number(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         raise BadInput(name, value, allowed)
     number = float(value)
@@ -57,6 +63,7 @@ def check_positive(name: str, value: object) -> float:
 
 def check_count(name: str, value: object, at_least: int = 1) -> int:
     """Return `value` as an int if it is whole and >= `at_least`, else raise `BadInput`."""
+    value = as_number(value)
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise BadInput(name, value, f"a whole number >= {at_least}")
     return int(value)
@@ -64,10 +71,25 @@ def check_count(name: str, value: object, at_least: int = 1) -> int:
 
 def check_several(name: str, values: object, at_least: int = 1) -> list:
     """Return several values as a list, else raise `BadInput`; a text is one value."""
-    several = None if isinstance(values, str) or not isinstance(values, Iterable) else [*values]
+    several = [*values] if is_several(values) else None  # pyright: ignore[reportGeneralTypeIssues]
     if several is None or len(several) < at_least:
         raise BadInput(name, values, f"several values, at least {at_least}")
     return several
+
+
+def is_several(values: object) -> bool:
+    """Return whether something can be a list of values: a text and an array of no dimensions are one value."""
+    return isinstance(values, Iterable) and not isinstance(values, str) and getattr(values, "ndim", 1) > 0
+
+
+def check_seeds(seeds: object) -> list[int]:
+    """Return numbers of data sets, all different: a list names them, a whole number n means 0 to n - 1."""
+    if not is_several(seeds):
+        return [*range(check_count("seeds", seeds))]
+    named = [check_count("seed", seed, at_least=0) for seed in check_several("seeds", seeds)]
+    if len({*named}) < len(named):
+        raise BadInput("seeds", named, "different numbers, of independent data sets")
+    return named
 
 
 def check_memory(name: str, value: object, needed: float) -> None:

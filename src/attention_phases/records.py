@@ -52,7 +52,7 @@ def seed_sequence(record: Any) -> np.random.SeedSequence:
     return np.random.SeedSequence(int.from_bytes(sha256(canonical(record).encode()).digest()))
 
 
-def data_set(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
+def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Architecture = STANDARD) -> dict[str, Any]:
     """Return the record of a data set, whose `seed_sequence` draws the teacher, the sentences and then the starts.
 
     A seed numbers the data sets of a task at one size, whoever asks; all forms of students meet on the same sentences.

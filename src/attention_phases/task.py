@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import BadInput, check_positive, check_real
+from .errors import BadInput, check_positive, check_real, is_several
 
 MATRICES = {
     "standard": ((0.6, 0.4), (0.4, 0.6)),
@@ -144,16 +144,18 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
 
 def _teachers(value: Any) -> tuple[float, ...]:
     """The mean squares of the columns of Q*."""
-    if not isinstance(value, (tuple, list)) or not value:
+    sizes = [*value] if is_several(value) else []
+    if not sizes:
         raise BadInput("teachers", value, "one number > 0 for each column of the teacher")
-    return tuple(check_positive("teachers", size) for size in value)
+    return tuple(check_positive("teachers", size) for size in sizes)
 
 
 def _matrix(value: object) -> tuple:
     """A 2x2 tuple of finite floats from a name, from a text "a,b;c,d" or from nested sequences."""
     if isinstance(value, str) and value in MATRICES:
         return MATRICES[value]
-    rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
+    plain: Any = value.tolist() if hasattr(value, "tolist") else value  # pyright: ignore[reportAttributeAccessIssue]
+    rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else plain
     try:
         entries = np.array(rows, dtype=float)
     except (TypeError, ValueError):

@@ -173,12 +173,12 @@ def two_columns_end_by_their_start():
 
 def elsewhere(name):
     """Theory's errors of students on another task, by what differs in it and by student, and where they meet."""
-    compared = stored("another_task", "compared", points=256).loc[(0.3, 1.4, name), "limit"]
+    compared = stored("another_task", "compared", points=512).loc[(0.3, 1.4, name), "limit"]
     return compared.unstack("start")
 
 
 def met():
-    return stored("another_task", "met", points=256)
+    return stored("another_task", "met", points=512)
 
 
 def per_cent(share, error, digits=0):

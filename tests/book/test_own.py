@@ -26,6 +26,7 @@ def test_every_combination_is_a_cell():
     cells = own_cells(SIZES | {"optimizer": ["lbfgs", "gd"], "starts": "random"}, "mine")
     assert len(set(cells)) == 8 and {cell.task for cell in cells} == {Task(omega=0.2), Task(omega=0.3)}
     assert {(cell.experiment, cell.starts, cell.seed) for cell in cells} == {("mine", ("random",), k) for k in (0, 1)}
+    assert {cell.seed for cell in own_cells(SIZES | {"seeds": range(5, 7)}, "mine")} == {5, 6}
     (other,) = own_cells({"alpha": 1, "d": 20, "seeds": 1, "form": "rank2", "tokens": 3, "encoding": 2.0}, "mine")
     assert other.architecture == Architecture("rank2", 3) and other.task.encoding == 2.0
 
@@ -44,7 +45,7 @@ def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
         ({"alpha": "x"}, "alpha = 'x': must be a finite number > 0"),
         ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
         ({"starts": "smantic"}, "start = 'smantic': must be one of semantic, positional"),
-        ({"seeds": [0, 1]}, r"seeds = \[0, 1\]: must be a whole number >= 1"),
+        ({"seeds": [1, 1]}, r"seeds = \[1, 1\]: must be different numbers"),
         ({"d": []}, "sizes = .*: must be of one cell at least"),
     ],
 )

@@ -41,6 +41,13 @@ def test_a_point_has_its_place_and_its_error_in_brackets(axes):
     assert series[0]["labels"] == [r"samples \(\alpha\)", "a &lt; b", ""] and series[0]["axes"] == 1
 
 
+def test_an_error_that_is_not_known_is_not_shown(axes):
+    axes.set(xlim=(0, 4), ylim=(0, 1))
+    axes.errorbar([1, 2], [0.5, 0.25], [np.nan, 0.05], fmt="o", label="trained")
+    points, _ = series_of(axes)
+    assert points["trained"] == [[0.25, 0.5, "1", "0.5", ""], [0.5, 0.25, "2", "0.250(50)", ""]]
+
+
 def test_a_line_has_the_error_of_its_band_and_a_threshold_that_of_its_strip(axes):
     axes.set(xlim=(0, 4), ylim=(-1, 1))
     axes.plot([1, 2], [0.5, -0.5], color="#c8553d")

@@ -65,8 +65,9 @@ band #444444 0.30: 0.10000 to 0.30000, 0.5000 to 1.0000 (6)
 line - 1.8 #444444: "$\alpha_c$" 0.10000 to 0.30000, 0.6000 to 0.9000 (2)
 bars black: 0.10000 to 0.30000, 0.5000 to 1.0000 (4)
 points s 5.0 in white black: 0.10000 to 0.30000, 0.6000 to 0.9000 (2)
+words #444444: "$\alpha_c$" 0.91 0.88
 words black: "Theory" 0.00 1.01
-legend at -0.09 1.08: "$\alpha_c$" line - 1.8 #444444, "trained" bars black and points s 5.0 in white black
+legend at -0.09 1.08: "trained" bars black and points s 5.0 in white black
 colour bar 2
 x -2.0000 to 2.0000; ${−1.6}$ ${−0.8}$ ${0.0}$ ${0.8}$ ${1.6}$; words black \
 "$\epsilon_t^{\rm semantic}-\epsilon_t^{\rm positional}$"

@@ -37,7 +37,12 @@ def solution(**values):
 def test_theory_of_figure_2():
     solutions = {"semantic": solution(q=0.1143, V=12.0, theta=0.1580), "positional": solution(q=0.05, V=11.0, m=0.26)}
     known = {"critical": Measured(1.25, 0.0006), "linear": Measured(1.49, 0.0006)}
-    rows = compare(of_slice("QUANTITIES", Task(), solutions=solutions, thresholds=known)["comparisons"])
+    rules = pd.DataFrame({"what": ["critical", "linear"], "omega": 0.3, "rule": [1.26, 1.46]})
+    by_rules = {
+        branch: dict.fromkeys(("q", "m", "theta", "V", "train_loss", "test_mse"), np.nan) for branch in solutions
+    }
+    given = {"solutions": solutions, "thresholds": known, "rules": rules, "by_rules": by_rules}
+    rows = compare(of_slice("QUANTITIES", Task(), **given)["comparisons"])
     assert len(rows) == 12 and rows["difference"].to_list()[:2] == pytest.approx([1.25 - 1.2410177, 1.49 - 1.4505799])
     by = {(row.quantity, row.parameters.get("branch")): row for row in rows.itertuples()}
     assert by["theta", "semantic"].difference == pytest.approx(-0.0006)

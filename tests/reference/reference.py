@@ -80,7 +80,7 @@ def compute_missing():
     for name in GRIDS:
         cells, table = grid(name, "smoke"), RESULTS / f"{name}.parquet"
         store = results.folder_of("smoke") / "reference" / f"{name}.sqlite"  # of what was missing here alone
-        results.compute(cells, store, RESULTS, workers=None, quiet=True, alone=True)
+        results.compute(cells, store, RESULTS, workers=None, quiet=True, in_process=True)
         stored, wanted = list(parquet.items(table)), {canonical(cell) for cell in cells}
         kept = {text: rest for text, *rest in stored if text in wanted}
         if len(kept) < len(stored):

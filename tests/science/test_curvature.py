@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from attention_phases.model.curvature import SOFTEST, hessian, softness
+from attention_phases.model.curvature import SOFT_COUNT, hessian, softness
 from attention_phases.model.sentences import draw, labels, positional_encoding
 from attention_phases.model.two_tokens import sample
 from attention_phases.task import Task
@@ -36,7 +36,7 @@ def test_the_softest_direction_is_that_of_the_risk_by_definition(start):
     assert found["softest"] == pytest.approx(values[0], abs=1e-6)
     assert values[0] > 1e-4
     unit = teacher.double().numpy() / np.linalg.norm(teacher.double().numpy())
-    assert found["leaning"] == pytest.approx(((unit @ vectors[:, :SOFTEST]) ** 2).sum(), abs=1e-4)
+    assert found["leaning"] == pytest.approx(((unit @ vectors[:, :SOFT_COUNT]) ** 2).sum(), abs=1e-4)
 
 
 def test_softness_of_a_known_hessian():

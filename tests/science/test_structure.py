@@ -124,10 +124,12 @@ def test_a_spectrum_goes_with_every_architecture(architecture, monkeypatch):
     fresh = [students.sample(task, architecture, 400.0, d, rng) for _ in range(8)]
     seen = [2 * students.risk(data, weights[None], 0.0)[0].item() / (6400 * architecture.tokens) for data in fresh]
     linear = fresh[0].linear()
-    _, (test_mse, _) = trials.measure(task, weights, teacher, linear, architecture)
+    _, (test_mse, _) = trials.overlaps_and_errors(task, weights, teacher, linear, architecture)
     assert abs(test_mse - np.mean(seen)) < 5 * np.std(seen) / 7**0.5 < 0.03 * test_mse
     tied, same_law = replace(architecture, form="tied"), Task(spectrum=((0.25, 0.5), (0.25, 0.5)))
-    of_plain, of_split = (trials.measure(one, weights[:d], teacher, linear, tied)[1] for one in (Task(), same_law))
+    of_plain, of_split = (
+        trials.overlaps_and_errors(one, weights[:d], teacher, linear, tied)[1] for one in (Task(), same_law)
+    )
     assert of_split == pytest.approx(of_plain, rel=1e-2)
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from attention_book.experiments.cells import StudentCell, work
-from attention_phases import Architecture, BadInput, Task
+from attention_phases import Architecture, BadInput, Task, data_set, measure
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
 from attention_phases.training import fit, train
@@ -34,14 +34,14 @@ def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
 
 
 def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
-    (row,) = train(TASK, 2.0, 30, 7, "semantic", "gd", rate=0.1, steps=3).to_dict("records")
+    (row,) = train(TASK, 2.0, 30, [7], "semantic", "gd", rate=0.1, steps=3).to_dict("records")
     assert (row["seed"], row["start"], row["steps"], row["converged"]) == (7, "semantic", 3, False)
     with pytest.raises(BadInput, match=r"seeds = \[7, 7\]: must be different numbers"):
         train(TASK, 2.0, 30, [7, 7])
 
 
 def test_students_of_another_architecture_have_their_own_columns():
-    rows = train(TASK, 1.0, 20, 0, ["mixed"], architecture=Architecture("rank2", tokens=3))
+    rows = train(TASK, 1.0, 20, 1, ["mixed"], architecture=Architecture("rank2", tokens=3))
     assert {"q_12", "theta_2", "converged"} <= set(rows)
 
 
@@ -111,6 +111,55 @@ def test_short_work_stays_in_this_process_and_long_work_leaves_it(monkeypatch):
         monkeypatch.setattr("attention_phases.machine.cores", lambda: 2)
         spread(abs, [-1, -2, -3])
     assert spread(abs, [-1, -2, -3], workers=1) == [1, 2, 3]
+
+
+# A training of one's own
+
+
+@pytest.mark.parametrize("task", [TASK, Task(teachers=(1.0, 0.5), l1=0.02, encoding=2.0)])
+def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd(task):
+    own, (row,) = data_set(task, 1.5, 20, 3), train(task, 1.5, 20, [3], "semantic").to_dict("records")
+    first = own.teacher.reshape(-1, 20)[0]
+    (student,) = fit(own, task.lam, first[None], l1=task.l1)
+    for weights in (student.weights.numpy(), student.weights.clone().requires_grad_()):
+        (again,) = measure(task, weights, own).to_dict("records")
+        assert {name: again[name] for name in ("q", "m", "theta", "test_mse", "linear_mse")}.items() <= row.items()
+        assert again["train_loss"] == pytest.approx(row["train_loss"], rel=1e-12)
+    wide, columns = own.double(), torch.stack([first, 0.1 * torch.arange(20)]).double().requires_grad_()
+    h = wide.sentences @ columns.T / 20**0.5
+    answers = torch.einsum("nabk,nbd->kand", torch.softmax(h[:, :, None] * h[:, None], 2), wide.sentences)
+    squares = (wide.labels.transpose(0, 1) - answers).square().sum((1, 2, 3)) / 40
+    expected = squares + task.lam / 2 * columns.square().sum(1) + task.l1 * columns.abs().sum(1)
+    torch.testing.assert_close(wide.risk(columns), expected, rtol=1e-6, atol=0)  # labels are of float32
+    share = torch.tensor([1.0, -2.0])
+    slopes = [torch.autograd.grad(risks @ share.double(), columns)[0] for risks in (wide.risk(columns), expected)]
+    torch.testing.assert_close(*slopes, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(own.risk(columns[0]), own.risk(columns.float())[0], rtol=1e-6, atol=0)
+    assert np.isnan(measure(task, first * np.nan, own)["theta"]).all()
+
+
+class Bare:
+    d = 20
+
+
+OWN = data_set(TASK, 1.0, 20)
+BAD_WEIGHTS = {
+    "shape of weights = (21,): must be (20,) or (k, 20)": lambda: OWN.risk(np.ones(21)),
+    "shape of weights = (0, 20): must be": lambda: measure(TASK, np.ones((0, 20)), OWN),
+    "shape of weights = (): must be": lambda: OWN.risk(1.0),
+    "weights = 'Q': must be a tensor or an array": lambda: OWN.risk("Q"),
+    "task = Task(omega=0.2": lambda: measure(Task(omega=0.2), OWN.teacher, OWN),
+    "data = 3: must be of the kind Labelled": lambda: measure(TASK, OWN.teacher, 3),
+    "seed = -1: must be": lambda: data_set(TASK, 1.0, 20, -1),
+    "data = <": lambda: fit(Bare(), 0.1, torch.ones(1, 20), risk=two_tokens.risk),
+}
+
+
+@pytest.mark.parametrize("said", BAD_WEIGHTS)
+def test_wrong_weights_are_refused_in_one_line(said):
+    with pytest.raises(BadInput) as caught:
+        BAD_WEIGHTS[said]()
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
 
 
 # What is refused, and what is said

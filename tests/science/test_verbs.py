@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from attention_book.experiments.grids import own_cells
 from attention_phases import (
     Architecture,
     BadInput,
@@ -35,7 +37,7 @@ def test_the_strength_of_the_encoding_is_a_number_of_the_task():
     for branch in ("semantic", "positional"):
         assert solve(strong, 2.0, branch, **FEW).overlaps == solve(hidden, 2.0, branch, **FEW).overlaps
     assert two_tokens.overlaps(strong, torch.ones(20), torch.ones(20)).m == pytest.approx(3.0)
-    assert train(strong, 2.0, 20, 0)["converged"].all()
+    assert train(strong, 2.0, 20, 1)["converged"].all()
     assert replace(hidden, encoding=2.0).directions[0].encoding == 36.0
     with pytest.raises(BadInput, match=r"encoding = -1: must be a finite number > 0"):
         Task(encoding=-1)
@@ -88,7 +90,24 @@ def test_a_solution_is_a_start_on_its_own_branch_alone():
 
 def test_a_branch_that_is_nowhere_has_an_empty_table_of_the_same_columns():
     nowhere = follow(TASK, "semantic", [0.01], **FEW)
-    assert nowhere.stopped and nowhere.table["theta"].empty and nowhere.table["saddle"].empty
+    assert nowhere.stopped and nowhere.table.empty
+    assert list(nowhere.table) == list(follow(TASK, "semantic", [2.0], **FEW).table)
+    assert {"theta", "saddle"} <= set(follow(TASK, "semantic", [], **FEW).table)
+
+
+@pytest.mark.parametrize("kind", [np.array, torch.tensor, pd.Series, tuple])
+def test_numbers_and_lists_come_in_every_form(kind):
+    one = np.array if kind in (pd.Series, tuple) else kind
+    number = Task(omega=one(0.25), teachers=kind([1.0, 0.5]), matrix=one([[0.5, 0.25], [0.25, 0.5]]))
+    assert number == Task(0.25, teachers=(1.0, 0.5), matrix=((0.5, 0.25), (0.25, 0.5)))
+    assert list(follow(TASK, "semantic", kind([2.0]), **FEW)) == [2.0]
+    assert solve(TASK, one(2.0), "semantic", **FEW).alpha == 2.0
+    rows = train(TASK, one(1.0), one(20), kind([5, 2]), kind(["semantic"]) if kind != torch.tensor else "semantic")
+    assert rows["seed"].tolist() == [5, 2] and train(TASK, 1.0, 20, one(2))["seed"].tolist() == [0, 0, 1, 1]
+    plain = {"q": 0.125, "m": 0.0, "theta": 0.125, "rho": 0.25}
+    given = {name: one(value) for name, value in plain.items()}
+    assert test_error(TASK, given, one(100.0)) == test_error(TASK, plain, 100)
+    assert len(own_cells({"alpha": kind([1.0, 2.0]), "d": one(20), "seeds": kind([5, 7])}, "mine")) == 4
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():
@@ -115,7 +134,7 @@ def test_a_threshold_that_is_none_says_why():
 
 
 def test_message_passing_has_the_data_and_the_names_of_training():
-    (row,) = train(TASK, 2.0, 100, seeds=3, starts="semantic").to_dict("records")
+    (row,) = train(TASK, 2.0, 100, seeds=[3], starts="semantic").to_dict("records")
     passed = message_passing(TASK, 2.0, 100, seed=3)
     assert passed.converged and passed.reason == ""
     for name in ("q", "theta", "train_loss", "test_mse"):
@@ -156,8 +175,10 @@ REFUSED = {
     "rate = 0.1: must be left out: lbfgs takes tolerance": lambda: train(TASK, 1.0, 20, rate=0.1),
     "data = 3: must be of the kind Dataset or Sentences": lambda: fit(3, 0.1, torch.ones(1, 20)),
     "nodes = 0: must be a whole number >= 1": lambda: linear_baseline(TASK, nodes=0),
-    "seed = 1.5: must be a whole number >= 0": lambda: train(TASK, 1.0, 20, seeds=1.5),
+    "seed = 1.5: must be a whole number >= 0": lambda: train(TASK, 1.0, 20, seeds=[1.5]),
     "start = 'teacher': must be one of": lambda: train(TASK, 1.0, 20, starts="teacher"),
+    "seeds = 0: must be a whole number >= 1": lambda: train(TASK, 1.0, 20, seeds=0),
+    "seeds = '8': must be a whole number >= 1": lambda: train(TASK, 1.0, 20, seeds="8"),
     "workers = 0: must be": lambda: train(TASK, 1.0, 20, workers=0),
     "damping = 1: must be in [0, 1)": lambda: message_passing(TASK, 1.0, 20, damping=1),
     "form = 'tide': must be one of": lambda: Architecture("tide"),

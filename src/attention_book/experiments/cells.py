@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from attention_phases.model.architectures import STANDARD, Architecture
-from attention_phases.records import data_set, seed_sequence
+from attention_phases.records import record_of, seed_sequence
 from attention_phases.task import Task
 
 INFORMED = ("semantic", "positional")
@@ -164,7 +164,7 @@ class _OnData:
 
     def sentences(self) -> dict:
         """What fixes the data set: cells that agree in it share their sentences, whatever is done with them."""
-        return data_set(self.task, self.alpha, self.d, self.seed, self.architecture or STANDARD)
+        return record_of(self.task, self.alpha, self.d, self.seed, self.architecture or STANDARD)
 
     def rng(self) -> np.random.Generator:
         """The generator that draws the teacher, the sentences and then the starts."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import BadInput, check_choice, check_count
+from attention_phases.errors import BadInput, check_choice, check_seeds
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
@@ -105,7 +105,9 @@ def own_cells(sizes, experiment):
     for name in ("alpha", "d"):
         if name not in table:
             raise BadInput("sizes", [*sizes], f"with {name}")
-    table["seeds"] = range(check_count("seeds", table["seeds"]))
+    table = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in table.items()}
+    table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
+    table["seeds"] = check_seeds(table["seeds"])
     table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})
 

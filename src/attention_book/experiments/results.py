@@ -73,8 +73,8 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
 
     Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
 
-    sizes: `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, the number
-        of data sets, by name; a list or a range is an axis, except of what is a list in itself. Or cells of any kind.
+    sizes: `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, as for
+        `train`, by name; a list, a range or an array is an axis, except of what is a list in itself. Or cells.
     store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
     workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
     """

@@ -59,26 +59,26 @@ def draw_matrices(columns, sequences, colours):
     figure, axes = plt.subplots(*shape, figsize=(6.4, 3.1 * len(sequences) + 0.3), squeeze=False)
     for row, sequence in enumerate(map(letters, sequences)):
         for panel, (attention, counts) in zip(axes[row], columns.values()):
-            _draw_matrix(panel, attention[row], sequence)
+            _draw_matrix(panel, 100 * attention[row], sequence)
             for i, (token, count) in enumerate(zip(sequence, counts[row])):
                 text = f"{count}" if count == sequence.count(token) else f"({count})"
-                panel.text(len(sequence) - 0.35, i, text, va="center", fontsize=10)
+                panel.text(len(sequence) - 0.35, i, text, va="center", fontsize=12.5)
     for panel, heading, colour in zip(axes[0], columns, colours):
         panel.set_title(heading, color=colour, loc="center", pad=22)
-        panel.text(1.02, 1.02, "count", fontsize=9, transform=panel.transAxes)
-    axes[0, 0].set_ylabel("token that looks", fontsize=11)
+        panel.text(1.02, 1.02, "count", fontsize=12.5, transform=panel.transAxes)
+    axes[0, 0].set_ylabel("token that looks", fontsize=12.5)
     return figure
 
 
 def _draw_matrix(axes, matrix, sequence):
-    axes.imshow(matrix, cmap="Greys", vmin=0, vmax=1)
+    axes.imshow(matrix, cmap="Greys", vmin=0, vmax=100, label="attention, in per cent")
     form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
     for (i, j), value in np.ndenumerate(matrix):
-        colour = "white" if value > 0.5 else "#222222"
-        axes.text(j, i, number(100 * value, form), ha="center", va="center", fontsize=9, color=colour)
+        colour = "white" if value > 50 else "#222222"
+        axes.text(j, i, number(value, form), ha="center", va="center", fontsize=12.5, color=colour)
         if sequence[i] == sequence[j]:
             axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
-    axes.set_xticks(range(len(sequence)), sequence, fontsize=10)
-    axes.set_yticks(range(len(sequence)), sequence, fontsize=10)
+    axes.set_xticks(range(len(sequence)), sequence, fontsize=12.5)
+    axes.set_yticks(range(len(sequence)), sequence, fontsize=12.5)
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False, pad=2)
     axes.spines[:].set_visible(True)

@@ -108,7 +108,9 @@ def _leaves(container):
 def _errorbars(container):
     points, _, bars = container
     x, y = points.get_data(orig=False)
-    segments = np.reshape(bars[-1].get_segments() if container.has_yerr else [], (-1, 2, 2))  # (n, end, xy)
+    segments = np.reshape(
+        [path.vertices for path in bars[-1].get_paths()] if container.has_yerr else [], (-1, 2, 2)
+    )  # (n, end, xy)
     if len(segments) != len(x):
         return {"x": x, "y": y}
     return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}

@@ -34,7 +34,7 @@ SYMBOLS = {  # HTML: of headings, of values in cells, and of quantities in the c
     "adam": "Adam",
     "standard deviation": "st. dev.",
 }
-SCALES = {"": 1.0, "%": 1e-2, "10<sup>−5</sup>": 1e-5}
+SCALES = {"": 1.0, "%": 1e-2, "10<sup>−3</sup>": 1e-3, "10<sup>−5</sup>": 1e-5}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """What several pages draw: a slice of an architecture over alpha, and maps over alpha and omega with thresholds."""
 
+import textwrap
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ CURVES = {
     "positional border": ("positional minimum ends", style.POSITIONAL, "--"),
 }
 TIED = "#999999"
+LINE = 19  # letters of a curve's name on a map
 
 
 @style.styled
@@ -75,9 +78,9 @@ def finish_slice(panels, titles, thresholds):
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
         style.mark_threshold(axes, critical, r"$\alpha_c$", style.NEUTRAL, left=critical.value < linear.value)
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
-        legend = axes.legend(**place, ncols=2, fontsize=11, columnspacing=1, handlelength=1.6, borderpad=0.3)
+        legend = axes.legend(**place, ncols=2, fontsize=12.5, columnspacing=1, handlelength=1.4, borderpad=0.3)
         rows = -(-len(legend.get_texts()) // 2)
-        axes.set_title(title, pad=21 + 17 * rows)
+        axes.set_title(title, pad=21 + 19 * rows)
     style.mark_threshold(errors, linear, r"$\alpha_l$", style.BASELINE, left=linear.value < critical.value)
     errors.set_xlim(0, None)
 
@@ -95,7 +98,7 @@ def draw_losses(table, lines, marks=()):
 
 def theory_curves(lines, *names, line=None, whose=""):
     """Curves for `draw_maps`, of `CURVES` by name, those that there are; in another `line` style, of `whose` theory."""
-    curves = [(curve(lines, name), *CURVES[name]) for name in names]
+    curves = [(curve(lines, name).dropna(subset="alpha"), *CURVES[name]) for name in names]
     return [(alphas, f"{label}{whose}", colour, line or own) for alphas, label, colour, own in curves if len(alphas)]
 
 
@@ -127,7 +130,7 @@ def draw_divergences(lines, ends, crossed=None, lasting=None):
 
 @style.styled
 def draw_maps(maps, label, sides, curves, marks):
-    """Maps over alpha and omega above one another, on one colour scale.
+    """Maps over alpha and omega above one another, on one colour scale; the name of each curve stands beside it.
 
     maps: title to values, alpha (rows) by omega; the `label` is that of their colour bar.
     sides: colours of the negative and of the positive values.
@@ -138,7 +141,7 @@ def draw_maps(maps, label, sides, curves, marks):
     mesh = style.draw_cells(rows, maps.values(), sides)
     for number, (axes, (title, values)) in enumerate(zip(rows, maps.items())):
         for alphas, name, colour, line in curves:
-            style.draw_line(axes, alphas, "alpha", colour, line, name)
+            style.draw_line(axes, alphas, "alpha", colour, line, f"_{name}")
         for alphas, panel, name, marker in marks:
             if panel == number:
                 look = {"markerfacecolor": "white", "markersize": 5, "label": name}
@@ -146,8 +149,31 @@ def draw_maps(maps, label, sides, curves, marks):
         omegas, alphas = values.columns, values.index
         axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
         axes.set(title=title, ylabel=style.ALPHA)
-        beside = {"ncols": 2, "fontsize": 11, "columnspacing": 1, "borderpad": 0.3, **style.OPAQUE}
-        axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
+        _name_curves(axes, curves)
+        beside = {"ncols": 2, "fontsize": 12.5, "columnspacing": 1, "borderpad": 0.3, **style.OPAQUE}
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(style.OMEGA)
     style.bar_below(figure, mesh, rows, label, ticks=mpl.ticker.MaxNLocator(6))
     return figure
+
+
+def _name_curves(axes, curves):
+    """Beside each curve its name, as far from the other ones as there is room; without any room in the legend."""
+    to_panel = axes.transData - axes.transAxes
+    drawn = [to_panel.transform(alphas["alpha"].reset_index()) for alphas, *_ in curves]
+    for number, (_, name, colour, line) in enumerate(curves):
+        own, others = drawn[number], np.concatenate([*drawn[:number], *drawn[number + 1 :], [[9, -9]]])
+        apart = np.linalg.norm(own[:, None] - others, axis=2)
+        above = own[:, 1] > others[apart.argmin(axis=1), 1]
+        to_left = above == (own[-1, 1] >= own[0, 1])  # where a rising curve is below its name
+        far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), LINE)
+        fits = (np.abs(np.array([far_end, *own.T]) - 0.5) < [[0.49], [0.49], [0.42]]).all(axis=0)
+        if fits.any():
+            best = np.where(fits, apart.min(axis=1), 0).argmax()
+            look = {"xytext": (0, 5 if above[best] else -5), "va": "bottom" if above[best] else "top", "color": colour}
+            look |= {"bbox": {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1}, "fontsize": 12.5}
+            look |= {"textcoords": "offset points", "ha": "right" if to_left[best] else "left"}
+            axes.annotate(textwrap.fill(name, LINE), own[best], xycoords="axes fraction", **look)
+        else:
+            axes.plot([], [], line, color=colour, label=name)  # for the legend

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .two_tokens import Dataset
 
-SOFTEST = 8  # directions of the smallest curvature that are compared with the teacher
+SOFT_COUNT = 8  # directions of the smallest curvature that are compared with the teacher
 BASIS = 60  # vectors that Lanczos' method keeps: at the edge of a spectrum few converge slowly
 
 
@@ -48,12 +48,12 @@ def softness(curvature: np.ndarray, teacher: np.ndarray) -> dict[str, float]:
     """Return how soft the risk is at a student with this Hessian (d, d), beside the teacher (d,).
 
     `softest` is the smallest eigenvalue, by Lanczos' method; `leaning` the squared cosine of the teacher with the span
-    of the `SOFTEST` softest directions (without a preference `SOFTEST`/d on average). Where the student is a minimum,
-    there are also `stiff_teacher`, the force along the teacher over the shift along it that this causes, and
+    of the `SOFT_COUNT` softest directions (without a preference `SOFT_COUNT`/d on average). Where the student is a
+    minimum, there are also `stiff_teacher`, the force along the teacher over the shift along it that this causes, and
     `stiff_any`, the same of a direction on average: the harmonic mean of the eigenvalues.
     """
     unit = teacher / np.linalg.norm(teacher)
-    values, vectors = eigsh(curvature, k=SOFTEST, ncv=min(BASIS, len(unit)), which="SA", v0=unit)
+    values, vectors = eigsh(curvature, k=SOFT_COUNT, ncv=min(BASIS, len(unit)), which="SA", v0=unit)
     known = {"softest": float(values.min()), "leaning": float(((unit @ vectors) ** 2).sum())}
     if values.min() > 0:
         shifts = cho_solve(cho_factor(curvature), np.eye(len(unit)))

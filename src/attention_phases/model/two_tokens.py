@@ -59,8 +59,12 @@ def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: s
         device: where the training set is kept.
     """
     teacher, xi, y = draw(task, alpha, d, rng)
-    goal, x = labels(task, xi, y), positional_encoding(task, xi)
-    line = x[0] - x[1]
+    return reduced(positional_encoding(task, xi), labels(task, xi, y), teacher, device)
+
+
+def reduced(x: Tensor, goal: Tensor, teacher: Tensor, device: str = "cpu") -> Dataset:
+    """A training set of sentences as the student reads them, x (2, n, d), and of their labels (2, n, d)."""
+    d, line = x.shape[2], x[0] - x[1]
     stiffness = line.square().sum(1)
     start = torch.stack([goal[0] - x[1], x[0] - goal[1]])  # what s times the line should cover
     targets = (start * line).sum(2) / stiffness

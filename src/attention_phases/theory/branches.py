@@ -22,9 +22,12 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1
 class Branch(dict[float, Solution]):
     """Converged solutions of a task by ascending alpha; `stopped`: where it was given up, and the `reason` there."""
 
-    def __init__(self, task: Task, solutions: Mapping[float, Solution], stopped: Mapping[float, str]):
+    def __init__(
+        self, task: Task, solutions: Mapping[float, Solution], stopped: Mapping[float, str], columns: Sequence = ()
+    ):
         super().__init__(sorted(solutions.items()))
         self.task, self.stopped = task, dict(stopped)
+        self._columns = ("alpha", *columns)  # of its table where nothing was found
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -35,7 +38,8 @@ class Branch(dict[float, Solution]):
         import pandas as pd  # slow to import
 
         gains = pd.Series([solution.gain for solution in self.values()], dtype="Float64")
-        return table_of(self.task, self).assign(saddle=gains.replace(float("nan"), pd.NA) > 1)
+        table = table_of(self.task, self) if self else pd.DataFrame(columns=self._columns, dtype=float)
+        return table.assign(saddle=gains.replace(float("nan"), pd.NA) > 1)
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
@@ -74,7 +78,7 @@ def follow(
     """
     alphas = sorted(check_positive("alphas", alpha) for alpha in check_several("alphas", alphas, at_least=0))
     if not alphas:
-        return Branch(task, {}, {})
+        return Branch(task, {}, {}, [*Overlaps._fields, "train_loss", "test_mse"])
     options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture, "report": report}
     stopped = {}
     for share in ENTRIES.get(branch, (1.0,)):
@@ -93,7 +97,7 @@ def follow(
                     break
                 solutions[alpha] = last
         return Branch(task, solutions, stopped)
-    return Branch(task, {}, stopped)
+    return Branch(task, {}, stopped, [*row_of(task, first)])
 
 
 def table_of(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..errors import BadInput, check_kind, check_positive, check_real
+from ..errors import BadInput, as_number, check_kind, check_positive, check_real
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
@@ -47,8 +47,9 @@ def test_error(
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
         raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")
     q = check_positive("q", q)
-    for name, value in (("m", m), ("theta", theta), ("given", given)):
-        check_real(name, value, "a finite number", lambda v: True)
+    named = (("m", m), ("theta", theta), ("given", given))
+    m, theta, given = (check_real(name, value, "a finite number", lambda v: True) for name, value in named)
+    d = as_number(d)
     if not (isinstance(d, Real) and d >= 2):
         raise BadInput("d", d, "a number >= 2, or infinite")
     limit = Setting(task).rho

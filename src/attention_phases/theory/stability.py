@@ -25,7 +25,7 @@ from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
 from .thresholds import falls
 
-SETTLING = 60  # damped iterations of the response to small forces, from the one that jumps add to
+RESPONSE_STEPS = 60  # damped iterations of the response to small forces, from the one that jumps add to
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 
 
@@ -128,7 +128,7 @@ def gain_without_jumps(
         w = np.array([[overlaps.m], [-overlaps.m]]) + sqrt(overlaps.q) * noise
         h = w + overlaps.V * forces(w, targets, overlaps.V, variance)[0]
         B, chi = by_fields(h.T, targets.T, 2 * variance), overlaps.V / variance
-        for _ in range(SETTLING):
+        for _ in range(RESPONSE_STEPS):
             K = B @ np.linalg.inv(np.eye(2) + variance * chi * B)
             free = np.trace(K, axis1=1, axis2=2).mean()
             chi = (chi + 1 / (task.lam + alpha * variance * free)) / 2

@@ -1,6 +1,7 @@
 """Minimise the empirical risk (paper, Section 5), or iterate its message passing (Algorithm 1)."""
 
 from .optimizers import Fit, fit, start_weights
+from .own import data_set, measure
 from .trials import train
 
-__all__ = ["Fit", "fit", "start_weights", "train"]
+__all__ = ["Fit", "data_set", "fit", "measure", "start_weights", "train"]

@@ -22,7 +22,7 @@ import torch
 from ..errors import BadInput, check_count, check_real
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
-from ..records import data_set, seed_sequence
+from ..records import record_of, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
 from ..theory.equations import bends, teacher_fit, unfitted
@@ -30,7 +30,7 @@ from ..theory.kernels.two_tokens import forces
 from ..theory.solver import solve
 from ..theory.stability import modes
 from .optimizers import start_weights
-from .trials import measure
+from .trials import overlaps_and_errors
 
 STEPS, STILL = 1000, 1e-12  # of the relative change of Q in one iteration
 DAMPING = 0.7  # stills a collective mode that grows by up to a factor -5.7 an iteration
@@ -99,7 +99,7 @@ def message_passing(
         steps: at most so many iterations.
         report: as for `iterate`.
     """
-    rng = np.random.default_rng(seed_sequence(data_set(task, alpha, d, seed)))
+    rng = np.random.default_rng(seed_sequence(record_of(task, alpha, d, seed)))
     whole = sample(task, alpha, d, rng)
     data, weights = limiting(task, whole), start_weights(start, whole.teacher, rng)
     kept = enough_damping(task, alpha, start) if damping is None else damping
@@ -110,7 +110,7 @@ def message_passing(
         point, loss, test_mse = StudentOverlaps(*[nan] * 5), nan, nan
     else:
         point, loss = overlaps(task, reached, data.teacher), risk(data, reached[None], task.lam)[0].item() / d
-        test_mse = measure(task, reached, data.teacher, whole.linear())[1][0]
+        test_mse = overlaps_and_errors(task, reached, data.teacher, whole.linear())[1][0]
     reason = ""
     if not run.converged:
         enough = kept if damping is None else enough_damping(task, alpha, start)

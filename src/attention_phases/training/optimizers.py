@@ -1,10 +1,9 @@
 """Minimise the empirical risk from named starts (paper, Section 5 and Appendix E)."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.optimize
@@ -27,7 +26,26 @@ LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
 LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 
-Risk = Callable[[Any, Tensor, float], tuple[Tensor, Tensor]]  # of a training set, weights (k, p) and the ridge penalty
+
+class TrainingSet(Protocol):
+    """What `fit` asks of data whose `risk` is given; those of `data_set` have it."""
+
+    @property
+    def d(self) -> int:
+        """By which the risk is divided, for the training loss."""
+        ...
+
+    def double(self) -> Any:
+        """Return the same in float64, with which L-BFGS goes on where float32 has stopped it."""
+        ...
+
+
+class Risk(Protocol):
+    """A loss of one's own, for `fit`."""
+
+    def __call__(self, data: Any, weights: Tensor, lam: float, /) -> tuple[Tensor, Tensor]:
+        """Return the risk of `k` students of weights (k, p) with ridge penalty `lam`, (k,), and its gradient (k, p)."""
+        ...
 
 
 def starts_of(form: str) -> tuple[str, ...]:
@@ -105,20 +123,18 @@ def fit(
 ) -> list[Fit]:
     """Train one student from each start on the same data.
 
-    >>> import numpy as np
-    >>> from attention_phases import Task, fit
-    >>> from attention_phases.model.two_tokens import sample
-    >>> data = sample(Task(), 2.0, 50, np.random.default_rng(0))
+    >>> from attention_phases import Task, data_set, fit
+    >>> data = data_set(Task(), 2.0, 50)
     >>> (student,) = fit(data, 0.01, data.teacher[None])
     >>> student.converged, student.weights.shape
     (True, torch.Size([50]))
 
     Args:
-        data: a training set, of `two_tokens.sample`, `students.sample` or the model whose `risk` is given.
+        data: of `data_set`, `two_tokens.sample` or `students.sample`; or any `TrainingSet` beside its `risk`.
         lam: ridge penalty, at least 0.
         starts: initial weights, (k, p).
         optimizer: "lbfgs", L-BFGS to ``|grad R| <= 1e-4``; "gd" or "adam", with the published rates and steps.
-        risk: by default that of the data.
+        risk: by default that of the data; another one is a function as `Risk` has it. No theory goes with that.
         l1: further penalty ``l1 |w|`` on each weight w, by L-BFGS alone.
         settings: of the optimizer, in the place of its own: `tolerance` of "lbfgs", `rate` and `steps` of "gd".
     """
@@ -133,6 +149,8 @@ def fit(
     if risk is None:
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
+    elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
+        raise BadInput("data", data, f"a TrainingSet, it has no {' and no '.join(missing)}")
     starts = _checked(data, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():

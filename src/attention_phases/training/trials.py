@@ -8,13 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import BadInput, check_choice, check_several
+from ..errors import check_choice, check_seeds, check_several
 from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
 from ..model.two_tokens import column_overlaps
-from ..records import data_set, seed_sequence
+from ..records import record_of, seed_sequence
 from ..task import Task
 from ..theory.equations import flat_overlaps
 from ..theory.prediction_error import general_test_error, test_error
@@ -30,7 +30,7 @@ def train(
     task: Task,
     alpha: float,
     d: int,
-    seeds: Iterable[int] | int = range(4),
+    seeds: Iterable[int] | int = 4,
     starts: Sequence[str] | str = ("semantic", "positional"),
     optimizer: str = "lbfgs",
     architecture: Architecture = STANDARD,
@@ -57,8 +57,8 @@ def train(
     Args:
         alpha: sample complexity n/d.
         d: embedding dimension.
-        seeds: numbers of the data sets, or one number; the same sentences as in the stored tables and in
-            `message_passing`.
+        seeds: how many data sets, 0 to seeds - 1; or a list that names them. The sentences are those of the stored
+            tables, of `data_set` and of `message_passing`.
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
@@ -68,12 +68,10 @@ def train(
     """
     import pandas as pd  # slow to load
 
-    seeds = check_several("seeds", seeds if isinstance(seeds, Iterable) else [seeds])
+    seeds = check_seeds(seeds)
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
     size = task, alpha, d, architecture
-    jobs = [(data_set(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
-    if len({*seeds}) < len(seeds):
-        raise BadInput("seeds", seeds, "different numbers, of independent data sets")
+    jobs = [(record_of(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
     tables = spread(_trial, jobs, workers, report)
     return pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
 
@@ -135,16 +133,27 @@ def train_on(
 
 
 def _row(task, data, student, architecture, given):
-    if student.weights.isfinite().all():
-        overlaps, errors = measure(task, student.weights, data.teacher, data.linear(), architecture, given)
-    else:  # a training that has diverged, which has not converged
+    measured = of_weights(task, data, student.weights, student.train_loss, architecture, given)
+    return measured | {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
+
+
+def of_weights(
+    task: Task,
+    data: two_tokens.Dataset | students.Sentences,
+    weights: Tensor,
+    train_loss: float,
+    architecture: Architecture | None = None,
+    given: float = 0.0,
+) -> dict[str, float]:
+    """Return the overlaps of a student, its training loss and both test errors by name."""
+    if weights.isfinite().all():
+        overlaps, errors = overlaps_and_errors(task, weights, data.teacher, data.linear(), architecture, given)
+    else:  # a training that has diverged
         overlaps, errors = dict.fromkeys(("q", "m", "theta"), nan), (nan, nan)
-    test_errors = dict(zip(("test_mse", "linear_mse"), errors))
-    trained = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
-    return {**overlaps, "train_loss": student.train_loss, **test_errors, **trained}
+    return {**overlaps, "train_loss": train_loss, **dict(zip(("test_mse", "linear_mse"), errors))}
 
 
-def measure(
+def overlaps_and_errors(
     task: Task,
     weights: Tensor,
     teacher: Tensor,

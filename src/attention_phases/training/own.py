@@ -1,0 +1,117 @@
+"""A training of one's own on the data sets of `train`: what PyTorch differentiates, and what tables say of weights."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from ..errors import BadInput, check_kind
+from ..machine import one_thread
+from ..model import two_tokens
+from ..model.sentences import draw, labels, positional_encoding
+from ..records import record_of, seed_sequence
+from ..task import Task
+from .trials import of_weights
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Labelled(two_tokens.Dataset):
+    """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
+
+    task: Task
+    sentences: Tensor  # x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
+    labels: Tensor  # Y xi, what it should answer, (n, 2, d)
+
+    def risk(self, weights: Any) -> Tensor:
+        """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.
+
+        The training loss is R/d. Autograd takes its gradient, which is the compiled one of `two_tokens.risk`, but no
+        second derivative.
+        """
+        rows = _rows(self, weights)
+        values = _Risk.apply(rows, self) + self.task.l1 * rows.abs().sum(1, dtype=torch.float64)
+        return values.reshape(np.shape(weights)[:-1])
+
+
+class _Risk(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, data: Labelled) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        values, gradient = two_tokens.risk(data, rows.detach().contiguous(), data.task.lam)
+        ctx.save_for_backward(gradient)
+        return values
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, of_values: Tensor) -> tuple:  # pyright: ignore[reportIncompatibleMethodOverride]
+        (gradient,) = ctx.saved_tensors
+        return of_values.to(gradient)[:, None] * gradient, None
+
+
+def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
+    """Return the sentences, labels and teacher that ``train(task, alpha, d, seeds=[seed])`` trains on, as tensors.
+
+    >>> from attention_phases import Task, data_set
+    >>> data = data_set(Task(omega=0.3), alpha=1.5, d=40, seed=0)
+    >>> data.sentences.shape, data.labels.shape, data.teacher.shape
+    (torch.Size([60, 2, 40]), torch.Size([60, 2, 40]), torch.Size([40]))
+    >>> weights = data.teacher.clone().requires_grad_()
+    >>> data.risk(weights).backward()
+    >>> weights.grad.shape
+    torch.Size([40])
+
+    A student of weights Q reads ``h = x Q/sqrt(d)`` of each token x and answers ``softmax(h h^T) x``; R is the sum over
+    sentences of ``|label - answer|^2/(2 d)`` and ``lam |Q|^2/2``.
+    """
+    rng = np.random.default_rng(seed_sequence(record_of(task, alpha, d, seed)))
+    teacher, xi, y = draw(task, alpha, d, rng)
+    x, goal = positional_encoding(task, xi), labels(task, xi, y)
+    of_fit = vars(two_tokens.reduced(x, goal, teacher))
+    return Labelled(
+        **of_fit, task=task, sentences=x.transpose(0, 1).contiguous(), labels=goal.transpose(0, 1).contiguous()
+    )
+
+
+@one_thread()
+def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
+    """Return what `train` says of its students, of any weights (d,) or (k, d): a row of each.
+
+    The columns are q, m, theta, train_loss, test_mse (exact at this d, up to 1e-3 of it) and linear_mse, of the linear
+    model on the same sentences; NaN where weights are not finite.
+
+    >>> from attention_phases import Task, data_set, measure
+    >>> data = data_set(Task(), 2.0, 50)
+    >>> measure(Task(), data.teacher, data)["theta"].round(4).tolist()
+    [0.3176]
+
+    Args:
+        weights: a tensor, with or without a gradient, or an array.
+        data: of `data_set`, for the same task.
+    """
+    import pandas as pd  # slow to load
+
+    check_kind("data", data, Labelled)
+    if task != data.task:
+        raise BadInput("task", task, f"the task of the data, {data.task}")
+    with torch.no_grad():
+        rows = _rows(data, weights).detach()
+        losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
+    return pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
+
+
+def _rows(data: two_tokens.Dataset, weights: Any) -> Tensor:
+    """Weights (d,) or (k, d) as a tensor (k, d) like the data."""
+    try:
+        weights = torch.as_tensor(weights)
+    except (TypeError, ValueError, RuntimeError):
+        raise BadInput("weights", weights, "a tensor or an array of numbers") from None
+    if weights.ndim not in (1, 2) or not len(weights) or weights.shape[-1] != data.d:
+        raise BadInput(
+            "shape of weights", tuple(weights.shape), f"({data.d},) or (k, {data.d}), a row for each student"
+        )
+    return weights.reshape(-1, data.d).to(data.inputs)
