@@ -21,7 +21,7 @@ CURVES = {
     "positional border": ("positional minimum ends", style.POSITIONAL, "--"),
 }
 TIED = "#999999"
-LINE = 19  # letters of a curve's name on a map
+NAME_LETTERS = 19  # letters of a curve's name on a map
 
 
 @style.styled
@@ -167,13 +167,13 @@ def _name_curves(axes, curves):
         apart = np.linalg.norm(own[:, None] - others, axis=2)
         above = own[:, 1] > others[apart.argmin(axis=1), 1]
         to_left = above == (own[-1, 1] >= own[0, 1])  # where a rising curve is below its name
-        far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), LINE)
+        far_end = own[:, 0] + np.where(to_left, -1, 1) * 0.018 * min(len(name), NAME_LETTERS)
         fits = (np.abs(np.array([far_end, *own.T]) - 0.5) < [[0.49], [0.49], [0.42]]).all(axis=0)
         if fits.any():
             best = np.where(fits, apart.min(axis=1), 0).argmax()
             look = {"xytext": (0, 5 if above[best] else -5), "va": "bottom" if above[best] else "top", "color": colour}
             look |= {"bbox": {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1}, "fontsize": 12.5}
             look |= {"textcoords": "offset points", "ha": "right" if to_left[best] else "left"}
-            axes.annotate(textwrap.fill(name, LINE), own[best], xycoords="axes fraction", **look)
+            axes.annotate(textwrap.fill(name, NAME_LETTERS), own[best], xycoords="axes fraction", **look)
         else:
             axes.plot([], [], line, color=colour, label=name)  # for the legend

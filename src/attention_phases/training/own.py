@@ -87,7 +87,7 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     >>> from attention_phases import Task, data_set, measure
     >>> data = data_set(Task(), 2.0, 50)
     >>> measure(Task(), data.teacher, data)["theta"].round(4).tolist()
-    [0.3176]
+    [0.1523]
 
     Args:
         weights: a tensor, with or without a gradient, or an array.
