@@ -106,7 +106,7 @@
     if (value < 2 * difference.error)
       return {head: "A tie.", rest: `${place} the training losses differ by less than two errors.`};
     return {
-      winner, head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)} % lower.`,
+      winner, head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)}\u00a0% lower.`,
       rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${better ? "It also" : "But it"} ${predicts}`,
     };
   }

@@ -25,7 +25,7 @@
   function showQuestion() {
     const name = sought(), now = at(), [other] = NAMES.filter(kind => kind !== name);
     const share = name && 100 * Math.abs(now.difference.value) / now[other].train_loss.value;
-    const lead = name ? `the ${name} valley is the deeper one, its training loss ${share.toFixed(1)} % lower, in theory. `
+    const lead = name ? `the ${name} valley is the deeper one, its training loss ${share.toFixed(1)}\u00a0% lower, in theory. `
       : "theory does not have one valley that is deeper than another. ";
     question.textContent = `At ω = ${place.omega}, α = ${place.alpha}${place.matrix === "standard" ? "" : ", with the second A,"} ${lead
     }${SETS} students start from small random weights, each with sentences of its own, d = ${DIMENSION}. How many will end in the ${

@@ -473,10 +473,10 @@ def test_students_differ_from_theory_by_a_few_per_cent_and_in_no_result():
     critical, linear = (curve(read("fig03_theory", "paper"), kind)["alpha"] for kind in ("critical", "linear"))
     earlier = 1 - limits["alpha"] / critical.reindex(limits.index)
     assert len(earlier) == 3 and earlier.between(0, 0.07).all()
-    assert (limits["alpha"] + 3 * limits["alpha_error"] < linear.reindex(limits.index)).all()  # results 1 and 2
+    assert (limits["alpha"] + 3 * limits["alpha_error"] < linear.reindex(limits.index)).all()  # results 1 and 5
     found = read("fig15", "paper").query("start == 'random'")
     positional = Task().sigma ** 2 * found["m"].abs() > found["theta"].abs()
-    assert found["alpha"].min() > critical[Task().omega] and positional.mean() > 0.75  # result 3
+    assert found["alpha"].min() > critical[Task().omega] and positional.mean() > 0.75  # result 2
 
 
 @pytest.mark.slow  # of the built book

@@ -871,7 +871,7 @@ def test_the_question_names_the_deeper_valley_only_where_theory_is_sure(page, th
         assert (f"the {sure} valley is the deeper one" in text) == bool(sure), text
         assert ("does not have one valley that is deeper" in text) == (sure is None)
         if sure:
-            assert says(re.search("([0-9.]+) % lower", text)[1], 100 * (1 - low / high))
+            assert says(re.search(r"([0-9.]+)\s% lower", text)[1], 100 * (1 - low / high))
     assert asked[None] and sum(asked.values()) > 15, asked
 
 
