@@ -7,6 +7,7 @@ and written before pages are read.
 import json
 import re
 import shlex
+from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -24,7 +25,7 @@ from attention_book.command_line.parameters import assignments, declared, format
 from attention_book.experiments import grid
 from attention_book.experiments.results import folder_of, stored_in
 from attention_book.render.drawn import READOUT
-from attention_book.render.style import BEHIND, SVG
+from attention_book.render.style import BEHIND, PNG, SVG
 from attention_book.render.wide import WIDE
 from attention_book.store.parquet import load
 from attention_book.store.provenance import environment
@@ -63,8 +64,8 @@ def write(source):
 def write_figures(notebook, text, folder):
     """Write what is taken away of each figure of a notebook executed from a text (a Path).
 
-    FIGURE.svg; FIGURE.csv and FIGURE-readout.json, unless it is not drawn to scale; the page's script; FIGURE.json; and
-    FIGURE-wide.svg of a figure of several rows.
+    FIGURE.svg and .png; FIGURE.csv and FIGURE-readout.json, unless it is not drawn to scale; the page's script;
+    FIGURE.json; and FIGURE-wide.svg of a figure of several rows.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for number, cell in enumerate(notebook.cells):
@@ -74,16 +75,16 @@ def write_figures(notebook, text, folder):
                 continue
             about = _behind(notebook, number, text, output.metadata[SVG][BEHIND], CSV in drawn)
             name = about["figure"]
-            files = {f"{name}.svg": _signed(drawn[SVG], about)}
+            files = {f"{name}.svg": _signed(drawn[SVG], about).encode(), f"{name}.png": b64decode(drawn[PNG])}
             if CSV in drawn:
-                files[f"{name}.csv"] = drawn[CSV]
-            files[f"{text.stem}.py"] = script(notebook, text)
-            about["files"] = {file: sha256(content.encode()).hexdigest() for file, content in files.items()}
-            files[f"{name}.json"] = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+                files[f"{name}.csv"] = drawn[CSV].encode()
+            files[f"{text.stem}.py"] = script(notebook, text).encode()
+            about["files"] = {file: sha256(content).hexdigest() for file, content in files.items()}
+            files[f"{name}.json"] = f"{json.dumps(about, indent=1, ensure_ascii=False)}\n".encode()
             shapes = {f"{name}-wide.svg": WIDE, f"{name}-readout.json": READOUT}
-            files |= {file: drawn[kind] for file, kind in shapes.items() if kind in drawn}
+            files |= {file: drawn[kind].encode() for file, kind in shapes.items() if kind in drawn}
             for file, content in files.items():
-                (folder / file).write_text(content, encoding="utf-8")
+                (folder / file).write_bytes(content)
 
 
 def _behind(notebook, number, text, read, to_scale):

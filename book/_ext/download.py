@@ -1,11 +1,10 @@
 """The notebook that a page offers says in plain Jupyter, which knows no MyST, what the page says.
 
 Numbers stand in its text, references are their words, and a caption is the text below its figure. Jupyter draws no SVG
-of a notebook that its reader has not run or trusted, but shows an image that is one.
+of a notebook that its reader has not run or trusted: the PNG beside it stays.
 """
 
 import re
-from base64 import b64encode
 from pathlib import Path
 
 import nbformat
@@ -15,7 +14,6 @@ from nbformat.v4 import new_markdown_cell
 
 from attention_book.render.style import SVG
 
-IMAGE = '<img src="data:image/svg+xml;base64,{}">'
 ROLE = re.compile(r"\{(glue:text|ref|eq|term|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
 BLOCKS = {  # of MyST, and what they are in Markdown
     r"^\([\w-]+\)=\n+": "",
@@ -50,8 +48,7 @@ def plain(notebook, env):
             caption = in_markdown(figure["caption"], numbers, env)
             notebook.cells.insert(place, new_markdown_cell(caption, id=f"{cell.id}-caption"))
             for output in cell.outputs:
-                if picture := output.get("data", {}).pop(SVG, None):
-                    output["data"]["text/html"] = IMAGE.format(b64encode(picture.encode()).decode())
+                output.get("data", {}).pop(SVG, None)
     return notebook
 
 

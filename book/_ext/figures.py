@@ -18,7 +18,7 @@ from docutils import nodes
 EXPLORER = "book/index"
 FOLDER = "figures"  # at the top of the built book
 SOURCES = ("book/_executed/figures", "figures")  # of the files: of a book, and of a page alone
-WORDS = {".svg": "SVG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
+WORDS = {".svg": "SVG", ".png": "PNG", ".csv": "CSV", ".py": "Code"}  # of files that a figure may have
 LINK = '<a href="{}" download>{}</a>'
 READ = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
 READOUT = "-readout.json"

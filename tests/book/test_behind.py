@@ -17,7 +17,7 @@ import json
 import matplotlib.pyplot as plt
 from IPython.core.interactiveshell import InteractiveShell
 from attention_book.experiments import results
-from attention_book.render.style import SVG, use_book_output
+from attention_book.render.style import PNG, SVG, use_book_output
 
 shell = InteractiveShell.instance()
 shell.run_line_magic = lambda *_: None  # which needs a kernel
@@ -27,7 +27,7 @@ axes.plot([0, 1])
 for name, changes in (("fig02", {"omega": 0.3}), ("lost_letters", {}), ("lost_letters", {})):
     results.read(name, "paper", **changes)
     data, metadata = shell.display_formatter.format(figure)
-    print(json.dumps(metadata[SVG]), "<svg" in data[SVG], "panel,series" in data["text/csv"])
+    print(json.dumps(metadata[SVG]), "<svg" in data[SVG], "panel,series" in data["text/csv"], data[PNG][:4])
 """
 
 
@@ -35,8 +35,8 @@ for name, changes in (("fig02", {"omega": 0.3}), ("lost_letters", {}), ("lost_le
 def test_a_figure_says_which_experiments_were_read_before_it(python):
     told = python("-c", SHOWN).stdout.splitlines()
     assert told == [
-        '{"behind": [["fig02", {"omega": 0.3}]]} True True',
-        *['{"behind": [["fig02", {"omega": 0.3}], ["lost_letters", {}]]} True True'] * 2,
+        '{"behind": [["fig02", {"omega": 0.3}]]} True True iVBO',
+        *['{"behind": [["fig02", {"omega": 0.3}], ["lost_letters", {}]]} True True iVBO'] * 2,
     ]
 
 
@@ -53,7 +53,7 @@ def executed(parameters):
     notebook.cells.insert(place + 1, injected)
     for cell in notebook.cells:
         if "figure" in cell.metadata.get("mystnb", {}):
-            data = {"image/svg+xml": SVG, "text/csv": "# c\npanel,x\n1,2\n"}
+            data = {"image/svg+xml": SVG, "image/png": "iVBO", "text/csv": "# c\npanel,x\n1,2\n"}
             behind_it = {"image/svg+xml": {"behind": [["fig15", {}]]}}
             cell.outputs = [new_output("display_data", data, metadata=behind_it)]
     return notebook, text
@@ -63,7 +63,7 @@ def executed(parameters):
 def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
     monkeypatch.setattr(behind, "environment", lambda: environment() | {"commit": commit})
     behind.write_figures(*executed({"profile": "paper"}), tmp_path)
-    assert [len([*tmp_path.glob(f"*.{kind}")]) for kind in ("svg", "csv", "json", "py")] == [3, 3, 3, 1]
+    assert [len([*tmp_path.glob(f"*.{kind}")]) for kind in ("svg", "png", "csv", "json", "py")] == [3, 3, 3, 3, 1]
     about = json.loads((tmp_path / "fig-15.json").read_text(encoding="utf-8"))
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest

@@ -29,13 +29,14 @@ from attention_book.command_line.execution import with_ids
 from attention_book.command_line.parameters import marked, notebook_of
 from attention_book.experiments import GRIDS, grid, results
 from attention_book.render.drawn import READOUT
+from attention_book.render.style import PNG
 from attention_book.render.wide import WIDE
 from attention_book.store import parquet
 from attention_phases.records import canonical
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
-DRAWN = (WIDE, READOUT)  # which say what the picture and the CSV say
+DRAWN = (WIDE, READOUT, PNG)  # which say what the picture and the CSV say
 ROWS = 12  # of a figure's data that are kept, at most: every second one, every third one, ...
 DIGITS = 6  # of a number in a figure's data
 SHARE = 0.01  # of a number that trainings gave, if it has no error; instruction sets changed a millionth

@@ -51,14 +51,15 @@ TEST_ERROR = r"test error $\epsilon_g$"
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 VALUES = "values"  # a drawing names points so whose colours show values: gid=f"{VALUES}_{number}"
 SVG, BEHIND = "image/svg+xml", "behind"  # of an output that shows a figure, and in its metadata
+PNG, DOTS = "image/png", 200  # beside it, to take away; dots of an inch
 styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
 def use_book_output():
     """Draw in the book's style, and in a notebook show figures as vector graphics: one picture, the same bytes.
 
-    Each comes with its data as CSV, what it shows where a reader points, its shape for wide screens, and in its
-    metadata the experiments that were read before it.
+    Each comes with its data as CSV, what it shows where a reader points, its shape for wide screens, as PNG, and in
+    its metadata the experiments that were read before it.
     """
     from IPython import get_ipython
 
@@ -71,6 +72,7 @@ def use_book_output():
 def _show_in(shell):
     """Let a notebook's shell show figures as the book needs them."""
     from IPython.core.formatters import BaseFormatter
+    from IPython.core.pylabtools import print_figure
 
     from ..experiments import results
 
@@ -84,6 +86,7 @@ def _show_in(shell):
         "text/csv": lambda figure: csv_of(figure, NAMED) or None,
         READOUT: lambda figure: readout_of(figure, NAMED),
         WIDE: wide_svg,
+        PNG: lambda figure: print_figure(figure, "png", dpi=DOTS, base64=True),
     }
     for kind, write in kinds.items():
         new = BaseFormatter(format_type=kind, print_method="_repr_of_book_")  # which no object has
