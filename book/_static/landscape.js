@@ -121,10 +121,22 @@
     });
   }
 
+  /** Train where surfaces are missing: first where the slider is, then beside it. */
+  function train() {
+    const away = alpha => Math.abs(alpha - job.alphas[slider.value]);
+    const alphas = job.alphas.filter(alpha => surfaces.get(alpha).length < job.seeds.length);
+    for (const alpha of alphas) surfaces.set(alpha, []);
+    compute("planes", {...job, alphas: alphas.toSorted((a, b) => away(a) - away(b)), shares}, surface => {
+      if (surface) surfaces.get(surface.alpha).push(surface);
+      if (surface?.alpha === job.alphas[slider.value]) show();
+    });
+  }
+
   slider.max = job.alphas.length - 1;
   slider.value = job.alphas.indexOf(1);
   mark.style.setProperty("--share", (critical - job.alphas[0]) / (job.alphas.at(-1) - job.alphas[0]));
   slider.addEventListener("input", () => { [paths, ended] = [[], false]; roll(); show(); });
+  slider.addEventListener("change", () => { if (!shown().length) train(); });
   plane.addEventListener("click", event => {
     if (!shown().length) return;
     const box = plane.getBoundingClientRect(), [p, s] = together(shown()).minima;
@@ -135,9 +147,5 @@
   root.querySelector("button").addEventListener("click", () => shown().length && start(0.5, 0.5));
   new ResizeObserver(show).observe(root);
   root.hidden = false;
-  const near = job.alphas.toSorted((a, b) => Math.abs(a - 1) - Math.abs(b - 1));  // first what is shown first
-  compute("planes", {...job, alphas: near, shares}, surface => {
-    if (surface) surfaces.get(surface.alpha).push(surface);
-    if (surface?.alpha === job.alphas[slider.value]) show();
-  });
+  train();
 })(document.querySelector(".landscape"));
