@@ -17,7 +17,7 @@ from conftest import only_object
 from attention_book import experiments
 from attention_book.command_line import commands, printing
 from attention_book.command_line import main as cli
-from attention_book.experiments import cells, results, verification
+from attention_book.experiments import cells, results, tolerances, verification
 from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
@@ -512,7 +512,7 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     assert checked == {"cells": 3, "mismatches": [], "other_minima": [], "elsewhere": none}
     assert answer("verify", "--sample", 2)["cells"] == 2
     right = load(stored)["theta"].iloc[0]
-    allowed = cells.STUDENTS["theta"][1]
+    allowed = tolerances.STUDENTS["theta"][1]
     alter(stored, "theta", lambda value: value + 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
     alter(stored, "theta", lambda value: value + 2 * allowed)

@@ -15,7 +15,9 @@ import reference
 import torch
 
 from attention_book.experiments import GRIDS, convergence, counting, grid
-from attention_book.experiments.cells import COUNTING, CountingCell, work
+from attention_book.experiments.cells import CountingCell
+from attention_book.experiments.kinds import work
+from attention_book.experiments.tolerances import COUNTING
 from attention_book.experiments.verification import agree, check_cell, recompute
 from attention_book.paths import DATA
 from attention_book.store import provenance

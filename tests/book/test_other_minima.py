@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from attention_book.experiments import cells, grid, simulation, verification
+from attention_book.experiments import grid, kinds, simulation, verification
 from attention_book.experiments.cells import StudentCell
 from attention_book.store.parquet import export
 from attention_book.store.provenance import ORIGIN
@@ -88,7 +88,7 @@ def test_a_student_found_again_has_the_same_losses(stored, name):
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
     """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
     valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional
-    rows = cells.work(valley)
+    rows = kinds.work(valley)
     assert rows[1]["minimum"] != rows[0]["minimum"]
     swapped = [dict(row) for row in rows]
     for name in ("train_loss", "q", "m", "theta"):

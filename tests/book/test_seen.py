@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 import reference
+from seen import text_of
 
 from attention_book.render import style
-from attention_book.render.seen import text_of
 from attention_book.render.slices_and_maps import CURVES, draw_maps
 from attention_phases.measured import Measured
 
@@ -81,7 +81,7 @@ def test_all_that_is_drawn_is_said(draw):
     with mpl.rc_context(style.STYLE):
         figure = draw()
         figure.canvas.draw()
-        lines = text_of(figure, style.NAMED).splitlines()
+        lines = text_of(figure).splitlines()
         plt.close(figure)
     pairs = zip_longest(SEEN[draw].replace("\\\n", "").split("\n")[1:-1], lines, fillvalue="")
     assert [now for before, now in pairs if not reference.agree(before, now)] == []

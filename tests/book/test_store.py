@@ -22,7 +22,7 @@ import pytest
 from toy_sweep import Cell, grid, table, work
 
 from attention_book import experiments, paths
-from attention_book.experiments import GRIDS, cells, results
+from attention_book.experiments import GRIDS, kinds, results
 from attention_book.experiments.cells import StudentCell
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import export, items, load
@@ -96,7 +96,7 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
     for cell in experiments.grid(name, "smoke"):
         assert restore(type(cell), canonical(cell)) == cell
         kind = cell.kind
-        assert all(callable(cells.function(name)) for name in (kind.worker, kind.beginning, kind.runs) if name)
+        assert all(callable(kinds.function(name)) for name in (kind.worker, kind.beginning, kind.runs) if name)
 
 
 def test_equal_cells_have_one_key_and_different_cells_different_ones():

@@ -19,7 +19,7 @@ from toy_sweep import Cell, grid, table, work, worker_settings
 
 from attention_book import experiments
 from attention_book.experiments import verification
-from attention_book.experiments.cells import work as train
+from attention_book.experiments.kinds import work as train
 from attention_book.store import sweep as store_sweep
 from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key

@@ -20,7 +20,8 @@ from attention_book.analysis.thresholds import (
     with_one_step,
 )
 from attention_book.experiments import GRIDS, grid
-from attention_book.experiments.cells import ROWS, LineCell, OneStepThresholdsCell, RuleCell
+from attention_book.experiments.cells import LineCell, OneStepThresholdsCell, RuleCell
+from attention_book.experiments.theory_lines import ROWS
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
 from attention_phases import BadInput

@@ -15,7 +15,8 @@ from attention_book.analysis.architectures import (
     teacher_lengths,
     threshold_moves,
 )
-from attention_book.experiments.cells import ArchitectureCell, work
+from attention_book.experiments.cells import ArchitectureCell
+from attention_book.experiments.kinds import work
 from attention_book.experiments.variant_grids import COMPARED, COMPARED_ALPHA
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured

@@ -11,15 +11,14 @@ eyes, and has the tag `trains`, is compared within its errors.
 
 import json
 import math
-import os
 import re
-import subprocess
 import sys
 from hashlib import sha256
 from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
@@ -88,13 +87,10 @@ def compute_missing():
             parquet.write(table, kept)
 
 
-def write(executed):
-    """Keep what executed notebooks (paths) say as their references."""
-    for path in executed:
-        code = [cell for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"]
-        cells = [lines_of(cell.outputs) for cell in code]
-        text = json.dumps(cells, indent=0, ensure_ascii=False) + "\n"
-        (FOLDER / f"{path.stem}.json").write_text(text, encoding="utf-8")
+def write(name, cells):
+    """Keep what a notebook says, from the outputs of its code cells, as its reference; without any, as a new one."""
+    text = json.dumps([lines_of(outputs) for outputs in cells], indent=0, ensure_ascii=False) + "\n"
+    (FOLDER / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 def prepared(text, values, path):
@@ -180,15 +176,15 @@ def _last_digit(number):
 
 
 def main(names):
-    """Compute what is missing in `RESULTS`, execute the notebooks, all or some, and keep what they say."""
+    """Compute what is missing in `RESULTS`, and keep what the notebooks, all or some, say when nbval executes them."""
     compute_missing()
-    os.environ[results.STORED] = str(RESULTS)
-    program = [sys.executable, paths.ROOT / "book" / "execute.py", *names, "--profile", "smoke", "--keep"]
-    failed = subprocess.run(program, check=False).returncode
-    if not failed:
-        texts = [path.stem for path in paths.NOTEBOOKS.glob("*.md")]
-        write([execution.KEPT / "smoke" / f"{name}.ipynb" for name in names or texts])
-    return failed
+    paths_of = [FOLDER / f"{name}.json" for name in names or [path.stem for path in paths.NOTEBOOKS.glob("*.md")]]
+    for path in paths_of:
+        if not path.exists():
+            write(path.stem, [])
+    side_by_side = ["-n", "2", "--dist", "loadfile"]
+    options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", *side_by_side]
+    return pytest.main([*options, "--keep-references", *map(str, paths_of)])
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 import torch
 
-from attention_book.experiments.cells import StudentCell, work
+from attention_book.experiments.cells import StudentCell
+from attention_book.experiments.kinds import work
 from attention_phases import Architecture, BadInput, Task, data_set, measure
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens

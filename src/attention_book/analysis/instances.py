@@ -10,7 +10,7 @@ import pandas as pd
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.theory.branches import MINIMA
 
-from ..experiments.cells import CONTROLS
+from ..experiments.tolerances import CONTROLS
 
 POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: forms of the change with d that means of few d do not tell apart
 Z = 1.96  # standard errors to either side that leave out 5 %

@@ -10,10 +10,10 @@ from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.thresholds import falls
 
-from ..experiments.cells import ROWS, LineCell
+from ..experiments.cells import LineCell
 from ..experiments.results import read
 from ..experiments.theory_grids import LINE
-from ..experiments.theory_lines import standard_line
+from ..experiments.theory_lines import ROWS, standard_line
 from ..store.parquet import column_value
 from .instances import GAPS, difference_in_errors, frame_of
 
@@ -48,7 +48,7 @@ def _line(stored, omega, size):
 
 
 def rows_of(lines, what):
-    """The rows of theory that are about `what`, one of `cells.ROWS`: a name that none can have is no empty frame."""
+    """The rows of theory about `what`, one of `theory_lines.ROWS`: a name that none can have is an error."""
     return lines[lines["what"] == check_choice("row of theory", what, ROWS)]
 
 

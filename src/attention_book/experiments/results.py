@@ -20,8 +20,8 @@ from ..store import provenance
 from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
 from . import grid
-from .cells import work
 from .grids import own_cells
+from .kinds import work
 
 STORED = "ATTENTION_PHASES_STORED"  # environment variable: a folder that has the results of reduced size, for tests
 BY_DEFAULT = {field.name: field.default for kind in (Task, Architecture) for field in fields(kind)}

@@ -20,7 +20,7 @@ from attention_phases.training import trials
 from attention_phases.training.optimizers import gradient_descent, start_weights
 from attention_phases.training.recovery import recover
 
-from .cells import CONTROLS, SLIPS
+from .tolerances import CONTROLS
 
 # Sizes of the two students with fixed weights: near those of the trained ones, theta/sigma^2 and m, at alpha_c.
 ALIGNED_SIZE, ENCODED_SIZE = 0.4, 0.22
@@ -35,16 +35,16 @@ def train_students(cell, displaced=0.0):
     ``sigma^2 tr(q)``, and m and theta are norms over the columns; the overlaps themselves follow without sigma^2, as
     q_11, q_12, m_1 and so on.
 
-    cell: a `StudentCell` or an `ArchitectureCell`.
+    cell: a `StudentCell`, or one of its kind.
     displaced: relative displacement of every weight of the starts; the data stay the same.
     """
-    return _train_on(cell, *_sample(cell), displaced=displaced)
-
-
-def train_beside_positions(cell, displaced=0.0):
-    """The rows of `train_students`, for students that add omega A themselves to (1 - omega) S."""
-    data, rng = _sample(cell)
-    return _train_on(cell, beside_positions(cell.task, data), rng, displaced=displaced, given=cell.task.omega)
+    rng = cell.rng()
+    data = trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture)
+    if "given" in cell.settings:
+        data = beside_positions(cell.task, data)
+    setting = cell.optimizer, cell.architecture
+    rows = trials.train_on(cell.task, data, cell.starts, rng, *setting, displaced=displaced, **cell.settings)
+    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
 
 
 def beside_positions(task, data):
@@ -57,34 +57,10 @@ def beside_positions(task, data):
     return replace(data, stiffness=share**2 * data.stiffness, targets=(data.targets - known) / share)
 
 
-def train_and_test(cell, displaced=0.0):
-    """The rows of `train_students`, with the errors on the task that the cell tests."""
-    tested = replace(cell.task, **dict(cell.tested))
-    return _train_on(cell, *_sample(cell), displaced=displaced, tested=tested)
-
-
-def train_with_slip(cell):
-    """The rows of `train_students`, by gradient descent with other settings than published."""
-    return _train_on(cell, *_sample(cell), **SLIPS[cell.slip])
-
-
 def train_controlled(cell):
     """The rows of `train_students`, each with the `controls` of its data."""
-    data, rng = _sample(cell)
-    known = controls(cell.task, data)
-    return [{**row, **known} for row in _train_on(cell, data, rng)]
-
-
-def _sample(cell):
-    """The training set of a cell, and the generator that has drawn it."""
-    rng = cell.rng()
-    return trials.sample(cell.task, cell.alpha, cell.d, rng, cell.architecture), rng
-
-
-def _train_on(cell, data, rng, **options):
-    """The rows of `train_students` on the training set from `_sample`; options of `trials.train_on`."""
-    rows = trials.train_on(cell.task, data, cell.starts, rng, cell.optimizer, architecture=cell.architecture, **options)
-    return [{name: row[name] for name in row if name != "converged"} for row in rows]  # as stored tables have them
+    known = controls(cell.task, trials.sample(cell.task, cell.alpha, cell.d, cell.rng()))
+    return [{**row, **known} for row in train_students(cell)]
 
 
 def controls(task, data):

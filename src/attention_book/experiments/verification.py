@@ -22,7 +22,7 @@ from ..store.parquet import column_value, load
 from ..store.provenance import check_rows, restore
 from ..store.sweep import one_line, progress
 from . import GRIDS, grid
-from .cells import function, work
+from .kinds import function, work
 from .minima import descend, search
 
 # Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
 from .drawn import READOUT, csv_of, readout_of
-from .seen import text_of
 from .wide import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
@@ -81,7 +80,6 @@ def _show_in(shell):
     formatters = shell.display_formatter.formatters
     draw = formatters[SVG].for_type(Figure)
     formatters[SVG].for_type(Figure, lambda figure: (draw(figure), {BEHIND: [*results.READ]}))
-    formatters["text/plain"].for_type(Figure, lambda figure, text, cycle: text.text(text_of(figure, NAMED)))
     kinds = {
         "text/csv": lambda figure: csv_of(figure, NAMED) or None,
         READOUT: lambda figure: readout_of(figure, NAMED),

@@ -1,6 +1,7 @@
 """What a reader sees of a figure, in words and numbers: the text that stands for it, which references compare.
 
-Its data, `drawn`, say what is shown to scale. This says of everything in the picture how it looks and where it is.
+Its data, `render.drawn`, say what is shown to scale. This says of everything in the picture how it looks and where it
+is. An extension of IPython: in the kernels that compare and write references a figure's plain text is this.
 """
 
 from itertools import groupby
@@ -12,6 +13,7 @@ from matplotlib.axis import Axis
 from matplotlib.collections import Collection, LineCollection, PathCollection, PolyCollection, QuadMesh
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.contour import ContourSet
+from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
@@ -20,62 +22,67 @@ from matplotlib.path import Path
 from matplotlib.spines import Spine
 from matplotlib.text import Text
 
-from .drawn import UNNAMED
+from attention_book.render.drawn import UNNAMED
+from attention_book.render.style import NAMED
 
 AT_MOST = 9  # of things that look alike, of which more are told in part: every second, every third, ...
 DIGITS = 5  # of numbers, relative to the width of their axis
 KINDS = {PolyCollection: "band", LineCollection: "bars", PathCollection: "marks", QuadMesh: "cells", Rectangle: "box"}
+NAMES = {"#ffffff": "white", "#000000": "black"} | NAMED  # of colours
 SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
 
 
-def text_of(figure, names=None):
+def load_ipython_extension(shell):
+    """Let the figures of a notebook say what is seen of them."""
+    formatter = shell.display_formatter.formatters["text/plain"]
+    formatter.for_type(Figure, lambda figure, text, cycle: text.text(text_of(figure)))
+
+
+def text_of(figure):
     """All that is in a drawn figure, in lines: of each panel its axes, then its parts from the back to the front.
 
     A line says of parts how they look, then where each is: series their range in x and y, words and legends their lower
     left corner in shares of the panel. Of a map it gives the colours of some values.
-
-    names: what a colour stands for, by its hexadecimal code.
     """
-    names = {"#ffffff": "white", "#000000": "black"} | (names or {})
     lines = []
     for number, axes in enumerate(filter(Axes.get_visible, figure.findobj(Axes)), 1):
         bar = hasattr(axes, "_colorbar")  # whose colours are told with the map
-        told = [_axis(axis, names) for axis in (axes.xaxis, axes.yaxis)]
-        lines += [f"{'colour bar' if bar else 'panel'} {number}", *told, *([] if bar else _parts(axes, names))]
-    return "\n".join([*lines, *_parts(figure, names)])
+        told = [_axis(axis) for axis in (axes.xaxis, axes.yaxis)]
+        lines += [f"{'colour bar' if bar else 'panel'} {number}", *told, *([] if bar else _parts(axes))]
+    return "\n".join([*lines, *_parts(figure)])
 
 
-def _parts(owner, names):
+def _parts(owner):
     """Lines on what is in a panel, or in a figure beside its panels; neighbours of one look share a line."""
     parts = [part for part in owner.get_children() if part.get_visible() and part is not owner.patch]
-    told = [_told(part, owner, names) for part in sorted(parts, key=lambda part: part.get_zorder())]
+    told = [_told(part, owner) for part in sorted(parts, key=lambda part: part.get_zorder())]
     for look, places in groupby(filter(None, told), key=lambda one: one[0]):
         some = [place for _, place in places]
         count = f"{len(some)} times " if len(some) > 1 else ""
         yield f"{count}{look}: {'; '.join(some[:: 1 + (len(some) - 1) // AT_MOST])}"
 
 
-def _told(part, owner, names):
+def _told(part, owner):
     """(look, place) of a part; None of what is told elsewhere, or says nothing."""
     if isinstance(part, Legend):
-        return f"legend at {_corner(part, owner)}", ", ".join(_entries(part, names))
+        return f"legend at {_corner(part, owner)}", ", ".join(_entries(part))
     if isinstance(part, Text):
-        return part.get_text() and (_look(part, names), f"{_quoted(part)} {_corner(part, owner)}")
+        return part.get_text() and (_look(part), f"{_quoted(part)} {_corner(part, owner)}")
     if isinstance(part, (Axes, Axis, Spine)):
         return None
     if not isinstance(part, (AxesImage, Collection, Line2D, Patch)):
         return type(part).__name__, "somewhere"
     label = part.get_label()
     name = f'"{label.removeprefix("_")}" ' if label and not UNNAMED.match(label) else ""
-    look = _look(part, names)
+    look = _look(part)
     return look and (look, name + _extent(part, owner))
 
 
-def _look(part, names):
+def _look(part):
     """What kind of thing it is, with its colours."""
     if isinstance(part, Text):
         weight = f"{part.get_fontweight()} " * (part.get_fontweight() != "normal")
-        return f"{weight}words {_colour(part.get_color(), names)}"
+        return f"{weight}words {_colour(part.get_color())}"
     if isinstance(part, Line2D):
         line, marker, words = part.get_linestyle(), part.get_marker(), []
         if line != "None":
@@ -83,15 +90,15 @@ def _look(part, names):
         if marker not in ("None", "none", "", None):
             words.append(f"points {marker} {part.get_markersize():.1f}")
             if part.get_markerfacecolor() != part.get_color():
-                words.append(f"in {_colour(part.get_markerfacecolor(), names)}")
-        return " ".join([*words, _colour(part.get_color(), names, part.get_alpha())]) if words else ""
+                words.append(f"in {_colour(part.get_markerfacecolor())}")
+        return " ".join([*words, _colour(part.get_color(), part.get_alpha())]) if words else ""
     kind = next((name for kind, name in KINDS.items() if isinstance(part, kind)), type(part).__name__)
     if isinstance(part, PathCollection):
         kind = f"{kind} of {len(part.get_paths()[0])} corners and size {part.get_sizes().mean():.1f}"
     if isinstance(part, (Collection, AxesImage)) and part.get_array() is not None:
-        return f"{kind} of {_scale(part, names)}{_hatched(part)}"
+        return f"{kind} of {_scale(part)}{_hatched(part)}"
     if isinstance(part, (Collection, Patch)):
-        sides = [_colours(getattr(part, f"get_{side}color")(), names) for side in ("face", "edge")]
+        sides = [_colours(getattr(part, f"get_{side}color")()) for side in ("face", "edge")]
         return f"{kind} {' in '.join(dict.fromkeys(filter(None, sides)))}{_hatched(part)}"
     return kind
 
@@ -101,30 +108,30 @@ def _hatched(part):
     return f" hatched {', '.join(map(str, hatches))}" if any(hatches) else ""
 
 
-def _scale(mapped, names):
+def _scale(mapped):
     """Colours of values over their scale, and of none."""
     values = [float(mapped.norm.inverse(share)) for share in SHADES]
     step = values[-1] - values[0]
-    shades = [f"{_number(value, step)} {_colour(mapped.to_rgba(value), names)}" for value in values]
-    low, high, none = (_colour(mapped.to_rgba(value), names) for value in (values[0] - step, values[-1] + step, np.nan))
+    shades = [f"{_number(value, step)} {_colour(mapped.to_rgba(value))}" for value in values]
+    low, high, none = (_colour(mapped.to_rgba(value)) for value in (values[0] - step, values[-1] + step, np.nan))
     return f"{', '.join(shades)}, below {low}, above {high}, without a value {none or 'clear'}"
 
 
-def _colours(colours, names):
+def _colours(colours):
     """One colour or several, each once for neighbours that share it."""
-    runs = [name for name, _ in groupby(_colour(colour, names) for colour in np.atleast_2d(colours))]
+    runs = [name for name, _ in groupby(_colour(colour) for colour in np.atleast_2d(colours))]
     return ", ".join(filter(None, runs[:AT_MOST]))
 
 
-def _colour(colour, names, alpha=None):
+def _colour(colour, alpha=None):
     """Its name or code, and how opaque it is, if not wholly; empty of none."""
     *_, opaque = to_rgba(colour, alpha)
     code = to_hex(colour)
-    name = names.get(code, code)
+    name = NAMES.get(code, code)
     return name if opaque == 1 else f"{name} {opaque:.2f}" if opaque else ""
 
 
-def _entries(legend, names):
+def _entries(legend):
     """Of each entry its words and the looks of what stands before them."""
     looks = []
     for part in legend.findobj(lambda part: isinstance(part, (Line2D, Patch, Collection, Text)) and part.get_visible()):
@@ -132,10 +139,10 @@ def _entries(legend, names):
             yield f"{_quoted(part)} {' and '.join(filter(None, looks))}".strip()
             looks = []
         elif part is not legend.legendPatch and not isinstance(part, Text):
-            looks.append(_look(part, names))
+            looks.append(_look(part))
 
 
-def _axis(axis, names):
+def _axis(axis):
     """Limits, the words at its ticks, and its label."""
     low, high = axis.get_view_interval()
     kind = axis.get_scale()
@@ -146,7 +153,7 @@ def _axis(axis, names):
         words = [text for tick in shown for text in (tick.label1, tick.label2) if text.get_visible()]
         told += [" ".join(text.get_text() for text in words), axis.get_offset_text().get_text() if words else ""]
         label = axis.get_label()
-        told += [label.get_text() and f"{_look(label, names)} {_quoted(label)}"]
+        told += [label.get_text() and f"{_look(label)} {_quoted(label)}"]
     return "; ".join(filter(None, told)).replace(r"\mathdefault", "")
 
 
