@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections import defaultdict
 
+import kernels
 import reference
 from nbval.plugin import IPyNbCell, IPyNbFile
 
@@ -19,6 +20,7 @@ from attention_book.paths import NOTEBOOKS
 os.environ[STORED] = str(reference.RESULTS)
 SETTINGS = tempfile.TemporaryDirectory(prefix="ipython-")
 os.environ["IPYTHONDIR"] = SETTINGS.name
+if not os.environ.get("PLAINK"): kernels.use()
 
 
 def pytest_collect_file(file_path, parent):
