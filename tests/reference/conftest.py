@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
+import kernels
 import reference
 from nbval.plugin import IPyNbCell, IPyNbFile
 
@@ -23,6 +24,7 @@ os.environ["IPYTHONDIR"], os.environ["PYTHONPATH"] = SETTINGS.name, str(Path(ref
 config = Path(SETTINGS.name, "profile_default", "ipython_kernel_config.py")
 config.parent.mkdir()
 config.write_text('c.InteractiveShellApp.extensions = ["seen"]\n', encoding="utf-8")
+kernels.use()
 
 
 def pytest_addoption(parser):

@@ -4,13 +4,19 @@ Per sentence the risk depends on Q only through the two fields h, so the Hessian
 second derivatives of the sentence's loss by its fields.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import eigsh
 from scipy.special import expit
-from torch import Tensor
 
-from .two_tokens import Dataset
+if TYPE_CHECKING:  # with torch, slow to load, which theory does without
+    from torch import Tensor
+
+    from .two_tokens import Dataset
 
 SOFT_COUNT = 8  # directions of the smallest curvature that are compared with the teacher
 BASIS = 60  # vectors that Lanczos' method keeps: at the edge of a spectrum few converge slowly

@@ -1,0 +1,61 @@
+"""Kernels forked from a process that has imported what notebooks import, which else each of them does for seconds."""
+
+import os
+import sys
+from importlib.metadata import EntryPoint
+from multiprocessing import get_context
+
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+from attention_book import NAMES
+
+SERVER = get_context("forkserver")
+SERVER.set_forkserver_preload(
+    ["ipykernel.kernelapp", "matplotlib_inline.backend_inline", "myst_nb", "scipy.stats", "attention_phases.training"]
+    + [f"attention_book.{name}" for name in ("render.style", *NAMES)]
+)
+
+
+def serve(arguments, folder, environment):
+    """Be a kernel, which ends with the process that it was forked from."""
+    from ipykernel.kernelapp import IPKernelApp
+
+    os.chdir(folder)
+    os.environ |= environment
+    IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])
+
+
+class Kernel(SERVER.Process):
+    """A process with the methods that jupyter_client calls, those of `subprocess.Popen`."""
+
+    stdin = stdout = stderr = None
+
+    def poll(self):
+        return self.exitcode
+
+    def wait(self):
+        self.join()
+        return self.exitcode
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+
+class Forked(LocalProvisioner):
+    """Starts such kernels: what follows the name of the program are a kernel's own arguments."""
+
+    async def launch_kernel(self, cmd, cwd, env, **_):
+        arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
+        self.process = Kernel(target=serve, args=(arguments, cwd, env))
+        self.process.start()
+        self.pid, self.cwd = self.process.pid, cwd
+        return self.connection_info
+
+
+def use():
+    """Let jupyter_client start its kernels so in this process, on Linux: elsewhere libraries may not bear a fork."""
+    if sys.platform == "linux":
+        name = "forked"
+        factory = KernelProvisionerFactory.instance()
+        factory.provisioners[name] = EntryPoint(name, f"{__name__}:{Forked.__name__}", factory.GROUP_NAME)
+        factory.default_provisioner_name = name
