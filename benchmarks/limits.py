@@ -18,6 +18,7 @@ from attention_phases.theory.solver import ENDED, UNSETTLED
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 TASKS = {
+    "the published task": {},
     **{f"λ = {lam}": {"lam": float(lam)} for lam in ("0.000001", "0.0001", "1", "10")},
     **{f"σ = {sigma:g}": {"sigma": sigma} for sigma in (0.05, 0.2, 1.0, 3.0)},
     **{f"ω = {omega:g}": {"omega": omega} for omega in (0.0, 1.0)},

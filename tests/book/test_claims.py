@@ -144,9 +144,9 @@ def recovered_off():
     return (rows["squared_cosine"] - rows["optimal"]) / rows["squared_cosine_error"]
 
 
-def optimal_is_behind():
-    """Squared cosine of the student of the right form minus the paper's, by alpha, where theory has both minima."""
-    papers, given = (stored("optimal", name)["semantic"]["squared_cosine"] for name in ("papers", "given"))
+def right_form_minus_papers(column="squared_cosine"):
+    """A column of the student of the right form minus the paper's, by alpha, where theory has both minima."""
+    papers, given = (stored("optimal", name)["semantic"][column] for name in ("papers", "given"))
     given = given.loc[papers.index.min() :]
     return given - np.interp(given.index, papers.index, papers)
 
@@ -478,8 +478,10 @@ CLAIMS = {
             and (cosines_off()["errors"].loc[0.6] > 3).sum() == 4
             and len(cosines_off().loc[0.6]) == 5
         ),
-        r"At the usual penalty this student is the worse one beyond $\alpha\approx1$": lambda: (
-            (optimal_is_behind().loc[:1.01] > 0).all() and (optimal_is_behind().loc[1.05:] < 0).all()
+        r"than those of the paper's student beyond $\alpha\approx1$, though it predicts better": lambda: (
+            (right_form_minus_papers().loc[:1.01] > 0).all()
+            and (right_form_minus_papers().loc[1.05:] < 0).all()
+            and right_form_minus_papers("test_mse").max() < 0
         ),
         r"The right-hand side grows with $q$ for $L=2$ to 5": lambda: all(
             (np.diff([right_hand_side(q, tokens) for q in np.linspace(0.01, 0.99, 60)]) > 0).all()
@@ -552,7 +554,7 @@ CLAIMS = {
         r"at the transition at $\omega = 0.3$, $\alpha = 1.25$, one or two": lambda: (
             semantic_at_the_transition() == (1, 2)
         ),
-        r"searches in $d = 250$ and 500 find lower ones": lambda: (gained_by_hops().loc[[250, 500]] > 0).all(),
+        r"searches in $d = 250$, 500 and 1000 find lower ones": lambda: (gained_by_hops() > 0).all(),
     },
     "fig04_histogram": {r"70 % to train, 30 % to test": lambda: TRAIN_SHARE == 0.7},
     "fig10_correlated": {
@@ -705,12 +707,10 @@ CLAIMS = {
             ends_of_descent()["softest"].min() > 0
         ),
         r"most random starts end positional": lambda: (random_runs()["basin"] == "positional").mean() > 0.7,
-        r"at $\alpha=4$ a third of the runs or more find the semantic minimum for $d=50$ and 100": lambda: all(
-            semantic_runs(optimizer, 50, 100).min() > 1 / 3 for optimizer in ("adam", "gd")
-        ),
-        r"most for $d=100$, and by Adam also for 200": lambda: (
-            min(semantic_runs(optimizer, 100).item() for optimizer in ("adam", "gd")) > 0.5
-            and semantic_runs("adam", 200).item() > 1 / 3
+        r"or more find the semantic minimum for $d=50$ and, by Adam, 200, and most for $d=100$": lambda: (
+            semantic_runs("adam", 50, 200).min() > 1 / 3
+            and semantic_runs("gd", 50).item() > 1 / 3
+            and min(semantic_runs(optimizer, 100).item() for optimizer in ("adam", "gd")) > 0.5
         ),
         r"for $d\ge500$ up to $\alpha=4$, for $d=100$ up to $\alpha=3$": lambda: (
             positional_share("d >= 500 or d == 100 and alpha <= 3", "fraction").min() > 0.5
@@ -765,7 +765,7 @@ CLAIMS = {
         r"one to three of four near $\alpha_c$": lambda: set(settled_near_the_transition()) == {1, 2, 3},
     },
     "structured_tokens": {
-        r"Below a flatness of about 0.7 there is no jump": lambda: (
+        r"Below a flatness of about 0.75 it is found without a jump": lambda: (
             (jumps := stored("structured_tokens", "evenly")["critical"].notna()).loc[:0.75].all()
             and not jumps.loc[0.72:].any()
             and len(jumps) == 11
