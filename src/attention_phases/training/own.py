@@ -14,6 +14,7 @@ from ..model import two_tokens
 from ..model.sentences import draw, labels, positional_encoding
 from ..records import record_of, seed_sequence
 from ..task import Task
+from .optimizers import with_l1
 from .trials import of_weights
 
 if TYPE_CHECKING:
@@ -34,23 +35,22 @@ class Labelled(two_tokens.Dataset):
         The training loss is R/d. Autograd takes its gradient, which is the compiled one of `two_tokens.risk`, but no
         second derivative.
         """
-        rows = _rows(self, weights)
-        values = _Risk.apply(rows, self) + self.task.l1 * rows.abs().sum(1, dtype=torch.float64)
-        return values.reshape(np.shape(weights)[:-1])
+        return _Risk.apply(_tensor(self, weights), self)  # pyright: ignore[reportReturnType]
 
 
 class _Risk(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, rows: Tensor, data: Labelled) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
-        values, gradient = two_tokens.risk(data, rows.detach().contiguous(), data.task.lam)
-        ctx.save_for_backward(gradient)
-        return values
+    def forward(ctx: Any, weights: Tensor, data: Labelled) -> Tensor:  # pyright: ignore
+        task, rows = data.task, weights.detach().reshape(-1, data.d).to(data.inputs).contiguous()
+        values, gradient = with_l1(two_tokens.risk, task.l1)(data, rows, task.lam)
+        ctx.save_for_backward(gradient.reshape(weights.shape).to(weights))
+        return values.reshape(weights.shape[:-1])
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, of_values: Tensor) -> tuple:  # pyright: ignore[reportIncompatibleMethodOverride]
         (gradient,) = ctx.saved_tensors
-        return of_values.to(gradient)[:, None] * gradient, None
+        return gradient * of_values[..., None].to(gradient.dtype), None
 
 
 def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
@@ -99,13 +99,13 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     if task != data.task:
         raise BadInput("task", task, f"the task of the data, {data.task}")
     with torch.no_grad():
-        rows = _rows(data, weights).detach()
+        rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
         losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
     return pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
 
 
-def _rows(data: two_tokens.Dataset, weights: Any) -> Tensor:
-    """Weights (d,) or (k, d) as a tensor (k, d) like the data."""
+def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
+    """Weights (d,) or (k, d) as a tensor."""
     try:
         weights = torch.as_tensor(weights)
     except (TypeError, ValueError, RuntimeError):
@@ -114,4 +114,4 @@ def _rows(data: two_tokens.Dataset, weights: Any) -> Tensor:
         raise BadInput(
             "shape of weights", tuple(weights.shape), f"({data.d},) or (k, {data.d}), a row for each student"
         )
-    return weights.reshape(-1, data.d).to(data.inputs)
+    return weights
