@@ -6,17 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book import experiments
 from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_book.experiments.variant_grids import power_law
-from attention_book.paths import ROOT, stored_table
-from attention_book.store.parquet import load
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
-from attention_phases.records import canonical
 from attention_phases.theory import ends, linear_baseline, solve, threshold
 from attention_phases.theory.branches import follow, row_of, table_of
 from attention_phases.theory.ends import border, branch_end, stability_limit
@@ -292,26 +288,4 @@ def test_the_second_column_replaces_the_positions_where_its_loss_falls_below():
     assert 3.0 < second < 5.0
 
 
-def test_a_moved_threshold_has_its_errors_in_squares(monkeypatch):
-    symmetric, shift = SimpleNamespace(alpha=Measured(1.2, 0.03)), Measured(-0.1, 0.04)
-    moved = SimpleNamespace(symmetric=symmetric, shift=shift, reason="", solutions={"semantic": None})
-    for name in ("broken_critical", "broken_linear"):
-        monkeypatch.setattr(lines, name, lambda *_, **__: moved)
-    monkeypatch.setattr(lines, "one_step_row", lambda state: {})
-    rows = lines.broken_thresholds(cells.OneStepThresholdsCell("line", TASK, 2**6, 4))
-    assert [row["what"] for row in rows] == ["critical", "semantic", "linear", "semantic at linear"]
-    assert (rows[0]["alpha"], rows[0]["alpha_error"]) == pytest.approx((1.1, 0.05))
-
-
 # What is kept
-
-
-def test_every_experiment_is_stored():
-    stored = {path.stem for path in (ROOT / "data").glob("*.parquet")} - {"published_tables"}
-    assert stored == experiments.GRIDS.keys(), "attention-phases sweep NAME computes what is missing"
-
-
-@pytest.mark.parametrize("name", sorted(experiments.GRIDS))
-def test_a_stored_table_is_complete(name):
-    wanted = {canonical(cell) for cell in experiments.grid(name, "paper")}
-    assert wanted == set(load(stored_table(name))["cell"])

@@ -72,16 +72,6 @@ def test_squares_of_two_columns_do_not_depend_on_their_rotation():
     np.testing.assert_allclose(squares, [expected, expected])
 
 
-def test_halves_are_scored_against_each_other_as_theirs_are():
-    place = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "alpha": 1.0, "d": 1000}
-    runs = pd.DataFrame({"seed": range(6), "m": np.sqrt([1.0, 2, 3, 4, 5, 9]), "theta": 1.0, "start": "random"})
-    runs = runs.assign(**place, optimizer="gd", **dict.fromkeys(tables.LOSSES, 1.0))
-    scores = cell(PAGE, "half_scores", read=lambda *_: runs)["half_scores"]
-    ratios = [-4 / (1 / 3) ** 0.5, 4 / (7 / 3) ** 0.5]  # means 2 and 6, variances 1 and 7, twice over three
-    expected = [np.sign(x) * norm.isf(t.sf(abs(x) / 2**0.5, 2)) for x in ratios]
-    assert sorted(scores.dropna()) == pytest.approx(sorted(expected), abs=0.01)
-
-
 def test_curves_of_theory_are_compared_in_our_units():
     """Made-up curves that are the rule's, but for a test error of both tokens, signs and a V too large by a tenth."""
     curve, alphas = authors.CURVES["0.3"], [1.25, 2.0]
@@ -196,33 +186,6 @@ def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, cap
     assert answer["not_computed"] == {"rank2": 7}
     names = ["figure", "quantity", "n", "median_abs_z", "p95_abs_z", "beyond_3", "mean_z"]
     assert all(list(group) == names for group in answer["by"])
-
-
-def test_what_slips_do_by_hand():
-    """A cell of theta and one of the linear model, 24 data sets on both sides; the errors are 1/2 and 2e-5."""
-    where = {
-        "figure": "3",
-        "optimizer": "gd",
-        "start": "semantic",
-        "sigma": 0.5,
-        "omega": 1.0,
-        "d": 1000,
-        "form": "tied",
-    }
-    where |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**1.5, "instances": 24, "z": 0.5}
-    where |= {"alpha": 1.5}
-    rows = pd.DataFrame(
-        [where | {"quantity": "theta"}, where | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
-    )
-    slip = {"omega": 1.0, "alpha": 1.5, "start": "semantic", "quantity": "theta", "slip": "steps", "moved": -3.0}
-    given = {"means": {"gd": rows, "lbfgs": rows[:0]}, "slipped": pd.DataFrame([slip])}
-    names = cell(PAGE, "slips", **given)
-    shown = names["slips"].set_index("slip")["mean_z"]
-    assert shown[names["SLIPS"]["steps"]] == pytest.approx(0.5 - 3 / 0.5) and shown["none, in part of the map"] == 0.5
-    assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3 / 0.5)
-    # at omega = 1 the target is A: A (1, -1) = 0.2 (1, -1), and 0.08/2000 is two errors
-    assert shown["it reads positions too"] == pytest.approx(0.5 + 2)
-    assert names["measured_slope"] == (pytest.approx(1.25), pytest.approx(0.5))
 
 
 def test_what_optimisers_do_is_seen():
