@@ -1,4 +1,4 @@
-"""Which minimum did a run find, and how often? Where do several starts end?"""
+"""Which minimum did a run find, and how often?"""
 
 import numpy as np
 import pandas as pd
@@ -144,6 +144,3 @@ def test_runs_on_a_single_data_set_count_as_one():
     runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
     low, high = shares_of(runs).loc["semantic", ["low", "high"]]
     assert (low, high) == pytest.approx(wilson(0.5, 1))
-
-
-# Several starts, and the minima they lead to

@@ -1,4 +1,4 @@
-"""What the page on one step of breaking says, on frames computed by hand; and the shift of alpha_l."""
+"""Thresholds with one step of breaking, by hand."""
 
 from types import SimpleNamespace
 

@@ -28,7 +28,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**7, 8, alphas=ALPHAS)))
+    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**6, 8, alphas=ALPHAS)))
 
 
 # Branches
@@ -204,7 +204,7 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
-    alpha, error = threshold(TASK, kind, 2**11, 8).alpha
+    alpha, error = threshold(TASK, kind, 2**10, 8).alpha
     assert of_line["alpha"] == pytest.approx(alpha, abs=0.1 * error)  # the same scrambles
     assert of_line["alpha_error"] == pytest.approx(error, rel=0.05)
 
@@ -238,7 +238,7 @@ def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
 
 @pytest.mark.slow
 def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = standard_line(cells.LineCell("line", TASK, 2**6, 8, alphas=()))
+    rows = standard_line(cells.LineCell("line", TASK, 2**4, 8, alphas=()))
     parts = [row["what"] for row in rows]
     assert parts == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 

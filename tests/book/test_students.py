@@ -1,4 +1,4 @@
-"""Students: means and gaps over data sets, beside the published ones and theory, and of their dimension; by hand."""
+"""Students: means and gaps over data sets by hand, and the test errors of their dimension."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Crossings with control variates, loops along alpha, and the lowest of many starts."""
+"""Crossings with control variates, and the limit of large dimension."""
 
 import numpy as np
 import pandas as pd

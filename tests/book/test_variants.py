@@ -1,4 +1,4 @@
-"""Pages of the other architectures: theory against students in growing dimension, and tables by hand."""
+"""Students of other architectures in growing dimension, and their limit."""
 
 import numpy as np
 import pandas as pd
