@@ -118,14 +118,6 @@ def row(**changes):
     return pd.DataFrame([usual | changes])
 
 
-def test_scores_by_hand():
-    by_welch = norm.isf(t.sf(2**0.5, 46))  # equal errors: all degrees of freedom
-    assert tables.standard_scores(row())[0] == pytest.approx(by_welch, abs=0.005)
-    assert tables.standard_scores(row(ours=0.8))[0] == pytest.approx(-by_welch, abs=0.005)
-    alike = norm.isf(t.sf(2**0.5, 9))  # no spread of theirs: ours, of ten data sets
-    assert tables.standard_scores(row(instances=10, runs=10, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
-
-
 def test_scores_of_two_sides_of_different_size_by_welch():
     """4 data sets or runs that scatter widely and 24 that do not: each side by its own size and degrees of freedom."""
     own = {"instances": 4, "ours": 2.0, "ours_error": 0.3}
@@ -145,21 +137,6 @@ def test_scores_of_few_runs_are_normal_and_plain_ratios_are_not():
     assert kstest(tables.standard_scores(frame), "norm").pvalue > 1e-3
     ratio = (frame["ours"] - frame["published"]) / np.hypot(frame["ours_error"], frame["spread"] / 24**0.5)
     assert (ratio.abs() > 3).mean() > 1.5 * (tables.standard_scores(frame).abs() > 3).mean()
-
-
-def test_the_figures_of_cells():
-    cell = {"form": "tied", "matrix": "[[0.6,0.4],[0.4,0.6]]", "d": 1000, "sigma": 0.5, "lam": 0.01, "omega": 0.3}
-    changes = [{}, {"omega": 0.2}, {"omega": 0.7}, {"lam": 0.1}, {"matrix": "[[0.3,0.7],[0.8,0.2]]"}]
-    changes += [{"d": 87}, {"form": "rank2"}]
-    assert list(authors.figure_of(pd.DataFrame([cell | change for change in changes]))) == [
-        "2",
-        "3",
-        "8",
-        "8",
-        "9",
-        "7",
-        "14",
-    ]
 
 
 def test_the_stored_comparison():
