@@ -22,6 +22,8 @@ from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
+from attention_phases import theory
+from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
 from attention_phases.task import Task
 from attention_phases.theory import threshold
@@ -152,15 +154,19 @@ def test_the_page_of_commands_has_every_command_and_option(run):
 
 
 def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
-    size = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4)
+    def stopped(*_, **__):
+        raise ResultError("not waited for")
+
+    size, ended = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4), "not waited for\n"
+    monkeypatch.setattr(theory, "solve", stopped)
     monkeypatch.setattr(cli, "SILENCE", 1e3)
-    assert run(*size)[2] == ""
+    assert run(*size)[2] == ended
     monkeypatch.setattr(commands, "LEAST_SEARCHES", (10**6, 0))
-    assert run(*size, "--quiet")[2] == ""
+    assert run(*size, "--quiet")[2] == ended
     said = (
         r"3 tokens at 16 points in 4 scrambles take at least \d+ (minutes|hours) of one core; --quiet hides this line\n"
     )
-    assert re.fullmatch(said, run(*size)[2])
+    assert re.fullmatch(said + ended, run(*size)[2])
 
 
 # The exit code

@@ -19,10 +19,17 @@ from attention_phases.errors import BadInput
 from attention_phases.measured import Measured
 
 PAGE = "published_tables"
-CLOSE = stored(PAGE, "CLOSE")
-STORED = load(stored_table(PAGE))
-MEANS = stored(PAGE, "means")["gd"]
 CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return load(stored_table(PAGE))
+
+
+@pytest.fixture(scope="module")
+def means():
+    return stored(PAGE, "means")["gd"]
 
 
 @pytest.fixture
@@ -92,22 +99,22 @@ def test_curves_of_theory_are_compared_in_our_units():
     assert away.to_dict() == pytest.approx(expected.round(4).to_dict()) and away.abs().min() > 1e-3
 
 
-def test_most_of_the_published_theory_follows_from_its_rules():
+def test_most_of_the_published_theory_follows_from_its_rules(table):
     """What the page says of it, and what is left: alpha_c, and a factor of some files that is near one."""
-    rows = stored(PAGE, "by_quantity").set_index(["what", "quantity"])
-    assert rows["numbers"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
+    close, rows = stored(PAGE, "CLOSE"), stored(PAGE, "by_quantity").set_index(["what", "quantity"])
+    assert rows["numbers"].sum() == table["rule_away"].notna().sum() + 9 + 12 + 1
     assert (
         rows.loc[("linear model", "test_mse"), "rule_away"]
         < 1e-7
-        < CLOSE
+        < close
         < rows.loc[("linear model", "test_mse"), "many_away"]
     )
     linear, critical = (rows.loc[(kind, "alpha")] for kind in ("linear", "critical"))
     assert linear["rule_away"] < 5e-3 < 0.03 < linear["many_away"]
     assert critical["rule_away"] > 0.03 and critical["within"] == 0
-    losses = STORED[STORED["quantity"].isin(["train_loss", "test_mse"]) & STORED["step_away"].notna()]
+    losses = table[table["quantity"].isin(["train_loss", "test_mse"]) & table["step_away"].notna()]
     usual = losses["omega"].isin([0.3, 0.5]) & (losses["start"] != "symmetric")
-    assert (losses.loc[usual, "step_away"].abs() < CLOSE).mean() > 0.98
+    assert (losses.loc[usual, "step_away"].abs() < close).mean() > 0.98
     assert losses["step_away"].abs().quantile(0.95) < 5e-3
     nearer = rows.query("what.str.contains('ω = ') and not what.str.contains('0.15')")
     assert (nearer["rule_away"] < nearer["many_away"]).mean() > 0.85
@@ -139,24 +146,24 @@ def test_scores_of_few_runs_are_normal_and_plain_ratios_are_not():
     assert (ratio.abs() > 3).mean() > 1.5 * (tables.standard_scores(frame).abs() > 3).mean()
 
 
-def test_the_stored_comparison():
+def test_the_stored_comparison(table, means):
     """All of three of their four tables, agreement of each quantity, and that a slip would be seen."""
-    tied = MEANS[MEANS["form"] == "tied"]
-    assert len(tied) == 14_850 and not MEANS.duplicated([*tables.CELL, "quantity"]).any()
+    tied = means[means["form"] == "tied"]
+    assert len(tied) == 14_850 and not means.duplicated([*tables.CELL, "quantity"]).any()
     assert abs(tied["z"].std() - 1) < 0.03 and (tied["z"].abs() > 3).mean() < 2 * 2 * norm.sf(3)
-    shown = tables.summary(MEANS)
-    assert shown["numbers"].sum() == len(MEANS) and shown["p"].min() > 1e-3
-    assert tables.summary(MEANS.assign(z=MEANS["z"] + 0.3)).query("figure == '3'")["p"].max() < 1e-3
-    assert tables.summary(MEANS.assign(z=MEANS["z"] * 1.3)).query("figure == '3'")["p"].max() < 1e-2
-    assert not {"published", "spread"} & set(STORED)
+    shown = tables.summary(means)
+    assert shown["numbers"].sum() == len(means) and shown["p"].min() > 1e-3
+    assert tables.summary(means.assign(z=means["z"] + 0.3)).query("figure == '3'")["p"].max() < 1e-3
+    assert tables.summary(means.assign(z=means["z"] * 1.3)).query("figure == '3'")["p"].max() < 1e-2
+    assert not {"published", "spread"} & set(table)
 
 
-def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, capsys):
-    monkeypatch.setattr(authors, "compare_tables", lambda folder: (STORED, {"rank2": 7}))
+def test_the_command_answers_with_scores_by_figure_and_quantity(table, means, monkeypatch, capsys):
+    monkeypatch.setattr(authors, "compare_tables", lambda folder: (table, {"rank2": 7}))
     assert main(["published", "anywhere", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    scores = MEANS["z"].abs()
-    assert answer["numbers"] == len(MEANS) == sum(group["n"] for group in answer["by"])
+    scores = means["z"].abs()
+    assert answer["numbers"] == len(means) == sum(group["n"] for group in answer["by"])
     assert answer["median_abs_z"] == pytest.approx(scores.median())
     assert answer["p95_abs_z"] == pytest.approx(scores.quantile(0.95))
     assert answer["beyond_3"] == pytest.approx((scores > 3).mean())
