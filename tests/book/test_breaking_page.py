@@ -1,17 +1,14 @@
-"""What the page on one step of breaking says, on frames computed by hand; and the shift of alpha_l."""
+"""Thresholds with one step of breaking, by hand."""
 
 from types import SimpleNamespace
 
-import frames
 import numpy as np
 import pandas as pd
 import pytest
-from cells import cell
 
 from attention_book.analysis.thresholds import with_one_step
 from attention_book.experiments.cells import OneStepThresholdsCell
 from attention_book.experiments.theory_lines import broken_thresholds
-from attention_book.render.style import COLOURS
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.theory.one_step import threshold
@@ -101,113 +98,3 @@ def test_thresholds_that_were_not_found_are_left_out():
     assert shared.loc[0.1, ["symmetric", "alpha"]].tolist() == pytest.approx([0.71, 0.704])
     assert shared.loc[0.1, "alpha_error"] == pytest.approx(np.hypot(2e-4, 1e-4))
     assert shared.loc[0.2, ["symmetric", "alpha"]].tolist() == pytest.approx([0.7, 0.696])
-
-
-def test_shares_and_differences_are_in_errors_of_both():
-    """By hand: 0.007 and 0.03 of the 0.047 and 0.04 that students cross before theory."""
-    theory = {"alpha": 0.745, "alpha_error": 0.003, "shift": -0.007, "shift_error": 2e-4, "symmetric": 0.752}
-    theory = pd.DataFrame([theory | {"symmetric_error": 0.003}], index=[0.1])
-    trained = {"informed": 0.705, "informed_error": 0.004, "searched": 0.735, "searched_error": 0.004}
-    trained = pd.DataFrame([trained | {"later": 0.03, "later_error": 0.006}], index=[0.1])
-    given = {"broken": theory, "students": trained, "students_at_infinite_d": lambda: trained}
-    row = cell(PAGE, "compared", **given)["compared"].loc[0.1]
-    assert row[["informed_off", "searched_off"]].tolist() == pytest.approx([-8.0, -2.0])
-    assert row["explained"] == pytest.approx(7 / 47) and row["descended"] == pytest.approx(3 / 4)
-    assert row["explained_error"] == pytest.approx(np.hypot(2e-4, 7 / 47 * 0.005) / 0.047)
-    assert row["descended_error"] == pytest.approx(np.hypot(0.006, 3 / 4 * 0.005) / 0.04)
-
-
-PAGE = "beyond_replica_symmetry"
-STATE = {"alpha": 0.75, "q0": 0.0425, "q1": 0.0485, "m": 0.194, "theta": 0.0, "V": 18.57, "y": 470.0}
-STATES = pd.DataFrame(
-    [STATE | {"reason": "", "q1_error": 1e-4, "shift": 4e-6, "gained": 2e-3, "gained_error": 1e-4}],
-    pd.MultiIndex.from_tuples([(0.1, "positional")], names=["omega", "branch"]),
-)
-
-
-def test_students_and_one_step_above_theory():
-    """By hand: informed 10 % below in q and 2 % above in the loss; hops make q 5 % larger and the loss 1 % lower."""
-    solved = SimpleNamespace(
-        overlaps=SimpleNamespace(q=0.05), train_loss=2e-3, stderr={"q": 1e-4, "train_loss": 1e-6}, converged=True
-    )
-    places, informed = [], {"q": Measured(-0.1, 0.003), "train_loss": Measured(0.02, 0.003)}
-
-    def solve(task, *place):
-        places.append((task.omega, *place))
-        return solved
-
-    def above_theory(name):
-        return {(0.1, branch): informed[name] for branch in COLOURS}
-
-    def at_infinite_d(some):
-        return {(0.1, branch): Measured(*some.values(), 0.004) for branch in COLOURS}
-
-    same = STATES.assign(q1=STATES["q0"]).rename(index={"positional": "semantic"})  # one minimum: no step
-    names = cell(
-        PAGE,
-        "shares",
-        after=["one_step_above"],
-        one_step=None,
-        ground_states=lambda table: pd.concat([STATES, same]),
-        QUOTED=(0.1, 0.2),
-        trained=pd.DataFrame({"omega": 0.1, "alpha": 0.75, "start": [*COLOURS] * 2}),
-        hops={"grows": {"q": 0.05}, "hop_share": {"train_loss": 0.01}},
-        points=64,
-        solve=solve,
-        above_theory=above_theory,
-        at_infinite_d=at_infinite_d,
-        quote=lambda *_, **__: None,
-    )
-    for name, known in names["theory"].items():
-        assert known == {(0.1, 0.75, branch): (getattr(solved, name, 0.05), solved.stderr[name]) for branch in COLOURS}
-    shares = names["shares"]
-    assert sorted(places) == [(0.1, 0.75, branch, 64) for branch in sorted(COLOURS)]  # each once
-    size, loss = shares.loc["q", 0.1, "positional"], shares.loc["train_loss", 0.1, "positional"]
-    assert size["searched"] == pytest.approx(0.9 * 1.05 - 1) and size["searched_error"] == pytest.approx(0.005)
-    assert loss["searched"] == pytest.approx(1.02 * 0.99 - 1)
-    assert size["one_step"] == pytest.approx(0.0485 / 0.05 - 1) and loss["one_step"] == pytest.approx(2e-3)
-    assert size["one_step_error"] == pytest.approx(2**0.5 * 1e-4 / 0.05)
-    assert shares.loc["q", 0.1, "semantic"][["one_step", "one_step_error"]].tolist() == [0, 0]
-
-
-def test_a_finer_inner_rule_changes_phi_where_the_weights_are_sharp():
-    """At large y the usual rule is too coarse: a few per cent at a ground state, far more at y = 6400."""
-    valley = Valley(STATE["q0"], STATE["q1"] - STATE["q0"], *(STATE[name] for name in ("m", "theta", "V", "y")))
-    rules = []
-    for y in (470.0, 6400.0):
-        given = {"quoted": STATES, "valleys": {STATES.index[0]: valley._replace(y=y)}, "points": 512}
-        rules.append(cell(PAGE, "inner_rule", quote=lambda *_, **__: None, **given)["inner_rule"])
-    (usual,), (sharp,) = (rule.to_numpy() for rule in rules)
-    assert abs(usual[0]) < 0.05 + 3 * usual[1] and sharp[0] < -0.2
-
-
-def test_the_largest_shift_of_alpha_l_and_its_part():
-    shifts = pd.DataFrame(
-        {"omega": [0.1, 0.14, 0.2], "shift": [-0.012, -0.015, 0.0], "shift_error": [0.005, 0.002, 0.0]}
-    )
-    shifts = shifts.assign(what="linear", reason="", alpha=0.5, alpha_error=0.0, symmetric=0.5, symmetric_error=0.0)
-    trained = frames.students(0.14, 0.3, 0.35)
-    lines = pd.DataFrame({"omega": [0.14], "what": "linear", "alpha": [0.5], "alpha_error": [0.001]})
-    tables = {"one_step": shifts, "one_step_alternative": shifts.assign(shift_error=0.0)}
-    tables |= {"fig03": trained, "fig03_theory": lines, "hysteresis": followed()}
-    given = {"read": lambda name, profile: tables[name], "profile": "", "quote": lambda *_, **__: None}
-    words = cell(PAGE, "words", **given)["words"]
-    assert words["standard"] == {"shift": "−0.0150(20)", "omega": "0.14", "bound": "0.022", "part": "10"}
-    assert set(words["alternative"].values()) == {"(not at this size)"}
-
-
-def followed():
-    """Up: on one of two data sets, at 0.8. Down is not counted."""
-    semantic = {(0, "up"): (0.1, 0.9, 0.8), (1, "up"): (0.1, 0.2, 0.3), (0, "down"): (0.2, 0.6, 0.9)}
-    tables = []
-    for (seed, way), shares in semantic.items():
-        rows = pd.DataFrame({"at": (0.4, 0.8, 1.2), "theta": -0.25 * np.array(shares), "m": 0.125})
-        tables.append(rows.assign(omega=0.2, seed=seed, way=way))
-    return pd.concat(tables, ignore_index=True)
-
-
-def test_a_student_has_turned_where_the_overlap_with_the_teacher_is_larger():
-    none = SimpleNamespace(empty=True, query=lambda _: none)
-    given = {"read": lambda *_: followed(), "with_one_step": lambda *_: none, "profile": ""}
-    turned = cell(PAGE, "turned", quote=lambda *_, **__: None, **given)["turned"]["turned"]
-    assert turned.to_dict() == {0.2: "1 of 2"}

@@ -910,3 +910,18 @@ def test_one_quantity_has_one_value_on_all_pages():
     quoted = [text for name in ("critical, theory", "linear, theory", "linear, students") for text in values[name]]
     quoted += [*values["0.1, d to infinity"], *values["0.3, d to infinity"]]
     assert [text for text in quoted if text not in readme] == []
+
+
+def test_the_penalty_decides_what_is_left_to_the_optimal_learner():
+    """Of theory as stored: the loss comes close to the penalty of the teacher, which no other solution has."""
+    rows = stored("optimal", "by_penalty")
+    beyond = rows[rows["alpha"] > 0.5].set_index(["lam", "alpha"])
+    assert (beyond["over_teacher"] < 1).all() and (beyond["squared_cosine_error"] < 0.03).all()
+    for _, along in beyond.groupby("alpha"):
+        along = along.sort_index(ascending=False)  # from the usual penalty down
+        assert along["squared_cosine"].is_monotonic_increasing and along["squared_cosine"].iloc[-1] > 0.98
+    least = beyond.loc[beyond.index.get_level_values("lam").min()]
+    assert (least["other_over_teacher"] > 1.05).all() and least["other_over_teacher"].is_monotonic_increasing
+    usual = beyond.xs(1e-2, level="lam")["squared_cosine"]
+    known = {0.6: 0.161, 0.8: 0.377, 2.0: 0.842}  # computed once by another program
+    assert all(abs(usual[alpha] - cosine) < 0.03 for alpha, cosine in known.items())

@@ -22,16 +22,16 @@ from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
-from attention_phases import __version__
+from attention_phases import theory
+from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
 from attention_phases.task import Task
-from attention_phases.theory import solve, threshold
+from attention_phases.theory import threshold
 
 FEW = ("--points", "256", "--scrambles", "4")
 FEWER = ("--points", "16", "--scrambles", "4")
 THEORY = ("theory", "--alpha", "2", "--branch", "semantic", *FEW)
 THRESHOLD = ("threshold", "--kind", "critical", *FEW)
-BREAKING = ("theory", "--alpha", ".75", "--omega", ".1", "--branch", "positional", "--breaking", "1", "--y", "100")
 SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2")
 BASELINE = ("baseline",)
 
@@ -79,15 +79,9 @@ def test_means_over_random_starts_are_of_sizes(answer):
 
 
 def test_a_missing_threshold_is_an_object_too(run):
-    code, out, err = run("threshold", "--omega", 1, *FEW, "--json")
+    code, out, err = run("threshold", "--omega", 1, *FEWER, "--json")
     assert code == 1 and only_object(out) == {"alpha": None, "stderr": None, "kind": "critical", "omega": 1.0}
     assert "between alpha = 0.2 and 12.8: no semantic branch anywhere" in err
-
-
-def test_the_program_says_its_version(capsys):
-    with pytest.raises(SystemExit) as ended:
-        cli.main(["--version"])
-    assert ended.value.code == 0 and capsys.readouterr().out == f"attention-phases {__version__}\n"
 
 
 GOES_ON = "stopped; it goes on from its store\n"
@@ -111,15 +105,6 @@ def test_figures_name_every_notebook_once_with_its_title(answer):
 
 
 # What people read
-
-
-def test_a_quantity_is_a_line_with_its_error(run):
-    code, out, _ = run(*THEORY, "--quiet")
-    lines = dict(line.split(" = ") for line in out.splitlines())
-    solution = solve(Task(), 2.0, "semantic", 256, 4, 0)
-    assert code == 0
-    assert lines["q          "] == with_error(solution.overlaps.q, solution.stderr["q"])
-    assert lines["converged  "] == "yes" and "reason     " not in lines
 
 
 def test_runs_are_a_table_with_their_mean(run):
@@ -146,18 +131,6 @@ def test_a_mismatch_is_a_row_with_its_tolerance():
     )
 
 
-@pytest.mark.parametrize("command", ["theory", "threshold", "simulate", "gamp", "optimal", "baseline", "end"])
-def test_every_default_is_in_the_help(run, command):
-    """A command runs without options; what it does then can be read."""
-    code, out, _ = run(command, "--help")
-    defaults = vars(cli.parser().parse_args([command]))
-    shown = " ".join(out.split())
-    for name, value in defaults.items():
-        if name != "command" and value not in (None, []) and value is not False:
-            assert re.search(rf"--{name.replace('_', '-')} .*?\(default: {value}\)", shown), name
-    assert code == 0
-
-
 GIVEN = {"sweep": ["fig02"], "published": ["folder"], "figure": ["fig02"]}  # what a command does not run without
 
 
@@ -181,15 +154,19 @@ def test_the_page_of_commands_has_every_command_and_option(run):
 
 
 def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
-    size = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4)
+    def stopped(*_, **__):
+        raise ResultError("not waited for")
+
+    size, ended = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4), "not waited for\n"
+    monkeypatch.setattr(theory, "solve", stopped)
     monkeypatch.setattr(cli, "SILENCE", 1e3)
-    assert run(*size)[2] == ""
+    assert run(*size)[2] == ended
     monkeypatch.setattr(commands, "LEAST_SEARCHES", (10**6, 0))
-    assert run(*size, "--quiet")[2] == ""
+    assert run(*size, "--quiet")[2] == ended
     said = (
         r"3 tokens at 16 points in 4 scrambles take at least \d+ (minutes|hours) of one core; --quiet hides this line\n"
     )
-    assert re.fullmatch(said, run(*size)[2])
+    assert re.fullmatch(said + ended, run(*size)[2])
 
 
 # The exit code
@@ -201,13 +178,13 @@ NO_SUCH_BRANCH = ("theory", "--alpha", ".2", "--branch", "semantic", *FEW, "--js
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [((*BASELINE, "--json"), 0), ((*BASELINE, "--omega", "2"), 2), (NO_SUCH_BRANCH, 1)],
-    ids=["done", "bad input", "not converged"],
+    [((*BASELINE, "--omega", "2"), 2), (NO_SUCH_BRANCH, 1)],
+    ids=["bad input", "not converged"],
 )
 def test_as_a_process(python, arguments, code):
     """The same seen from a shell: stdout and stderr apart, the exit code of the process."""
     done = python("-W", "error", "-m", "attention_book.command_line.main", *arguments)
-    assert done.returncode == code and done.stderr.count("\n") == (code > 0)
+    assert done.returncode == code and done.stderr.count("\n") == 1
     assert done.stdout == "" if code == 2 else only_object(done.stdout)
 
 
@@ -248,18 +225,13 @@ def test_a_branch_that_does_not_exist_is_no_success(run, breaking):
 UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "semantic", "--sigma", "1e60")
 WITHOUT_RESULT = [
     ((*THEORY, "--sigma", "1e-300"), "result"),
-    ((*THEORY, "--sigma", "1e10"), "result"),
     ((*THEORY, "--alpha", "1e300"), "no semantic solution found at alpha = 1e\\+300"),
-    ((*BASELINE, "--sigma", "1e300"), "result"),
     (("end", "--sigma", "1e-9"), "the critical end is not known at sigma = 1e-09: "),
     (
         ("threshold", "--lam", "1e-300", *FEWER),
         "^no result at these parameters: a number is too large or too small to compute with$",
     ),
-    ((*SIMULATE, "--sigma", "1e20"), "result"),
     ((*SIMULATE, "--sigma", "1e20", "--json"), "result"),
-    ((*SIMULATE, "--lam", "1e300"), "result"),
-    ((*SIMULATE, "--matrix", "1e300,1;1,1e300"), "result"),
     (
         ("threshold", "--kind", "critical", *FEWER, "--omega", "1"),
         "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8",
@@ -282,36 +254,30 @@ def test_a_vanishing_penalty_is_a_limit(run):
 
 # What is refused
 
-TASKS = (THEORY, THRESHOLD, BASELINE, SIMULATE)
 VERIFY, SWEEP = ("verify",), ("sweep", "fig02", "--profile", "smoke")
 REALS = {
-    "alpha": ((THEORY, SIMULATE), ("0", "-1", "nan", "inf", "-1e400", "two")),
-    "omega": (TASKS, ("-0.1", "1.1", "nan", "inf", "half")),
-    "sigma": (TASKS, ("0", "-1", "nan", "inf")),
-    "lam": (TASKS, ("0", "-1", "nan", "inf")),
+    "alpha": (THEORY, ("0", "-1", "nan", "inf", "-1e400", "two")),
+    "omega": (THRESHOLD, ("-0.1", "1.1", "nan", "inf", "half")),
+    "sigma": (BASELINE, ("0", "-1", "nan", "inf")),
+    "lam": (SIMULATE, ("0", "-1", "nan", "inf")),
 }
 WRONG_MATRICES = ("identity", "", "1,2,3,4", "1,2;3", "1,2;3,4;5,6", "1;2", "a,b;c,d", "1,nan;0,1", "1,inf;0,1")
 OTHERS = {
-    "points": ((THEORY, THRESHOLD), ("0", "-16", "8", "100", "1e3")),
-    "scrambles": ((THEORY, THRESHOLD), ("0", "-1", "3", "4.5")),
-    "seed": ((THEORY, THRESHOLD, SIMULATE, VERIFY), ("-1", "1.5", "x")),
-    "d": ((SIMULATE,), ("0", "-5", "1", "x")),
-    "seeds": ((SIMULATE,), ("0", "-1", "1.5")),
-    "workers": ((SIMULATE, SWEEP), ("0", "-1", "two")),
-    "sample": ((VERIFY,), ("0", "-1", "x")),
-    "branch": ((THEORY,), ("both",)),
-    "kind": ((THRESHOLD,), ("best",)),
-    "init": ((SIMULATE,), ("teacher",)),
-    "optimizer": ((SIMULATE,), ("sgd",)),
-    "profile": ((("sweep", "fig02"),), ("huge",)),
-    "matrix": ((THEORY, BASELINE, SIMULATE), (*WRONG_MATRICES, "1,2\n3,4")),
+    "points": (THEORY, ("0", "-16", "8", "100", "1e3")),
+    "scrambles": (THRESHOLD, ("0", "-1", "3", "4.5")),
+    "seed": (VERIFY, ("-1", "1.5", "x")),
+    "d": (SIMULATE, ("0", "-5", "1", "x")),
+    "seeds": (SIMULATE, ("0", "-1", "1.5")),
+    "workers": (SWEEP, ("0", "-1", "two")),
+    "sample": (VERIFY, ("0", "-1", "x")),
+    "branch": (THEORY, ("both",)),
+    "kind": (THRESHOLD, ("best",)),
+    "init": (SIMULATE, ("teacher",)),
+    "optimizer": (SIMULATE, ("sgd",)),
+    "profile": (("sweep", "fig02"), ("huge",)),
+    "matrix": (BASELINE, (*WRONG_MATRICES, "1,2\n3,4")),
 }
-BAD = [
-    (command, name, value)
-    for name, (commands, values) in {**REALS, **OTHERS}.items()
-    for command in commands
-    for value in values
-]
+BAD = [(command, name, value) for name, (command, values) in {**REALS, **OTHERS}.items() for value in values]
 
 
 @pytest.fixture
@@ -432,19 +398,6 @@ def stored(swept, nowhere):
     return nowhere / "data/fig02.parquet"
 
 
-def counts(summary):
-    return summary["done"], summary["skipped"], summary["failed"]
-
-
-def test_a_sweep_computes_nothing_twice(swept, answer, tmp_path):
-    table = load(tmp_path / "data/fig02.parquet")
-    assert len(table) == 6 and set(table["start"]) == {"semantic", "positional"}
-    assert counts(answer(*swept)) == (0, 3, 0)
-    (tmp_path / "s.sqlite").unlink()  # the tables alone are enough to go on from
-    assert counts(answer(*swept)) == (0, 3, 0)
-    pd.testing.assert_frame_equal(load(tmp_path / "data/fig02.parquet"), table)
-
-
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)], ids=["shown", "quiet"])
 def test_progress_of_a_sweep_goes_to_a_terminal_with_the_time_left(tiny, run, tmp_path, monkeypatch, quiet):
     """That of other commands: `test_options.py`."""
@@ -543,35 +496,15 @@ def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stor
     assert stored.read_bytes() == before and list(stored.parent.iterdir()) == [stored]
 
 
-@pytest.mark.parametrize("profile", ["laptop", "smoke"])
-def test_other_profiles_compute_all_once_and_leave_data_alone(stored, profile, monkeypatch):
+def test_other_profiles_compute_all_once_and_leave_data_alone(stored, monkeypatch):
     before, old = stored.read_bytes(), load(stored)
-    table = results.read("fig02", profile)
+    table = results.read("fig02", "smoke")
     assert set(table["cell"]) == set(old["cell"])
     assert set(table["seconds"]).isdisjoint(old["seconds"])
     assert stored.read_bytes() == before
     # Another notebook reads what this one has computed; other code computes anew.
-    again = results.read("fig02", profile)
+    again = results.read("fig02", "smoke")
     assert again["seconds"].tolist() == table["seconds"].tolist()
     monkeypatch.setattr(provenance, "source_digest", lambda: "other")
-    anew = results.read("fig02", profile)
+    anew = results.read("fig02", "smoke")
     assert set(anew["seconds"]).isdisjoint(table["seconds"])
-
-
-@pytest.mark.parametrize(
-    ("changed", "kept"),
-    [
-        ("attention_phases/model/two_tokens.py", False),
-        ("attention_book/experiments/simulation.py", False),
-        ("attention_book/render/markup.py", True),
-    ],
-)
-def test_results_outlive_a_change_of_a_page_but_not_of_the_science(tmp_path, monkeypatch, changed, kept):
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    path = tmp_path / "src" / changed
-    path.parent.mkdir(parents=True)
-    digests = []
-    for source in ("x = 1", "x = 2"):
-        path.write_text(source, encoding="utf-8")
-        digests.append(provenance.source_digest.__wrapped__())
-    assert (digests[0] == digests[1]) == kept

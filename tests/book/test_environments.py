@@ -87,42 +87,51 @@ def test_a_python_that_makes_no_environments_is_told_in_one_line(make, tmp_path)
     assert done.returncode and "Error 1" in ended and not (tmp_path / ".venv").exists()
 
 
-WITHOUT = """
-import sys
+RUN = """
+import contextlib, io, json, sys
 sys.modules |= dict.fromkeys({names!r})
 from attention_book.command_line.main import main
-sys.exit(main())
+
+for line in sys.argv[1:]:
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        try:
+            code = main(line.split())
+        except SystemExit as ended:
+            code = ended.code
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
 """
 IMPORTED = {"jupyter-book": "jupyter_book", "matplotlib-inline": "matplotlib_inline", "pyyaml": "yaml"}
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """A function that runs a command in an empty environment with the package from a wheel, outside of a checkout.
+    """A function that runs commands in an empty environment with the package installed, outside of a checkout.
 
-    What the package needs is that of this environment, `without` the extra "book" or with it.
+    What the package needs is that of this environment, `without` the extra "book" or with it. It gives of each command
+    its exit code, stdout and stderr.
     """
     folder = tmp_path_factory.mktemp("installed")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
-    pip, quiet = [sys.executable, "-m", "pip"], ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", *quiet, "--no-build-isolation", "-w", folder, folder], check=True)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
-    (wheel,) = folder.glob("*.whl")
     python = folder / "env" / "bin" / "python"
-    subprocess.run([*pip, "--python", python, "install", *quiet, wheel], check=True)
     (packages,) = (folder / "env").glob("lib/*/site-packages")
+    quiet = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", "--no-build-isolation"]
+    subprocess.run([sys.executable, "-m", "pip", "install", *quiet, "--target", packages, folder], check=True)
     (packages / "needed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
     with open(ROOT / "pyproject.toml", "rb") as file:
         extra = tomllib.load(file)["project"]["optional-dependencies"]["book"]
     words = [re.match(r"[\w-]+", requirement)[0] for requirement in extra]
     names = [IMPORTED.get(word, word) for word in words if word != "sphinx-mathjax-offline"]
 
-    def run(*command, without=False):
-        program = ["-c", WITHOUT.format(names=names)] if without else ["-m", "attention_book.command_line.main"]
-        options = {"cwd": folder, "capture_output": True, "encoding": "utf-8"}
-        return subprocess.run([python, *program, *command], **options)
+    def run(*commands, without=False):
+        program = RUN.format(names=names if without else [])
+        done = subprocess.run([python, "-c", program, *commands], cwd=folder, capture_output=True, encoding="utf-8")
+        assert done.stderr == ""
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(answers) == len(commands)
+        return answers
 
     def files():
         return {path for path in packages.parents[1].rglob("*") if "__pycache__" not in path.parts}
@@ -134,18 +143,15 @@ def installed(tmp_path_factory):
 
 @pytest.mark.slow
 def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_cannot(installed):
-    assert installed("--version", without=True).stdout == f"attention-phases {__version__}\n"
-    done = installed("baseline", "--json", without=True)
-    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["test_mse"] > 0
-    for command in (["figures", "--quiet"], ["verify", "--quiet"], ["sweep", "fig02", "--quiet"]):
-        done = installed(*command)
-        assert (done.returncode, done.stdout) == (1, "") and re.match(
-            "this needs a checkout of the book, .*\n$", done.stderr
-        )
-    for command in (["sweep", "--grid", "mine.toml", "--quiet"], ["figure", "fig02", "--quiet"]):
-        done = installed(*command, without=True)
-        missing = rf"{command[0]} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"
-        assert (done.returncode, done.stdout) == (1, "") and re.fullmatch(missing, done.stderr)
+    lacking = {"sweep": "sweep --grid mine.toml --quiet", "figure": "figure fig02 --quiet"}
+    version, (code, answer, said), *missing = installed("--version", "baseline --json", *lacking.values(), without=True)
+    assert version == [0, f"attention-phases {__version__}\n", ""]
+    assert (code, said) == (0, "") and json.loads(answer)["test_mse"] > 0
+    for command, (*ended, said) in zip(lacking, missing, strict=True):
+        needs = rf"{command} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"
+        assert ended == [1, ""] and re.fullmatch(needs, said)
+    for *ended, said in installed("figures --quiet", "verify --quiet", "sweep fig02 --quiet"):
+        assert ended == [1, ""] and re.fullmatch("this needs a checkout of the book, .*\n", said)
 
 
 # Names of files, and what is in them

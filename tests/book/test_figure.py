@@ -2,12 +2,10 @@
 
 import json
 import re
-from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
 import jupytext
-import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pandas as pd
@@ -18,7 +16,6 @@ from nbformat.v4 import new_code_cell, new_output
 
 from attention_book.command_line.parameters import assigned, declared, format_value, marked, of_profile
 from attention_book.paths import NOTEBOOKS
-from attention_book.render.drawn import csv_of, drawn
 from attention_book.render.markup import COMPARISON
 from attention_book.store.parquet import load
 from attention_phases.errors import BadInput
@@ -156,63 +153,6 @@ def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():
     assert texts[2] == ["best linear model", "semantic: did not settle", "positional"]
     lines = [line for line in drawn["errors"].lines if line.get_label() == "positional"]
     assert len(lines) == 1 and lines[0].get_xdata().max() == 2
-
-
-# What a figure draws
-
-
-@pytest.fixture
-def figure():
-    figure, axes = plt.subplots()
-    yield figure, axes
-    plt.close(figure)
-
-
-def test_data_of_lines_bands_points_and_their_errors(figure):
-    figure, axes = figure
-    axes.set(xlabel="alpha", ylabel="loss", title="A title")
-    x, y, error = np.array([1.0, 2.0]), np.array([0.5, 0.25]), np.array([0.1, 0.2])
-    axes.plot(x, y, "-", color="#ff0000", label="theory")
-    axes.fill_between(x, y - error, y + error, color="#ff0000")
-    axes.errorbar(x, y + 1, error, fmt="o", color="#0000ff", label="trained")
-    axes.axvline(1.5, color="#00ff00")
-    axes.axhline(7, color="#00ff00")
-    table = drawn(figure, {"#ff0000": "semantic"}).set_index("drawn as")
-    assert set(table.index) == {"line", "band", "points"}
-    theory = table[table["series"] == "theory"]
-    assert (theory["x"].tolist(), theory["y"].tolist()) == ([1, 2], [0.5, 0.25])
-    assert set(theory["colour"]) == {"semantic"}
-    band = table.loc["band"]
-    assert np.allclose(band[["x", "low", "high"]], [[1, 0.4, 0.6], [2, 0.05, 0.45]])
-    trained = table[table["series"] == "trained"]
-    assert np.allclose(trained[["x", "y", "low", "high"]], [[1, 1.5, 1.4, 1.6], [2, 1.25, 1.05, 1.45]])
-    straight = table[table["colour"] == "00ff00"]
-    assert straight["x"].dropna().tolist() == [1.5] and straight["y"].dropna().tolist() == [7]
-    text = csv_of(figure)
-    assert "# panel 1: title = A title; x = alpha; y = loss" in text
-    read = pd.read_csv(StringIO(text), comment="#")
-    assert np.allclose(read["x"].sum(), drawn(figure)["x"].sum())
-
-
-def test_data_of_maps_images_scatter_and_bars(figure):
-    figure, axes = figure
-    mesh = axes.pcolormesh([0.0, 1.0], [10.0, 20.0], [[1.0, 2.0], [3.0, np.nan]], shading="nearest")
-    figure.colorbar(mesh, label="difference")
-    cells = drawn(figure)
-    assert cells[["x", "y"]].to_numpy().tolist() == [[0, 10], [1, 10], [0, 20], [1, 20]]
-    assert cells["value"].tolist()[:3] == [1, 2, 3] and np.isnan(cells["value"][3])
-    assert "value = difference" in csv_of(figure)
-    axes.scatter([5, 6], [7, 8], c=[0.1, 0.2])
-    axes.bar([1, 2], [3, 4], label="count")
-    axes.imshow([[9.0, 8.0]])
-    table = drawn(figure)
-    assert table[table["drawn as"] == "points"][["x", "y", "value"]].to_numpy().tolist() == [[5, 7, 0.1], [6, 8, 0.2]]
-    assert table[table["series"] == "count"][["x", "y"]].to_numpy().tolist() == [[1, 3], [2, 4]]
-    assert table["value"].tolist()[-2:] == [9, 8]
-
-
-def test_a_scheme_has_no_data(figure):
-    assert csv_of(figure[0]) == ""
 
 
 # The command

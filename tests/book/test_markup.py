@@ -3,14 +3,12 @@
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from attention_book import published as paper
 from attention_book.published import Comparison, compare
 from attention_book.render import markup
-from attention_book.render.headings import Heading
 from attention_phases.measured import Measured
 
 
@@ -34,47 +32,6 @@ class Cells(HTMLParser):
     def handle_data(self, data):
         if self.inside:
             self.rows[-1][-1] += data
-
-
-def test_a_frame_of_every_sort_of_column():
-    frame = pd.DataFrame(
-        {
-            "omega": [0.3, 0.02],
-            "threshold": ["critical", "linear"],
-            "optimizer": ["gd", "lbfgs"],
-            "theory": [1.2514, np.nan],
-            "theory_error": [0.0056, np.nan],
-            "sigma_off": [-2.52, 0.04],
-            "by_token": [0.99885, 0.5],
-            "by_token_std": [0.00045, 0.1],
-            "copies_jumping": [0.1, np.nan],
-            "copies_jumping_low": [0.0, np.nan],
-            "copies_jumping_high": [0.3, np.nan],
-            "published": [-0.0061, np.nan],
-            "published_error": [0.0041, np.nan],
-            "settled": [True, False],
-            "numbers": [16384, 4],
-            "scatter": [2.34e-5, np.nan],
-            "scatter_error": [1.2e-6, np.nan],
-            "percent": [-3.04, 0.0],
-        }
-    )
-    columns = [
-        ("ω", "0.3", "0.02"),
-        ("threshold", "αc", "αl"),
-        ("optimizer", "gradient descent", "L-BFGS"),
-        ("theory", "1.2514(56)", "none"),
-        ("in errors", "−2.5", "0.0"),
-        ("by token", "0.99885 ± 0.00045", "0.50 ± 0.10"),
-        ("distance on data", "0.10 (0.00 to 0.30)", "none"),
-        ("published", "−0.0061(41)", ""),
-        ("settled", "yes", "no"),
-        ("numbers", "16,384", "4"),
-        ("scatter of εt, 10−5", "2.34(12)", "none"),
-        ("difference, %", "−3.0", "0.0"),
-    ]
-    headings = {"copies_jumping": Heading("distance on data", ".2f"), "numbers": Heading(form=",d")}
-    assert list(zip(*Cells(markup.html_table(frame, "A caption", headings=headings)).rows)) == columns
 
 
 def test_a_table_can_be_read_by_everybody():
@@ -160,25 +117,6 @@ def test_a_comparison_on_a_page():
         "number",
         "number",
     ]
-
-
-def test_what_all_rows_share_stands_once():
-    shared = {"alpha": 2.0, "branch": "positional"}
-    theory = [
-        Comparison(
-            name,
-            {**shared, "omega": omega},
-            paper.Published("1.0", "Fig. 3"),
-            Measured(1, 0.1),
-            "theory",
-            16,
-            "cause unknown",
-        )
-        for name, omega in (("q", 0.1), ("theta", 0.2))
-    ]
-    shown = markup.readable(compare(theory))
-    assert list(shown["label"]) == ["q, ω = 0.1", "θ, ω = 0.2"] and "evidence" not in shown
-    assert markup.shared(compare(theory)) == "In all rows α = 2, positional. Ours: theory, 16 quadratures"
 
 
 def test_a_comparison_takes_its_numbers_along():

@@ -6,7 +6,6 @@ import subprocess
 from shutil import which
 
 import matplotlib.pyplot as plt
-import numpy as np
 import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -118,17 +117,6 @@ def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
         with pytest.raises(KeyError):
             described(name, object)
-
-
-def test_units_of_overlaps_and_times():
-    """q, theta and V carry sigma^2; what a cell took is in seconds, and a little more than what its students took."""
-    table = pq.read_table(ROOT / "data" / "fig02.parquet").to_pandas()
-    assert (np.abs(table["theta"]) <= table["sigma"] * np.sqrt(table["q"]) * 1.2).all()  # |Q*|^2/d is 1 in the mean
-    at_teacher = table[(table["start"] == "semantic") & (table["alpha"] > 1.9)]
-    assert (at_teacher["theta"] < table["sigma"].iloc[0] ** 2).all()
-    used = table.groupby("cell").agg({"seconds": "sum", "cell_seconds": "first"})
-    assert (used["seconds"] <= used["cell_seconds"]).all()
-    assert used["cell_seconds"].sum() < 1.1 * used["seconds"].sum()
 
 
 @pytest.mark.parametrize("theme", phases.THEMES)

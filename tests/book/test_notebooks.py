@@ -70,7 +70,12 @@ def test_parameters_of_a_profile_reach_the_notebook_and_the_book_and_the_command
     assert command.main(["page", "--profile", "smoke"]) == 0
     executed = capsys.readouterr().out.strip().partition(": ")[2]
     assert Path(executed).is_file()
-    assert command.main(["--profile", "smoke"]) == 0
+    # Until a book is built from the pages, by the command after --then whose exit code counts, another one waits.
+    build = (
+        f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT / 'lock')!r}, timeout=0).acquire()\n"
+        "except filelock.Timeout:\n    raise SystemExit(7)"
+    )
+    assert command.main(["--profile", "smoke", "--then", sys.executable, "-c", build]) == 7
     assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
     assert "| A page |" in (checkout / "shown/times.md").read_text(encoding="utf-8")
     assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
@@ -82,25 +87,15 @@ def test_parameters_of_a_profile_reach_the_notebook_and_the_book_and_the_command
     assert capsys.readouterr().out == f"executed: {Path(executed).parent}\n"
 
 
-def test_kernels_talk_over_sockets_in_a_folder(checkout):
-    watch = "import json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
-    ports = "print(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
-    (checkout / "notebooks/page.md").write_text(TEXT.replace("print(size)", f"{watch}\n{ports}"), encoding="utf-8")
-    run(checkout)
-    transport, count = "".join(outputs(checkout / "kept/page.ipynb")).split()  # a cell's lines may come one by one
-    assert transport == "ipc" and int(count) <= 1  # ipykernel's own one, for what forked processes print
-
-
 @pytest.mark.parametrize(
     ("changed", "content", "name", "code", "words"),
     [
         ("notebooks/page.md", TEXT.replace("profile =", "sort ="), "page", 1, "page.md profile"),
-        ("notebooks/page.md", FAILING, "page", 1, "page.md ArithmeticError"),
         ("notebooks/profiles.toml", "[smoke.page]\nsise = 3\n", "page", 2, "sise page size"),
         ("notebooks/profiles.toml", "[smoke.pgae]\nsize = 3\n", "page", 2, "pgae page"),
         ("notebooks/page.md", TEXT, "pgae", 2, "pgae"),
     ],
-    ids=["no profile", "failing cell", "unknown parameter", "table for no notebook", "unknown notebook"],
+    ids=["no profile", "unknown parameter", "table for no notebook", "unknown notebook"],
 )
 def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, changed, content, name, code, words):
     (checkout / changed).write_text(content, encoding="utf-8")
@@ -110,34 +105,26 @@ def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, chan
     assert not (checkout / "shown").exists()
 
 
-def test_a_failing_cell_is_named_and_the_partial_notebook_kept(checkout):
-    run(checkout, size=3)
-    before = (checkout / "kept/page.ipynb").read_bytes()
-    (checkout / "notebooks/page.md").write_text(FAILING.replace("()", "('too\\nbad')"), encoding="utf-8")
-    with pytest.raises(NotebookError, match=r"page\.md, cell 3: ArithmeticError: too bad") as caught:
-        run(checkout, size=3)
-    partial = checkout / "kept/page.failed.ipynb"
-    assert str(partial) in str(caught.value) and "\n" not in str(caught.value)
-    printed, error = nbformat.read(partial, 4).cells[-1].outputs
-    assert (printed.text, error.ename) == ("3\n", "ArithmeticError")
-    assert (checkout / "kept/page.ipynb").read_bytes() == before  # what stood there is untouched
-
-
-def test_several_notebooks_at_a_time_work_beside_their_texts(checkout, capfd, monkeypatch):
+def test_several_notebooks_at_a_time_work_beside_their_texts_and_talk_over_sockets_in_a_folder(
+    checkout, capfd, monkeypatch
+):
     where = "import pathlib\nprint(profile, size, pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())"
     where %= checkout / "notebooks"
-    for name in ("page", "other"):  # of which the second has no table in the profiles
-        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where), encoding="utf-8")
+    watch = "\nimport json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
+    ports = "\nprint(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
+    for name, more in {"page": "", "other": watch + ports}.items():  # the second has no table in the profiles
+        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where + more), encoding="utf-8")
     before = Path.cwd()
     assert command.main(["--profile", "smoke", "--jobs", "2"]) == 0
     assert Path.cwd() == before
-    said = [outputs(checkout / f"shown/{name}.ipynb") for name in ("page", "other")]
-    assert said == [["smoke 3 True\n"], ["smoke 1 True\n"]]
+    said = ["".join(outputs(checkout / f"shown/{name}.ipynb")) for name in ("page", "other")]
+    assert said[0] == "smoke 3 True\n" and said[1].startswith("smoke 1 True\nipc\n")
+    assert int(said[1].split()[-1]) <= 1  # ipykernel's own port, for what forked processes print
     assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
     assert command.main(["--jobs", "0"]) == 2
 
 
-def test_executed_again_only_when_an_input_changed_and_then_to_the_same_file(checkout):
+def test_executed_again_only_when_an_input_changed_to_the_same_file_and_what_failed_is_kept_apart(checkout):
     page = checkout / "kept/page.ipynb"
     assert run(checkout, size=3)
     first = page.read_bytes()
@@ -146,6 +133,16 @@ def test_executed_again_only_when_an_input_changed_and_then_to_the_same_file(che
     assert page.read_bytes() == first and str(checkout).encode() not in first
     assert run(checkout, size=4)
     assert outputs(page) == ["4\n"]
+    # A failing cell is named, and the partial notebook kept.
+    before = page.read_bytes()
+    (checkout / "notebooks/page.md").write_text(FAILING.replace("()", "('too\\nbad')"), encoding="utf-8")
+    with pytest.raises(NotebookError, match=r"page\.md, cell 3: ArithmeticError: too bad") as caught:
+        run(checkout, size=3)
+    partial = checkout / "kept/page.failed.ipynb"
+    assert str(partial) in str(caught.value) and "\n" not in str(caught.value)
+    printed, error = nbformat.read(partial, 4).cells[-1].outputs
+    assert (printed.text, error.ename) == ("3\n", "ArithmeticError")
+    assert page.read_bytes() == before  # what stood there is untouched
 
 
 @pytest.mark.fast
@@ -176,16 +173,6 @@ def test_of_two_at_once_one_waits(checkout, monkeypatch):
             second = threads.submit(command.main, ["--profile", "smoke", "--keep"])
             assert not began.wait(0.5)
         assert began.wait(20) and second.result() == 0
-
-
-def test_until_a_book_is_built_from_the_pages_another_one_waits(checkout):
-    """The build is the command after --then, whose exit code counts."""
-    build = (
-        f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT / 'lock')!r}, timeout=0).acquire()\n"
-        "except filelock.Timeout:\n    raise SystemExit(7)"
-    )
-    assert command.main(["--profile", "smoke", "--then", sys.executable, "-c", build]) == 7
-    assert (checkout / "shown/page.ipynb").is_file()
 
 
 COMPARING = """\

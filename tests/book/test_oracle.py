@@ -33,7 +33,7 @@ from attention_phases.training.message_passing import damped, limiting, start_st
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
 KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})
 # Sizes, in which cells differ that are computed alike.
-SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed", "points", "scrambles"}
+SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed", "points", "scrambles", "tested"}
 DEAREST = 6.0  # seconds of a cell when it was stored: two take longer, whose kinds have others
 DEAR = [name for name in KINDS if "Line" in name or "Copies" in name or name in ("RuleCell", "OneStepThresholdsCell")]
 # The gauge of two columns, and what each holds at zero. The errors of these too.
@@ -65,7 +65,7 @@ NOT_REPEATED = {  # columns that no test computes again, by kind of cell
         "change": "of what does not settle: that of one run",
         "apart": "of copies that do not settle: that of one run",
     },
-    "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_lines` has it by hand"},
+    "OneStepThresholdsCell": {"alpha_error": "of a cell that takes 13 s; `test_breaking_page` has it by hand"},
     "ExchangedCell": {"letter": "of letters told equally wrong, rounding decides which is the worst"},
 }
 

@@ -69,12 +69,6 @@ def test_a_page_is_in_the_contents_and_its_figures_are_described(text):
         assert options["figure"]["name"] and options["figure"]["caption"] and options["image"]["alt"]
 
 
-def test_references_have_a_target():
-    texts = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    wanted = re.findall(r"\{ref\}`(?:[^`<]*<)?([^`>]+)>?`", texts)
-    assert wanted and set(wanted) <= set(re.findall(r"^\(([\w-]+)\)=$", texts, re.MULTILINE))
-
-
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_no_line_runs_at_one_size_alone(text):
     """What only the paper's size drew, the tests would never see."""

@@ -19,10 +19,17 @@ from attention_phases.errors import BadInput
 from attention_phases.measured import Measured
 
 PAGE = "published_tables"
-CLOSE = stored(PAGE, "CLOSE")
-STORED = load(stored_table(PAGE))
-MEANS = stored(PAGE, "means")["gd"]
 CELL = {"sigma": 0.5, "omega": 0.3, "attention_lmbda": 0.01, "alpha": 1.5, "d": 100, "informed": True}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return load(stored_table(PAGE))
+
+
+@pytest.fixture(scope="module")
+def means():
+    return stored(PAGE, "means")["gd"]
 
 
 @pytest.fixture
@@ -72,16 +79,6 @@ def test_squares_of_two_columns_do_not_depend_on_their_rotation():
     np.testing.assert_allclose(squares, [expected, expected])
 
 
-def test_halves_are_scored_against_each_other_as_theirs_are():
-    place = {"matrix": "A", "form": "rank2", "sigma": 0.5, "omega": 0.3, "lam": 0.01, "alpha": 1.0, "d": 1000}
-    runs = pd.DataFrame({"seed": range(6), "m": np.sqrt([1.0, 2, 3, 4, 5, 9]), "theta": 1.0, "start": "random"})
-    runs = runs.assign(**place, optimizer="gd", **dict.fromkeys(tables.LOSSES, 1.0))
-    scores = cell(PAGE, "half_scores", read=lambda *_: runs)["half_scores"]
-    ratios = [-4 / (1 / 3) ** 0.5, 4 / (7 / 3) ** 0.5]  # means 2 and 6, variances 1 and 7, twice over three
-    expected = [np.sign(x) * norm.isf(t.sf(abs(x) / 2**0.5, 2)) for x in ratios]
-    assert sorted(scores.dropna()) == pytest.approx(sorted(expected), abs=0.01)
-
-
 def test_curves_of_theory_are_compared_in_our_units():
     """Made-up curves that are the rule's, but for a test error of both tokens, signs and a V too large by a tenth."""
     curve, alphas = authors.CURVES["0.3"], [1.25, 2.0]
@@ -102,22 +99,22 @@ def test_curves_of_theory_are_compared_in_our_units():
     assert away.to_dict() == pytest.approx(expected.round(4).to_dict()) and away.abs().min() > 1e-3
 
 
-def test_most_of_the_published_theory_follows_from_its_rules():
+def test_most_of_the_published_theory_follows_from_its_rules(table):
     """What the page says of it, and what is left: alpha_c, and a factor of some files that is near one."""
-    rows = stored(PAGE, "by_quantity").set_index(["what", "quantity"])
-    assert rows["numbers"].sum() == STORED["rule_away"].notna().sum() + 9 + 12 + 1
+    close, rows = stored(PAGE, "CLOSE"), stored(PAGE, "by_quantity").set_index(["what", "quantity"])
+    assert rows["numbers"].sum() == table["rule_away"].notna().sum() + 9 + 12 + 1
     assert (
         rows.loc[("linear model", "test_mse"), "rule_away"]
         < 1e-7
-        < CLOSE
+        < close
         < rows.loc[("linear model", "test_mse"), "many_away"]
     )
     linear, critical = (rows.loc[(kind, "alpha")] for kind in ("linear", "critical"))
     assert linear["rule_away"] < 5e-3 < 0.03 < linear["many_away"]
     assert critical["rule_away"] > 0.03 and critical["within"] == 0
-    losses = STORED[STORED["quantity"].isin(["train_loss", "test_mse"]) & STORED["step_away"].notna()]
+    losses = table[table["quantity"].isin(["train_loss", "test_mse"]) & table["step_away"].notna()]
     usual = losses["omega"].isin([0.3, 0.5]) & (losses["start"] != "symmetric")
-    assert (losses.loc[usual, "step_away"].abs() < CLOSE).mean() > 0.98
+    assert (losses.loc[usual, "step_away"].abs() < close).mean() > 0.98
     assert losses["step_away"].abs().quantile(0.95) < 5e-3
     nearer = rows.query("what.str.contains('ω = ') and not what.str.contains('0.15')")
     assert (nearer["rule_away"] < nearer["many_away"]).mean() > 0.85
@@ -126,14 +123,6 @@ def test_most_of_the_published_theory_follows_from_its_rules():
 def row(**changes):
     usual = {"ours": 1.2, "ours_error": 0.1, "instances": 24, "published": 1.0, "spread": 0.1 * 24**0.5, "runs": 24}
     return pd.DataFrame([usual | changes])
-
-
-def test_scores_by_hand():
-    by_welch = norm.isf(t.sf(2**0.5, 46))  # equal errors: all degrees of freedom
-    assert tables.standard_scores(row())[0] == pytest.approx(by_welch, abs=0.005)
-    assert tables.standard_scores(row(ours=0.8))[0] == pytest.approx(-by_welch, abs=0.005)
-    alike = norm.isf(t.sf(2**0.5, 9))  # no spread of theirs: ours, of ten data sets
-    assert tables.standard_scores(row(instances=10, runs=10, spread=np.nan))[0] == pytest.approx(alike, abs=0.005)
 
 
 def test_scores_of_two_sides_of_different_size_by_welch():
@@ -157,72 +146,30 @@ def test_scores_of_few_runs_are_normal_and_plain_ratios_are_not():
     assert (ratio.abs() > 3).mean() > 1.5 * (tables.standard_scores(frame).abs() > 3).mean()
 
 
-def test_the_figures_of_cells():
-    cell = {"form": "tied", "matrix": "[[0.6,0.4],[0.4,0.6]]", "d": 1000, "sigma": 0.5, "lam": 0.01, "omega": 0.3}
-    changes = [{}, {"omega": 0.2}, {"omega": 0.7}, {"lam": 0.1}, {"matrix": "[[0.3,0.7],[0.8,0.2]]"}]
-    changes += [{"d": 87}, {"form": "rank2"}]
-    assert list(authors.figure_of(pd.DataFrame([cell | change for change in changes]))) == [
-        "2",
-        "3",
-        "8",
-        "8",
-        "9",
-        "7",
-        "14",
-    ]
-
-
-def test_the_stored_comparison():
+def test_the_stored_comparison(table, means):
     """All of three of their four tables, agreement of each quantity, and that a slip would be seen."""
-    tied = MEANS[MEANS["form"] == "tied"]
-    assert len(tied) == 14_850 and not MEANS.duplicated([*tables.CELL, "quantity"]).any()
+    tied = means[means["form"] == "tied"]
+    assert len(tied) == 14_850 and not means.duplicated([*tables.CELL, "quantity"]).any()
     assert abs(tied["z"].std() - 1) < 0.03 and (tied["z"].abs() > 3).mean() < 2 * 2 * norm.sf(3)
-    shown = tables.summary(MEANS)
-    assert shown["numbers"].sum() == len(MEANS) and shown["p"].min() > 1e-3
-    assert tables.summary(MEANS.assign(z=MEANS["z"] + 0.3)).query("figure == '3'")["p"].max() < 1e-3
-    assert tables.summary(MEANS.assign(z=MEANS["z"] * 1.3)).query("figure == '3'")["p"].max() < 1e-2
-    assert not {"published", "spread"} & set(STORED)
+    shown = tables.summary(means)
+    assert shown["numbers"].sum() == len(means) and shown["p"].min() > 1e-3
+    assert tables.summary(means.assign(z=means["z"] + 0.3)).query("figure == '3'")["p"].max() < 1e-3
+    assert tables.summary(means.assign(z=means["z"] * 1.3)).query("figure == '3'")["p"].max() < 1e-2
+    assert not {"published", "spread"} & set(table)
 
 
-def test_the_command_answers_with_scores_by_figure_and_quantity(monkeypatch, capsys):
-    monkeypatch.setattr(authors, "compare_tables", lambda folder: (STORED, {"rank2": 7}))
+def test_the_command_answers_with_scores_by_figure_and_quantity(table, means, monkeypatch, capsys):
+    monkeypatch.setattr(authors, "compare_tables", lambda folder: (table, {"rank2": 7}))
     assert main(["published", "anywhere", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    scores = MEANS["z"].abs()
-    assert answer["numbers"] == len(MEANS) == sum(group["n"] for group in answer["by"])
+    scores = means["z"].abs()
+    assert answer["numbers"] == len(means) == sum(group["n"] for group in answer["by"])
     assert answer["median_abs_z"] == pytest.approx(scores.median())
     assert answer["p95_abs_z"] == pytest.approx(scores.quantile(0.95))
     assert answer["beyond_3"] == pytest.approx((scores > 3).mean())
     assert answer["not_computed"] == {"rank2": 7}
     names = ["figure", "quantity", "n", "median_abs_z", "p95_abs_z", "beyond_3", "mean_z"]
     assert all(list(group) == names for group in answer["by"])
-
-
-def test_what_slips_do_by_hand():
-    """A cell of theta and one of the linear model, 24 data sets on both sides; the errors are 1/2 and 2e-5."""
-    where = {
-        "figure": "3",
-        "optimizer": "gd",
-        "start": "semantic",
-        "sigma": 0.5,
-        "omega": 1.0,
-        "d": 1000,
-        "form": "tied",
-    }
-    where |= {"matrix": "[[0.6,0.4],[0.4,0.6]]", "ours": 0.2, "ours_error": 0.5**1.5, "instances": 24, "z": 0.5}
-    where |= {"alpha": 1.5}
-    rows = pd.DataFrame(
-        [where | {"quantity": "theta"}, where | {"quantity": "linear_mse", "ours_error": 2e-5 * 0.5**0.5}]
-    )
-    slip = {"omega": 1.0, "alpha": 1.5, "start": "semantic", "quantity": "theta", "slip": "steps", "moved": -3.0}
-    given = {"means": {"gd": rows, "lbfgs": rows[:0]}, "slipped": pd.DataFrame([slip])}
-    names = cell(PAGE, "slips", **given)
-    shown = names["slips"].set_index("slip")["mean_z"]
-    assert shown[names["SLIPS"]["steps"]] == pytest.approx(0.5 - 3 / 0.5) and shown["none, in part of the map"] == 0.5
-    assert shown["σ² forgotten"] == pytest.approx(0.5 + 0.2 * 3 / 0.5)
-    # at omega = 1 the target is A: A (1, -1) = 0.2 (1, -1), and 0.08/2000 is two errors
-    assert shown["it reads positions too"] == pytest.approx(0.5 + 2)
-    assert names["measured_slope"] == (pytest.approx(1.25), pytest.approx(0.5))
 
 
 def test_what_optimisers_do_is_seen():

@@ -198,7 +198,7 @@ def test_dead_worker_is_one_clear_line_and_loses_nothing(results, monkeypatch):
 
 
 def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed):
-    path, rng, stored, kills = tmp_path / "s.sqlite", random.Random(2), {}, 5
+    path, rng, stored, kills = tmp_path / "s.sqlite", random.Random(2), {}, 3
     arguments = (path, 0.05, 0.05, "processes")
     for _ in range(kills):
         process = start(*arguments)

@@ -1,9 +1,8 @@
-"""Crossings with control variates, loops along alpha, and the lowest of many starts."""
+"""Crossings with control variates, and the limit of large dimension."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from cells import cell
 
 from attention_book.analysis.instances import POWERS, gaps, limit, line_in, root
 from attention_book.experiments import grid
@@ -13,9 +12,6 @@ from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.two_tokens import sample
 from attention_phases.records import canonical, fields_of
-
-PAGE = "beyond_replica_symmetry"
-DATA_SET = ["omega", "valley", "d", "seed"]
 
 
 @pytest.mark.slow
@@ -95,69 +91,6 @@ def test_the_error_of_a_limit_contains_half_the_spread_over_forms():
     assert value == pytest.approx(0.7) and 1.0 in lines and lines[0.5].value > 0.701 and lines[1.5].value < 0.699
     assert error == pytest.approx(np.hypot(lines[1.0].error, (lines[0.5].value - lines[1.5].value) / 2))
     assert np.isnan(limit({250: Measured(0.7, 1e-3), 500: UNKNOWN}).value)
-
-
-def in_one_form(means):
-    return line_in(1.0, means)[0]
-
-
-def test_students_above_theory_at_infinite_d():
-    """By hand: 3 % above theory at two alphas, without theory at the third; the error of theory is 1 %."""
-    rng, rows = np.random.default_rng(5), []
-    for d in (250, 1000):
-        for alpha, known in ((0.65, 1e-3), (0.7, 2e-3), (0.75, 9e-3)):
-            known_of_data = rng.standard_normal((len(CONTROLS), 500)) * d**-0.5
-            values = known * (1.03 + 5 / d + 0.1 * known_of_data[0] + 1e-4 * rng.standard_normal(500))
-            part = {"omega": 0.1, "alpha": alpha, "start": "semantic", "d": d, "train_loss": values}
-            rows.append(pd.DataFrame(part | dict(zip(CONTROLS, known_of_data))))
-    theory = {(0.1, alpha, "semantic"): Measured(known, 0.01 * known) for alpha, known in ((0.65, 1e-3), (0.7, 2e-3))}
-    given = {"trained": pd.concat(rows), "theory": {"train_loss": theory}, "limit": in_one_form}
-    shares = cell(PAGE, "above_theory", **given)["above_theory"]("train_loss")
-    assert [*shares] == [(0.1, "semantic")] and shares[0.1, "semantic"].value == pytest.approx(0.03, abs=1e-4)
-    assert shares[0.1, "semantic"].error == pytest.approx(0.01, rel=1e-3)
-
-
-def test_lower_minima_move_the_crossing():
-    """By hand: the positional valley gains 12e-6 more at d = 250 and 6e-6 at 500: nothing at infinite d.
-
-    At the other omega 3e-6 at both d. The slope is 6e-4, known to 10 %.
-    """
-    index = pd.MultiIndex.from_product([[0.1, 0.2], [250, 500], [0, 1]], names=["omega", "d", "seed"])
-    more = 1e-6 * np.array([11.0, 13.0, 5.0, 7.0, 2.0, 4.0, 2.0, 4.0])
-    frame = pd.DataFrame({"positional": more + 1e-6, "semantic": 1e-6}, index)
-    places = pd.MultiIndex.from_product([[0.1, 0.2], [250, 500]], names=["omega", "d"])
-    crossings = pd.DataFrame({"slope": [-5e-4, -7e-4, -6e-4, -6e-4], "slope_error": 6e-5 * 2**0.5}, places)
-    limits = pd.DataFrame({"alpha": 0.7, "alpha_error": 1e-3}, pd.Index([0.1, 0.2], name="omega"))
-    hops = {"hop": frame.rename_axis(columns="valley").stack()}
-    given = {"trained": None, "hops": hops, "by_dimension": lambda table: (crossings, limits), "limit": in_one_form}
-    rows = cell(PAGE, "students_at_infinite_d", **given)["students_at_infinite_d"]()
-    later, error = rows["later"], rows["later_error"]
-    assert later[0.1] == pytest.approx(0, abs=1e-9) and later[0.2] == pytest.approx(5e-3)
-    assert error[0.1] == pytest.approx(5**0.5 * 1e-6 / 6e-4)
-    assert error[0.2] == pytest.approx(5e-3 * np.hypot(5**0.5 / 3, 0.1))
-    assert rows["searched"].tolist() == pytest.approx((0.7 + later).tolist())
-    assert rows["searched_error"].tolist() == pytest.approx(np.hypot(1e-3, error).tolist())
-
-
-def test_what_searches_gain_on_the_informed_minimum():
-    """By hand: the informed start ends at 9, its search at 7, that of another start at 4, as far as one can tell."""
-    starts = {"valley": "positional", "omega": 0.1, "d": 100, "seed": 3}
-    losses = [
-        ("descent", 0, 9.0, 2),
-        ("hop", 0, 7.0, 3),
-        ("descent", 1, 8.0, 4),
-        ("hop", 1, 4.0, 2.5),
-        ("hop", 2, 4.001, 1),
-    ]
-    rows = [{"search": search, "number": k, "train_loss": 1e-6 * loss, "q": q} for search, k, loss, q in losses]
-    rows.append({"search": "anneal", "number": 0, "train_loss": 0.0, "q": 9.0})
-    hops = cell(PAGE, "hops", searches=pd.DataFrame(rows).assign(**starts))["hops"]
-    gained = hops.loc[(0.1, "positional", 100, 3)]
-    assert gained.to_dict() == pytest.approx({"hop": 5e-6, "hop_share": 5 / 9, "grows": 0.25, "same": 2 / 3})
-    ends = pd.DataFrame({"number": [1, 0, 2], "train_loss": [2e-6, 5e-6, 6e-6]})
-    given = {"hops": hops, "DATA_SET": DATA_SET, "searches": pd.DataFrame({"d": [100], "count": 1, "worst": 0.05})}
-    given |= {"profile": "", "read": lambda *_: ends.assign(**starts, count=3), "quote": lambda *_, **__: None}
-    assert cell(PAGE, "ahead", **given)["ahead"].tolist() == pytest.approx([2e-6])
 
 
 def test_the_error_of_a_crossing_counts_what_the_fit_leaves_free():

@@ -101,7 +101,7 @@ def lowest_minimum(w, t1, t2, V, variance):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.floats(-2, 2), st.floats(-2, 2), targets, targets, susceptibilities, variances)
 @example(0.1, -0.1, 0.6, 0.4, 15.0, 0.25)
 @example(0.0, 0.0, 0.9, 0.9, 250.0, 0.49)

@@ -4,12 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from scipy.special import softmax
-from scipy.stats import f as f_distribution
 
-from attention_phases import Task, training
-from attention_phases.model import two_tokens
+from attention_phases import Task
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
@@ -105,23 +102,6 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
     # relative step 1e-3 in alpha and in the overlaps, each good to about 1e-3.
     assert (np.abs(differences.mean(0)) < 6 * error + 3e-3 * size).all()
     assert (error < 0.01 * size).all()
-
-
-# At alpha = 1 most of the error of the semantic test loss comes through the error of the overlaps.
-@pytest.mark.slow
-@pytest.mark.parametrize("branch, alpha", [("semantic", 1.0), ("positional", 1.5)])
-def test_error_bars_are_the_scatter_between_seeds(branch, alpha):
-    own = "theta" if branch == "semantic" else "m"
-    last, by_seed = None, []
-    for seed in range(8):
-        last = solve(TASK, alpha, branch, 2**9, 16, seed, start=last and last.overlaps)
-        assert last.converged
-        by_seed.append(last)
-    for name in ("q", own, "V", "train_loss", "test_mse"):
-        values = [value(solution, name) for solution in by_seed]
-        variances = [solution.stderr[name] ** 2 for solution in by_seed]
-        low, high = f_distribution.ppf([1e-4, 1 - 1e-4], 7, 8 * 15)
-        assert low < np.var(values, ddof=1) / np.mean(variances) < high, name
 
 
 # Where a branch ends, and limits
@@ -239,54 +219,6 @@ def test_a_more_positional_teacher_needs_more_data(critical):
     assert abs(followed.alpha.value - later.alpha.value) < 0.1 * later.alpha.error  # the same scrambles
 
 
-# Trained students
-
-
-class TypicalTeacher:
-    """Random numbers of which the first d are normalised, and centred, as in the limit of infinite d.
-
-    The norm of a random teacher alone moves every result by several per cent from one training set to the next.
-    """
-
-    def __init__(self, seed):
-        self.rng = np.random.default_rng(seed)
-
-    def standard_normal(self, shape, dtype):
-        values = self.rng.standard_normal(shape, dtype=dtype)
-        if np.isscalar(shape):
-            values -= values.mean()
-            values *= shape**0.5 / np.linalg.norm(values)
-        return values
-
-
-def trained(d, seed):
-    """What L-BFGS reaches from both starts, as {branch: {name: value}}."""
-    data = two_tokens.sample(TASK, ALPHA, d, TypicalTeacher(seed))
-    starts = torch.stack([training.start_weights(branch, data.teacher, None) for branch in MINIMA])
-    measured = {}
-    for branch, fit in zip(MINIMA, training.fit(data, TASK.lam, starts, "lbfgs")):
-        point = two_tokens.overlaps(TASK, fit.weights, data.teacher)
-        measured[branch] = {**point.named, "train_loss": fit.train_loss, "test_mse": exact(TASK, point, d)[0]}
-    return measured
-
-
-@pytest.mark.slow
-def test_trained_students_come_to_the_theory(solutions):
-    instances = {250: 12, 1000: 8}
-    results = {d: [trained(d, 100 * d + i) for i in range(count)] for d, count in instances.items()}
-    for branch, solution in solutions.items():
-        for name in ("q", "theta" if branch == "semantic" else "m", "train_loss", "test_mse"):
-            small, large = (np.array([student[branch][name] for student in results[d]]) for d in (250, 1000))
-            # Corrections of finite size are of order 1/d: two sizes give the limit, with its error.
-            limit = (4 * large.mean() - small.mean()) / 3
-            variance = 16 / 9 * large.var(ddof=1) / len(large) + small.var(ddof=1) / 9 / len(small)
-            error = np.hypot(variance**0.5, solution.stderr[name])
-            expected = value(solution, name)
-            assert error < 0.04 * expected, (branch, name)
-            # Student's t with some 8 degrees of freedom is beyond 5 once in 10^3.
-            assert abs(limit - expected) < 5 * error, (branch, name)
-
-
 def test_the_spread_is_what_each_scramble_alone_has():
     """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
     points, scrambles, seed = 2**10, 8, 3
@@ -304,16 +236,15 @@ def test_the_spread_is_what_each_scramble_alone_has():
 # Solutions with both overlaps
 
 SIGNS = ((1, 1, 1, 1), (-1, -1, -1, -1), (1, 1, -1, -1), (-1, -1, 1, 1))  # of xi and zeta: m or theta stays zero
-NEAR_AN_END = [(0.3, 0.79, "semantic", 0.1), (0.3, 0.83, "semantic", 0.5), (0.1, 1.1, "positional", 0.1)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("omega", "alpha", "branch", "share"),
     [
-        *((0.3, 1.25, branch, share) for branch in MINIMA for share in (0.1, 1)),
-        *NEAR_AN_END,
-        (0.1, 1.3, *NEAR_AN_END[2][2:]),
+        *((0.3, 1.25, branch, 0.1) for branch in MINIMA),
+        (0.3, 0.83, "semantic", 0.5),
+        (0.1, 1.1, "positional", 0.1),
     ],
 )
 def test_from_an_admixture_the_iteration_goes_to_a_pure_branch(omega, alpha, branch, share):
