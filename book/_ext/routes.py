@@ -11,11 +11,11 @@ LANDING, MADE = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
         "What happens, what training finds, and where a transformer does it.",
-        ["fig02_slice", "free_energy", "fig15_random", "fig04_histogram"],
+        ["fig02_slice", "fig15_random", "fig04_histogram"],
     ),
     "A course": (
         "The model, its theory, and what they say.",
-        ["model", "theory", "fig01_landscape", "free_energy", "message_passing", "reproducing"],
+        ["model", "theory", "fig01_landscape", "fig02_slice", "message_passing", "reproducing"],
     ),
     "A review": (
         "What agrees, what differs, what theory leaves out.",

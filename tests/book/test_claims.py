@@ -566,7 +566,7 @@ CLAIMS = {
             abs(correlated_off()).max() < 0.05 and (correlated_off() > 0).mean() > 0.7
         ),
     },
-    "free_energy": {
+    "fig02_slice": {
         r"Two free energies cross, both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
         r"at $\omega=0.3$ beyond $\alpha=10$": lambda: (
             positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points

@@ -11,6 +11,7 @@ from attention_book.analysis import thresholds as lines_of_theory
 from attention_book.analysis.thresholds import borders_of, ground_states, theory_lines, with_one_step
 from attention_book.paths import DATA
 from attention_book.store.parquet import load
+from attention_phases import Task
 from attention_phases.errors import ResultError
 from attention_phases.theory.branches import OWN_OVERLAP
 
@@ -63,7 +64,7 @@ def borders():
 
 
 def test_where_minima_begin_and_end(borders):
-    ranges = cell("free_energy", "ranges", lines=borders, borders=borders_of(borders))["ranges"]
+    ranges = cell("fig02_slice", "ranges", lines=borders, borders=borders_of(borders), task=Task())["ranges"]
     one, two = ranges.reset_index().to_dict("records")
     assert (two["omega"], two["semantic_start"], two["semantic_start_error"]) == (0.3, 0.8, 0.02)
     assert (two["critical"], two["critical_error"]) == (1.25, 0.01)
@@ -71,7 +72,8 @@ def test_where_minima_begin_and_end(borders):
     assert (two["critical_broken"], two["critical_broken_error"]) == (shift["shift"], shift["shift_error"]) != (0, 0)
     assert np.isnan([one["semantic_start"], two["positional_stop"], two["positional_stop_error"]]).all()
     assert (one["positional_stop"], one["positional_stop_error"]) == (1.4, 0.03)
-    drawn = cell("free_energy", "panels", theory_lines=lambda *_: borders, profile="", omegas=())["panels"]
+    given = {"theory_lines": lambda *_: borders, "profile": "", "omegas": (), "task": Task()}
+    drawn = cell("fig02_slice", "free_energies", **given)["free_energies"]
     first, second = ({line.get_label(): [*line.get_xdata()] for line in panel.lines} for panel in drawn)
     assert first["positional minimum"] == [0.2, 1.0, 1.4] and second["semantic minimum"] == [0.8, 1.0, 2.0]
 

@@ -210,8 +210,8 @@ def test_what_descent_leaves_on_each_map():
     ]
     table = pd.DataFrame(rows, columns=["start", "seed", "optimizer", "train_loss", "m", "theta"])
     table = table.assign(alpha=1.0, omega=0.3)
-    left = cell("fig03_phase_diagram", "left", table=table, read=lambda *_: table, profile="")["left"]
-    left = left[left["map"] == "this figure"].set_index("start")
+    left = cell("fig15_random", "left", read=lambda *_: table, profile="")["left"]
+    left = left[left["map"] == "Figure 3"].set_index("start")
     assert left.loc["positional", ["alike", "left", "gone"]].to_list() == [0.0, 3, 1 / 3]  # the mean is 21 % above
     assert left.loc["semantic", ["alike", "left"]].to_list() == [1.0, 0] and np.isnan(left.loc["semantic", "gone"])
 
