@@ -860,10 +860,11 @@ NEITHER_COMPUTED_NOR_CLAIMED = {
         "the published counting task"
     ),
     r"(?:passes|[Bb]elow|below|where it is|which is|value below|[Ff]rom) 1\b": "where something changes its nature",
-    r"2-norms|100 or 400 equal shares|, 500 and 1000|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
+    r"2-norms|100 or 400 equal shares|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
         "sizes, given beside what they are sizes of"
     ),
     r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
+    r"\*\*\d\.\*\*": "of an exercise",
 }
 
 
