@@ -568,7 +568,7 @@ CLAIMS = {
             abs(correlated_off()).max() < 0.05 and (correlated_off() > 0).mean() > 0.7
         ),
     },
-    "free_energy": {
+    "fig02_slice": {
         r"Two free energies cross, both minima survive": lambda: all(map(both_last, (0.1, 0.3, 0.4))),
         r"at $\omega=0.3$ beyond $\alpha=10$": lambda: (
             positional_gain(10) < 1 < positional_gain(35)  # .985(14) at 15, 1.046(13) at 25, with four times the points
@@ -860,10 +860,11 @@ NEITHER_COMPUTED_NOR_CLAIMED = {
         "the published counting task"
     ),
     r"(?:passes|[Bb]elow|below|where it is|which is|value below|[Ff]rom) 1\b": "where something changes its nature",
-    r"2-norms|100 or 400 equal shares|, 500 and 1000|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
+    r"2-norms|100 or 400 equal shares|exponent 1|over 3 for|18 inner|With 72|16 at each|8 data sets": (
         "sizes, given beside what they are sizes of"
     ),
     r"some 50 steps|after 100 their|and 1,000": "places on an axis of a figure",
+    r"\*\*\d\.\*\*": "of an exercise",
 }
 
 

@@ -184,7 +184,7 @@ def test_one_command_makes_notebook_page_picture_and_data(made):
     assert (folder / "page" / "notes.txt").exists()  # somebody's own
     assert {"fig02", "fig02_theory"} <= {path.stem for path in (folder / "kept").rglob("*.parquet")}
     assert answer["parameters"]["omega"] == 0.2 and answer["parameters"]["profile"] == "smoke"
-    assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg"]
+    assert [Path(name).name for name in answer["svg"]] == ["fig-02.svg", "fig-free-energy.svg"]
     assert Path(answer["svg"][0]).read_text(encoding="utf-8").startswith("<?xml")
     notebook = nbformat.read(answer["notebook"], 4)
     assert "omega = 0.2" in next(
