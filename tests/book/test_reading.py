@@ -76,7 +76,9 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
 
 
 def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
-    notebooks = {page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in PAGES if EXECUTED in page.parents}
+    notebooks = {
+        page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in PAGES if EXECUTED in page.parents
+    }
     assert sum(path.exists() for path in notebooks.values()) == len(notebooks) - 1 > 20  # the page of times is none
     for page, path in notebooks.items():
         if not path.exists():
