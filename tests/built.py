@@ -7,7 +7,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[1]
 HTML = (HERE / os.environ.get("BOOK", "_build/smoke/_build/html")).resolve()
 EXECUTED = HTML / "book" / "_executed"
-PAGES = sorted((HTML / "book").rglob("*.html"))
+MOVED = [HTML / path.relative_to(HERE / "book/_moved") for path in (HERE / "book/_moved").rglob("*.html")]
+PAGES = sorted({*(HTML / "book").rglob("*.html")} - {*MOVED})
 # Of the interface's pages, which one template makes, every thirtieth is opened, and the first.
 READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::30]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from built import DESK, FRAMES, HERE, HTML, PAGES, PHONE
+from built import DESK, FRAMES, HERE, HTML, MOVED, PAGES, PHONE
 from playwright.sync_api import TimeoutError
 
 pytestmark = pytest.mark.slow
@@ -77,6 +77,14 @@ def test_the_build_has_the_pages_of_the_contents():
     expected = {name.removesuffix(".ipynb") + ".html" for name in contents}
     modules = {f"book/api/{name}.html" for name in API}
     assert {str(page.relative_to(HTML)) for page in PAGES} == expected | modules
+
+
+def test_the_address_of_a_page_that_is_part_of_another_leads_there():
+    assert MOVED
+    for page in MOVED:
+        for target in re.findall(r'(?:url=|href=")([^"]+)"', page.read_text(encoding="utf-8")):
+            file, _, place = target.partition("#")
+            assert f'id="{place}"' in (page.parent / file).read_text(encoding="utf-8")
 
 
 def test_mathematics_is_typeset(page):

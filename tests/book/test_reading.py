@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 import pytest
 import yaml
-from built import EXECUTED, HERE, HTML, PHONE, opening
+from built import EXECUTED, HERE, HTML, PAGES, PHONE, opening
 
 pytestmark = pytest.mark.slow
 NAMES = sorted(path.stem for path in (HTML / "figures").glob("*.json"))
@@ -75,7 +75,9 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
 
 
 def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
-    notebooks = {page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in EXECUTED.glob("*.html")}
+    notebooks = {
+        page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in PAGES if EXECUTED in page.parents
+    }
     assert sum(path.exists() for path in notebooks.values()) == len(notebooks) - 1 > 20  # the page of times is none
     for page, path in notebooks.items():
         if not path.exists():
@@ -245,7 +247,7 @@ def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
     )
     terms = {name.partition("#")[2]: text for name, text in previews.items() if name.startswith("glossary#")}
     used = set()
-    for page in (HTML / "book").rglob("*.html"):
+    for page in PAGES:
         used |= set(
             re.findall(r'class="term[^"]*" href="[^"]*glossary\.html#([^"]+)"', page.read_text(encoding="utf-8"))
         )

@@ -68,7 +68,8 @@ def alpha_of(line, what):
 
 def curve(lines, what, along="omega"):
     """Where "critical", "linear", "semantic border" and so on is: alpha and alpha_error by omega, or other columns."""
-    return rows_of(lines, what).set_index(along)[["alpha", "alpha_error"]].sort_index()
+    rows = rows_of(lines, what).set_index(along)
+    return rows.reindex(columns=["alpha", "alpha_error"]).sort_index()  # where there is no place at all, no alpha_error
 
 
 def borders_of(lines):
