@@ -7,7 +7,7 @@ from cells import cell
 from frames import lines, students
 
 from attention_book import published
-from attention_book.analysis.beside_published import trained_thresholds_beside_published
+from attention_book.analysis.beside_published import thresholds_beside_published
 from attention_book.analysis.instances import test_gap as gap_of_errors
 from attention_book.analysis.thresholds import (
     against_theory,
@@ -155,7 +155,7 @@ def test_the_stored_shifts_are_those_that_were_seen():
 def test_published_thresholds_beside_those_of_students():
     table = pd.concat([students(0.1, 0.708, 0.9), students(0.12, 0.7, 0.9), students(0.3, 1.2, 1.49)])
     rules = pd.DataFrame({"what": ["critical", "linear"], "omega": 0.3, "rule": [1.26356, 1.44759]})
-    rows = trained_thresholds_beside_published(table, rules)
+    rows = thresholds_beside_published(table, rules)
     assert [(row.quantity, row.parameters["omega"], row.published) for row in rows.itertuples()] == [
         ("critical", 0.1, "0.7071599"),
         ("critical", 0.3, "1.2410177"),
@@ -169,7 +169,7 @@ def test_published_thresholds_beside_those_of_students():
         assert row.sigma == pytest.approx(row.difference / (row.error**2 + row.rounding**2) ** 0.5)
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
     assert rows["reason"].to_list()[1:] == ["cause unknown", "many minima", "quadrature"]
-    assert trained_thresholds_beside_published(students(0.3, 9.0, 9.0), rules).empty  # no crossing on the grid
+    assert thresholds_beside_published(students(0.3, 9.0, 9.0), rules).empty  # no crossing on the grid
 
 
 def test_thresholds_by_task():
