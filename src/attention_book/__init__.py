@@ -17,7 +17,7 @@ NAMES = {
     " standard_student_theory teacher_lengths threshold_moves",
     "analysis.arrivals": "BASINS CLOSE_COSINE SMALL_GRADIENT classify cosines shares_of_basins",
     "analysis.beside_published": "sizes_beside_published theory_comparison threshold_by_rule"
-    " trained_thresholds_beside_published",
+    " thresholds_beside_published",
     "analysis.instances": "GAPS POWERS absolute_means advantage by_dimension difference_in_errors frame_of gap_map gaps"
     " instance_means intercept limit line_in memory root root_mean_squares test_gap training_gap wilson with_errors",
     "analysis.thresholds": "against_theory alpha_of borders_of branches crossing crossings curve ground_states"

@@ -33,9 +33,13 @@ SHADES = (0.0, 0.25, 0.5, 0.75, 1.0)  # places on a scale of colours
 
 
 def load_ipython_extension(shell):
-    """Let the figures of a notebook say what is seen of them."""
+    """Let the figures of a notebook say what is seen of them, in every cell: to name their formats takes it away."""
     formatter = shell.display_formatter.formatters["text/plain"]
-    formatter.for_type(Figure, lambda figure, text, cycle: text.text(text_of(figure)))
+
+    def register(_):
+        formatter.for_type(Figure, lambda figure, text, cycle: text.text(text_of(figure)))
+
+    shell.events.register("pre_run_cell", register)
 
 
 def text_of(figure):

@@ -17,7 +17,7 @@ from attention_phases.theory.baseline import encoding_error, mean_attention
 from .. import published
 from ..published import Comparison, compare
 from .instances import GAPS, absolute_means
-from .thresholds import crossings
+from .thresholds import crossings, curve
 
 LEFT = 0.2  # share of a difference that the published rules may leave, or exceed, where they are its cause
 MANY_MINIMA = 0.2  # below this omega both valleys hold many minima near the transition
@@ -47,24 +47,29 @@ def threshold_by_rule(rules, kind, omega):
     return rows["rule"].item() if len(rows) else nan
 
 
-def trained_thresholds_beside_published(table, rules):
-    """Published thresholds, which are theory, beside those of trained students, as from `published.compare`.
+def thresholds_beside_published(table, rules):
+    """Published thresholds, which are theory, beside those of our theory or of students, as from `published.compare`.
 
     A coarse grid may not show a crossing, which is then left out.
 
-    table: students over alpha and omega of the standard task, by one optimiser or by several that have all cells.
+    table: lines of theory, or students over alpha and omega by one optimiser or by several; of the standard task.
     rules: the experiment "published_rule".
     """
-    comparisons = []
+    trained, comparisons = "optimizer" in table, []
     for kind, known in published.THRESHOLDS.items():
-        for optimizer, rows in table.groupby("optimizer"):
-            seeds = int(rows["seed"].nunique())
-            alphas = crossings(rows[rows["omega"].isin(list(known))], GAPS[kind]).dropna()
+        for optimizer, rows in table.groupby("optimizer") if trained else [("", table)]:
+            rows = rows[rows["omega"].isin([*known])]
+            alphas = crossings(rows, GAPS[kind]) if trained else curve(rows, kind)
+            n = int(rows["seed"].nunique() if trained else rows["scrambles"].iloc[0])
             for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
-                where, ours = {"omega": omega, "optimizer": optimizer}, Measured(*ours)
-                reason = cause(known[omega], ours, threshold_by_rule(rules, kind, omega))
-                reason = "many minima" if omega < MANY_MINIMA else reason
-                comparisons.append(Comparison(kind, where, known[omega], ours, "students", seeds, reason))
+                compared = known[omega], Measured(*ours)
+                reason = cause(*compared, threshold_by_rule(rules, kind, omega))
+                if trained:
+                    reason = "many minima" if omega < MANY_MINIMA else reason
+                    where, evidence = {"omega": omega, "optimizer": optimizer}, "students"
+                else:
+                    where, evidence = {"omega": omega}, "theory"
+                comparisons.append(Comparison(kind, where, *compared, evidence, n, reason))
     return compare(comparisons)
 
 

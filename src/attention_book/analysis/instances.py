@@ -12,7 +12,7 @@ from attention_phases.theory.branches import MINIMA
 
 from ..experiments.tolerances import CONTROLS
 
-POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: forms of the change with d that means of few d do not tell apart
+POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: ways to change with d that means at a few d cannot tell apart
 Z = 1.96  # standard errors to either side that leave out 5 %
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
 DATA_SET = ["omega", "valley", "d", "seed"]

@@ -18,7 +18,7 @@ from ..store.parquet import column_value
 from .instances import GAPS, difference_in_errors, frame_of
 
 NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
-CLEARLY = 2  # errors of its own by which a slope is below zero; else to divide by it means nothing
+CLEARLY = 2  # standard errors by which a slope must be below zero: one divides by it
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 

@@ -42,7 +42,7 @@ def kernels_apart():
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
-    """Execute a text notebook (a Path to MyST Markdown); return whether it was, as nothing is done anew unchanged.
+    """Execute a text notebook (a Path to MyST Markdown) if anything has changed, and return whether it was executed.
 
     folder: where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
         fails is kept as "NAME.failed.ipynb".

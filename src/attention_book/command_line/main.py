@@ -64,7 +64,7 @@ def main(arguments=None):
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail again
-        if not isinstance(error, BrokenPipeError):  # whoever reads, such as `head`, has enough
+        if not isinstance(error, BrokenPipeError):  # a reader such as `head` has enough
             return _complain(f"the result could not be written: {error.strerror}")
     if problem:
         print(problem, file=sys.stderr)

@@ -1,7 +1,7 @@
 """How an experiment is written down: a table of sizes by profile, of which every combination is a cell.
 
-`student_grids`, `variant_grids` and `theory_grids` have the tables. A grid of one's own is such a table too, with the
-parameters of its task and its architecture by name.
+The other modules `*_grids` have the tables. A grid of one's own is such a table too, with the parameters of its task
+and its architecture by name.
 """
 
 import tomllib
@@ -17,7 +17,7 @@ from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
 from ..paths import read_edited
-from .cells import INFORMED, ArchitectureCell, StudentCell
+from .cells import INFORMED, ArchitectureCell, LineCell, StudentCell
 
 PROFILES = ("paper", "laptop", "smoke")
 ALPHAS = np.linspace(0.01, 2.0, 25).tolist()  # as published
@@ -41,13 +41,14 @@ def grid(name, profile, **changes):
     return GRIDS[name](profile, **changes)
 
 
-def register(name, about, cell_type, fixed=None, **sizes):
+def register(name, about, fixed=None, cell_type=LineCell, **sizes):
     """Register an experiment by its name, with what it is about in a line.
 
     In a table, a list or a range is an axis: cells take each of its values, those of the last axis fastest. An axis
     "task alpha" has pairs of values. Everything else is the value of a field.
 
     fixed: values of what a table does not name.
+    cell_type: by default lines of theory of the standard student.
     sizes: table by profile; a list of several gives their cells one after the other.
     """
 

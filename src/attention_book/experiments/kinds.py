@@ -14,9 +14,9 @@ class Kind(NamedTuple):
 
     Attributes:
         worker: gives the rows of a cell.
-        unrepeatable: columns that no two runs share.
-        unsettled: value of a column in rows of what does not settle and amplifies rounding without end: another
-            machine has other ones, or none.
+        unrepeatable: columns that differ from run to run.
+        unsettled: a column and its value in rows of what does not settle: rounding grows there without limit, so that
+            another machine has other rows, or none.
         beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
             sensitive to rounding, to be repeated.
         runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.

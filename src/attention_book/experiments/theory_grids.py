@@ -28,7 +28,6 @@ FORTY = tuple(np.linspace(ALPHAS[0], ALPHAS[-1], 40).tolist())
 register(
     "fig02_theory",
     "Theory of Figure 2.",
-    cells.LineCell,
     {"task": Task()},
     paper={"alphas": FORTY, "points": 2**12, "scrambles": 16},
     laptop={"alphas": FORTY, "points": 2**9, "scrambles": 16},
@@ -39,7 +38,6 @@ THRESHOLDS_ONLY = tasks([*sorted(PUBLISHED_OMEGAS.difference(OMEGAS)), *FURTHER_
 register(
     "fig03_theory",
     "Theory of Figure 3: the lines of the map, and the thresholds at other omega.",
-    cells.LineCell,
     paper=[LINE["paper"] | {"task": tasks(OMEGAS)}, LINE["paper"] | {"task": THRESHOLDS_ONLY, "alphas": ()}],
     laptop=[
         LINE["laptop"] | {"task": tasks(OMEGAS[::4])},
@@ -47,13 +45,12 @@ register(
     ],
     smoke=LINE["smoke"] | {"task": tasks(OMEGAS[::8])},
 )
-register("fig08_theory", "Theory of Figure 8.", cells.LineCell, {"task": CHANGED_TASKS}, **LINE)
+register("fig08_theory", "Theory of Figure 8.", {"task": CHANGED_TASKS}, **LINE)
 RIDGES = [Task(lam=lam) for lam in (1e-4, 3e-4, 0.001, 0.002, 0.003, 0.005, 0.01, 0.03, 0.1, 0.3, 1.0)]
 FEW_ALPHAS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 4.5, 6.5, 9.0, 12.0)
 register(
     "ridge",
     "Theory over the ridge penalty.",
-    cells.LineCell,
     paper={"task": RIDGES, "alphas": FEW_ALPHAS, "points": 2**9, "scrambles": 16},
     laptop={"task": RIDGES[2::2], "alphas": FEW_ALPHAS, "points": 2**7, "scrambles": 16},
     smoke={"task": RIDGES[4:7:2], "alphas": FEW_ALPHAS[2:8:2], "points": 2**5, "scrambles": 8},
@@ -62,7 +59,6 @@ register(
 register(
     "positions_given_theory",
     "Theory of students to whom omega A is given: losses over (1 - omega)^2 are those of the task without positions.",
-    cells.LineCell,
     {"task": Task(omega=0.0, lam=Task().lam / (1 - Task().omega) ** 2)},
     **LINE,
 )
@@ -73,7 +69,6 @@ GIVEN_ALPHAS = (0.5, 0.55, 0.6, 0.7, 0.8, 1.0, 1.5, 2.0)
 register(
     "penalty_theory",
     "Theory of students to whom omega A is given, down to a ten-thousandth of the usual penalty.",
-    cells.LineCell,
     paper={"task": [*LIGHTER.values()], "alphas": GIVEN_ALPHAS, "points": 2**10, "scrambles": 16},
     laptop={"task": [*LIGHTER.values()][::2], "alphas": GIVEN_ALPHAS[2::2], "points": 2**8, "scrambles": 16},
     smoke={"task": [*LIGHTER.values()][1:3], "alphas": GIVEN_ALPHAS[4::3], "points": 2**5, "scrambles": 8},
@@ -81,7 +76,6 @@ register(
 register(
     "fig09_theory",
     "Theory of Figure 9: the lines of the map.",
-    cells.LineCell,
     paper=LINE["paper"] | {"task": ALTERNATIVE},
     laptop=LINE["laptop"] | {"task": ALTERNATIVE[::4]},
     smoke=LINE["smoke"] | {"task": ALTERNATIVE[::8]},
@@ -90,7 +84,7 @@ COPIED = tuple(ALPHAS[6::2])
 register(
     "copies",
     "How close two copies of message passing come, over alpha and omega.",
-    cells.CopiesCell,
+    cell_type=cells.CopiesCell,
     paper={"task": tasks([0.02, 0.06, *OMEGAS[4::4]]), "alphas": COPIED, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[4::10]), "alphas": tuple(ALPHAS[6::3]), "points": 2**8, "scrambles": 16},
     smoke={"task": tasks(OMEGAS[14:15]), "alphas": tuple(ALPHAS[12::12]), "points": 2**6, "scrambles": 16},
@@ -117,8 +111,8 @@ BRANCHES = [(architecture, ONE_BRANCH.get(name, INFORMED)) for name, architectur
 register(
     "fig14_theory",
     "Theory of Figure 14: the thresholds of its maps.",
-    cells.ArchitectureLineCell,
     {"alphas": ()},
+    cells.ArchitectureLineCell,
     paper={"task": tasks(OMEGAS[::2]), "architecture branches": BRANCHES, "points": 2**9, "scrambles": 16},
     laptop={"task": tasks(OMEGAS[::24]), "architecture branches": BRANCHES, "points": 2**6, "scrambles": 8},
     smoke={"task": tasks(OMEGAS[12:13]), "architecture branches": BRANCHES, "points": 2**4, "scrambles": 4},
@@ -126,12 +120,12 @@ register(
 register(
     "variants_theory",
     "Theory of every architecture that theory covers: the semantic branch.",
-    cells.ArchitectureLineCell,
     {
         "task": Task(),
         "architecture alphas": [(COMPARED[name], (alpha,)) for name, alpha in COMPARED_ALPHA.items()],
         "branches": ("semantic",),
     },
+    cells.ArchitectureLineCell,
     paper={"points": 2**11, "scrambles": 16},
     laptop={"points": 2**6, "scrambles": 8},
     smoke={"points": 2**5, "scrambles": 8},
@@ -146,8 +140,8 @@ COPIES_OF_VARIANTS = [  # near alpha_c; of rank 2, which has none, before its on
 register(
     "variants_copies",
     "How close two copies of message passing come, for other architectures.",
-    cells.ArchitectureCopiesCell,
     {"task": Task(), "architecture alphas branches": COPIES_OF_VARIANTS, "scrambles": 8},
+    cells.ArchitectureCopiesCell,
     paper={"points": 2**10},
     laptop={"points": 2**8},
     smoke={"points": 2**5},
@@ -167,7 +161,7 @@ PUBLISHED_CURVES = [
 register(
     "published_rule",
     "Thresholds and solutions along the published curves, by the published quadrature and on many points.",
-    cells.RuleCell,
+    cell_type=cells.RuleCell,
     paper=[
         {"task": tasks(sorted(PUBLISHED_OMEGAS)), "points": 2**11, "scrambles": 16},
         {"task alphas branches": PUBLISHED_CURVES, "points": 2**11, "scrambles": 8},
@@ -185,7 +179,7 @@ register(
 register(
     "one_step",
     "Both thresholds with one step of breaking over omega.",
-    cells.OneStepThresholdsCell,
+    cell_type=cells.OneStepThresholdsCell,
     paper=[
         {"task": tasks([0.02, 0.04, 0.06, 0.1, 0.14]), "points": 2**12, "scrambles": 16},
         {"task": tasks([0.2, 0.3, 0.4, 0.45]), "points": 2**14, "scrambles": 16},
@@ -197,7 +191,7 @@ SMALL = tasks([0.02, 0.04, 0.06, 0.1, 0.14, 0.2], matrix="alternative")
 register(
     "one_step_alternative",
     "Both thresholds with one step of breaking at small omega, alternative A.",
-    cells.OneStepThresholdsCell,
+    cell_type=cells.OneStepThresholdsCell,
     paper={"task": SMALL, "points": 2**12, "scrambles": 16},
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[2:3], "points": 2**9, "scrambles": 4},

@@ -11,7 +11,7 @@ import numpy as np
 from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
 from attention_phases.task import Task
 
-from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell, LineCell
+from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell
 from .grids import ALPHAS, OMEGAS, register, tasks
 from .student_grids import RANDOM, students
 
@@ -202,7 +202,6 @@ ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
 register(
     "spectra_theory",
     "Theory of power-law spectra over alpha.",
-    LineCell,
     {"task": [power_law(*law) for law in LAWS]},
     paper={"alphas": ALONG, "points": 2**7, "scrambles": 16},
     laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 4},
@@ -232,8 +231,8 @@ TWO_COLUMNS = {"architecture": RANK2, "branches": ("semantic", "both"), "alphas"
 register(
     "two_teachers_theory",
     "Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the second column.",
-    ArchitectureLineCell,
     {"task": TWO_TEACHERS, "scrambles": 16},
+    ArchitectureLineCell,
     paper=[{**ONE_COLUMN, "points": 2**10}, {**TWO_COLUMNS, "points": 2**9}],
     laptop=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
     smoke=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
@@ -264,7 +263,6 @@ variants(
 register(
     "sparse_theory",
     "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
-    LineCell,
     {"task": SPARSE},
     paper={"alphas": (1.0, 1.5, 2.0), "points": 2**7, "scrambles": 16},
     laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
@@ -301,8 +299,8 @@ variants(
 register(
     "clusters_theory",
     "Theory of clustered tokens over alpha.",
-    ArchitectureLineCell,
     {"architecture": STANDARD} | CLUSTERED,
+    ArchitectureLineCell,
     paper=[
         {"task": PLACED, "alphas": (1.0, 1.25, 2.0), "points": 2**9, "scrambles": 16},
         {"task": LEANING, "alphas": (0.3, 0.5, 1.0, 2.0), "points": 2**9, "scrambles": 16},

@@ -92,7 +92,7 @@ def _show_in(shell):
 
 
 def show(figure, name=None):
-    """Show a finished figure, once: the last line of its cell, which would else show what that line returns.
+    """Show a finished figure, once: as the last line of its cell, which otherwise shows what that line returns.
 
     name: that of the files name.svg and name.csv in which a script also saves the figure and its data.
     """

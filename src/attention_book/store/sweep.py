@@ -184,7 +184,7 @@ def run(
                 done += 1
             except (BrokenExecutor, StoreError, SweepError):
                 raise
-            except CancelledError as error:  # nobody does that here
+            except CancelledError as error:  # not by us
                 raise SweepError(
                     f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
                 ) from error
@@ -239,7 +239,7 @@ def cluster(address: str) -> Iterator[Executor]:
         raise BadInput("scheduler", address, f"an address such as tcp://host:8786 ({error})") from None
     try:
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
-    except Exception as error:  # whatever comes of what else answers there
+    except Exception as error:  # of any kind, if another program answers there
         raise SweepError(f"scheduler {address}: no Dask scheduler answers ({type(error).__name__}: {error})") from error
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # tracebacks, where the sweep says it in a line
     with client:

@@ -62,7 +62,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
     Where Q* has several columns, each of the student's starts at its own (semantic), or the one column of "tied" at the
     second (second). An l1 penalty draws weights as small as 1_d/sqrt(d) to zero; 0.3 times 1_d is about what a
     positional student learns (encoding).
-    Columns that can be exchanged (rank 2) would stay equal for ever from equal starts: there all are displaced by
+    Columns that can be exchanged (rank 2) stay equal if they start equal: there all are displaced by
     0.1 N(0, 1). The rank-one correction u v^T/d of the value matrix starts at u = 0 and v ~ N(0, 1): it is zero, but
     no stationary point, as it would be with v = 0. The full one starts at V = 0.
 
