@@ -13,7 +13,6 @@ from attention_book.analysis.thresholds import (
     rows_of,
     shift_against_control,
     theory_lines,
-    with_one_step,
 )
 from attention_book.experiments import GRIDS, grid
 from attention_book.experiments.cells import LineCell, OneStepThresholdsCell, RuleCell
@@ -98,16 +97,6 @@ def test_students_beside_theory():
     assert rows["omega"].to_list() == [0.1, 0.3]
     assert rows["sigma_off"].to_list() == pytest.approx([-1.0, 1.0])  # 0.05 over 0.05 and 0.1 over 0.1
     assert against_theory(trained, theory, [0.3])["theory"].to_list() == [1.1]
-
-
-def test_the_stored_shifts_are_those_that_were_seen():
-    """One step of breaking lowers alpha_c of the standard task, less and less as omega grows."""
-    table = load(DATA / "one_step.parquet")
-    critical, linear = (with_one_step(table, kind).query("resolved") for kind in ("critical", "linear"))
-    shifts = critical.loc[[0.02, 0.1, 0.3]]
-    assert (shifts["shift"] > -0.02).all() and (shifts["shift"] < -5 * shifts["shift_error"]).all()
-    assert shifts["shift"].is_monotonic_increasing and 0.45 not in critical.index
-    assert (linear.loc[0.3, ["shift", "shift_error"]] == 0).all() and 0.35 not in linear.index
 
 
 def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():

@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
-from cells import cell
 
 from attention_book.experiments import counting as runs
 from attention_book.experiments import grid
@@ -162,16 +160,8 @@ def test_rows_of_a_run_say_all():
     sizes = {"epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2}
     assert {what: len(some) for what, some in by.items()} == sizes
     assert runs.train_beginning(CELL) == rows[: runs.BEGINNING] and runs.BEGINNING == 2
-    kept, test = runs.train(CELL)[0], runs.data(CELL)[1]
+    kept = runs.train(CELL)[0]
     assert rows[len(by["epoch"]) :] == runs.measure(CELL, kept)  # as `test_oracle` finds again from stored weights
-    stored = pd.DataFrame([vars(CELL) | row for row in rows])
-    given = {"table": stored, "grid": lambda *_, **__: [CELL], "profile": "", "runs": 1, "RUN": ["variant", "seed"]}
-    elsewhere = cell("table1_histogram", "elsewhere", **given)["elsewhere"].item()
-    wrong = tf.wrong_by_letter(kept["trained"], test)
-    at_worst = (test.tokens == wrong.argmax()).sum()
-    of_all = (1 - by["epoch"][CELL.adam_epochs]["accuracy"]) * test.tokens.size
-    assert elsewhere * (test.tokens.size - at_worst) == pytest.approx(of_all - wrong.max() * at_worst)
-    assert 0 < elsewhere < wrong.max()
 
 
 @pytest.mark.fast
