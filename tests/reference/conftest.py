@@ -20,7 +20,7 @@ from attention_book.paths import NOTEBOOKS
 os.environ[STORED] = str(reference.RESULTS)
 SETTINGS = tempfile.TemporaryDirectory(prefix="ipython-")
 os.environ["IPYTHONDIR"] = SETTINGS.name
-if not os.environ.get("PLAINK"): kernels.use()
+kernels.use()
 
 
 def pytest_collect_file(file_path, parent):
