@@ -61,7 +61,7 @@ def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
         assert "the last step" in line and "index.html#routes" in line
 
 
-def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
+def test_the_line_below_a_figure_opens_to_its_data_and_commands_and_the_figure_is_enlarged(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
     line = page.locator("details.behind").first
     assert not line.locator("dl").is_visible()
@@ -73,24 +73,7 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands(open_page):
     code = line.get_by_role("link", name="this page as a notebook").get_attribute("href")
     assert "cells" in json.loads((EXECUTED / code).resolve().read_text(encoding="utf-8"))
 
-
-def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
-    notebooks = {
-        page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in PAGES if EXECUTED in page.parents
-    }
-    assert sum(path.exists() for path in notebooks.values()) == len(notebooks) - 1 > 20  # the page of times is none
-    for page, path in notebooks.items():
-        if not path.exists():
-            continue
-        cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
-        text = "\n\n".join(cells)
-        assert re.findall(r"\{[\w:]+\}`|^:::|^```\{|^\(.*\)=$", text, re.MULTILINE) == []
-        shown = re.findall(r'<span class="pasted-text">(.*?)</span>', page.read_text(encoding="utf-8"))
-        assert [number for number in shown if unescape(number).replace("\xa0", " ") not in text] == []
-
-
-def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page):
-    page = open_page(EXECUTED / "fig02_slice.html")
+    # The figure, enlarged by click and by key; Escape closes it, and so does going back.
     page.set_viewport_size(PHONE)
     dialog, small = page.locator("dialog.enlarged"), page.locator("figure img").first
     for begin in (
@@ -108,6 +91,21 @@ def test_a_figure_is_enlarged_by_click_and_by_key_and_escape_closes_it(open_page
     page.evaluate("history.back()")
     dialog.wait_for(state="hidden")
     assert page.url.endswith("fig02_slice.html")
+
+
+def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
+    notebooks = {
+        page: HTML / "_sources/book/_executed" / f"{page.stem}.ipynb" for page in PAGES if EXECUTED in page.parents
+    }
+    assert sum(path.exists() for path in notebooks.values()) == len(notebooks) - 1 > 20  # the page of times is none
+    for page, path in notebooks.items():
+        if not path.exists():
+            continue
+        cells = [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "markdown"]
+        text = "\n\n".join(cells)
+        assert re.findall(r"\{[\w:]+\}`|^:::|^```\{|^\(.*\)=$", text, re.MULTILINE) == []
+        shown = re.findall(r'<span class="pasted-text">(.*?)</span>', page.read_text(encoding="utf-8"))
+        assert [number for number in shown if unescape(number).replace("\xa0", " ") not in text] == []
 
 
 def test_a_figure_leads_into_the_explorer(open_page):

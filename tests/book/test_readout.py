@@ -15,6 +15,7 @@ from matplotlib import pyplot as plt
 from attention_book.render.drawn import readout_of
 
 BY_NAME = {"#c8553d": "semantic"}
+SHOWS = """([image, wide]) => image.complete && image.naturalWidth > 0 && image.currentSrc.includes("-wide") === wide"""
 TAPPED = "() => { window.taps = 0; addEventListener('click', () => { window.taps += 1; }, true); }"
 
 
@@ -142,36 +143,36 @@ def agrees(box, row):
     return close and abs(error - (row.high - row.low) / 2) <= 0.51 * unit
 
 
-@pytest.mark.parametrize(("size", "enlarged"), [(PHONE, False), (DESK, False), (DESK, True)])
-def test_the_point_under_the_pointer_says_what_the_data_say(open_page, size, enlarged):
+def test_the_point_under_the_pointer_says_what_the_data_say(open_page):
     page = open_page(EXECUTED / "fig02_slice.html")
-    page.set_viewport_size(size)
     table = pd.read_csv(StringIO((HTML / "figures" / "fig-02.csv").read_text(encoding="utf-8")), comment="#")
     trained = table[(table["panel"] == 1) & (table["series"] == "trained students")].reset_index()
     figure, box = page.locator("figure#fig-02"), page.locator(".readout-box")
-    figure.scroll_into_view_if_needed()
-    if enlarged:
-        page.get_by_role("button", name="Enlarge").first.click()
-    image = page.locator("dialog img:visible" if enlarged else "figure#fig-02 img:visible")
-    where = image.bounding_box()
-    wide = page.viewport_size["width"] >= 900
-    assert ("wide" in image.evaluate("image => image.currentSrc")) == wide
-    places = marks(HTML / "figures" / ("fig-02-wide.svg" if wide else "fig-02.svg"), 1, len(trained))
-    ratio = image.evaluate("image => image.naturalWidth / image.naturalHeight")
-    width = min(where["width"], where["height"] * ratio)
-    left, top = where["x"] + (where["width"] - width) / 2, where["y"] + (where["height"] - width / ratio) / 2
-    told = []
-    page.mouse.move(left + width / 2, top + width / ratio / 2)  # where the numbers are asked for
-    page.wait_for_function("() => window.figureReadout['fig-02']")
-    for (across, down), row in zip(places, trained.itertuples()):
-        page.mouse.move(left + across * width, top + down * width / ratio)
-        page.evaluate(FRAMES)
-        told.append(box.locator("b").inner_text() == "trained students" and agrees(box, row))
-        edge = box.bounding_box()
-        assert edge["x"] >= 0 and edge["x"] + edge["width"] <= page.viewport_size["width"] and edge["y"] >= 0
-    assert sum(told) >= len(told) - 1 and len(told) > 3  # two points may lie upon one another
-    page.mouse.move(0, 0)
-    assert not box.is_visible()
+    for size, enlarged in ((PHONE, False), (DESK, False), (DESK, True)):
+        page.set_viewport_size(size)
+        figure.scroll_into_view_if_needed()
+        if enlarged:
+            page.get_by_role("button", name="Enlarge").first.click()
+        image = page.locator("dialog img:visible" if enlarged else "figure#fig-02 img:visible")
+        wide = size == DESK
+        page.wait_for_function(SHOWS, arg=[image.element_handle(), wide])
+        where = image.bounding_box()
+        places = marks(HTML / "figures" / ("fig-02-wide.svg" if wide else "fig-02.svg"), 1, len(trained))
+        ratio = image.evaluate("image => image.naturalWidth / image.naturalHeight")
+        width = min(where["width"], where["height"] * ratio)
+        left, top = where["x"] + (where["width"] - width) / 2, where["y"] + (where["height"] - width / ratio) / 2
+        told = []
+        page.mouse.move(left + width / 2, top + width / ratio / 2)  # where the numbers are asked for
+        page.wait_for_function("() => window.figureReadout['fig-02']")
+        for (across, down), row in zip(places, trained.itertuples()):
+            page.mouse.move(left + across * width, top + down * width / ratio)
+            page.evaluate(FRAMES)
+            told.append(box.locator("b").inner_text() == "trained students" and agrees(box, row))
+            edge = box.bounding_box()
+            assert edge["x"] >= 0 and edge["x"] + edge["width"] <= size["width"] and edge["y"] >= 0
+        assert sum(told) >= len(told) - 1 and len(told) > 3  # two points may lie upon one another
+        page.mouse.move(0, 0)
+        assert not box.is_visible()
 
 
 def test_keys_and_taps_read_a_figure_too(open_page):
@@ -191,9 +192,8 @@ def test_keys_and_taps_read_a_figure_too(open_page):
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
     image = figure.locator("img:visible").bounding_box()
     page.evaluate(TAPPED)
-    for taps, (share, enlarges) in enumerate(
-        ((0.5, False), (0.02, True)), 1
-    ):  # on a panel's curves, and beside all panels
+    places = ((0.5, False), (0.02, True))  # on a panel's curves, and beside all panels
+    for taps, (share, enlarges) in enumerate(places, 1):
         x, y = image["x"] + 0.15 * image["width"], image["y"] + share * image["height"]
         touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
         touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
