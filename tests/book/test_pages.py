@@ -97,21 +97,16 @@ def test_the_address_of_a_page_that_is_part_of_another_leads_there():
             assert f'id="{place}"' in (page.parent / file).read_text(encoding="utf-8")
 
 
-def test_mathematics_is_typeset(page):
+def test_mathematics_is_typeset_numbers_have_no_type_and_a_per_cent_sign_stays_with_its_own(page):
     formulas = page.locator(".bd-article .math").count()
     assert page.locator(".bd-article .math mjx-container").count() >= formulas
     assert page.locator("mjx-merror, [data-mjx-error]").count() == 0
     assert page.locator("mjx-container[tabindex='0']").count() == 0  # no formula is a stop of the Tab key
-    assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", page.evaluate(PROSE))
-
-
-def test_no_number_is_shown_as_its_type(page):
-    assert not re.search(r"\b(np\.\w+|dtype|nan)\b", page.evaluate(PROSE))
-
-
-def test_a_per_cent_sign_stays_with_its_number(page):
-    texts = page.locator(".bd-article > section p:not(.explorer *, .admonition *)").all_text_contents()
-    assert not [text for text in texts if re.search(r"[\d)] %", text)]
+    text = page.evaluate(PROSE)
+    assert not re.search(r"\$|\\\(|\\\[|\\[a-z]{2,}", text)
+    assert not re.search(r"\b(np\.\w+|dtype|nan)\b", text)
+    paragraphs = page.locator(".bd-article > section p:not(.explorer *, .admonition *)").all_text_contents()
+    assert not [text for text in paragraphs if re.search(r"[\d)] %", text)]
 
 
 def test_figures_are_shown_and_described(page, path):
@@ -133,14 +128,9 @@ def test_links_inside_the_book_lead_somewhere(page, path):
         file = Path(unquote(url.removeprefix("file://")))
         assert file.is_file(), f"{path.name} links to {url}"
         if file.suffix == ".html":
-            views = (
-                {fragment for fragment in fragments if re.search(VIEW, fragment)}
-                if file.name == "index.html"
-                else set()
-            )
-            assert fragments - views - {""} <= set(re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8"))), (
-                f"{path.name}: {url}"
-            )
+            views = {text for text in fragments if file.name == "index.html" and re.search(VIEW, text)}
+            places = set(re.findall(r'\bid="([^"]+)"', file.read_text(encoding="utf-8")))
+            assert fragments - views - {""} <= places, f"{path.name}: {url}"
 
 
 def test_with_every_fold_open_all_fits_a_desk_and_a_phone_and_what_scrolls_is_reached_by_keyboard(page):

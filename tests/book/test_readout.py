@@ -32,21 +32,16 @@ def series_of(axes):
     return {one["name"]: one["points"] for one in series}, series
 
 
-def test_a_point_has_its_place_and_its_error_in_brackets(axes):
+def test_a_point_has_its_place_and_its_error_in_brackets_if_it_is_known(axes):
     axes.set(xlim=(0, 4), yscale="log", ylim=(1e-5, 1), xlabel=r"samples $\alpha$", ylabel="a < b")
     axes.errorbar([1, 2], [0.1, 2e-4], [0.02, 3e-5], fmt="o", label="trained")
+    axes.errorbar([1, 3], [0.01, 1], [np.nan, 0.2], fmt="o", label="one error unknown")
     axes.plot([1, 9], [1e-3, 1e-3], label="beyond the edge")
     points, series = series_of(axes)
     assert points["trained"] == [[0.25, 0.8, "1", "0.100(20)", ""], [0.5, 0.2602, "2", "2.00(30)·10<sup>−4</sup>", ""]]
+    assert points["one error unknown"] == [[0.25, 0.6, "1", "0.01", ""], [0.75, 1.0, "3", "1.00(20)", ""]]
     assert points["beyond the edge"] == [[0.25, 0.4, "1", "0.001", ""]]
     assert series[0]["labels"] == [r"samples \(\alpha\)", "a &lt; b", ""] and series[0]["axes"] == 1
-
-
-def test_an_error_that_is_not_known_is_not_shown(axes):
-    axes.set(xlim=(0, 4), ylim=(0, 1))
-    axes.errorbar([1, 2], [0.5, 0.25], [np.nan, 0.05], fmt="o", label="trained")
-    points, _ = series_of(axes)
-    assert points["trained"] == [[0.25, 0.5, "1", "0.5", ""], [0.5, 0.25, "2", "0.250(50)", ""]]
 
 
 def test_a_line_has_the_error_of_its_band_and_a_threshold_that_of_its_strip(axes):
