@@ -45,6 +45,7 @@ class Setting:
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
         check_kind("architecture", self.architecture, Architecture)
+        self.architecture.attention(self.task)  # refuses an A of other sentences
         directions, tokens = self.task.directions, self.architecture.tokens
         self.spectrum = Spectrum(
             np.array([direction.weight for direction in directions]),
