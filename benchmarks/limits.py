@@ -14,7 +14,7 @@ import pandas as pd
 from attention_book.paths import ROOT
 from attention_phases import Task
 from attention_phases.theory import solve
-from attention_phases.theory.solver import ENDED, UNSETTLED
+from attention_phases.theory.solver import ENDED, UNSEEN, UNSETTLED
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 TASKS = {
@@ -25,7 +25,7 @@ TASKS = {
     "A = (30, 10; 10, 30)": {"matrix": ((30, 10), (10, 30))},
 }
 BRANCHES = {"semantic": ("theta", "m"), "positional": ("m", "theta")}  # what is not zero, and what is
-SHORT = {ENDED: "none", UNSETTLED: "unsettled"}  # what failed solutions say of themselves
+SHORT = {ENDED: "none", UNSETTLED: "unsettled", UNSEEN: "unsettled"}  # what failed solutions say of themselves
 TABLE = ROOT / "book" / "limits.csv"
 
 
@@ -36,7 +36,8 @@ def outcome(task, alpha, branch, points, scrambles=4):
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         return f"refused: {type(error).__name__}"
     if not solution.converged:
-        return SHORT.get(solution.reason, solution.reason)
+        cause = solution.reason.partition(":")[0]
+        return SHORT.get(cause, cause)
     present, absent = (getattr(solution.overlaps, name) for name in BRANCHES[branch])
     values = [*solution.overlaps, solution.train_loss, solution.test_mse, solution.gain, *solution.stderr.values()]
     assert all(map(isfinite, values)), (task, alpha, branch, values)

@@ -28,6 +28,7 @@ from attention_book.store import provenance, sweep
 from attention_book.store.parquet import export, items, load
 from attention_book.store.provenance import key, restore
 from attention_book.store.sweep import Store, run
+from attention_phases import records
 from attention_phases.errors import BadInput, StoreError, SweepError
 from attention_phases.records import canonical, fields_of, seed_sequence
 from attention_phases.task import Task
@@ -161,8 +162,8 @@ def test_a_table_is_on_the_disk_before_it_has_its_name(tmp_path, store, monkeypa
 def test_a_result_says_whether_its_code_is_that_of_the_commit(tmp_path, monkeypatch, changed, end):
     (tmp_path / "src/attention_phases").mkdir(parents=True)
     (tmp_path / "src/attention_phases/__init__.py").touch()
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    assert provenance._commit() is None  # of no checkout
+    monkeypatch.setattr(records, "SOURCE", tmp_path / "src")
+    assert records._commit() is None  # of no checkout
     git = ["git", "-C", tmp_path, "-c", "user.name=A", "-c", "user.email=a@b.c"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*git, *words], check=True)
@@ -170,7 +171,7 @@ def test_a_result_says_whether_its_code_is_that_of_the_commit(tmp_path, monkeypa
         (tmp_path / "src" / changed).write_text("# another\n", encoding="utf-8")
     (tmp_path / "results.txt").write_text("no code\n", encoding="utf-8")
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, encoding="utf-8").stdout.strip()
-    assert len(head) == 40 and provenance._commit() == head + end
+    assert len(head) == 40 and records._commit() == head + end
 
 
 def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_path, monkeypatch):
