@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -473,3 +474,32 @@ def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):
         paths.stored_table("fig02")
     (tmp_path / "fig02.parquet").touch()
     assert paths.stored_table("fig02") == tmp_path / "fig02.parquet"
+
+
+# What somebody who waits or stops is told
+
+
+def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path):
+    def stopped(cell):
+        if cell == grid()[2]:
+            raise KeyboardInterrupt
+        return work(cell)
+
+    said = f"stopped: 2 of {len(grid())} cells are kept in {tmp_path / 's.sqlite'}; run again to go on"
+    with Store(tmp_path / "s.sqlite") as store, ThreadPoolExecutor(1) as pool:
+        with pytest.raises(KeyboardInterrupt, match=re.escape(said)):
+            run(grid(), stopped, store, pool)
+        assert len(store.keys()) == 2
+
+
+def test_a_log_has_a_line_a_minute_of_what_takes_longer(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(sweep.time, "monotonic", lambda: now[0])
+    with sweep.progress(640, "student") as bar:
+        for now[0] in range(0, 200, 20):
+            bar.update(64)
+            bar.refresh()  # as after a minute of its own clock
+    err = capsys.readouterr().err
+    lines = err.splitlines()
+    assert [line.split(", ")[0] for line in lines] == [f"student {64 * k} of 640" for k in range(4, 11)]
+    assert all(re.fullmatch(r"student \d+ of 640, \d\d:\d\d left", line) for line in lines) and "\r" not in err

@@ -144,6 +144,12 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, points, seed, alpha
     assert place.exists or ENDED not in place.reason
 
 
+def test_a_measured_value_counts_as_a_number():
+    a, b = Measured(2.0, 0.3), Measured(1.0, 0.4)
+    assert [a - b, a + 1, 1 - a, sum([a, b])] == [(1.0, 0.5), (3.0, 0.3), (-1.0, 0.3), (3.0, 0.5)]
+    assert (float(a), f"{a:.3f}", f"{a}") == (2.0, "2.000", "2.00(30)")
+
+
 def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
     solution, place = solve(TASK, 2.0, "semantic", **FEW), threshold(TASK, "critical", **FEW)
     rows, data = train(TASK, 1.0, 20, [3], "semantic"), data_set(TASK, 1.0, 20, 3)

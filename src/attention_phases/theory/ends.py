@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import BadInput, check_choice
+from ..errors import COVERED, BadInput, check_choice
 from ..measured import UNKNOWN, Measured
 from ..records import origin_of
 from ..task import Task
@@ -129,7 +129,7 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     """
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
-        raise BadInput("task", task, "of one teacher and without clusters")
+        raise BadInput("task", task, "of one teacher and without clusters" + COVERED)
     points = usual_points("solution") if points is None else points
     alphas, quadrature = np.geomspace(SMALLEST, LARGEST, 25).tolist(), {"scrambles": scrambles, "seed": seed}
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
