@@ -1,6 +1,6 @@
-"""What the theory answers far from the published parameters: python benchmarks/limits.py [POINTS].
+"""What the theory answers far from the published parameters, and what is in: python benchmarks/limits.py [POINTS].
 
-Writes the table of the book's page "Limits". It fails where a number is not finite without a flag, or where a solution
+Writes the tables of the book's page "Limits". It fails where a number is not finite without a flag, or where a solution
 that is called converged is of another branch.
 """
 
@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from attention_book.paths import ROOT
-from attention_phases import Task
-from attention_phases.theory import solve
-from attention_phases.theory.solver import ENDED, UNSETTLED
+from attention_phases import Architecture, BadInput, Task, data_set, fit, message_passing, solve, train
+from attention_phases.model import two_tokens
+from attention_phases.theory.solver import ENDED, UNSEEN, UNSETTLED
 
 ALPHAS = (1e-3, 0.1, 1.0, 10.0, 100.0)
 TASKS = {
@@ -26,8 +26,60 @@ TASKS = {
     "A = (30, 10; 10, 30)": {"matrix": ((30, 10), (10, 30))},
 }
 BRANCHES = {"semantic": ("theta", "m"), "positional": ("m", "theta")}  # what is not zero, and what is
-SHORT = {ENDED: "none", UNSETTLED: "unsettled"}  # what failed solutions say of themselves
+SHORT = {ENDED: "none", UNSETTLED: "unsettled", UNSEEN: "unsettled"}  # what failed solutions say of themselves
 TABLE = ROOT / "book" / "limits.csv"
+
+
+FEATURES = {  # of a task, and of an architecture
+    "encoding of another strength": ({"encoding": 2.0}, {}),
+    "spectrum, one law": ({"spectrum": ((0.05, 0.5), (0.45, 0.5))}, {}),
+    "spectrum, a law for each token": ({"spectrum": (((0.1, 0.4), 1.0),)}, {}),
+    "clusters": ({"clusters": ((0.5, (0.3, -0.3)), (0.5, (-0.3, 0.3)))}, {}),
+    "several columns of the teacher": ({"teachers": (1.0, 0.5)}, {}),
+    "sparse teacher": ({"density": 0.3}, {}),
+    "l1 penalty": ({"l1": 0.005}, {}),
+    "L > 2 tokens, the standard A": ({}, {"tokens": 3}),
+    "L > 2 tokens, any A of L × L": ({"matrix": np.eye(3)}, {"tokens": 3}),
+    "correlated tokens": ({}, {"correlation": 0.3}),
+    "rank 2": ({}, {"form": "rank2"}),
+    "queries and keys apart": ({}, {"form": "untied"}),
+    "value matrix of rank one": ({}, {"form": "value"}),
+    "full value matrix": ({}, {"form": "full_value"}),
+    "another loss": ({}, {"risk": None}),
+    "several heads": ({}, {"heads": 2}),
+    "noise on the labels": ({"noise": 0.1}, {}),
+}
+COVERED = ROOT / "book" / "covered.csv"
+
+
+def accepted(task, architecture):
+    """Which of theory, students and message passing take a feature, by trying."""
+
+    def of_student():
+        if "risk" in architecture:
+            data = data_set(Task(**task), 1.0, 12)
+            return fit(data, 0.1, data.teacher[None], risk=two_tokens.risk)
+        return train(Task(**task), 1.0, 12, 1, "semantic", architecture=Architecture(**architecture))
+
+    def of_passing():
+        return message_passing(Task(**task), 1.0, 12, steps=1, **architecture)
+
+    def of_theory():
+        return solve(Task(**task), 2.0, "semantic", 16, 4, architecture=Architecture(**architecture))
+
+    answers = {}
+    for name, call in (("theory", of_theory), ("students", of_student), ("message passing", of_passing)):
+        try:
+            call()
+            answers[name] = "yes"
+        except (BadInput, TypeError):
+            answers[name] = "no"
+    return answers
+
+
+def covered():
+    """The table of what is in and what is not."""
+    return pd.DataFrame([{"feature": name, **accepted(*feature)} for name, feature in FEATURES.items()])
 
 
 def outcome(task, alpha, branch, points, scrambles=4):
@@ -37,7 +89,8 @@ def outcome(task, alpha, branch, points, scrambles=4):
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         return f"refused: {type(error).__name__}"
     if not solution.converged:
-        return SHORT.get(solution.reason, solution.reason)
+        cause = solution.reason.partition(":")[0]
+        return SHORT.get(cause, cause)
     present, absent = (getattr(solution.overlaps, name) for name in BRANCHES[branch])
     values = [*solution.overlaps, solution.train_loss, solution.test_mse, solution.gain, *solution.stderr.values()]
     assert all(map(isfinite, values)), (task, alpha, branch, values)
@@ -54,6 +107,7 @@ def main(points=2**10):
         answers = {f"α = {alpha:g}": outcome(Task(**changes), alpha, branch, points, 8) for alpha in ALPHAS}
         rows.append({"task and branch": f"{name}, {branch}", **answers})
         print(*rows[-1].values(), sep=" | ", flush=True)
+    covered().to_csv(COVERED, index=False)
     table = pd.DataFrame(rows)
     table.to_csv(TABLE, index=False)
     print(table.filter(like="α").stack().value_counts().to_string())

@@ -13,7 +13,7 @@ from .model.architectures import Architecture
 from .task import Cluster, Direction, Task
 
 if TYPE_CHECKING:
-    from .theory import follow, linear_baseline, solve, test_error, threshold
+    from .theory import follow, linear_baseline, phase_diagram, solve, spinodal, test_error, threshold
     from .training import data_set, fit, measure, train
     from .training.message_passing import message_passing
 
@@ -30,7 +30,9 @@ __all__ = [
     "linear_baseline",
     "measure",
     "message_passing",
+    "phase_diagram",
     "solve",
+    "spinodal",
     "test_error",
     "threshold",
     "train",
@@ -38,7 +40,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _PLACES = {
-    "theory": "follow linear_baseline solve test_error threshold",
+    "theory": "follow linear_baseline phase_diagram solve spinodal test_error threshold",
     "training": "data_set fit measure train",
     "training.message_passing": "message_passing",
 }

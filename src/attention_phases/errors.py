@@ -8,6 +8,7 @@ from types import UnionType
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
+COVERED = '; the page "Limits" lists what is covered'  # ends a complaint of what theory or training leave out
 LONGEST_VALUE = 300  # characters of a value that a complaint shows
 
 

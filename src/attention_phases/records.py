@@ -1,15 +1,22 @@
-"""Random draws that belong to values: one JSON text of a record, and the seed that follows from it."""
+"""Random draws that belong to values: one JSON text of a record, the seed that follows from it, and its origin."""
 
 import json
+import subprocess
+import sys
 from dataclasses import fields, is_dataclass
+from functools import cache
 from hashlib import sha256
+from multiprocessing import parent_process
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .errors import BadInput, check_count, check_kind, check_positive
+from .errors import BadInput, as_number, check_count, check_kind, check_positive
 from .model.architectures import STANDARD, Architecture
 from .task import Task
+
+SOURCE = Path(__file__).parents[1]
 
 
 def canonical(record: Any) -> str:
@@ -63,3 +70,37 @@ def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Archite
     record = {"task": fields_of(task), **size, "seed": check_count("seed", seed, at_least=0)}
     usual = (architecture.tokens, architecture.correlation) == (2, 0.0)
     return record if usual else record | {"tokens": architecture.tokens, "correlation": architecture.correlation}
+
+
+def origin_of(**asked: Any) -> dict[str, Any]:
+    """Return where a result comes from, of JSON values: what was asked for, version and commit, how to cite it."""
+    plain = {name: fields_of(value) if is_dataclass(value) else as_number(value) for name, value in asked.items()}
+    by = ", commit ".join(filter(None, code().values()))
+    return {**plain, **code(), "cite": f"H. Cui et al., NeurIPS 2024, arXiv:2402.03902; by attention-phases {by}"}
+
+
+@cache
+def code() -> dict[str, str | None]:
+    """Return the version and the commit of this code."""
+    from . import __version__
+
+    return {"version": __version__, "commit": _commit()}
+
+
+def _commit() -> str | None:
+    """The commit of the checkout this file is tracked in, "+changes" where the code differs from it."""
+
+    def git(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(["git", "-C", SOURCE, *words], capture_output=True, encoding="utf-8", check=False)
+
+    try:
+        # An installed copy may lie inside somebody else's checkout: that commit says nothing about it.
+        tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
+        if tracked.returncode:
+            if "safe.directory" in tracked.stderr and parent_process() is None:  # of many workers none says it again
+                print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
+            return None
+        commit = git("rev-parse", "HEAD").stdout.strip()
+        return commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".").stdout else "")
+    except OSError:  # no git here
+        return None

@@ -82,7 +82,7 @@ class Task:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.
         sigma: standard deviation of a token's entries; it follows from a spectrum where there is one.
         lam: ridge penalty on the student's weights (Eq. 3).
-        matrix: the fixed positional matrix A of Eq. 16: "standard", "alternative", "a,b;c,d" or its entries, 2x2.
+        matrix: the fixed positional matrix A of Eq. 16: "standard", "alternative", "a,b;c,d" or its entries, L x L.
         spectrum: covariance of the tokens; empty for sigma^2 along all directions.
         clusters: means of the tokens; empty for means of zero.
         teachers: mean square of the entries of each column of Q*; several make the rank of softmax(y y^T).
@@ -151,7 +151,7 @@ def _teachers(value: Any) -> tuple[float, ...]:
 
 
 def _matrix(value: object) -> tuple:
-    """A 2x2 tuple of finite floats from a name, from a text "a,b;c,d" or from nested sequences."""
+    """A square tuple of finite floats from a name, from a text "a,b;c,d" or from nested sequences."""
     if isinstance(value, str) and value in MATRICES:
         return MATRICES[value]
     plain: Any = value.tolist() if hasattr(value, "tolist") else value  # pyright: ignore[reportAttributeAccessIssue]
@@ -160,8 +160,8 @@ def _matrix(value: object) -> tuple:
         entries = np.array(rows, dtype=float)
     except (TypeError, ValueError):
         entries = np.empty(0)
-    if entries.shape != (2, 2) or not np.isfinite(entries).all():
-        raise BadInput("matrix", value, "standard, alternative or four finite numbers a,b;c,d")
+    if entries.size < 4 or entries.shape != entries.shape[:1] * 2 or not np.isfinite(entries).all():
+        raise BadInput("matrix", value, "standard, alternative or finite numbers a,b;c,d, a row for each token")
     return tuple(map(tuple, entries.tolist()))  # pyright: ignore
 
 

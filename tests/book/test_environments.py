@@ -25,8 +25,7 @@ from attention_book.command_line import main as cli
 from attention_book.command_line.parameters import declared, notebook_of, of_profile
 from attention_book.experiments import grids
 from attention_book.paths import NOTEBOOKS, ROOT
-from attention_book.store import provenance
-from attention_phases import __version__, machine
+from attention_phases import __version__, machine, records
 from attention_phases.machine import njit
 
 FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
@@ -276,11 +275,11 @@ def test_where_git_refuses_a_folder_one_process_says_so(monkeypatch, tmp_path, c
     (tmp_path / "git").write_text(GIT, encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert provenance._commit() is None
+    assert records._commit() is None
     said = capsys.readouterr().err
     assert said.startswith("no commit for results: git fatal: detected dubious ownership") and said.count("\n") == 1
-    monkeypatch.setattr(provenance, "parent_process", lambda: "the one that has said it")
-    assert provenance._commit() is None and capsys.readouterr().err == ""
+    monkeypatch.setattr(records, "parent_process", lambda: "the one that has said it")
+    assert records._commit() is None and capsys.readouterr().err == ""
 
 
 # Folders that may not be written

@@ -270,6 +270,9 @@ def test_an_answer_is_for_people_or_one_object_that_the_help_describes_and_quiet
     _, out, err, _ = seen(*words)
     _, text, problem, _ = seen(*words, "--json")
     answer = only_object(text)
+    origin = answer.pop("origin")
+    assert origin["command"] == name and origin["version"] in origin["cite"] and {"commit"} <= {*origin}
+    assert {*vars(cli.parser().parse_args(words))} - {"command", "json", "quiet"} <= {*origin}
     assert err == f"{name} is at work; --quiet hides this line\n{problem}" and seen(*words, "--quiet")[2] == problem
     assert NUMBER.sub("", out) == NUMBER.sub("", printing.readable_text(answer) + "\n")
     described = re.findall(r"\w+", seen(name, "--help")[1].partition("JSON: ")[2])

@@ -3,15 +3,18 @@
 import json
 import re
 import tomllib
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import reference
 from cells import cell, sources
 from test_readout import read
 
-from attention_book import sweep
+from attention_book import style, sweep
 from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.grids import own_cells, read_grid
@@ -20,6 +23,25 @@ from attention_book.store.parquet import load
 from attention_phases import Architecture, BadInput, Measured, Task
 
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
+
+
+@pytest.mark.parametrize("width", [3.4, 7.0])
+@pytest.mark.parametrize("font", style.FONTS)
+def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypatch, width, font):
+    monkeypatch.chdir(tmp_path)
+    page = (NOTEBOOKS / "your_own_question.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    code = code.replace("3.4", str(width)).replace('"Computer Modern"', repr(font), 1)
+    rows = pd.DataFrame({"alpha": [0.5, 2.0], "train_loss": [-1e-3, 1.25e-3]})
+    names = {"plt": plt, "style": style, "branches": {(1.0, branch): rows for branch in style.COLOURS}}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a letter that a font lacks
+        exec(code, names)
+    figure = names["figure"]
+    drawn = figure.get_tightbbox()
+    assert 0 <= drawn.x0 < drawn.x1 <= width and 0 <= drawn.y0 < drawn.y1 <= figure.get_size_inches()[1]
+    assert f"/MediaBox [ 0 0 {width * 72:g} ".encode() in (tmp_path / "mine.pdf").read_bytes()
+    plt.close(figure)
 
 
 def test_every_combination_is_a_cell():

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -28,6 +29,7 @@ from attention_book.store import provenance, sweep
 from attention_book.store.parquet import export, items, load
 from attention_book.store.provenance import key, restore
 from attention_book.store.sweep import Store, run
+from attention_phases import records
 from attention_phases.errors import BadInput, StoreError, SweepError
 from attention_phases.records import canonical, fields_of, seed_sequence
 from attention_phases.task import Task
@@ -161,8 +163,8 @@ def test_a_table_is_on_the_disk_before_it_has_its_name(tmp_path, store, monkeypa
 def test_a_result_says_whether_its_code_is_that_of_the_commit(tmp_path, monkeypatch, changed, end):
     (tmp_path / "src/attention_phases").mkdir(parents=True)
     (tmp_path / "src/attention_phases/__init__.py").touch()
-    monkeypatch.setattr(provenance, "ROOT", tmp_path)
-    assert provenance._commit() is None  # of no checkout
+    monkeypatch.setattr(records, "SOURCE", tmp_path / "src")
+    assert records._commit() is None  # of no checkout
     git = ["git", "-C", tmp_path, "-c", "user.name=A", "-c", "user.email=a@b.c"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
         subprocess.run([*git, *words], check=True)
@@ -170,7 +172,7 @@ def test_a_result_says_whether_its_code_is_that_of_the_commit(tmp_path, monkeypa
         (tmp_path / "src" / changed).write_text("# another\n", encoding="utf-8")
     (tmp_path / "results.txt").write_text("no code\n", encoding="utf-8")
     head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, encoding="utf-8").stdout.strip()
-    assert len(head) == 40 and provenance._commit() == head + end
+    assert len(head) == 40 and records._commit() == head + end
 
 
 def test_the_digest_is_that_of_all_code_that_makes_results_and_of_no_other(tmp_path, monkeypatch):
@@ -472,3 +474,32 @@ def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):
         paths.stored_table("fig02")
     (tmp_path / "fig02.parquet").touch()
     assert paths.stored_table("fig02") == tmp_path / "fig02.parquet"
+
+
+# What somebody who waits or stops is told
+
+
+def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path):
+    def stopped(cell):
+        if cell == grid()[2]:
+            raise KeyboardInterrupt
+        return work(cell)
+
+    said = f"stopped: 2 of {len(grid())} cells are kept in {tmp_path / 's.sqlite'}; run again to go on"
+    with Store(tmp_path / "s.sqlite") as store, ThreadPoolExecutor(1) as pool:
+        with pytest.raises(KeyboardInterrupt, match=re.escape(said)):
+            run(grid(), stopped, store, pool)
+        assert len(store.keys()) == 2
+
+
+def test_a_log_has_a_line_a_minute_of_what_takes_longer(monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(sweep.time, "monotonic", lambda: now[0])
+    with sweep.progress(640, "student") as bar:
+        for now[0] in range(0, 200, 20):
+            bar.update(64)
+            bar.refresh()  # as after a minute of its own clock
+    err = capsys.readouterr().err
+    lines = err.splitlines()
+    assert [line.split(", ")[0] for line in lines] == [f"student {64 * k} of 640" for k in range(4, 11)]
+    assert all(re.fullmatch(r"student \d+ of 640, \d\d:\d\d left", line) for line in lines) and "\r" not in err

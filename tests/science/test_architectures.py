@@ -20,13 +20,14 @@ from attention_phases.training.optimizers import start_weights
 pytestmark = pytest.mark.slow
 
 TASK = Task()
+OF_TOKENS = {2: TASK, 3: Task(matrix=((0.5, 0.3, 0.1), (0.2, 0.6, 0.4), (0.3, 0.0, 0.9)))}
 SENTENCES = [(2, 0.0), (3, 0.2)]
 
 
 def data_and_weights(form, tokens, correlation, d=12):
     architecture = Architecture(form, tokens, correlation)
     rng = np.random.default_rng(1)
-    data = students.sample(TASK, architecture, 1.5, d, rng).double()
+    data = students.sample(OF_TOKENS[tokens], architecture, 1.5, d, rng).double()
     weights = torch.stack([start_weights("semantic", data.teacher, rng, form) for _ in range(2)])
     return architecture, data, weights + torch.from_numpy(0.3 * rng.standard_normal(weights.shape))
 
@@ -41,7 +42,7 @@ def by_definition(architecture, data, weights, lam):
     S = torch.softmax(h @ data.score @ h.mT, dim=2)
     y = (xi @ data.teacher / d**0.5).T
     Y = (1 - TASK.omega) * torch.softmax(y[:, :, None] * y[:, None], dim=2)
-    Y += TASK.omega * torch.from_numpy(architecture.attention(TASK))
+    Y += TASK.omega * torch.tensor(OF_TOKENS[architecture.tokens].matrix)
     out, V = torch.einsum("nab,bnd->and", S, x), torch.zeros(d, d, dtype=x.dtype)
     if architecture.form == "value":
         V = torch.outer(rest[:d], rest[d:]) / d
@@ -137,7 +138,8 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
         weights[:, 30:] *= 0.1
     columns, rest = weights[0, : 30 * architecture.rank].numpy(), weights[0, 30 * architecture.rank :].numpy()
     columns, V = columns.reshape(-1, 30), value_matrix(form, rest, 30)
-    value, error = general_test_error(TASK, architecture, columns, data.teacher.numpy()[None], V)
+    task = OF_TOKENS[tokens]
+    value, error = general_test_error(task, architecture, columns, data.teacher.numpy()[None], V)
 
     class Known:
         """Draws the teacher that is known, then sentences."""
@@ -150,7 +152,7 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
 
     sampled = []
     for seed in range(8):
-        fresh = students.sample(TASK, architecture, 100.0, 30, Known(seed))
+        fresh = students.sample(task, architecture, 100.0, 30, Known(seed))
         risk = students.risk(fresh, weights[:1].float(), 0.0)[0].item()
         sampled.append(2 * risk / (3000 * tokens))
     error = np.hypot(error, np.std(sampled, ddof=1) / 8**0.5)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from attention_book.paths import ROOT
-from attention_phases import BadInput, Task
+from attention_phases import BadInput, Task, message_passing
 from attention_phases.attention import target_attention
 from attention_phases.model.sentences import draw
 from attention_phases.theory.quadrature import gaussian_points
@@ -36,6 +36,16 @@ def test_the_page_shows_what_comes_out(task, branch):
     row = shown().loc[f"{task}, {branch}"]
     if row["α = 10"] != "unsettled":  # which rounding may decide
         assert limits.outcome(Task(**limits.TASKS[task]), 10.0, branch, 2**10, 8) == row["α = 10"]
+
+
+@pytest.mark.slow
+def test_what_is_covered_is_what_the_code_accepts():
+    table = limits.covered()
+    assert table.to_csv(index=False) == limits.COVERED.read_text(encoding="utf-8")
+    answers = table.set_index("feature").T.to_dict("list")
+    assert answers["noise on the labels"] == ["no"] * 3 and answers["spectrum, one law"] == ["yes"] * 3
+    with pytest.raises(BadInput, match=r'the page "Limits" lists what is covered$'):
+        message_passing(Task(teachers=(1.0, 1.0)), 1.0, 12)
 
 
 def test_what_the_page_says_of_its_table():

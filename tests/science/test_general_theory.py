@@ -118,6 +118,7 @@ OF_PAIRS = tuple((odds, places[:2]) for odds, places, _ in CHOICES)
 # Tokens small enough for a rule of few nodes.
 SMALL = (Direction(0.02, 0.3, 0.5, 2.0), Direction(0.18, 0.7, 1.2, 0.5))
 SMALL_LAWS = (Direction((0.06, 0.18), 0.4, 1.5, 0.5), Direction((0.12, 0.04), 0.6, 0.5, 1.5))
+OF_THREE = ((0.5, 0.3, 0.1), (0.2, 0.6, 0.4), (0.3, 0.0, 0.9))  # an A of no symmetry
 PAIRS = replace(TASK, omega=0.2, matrix="alternative", clusters=OF_PAIRS)
 GENERAL = {  # a task, an architecture, and nodes of each normal number
     "columns": (replace(PAIRS, spectrum=SMALL), Architecture("untied", 2, 0.2), 4),
@@ -254,7 +255,7 @@ def test_the_gain_of_a_branch_is_the_largest_of_what_it_holds_at_zero(form, bran
         (replace(TEACHERS, clusters=PLACED), Architecture("untied", 3, 0.2)),
         (replace(TASK, spectrum=LAWS), Architecture("rank2")),
         (replace(TEACHERS, spectrum=(Direction((0.02, 0.1, 0.9), 1.0),)), Architecture("untied", 3)),
-        (replace(TASK, sigma=0.6, clusters=CHOICES, teachers=(0.6,)), Architecture("untied", 3, -0.2)),
+        (replace(TASK, sigma=0.6, clusters=CHOICES, teachers=(0.6,), matrix=OF_THREE), Architecture("untied", 3, -0.2)),
     ],
 )
 def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, architecture):
@@ -301,7 +302,7 @@ def test_losses_of_the_fields_are_those_of_drawn_weights_and_tokens(task, archit
         (TASK, Architecture(correlation=0.3), "positional"),
         (TASK, Architecture("untied"), "semantic"),
         (TASK, Architecture("rank2"), "semantic"),
-        (TASK, Architecture(tokens=3), "semantic"),
+        (replace(TASK, matrix=OF_THREE), Architecture(tokens=3), "semantic"),
         (replace(TASK, spectrum=TWO), Architecture(), "positional"),
         (replace(TASK, spectrum=UNEVEN), Architecture(), "semantic"),
         (replace(TASK, spectrum=UNEVEN), Architecture("untied"), "positional"),

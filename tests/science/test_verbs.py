@@ -1,29 +1,40 @@
 """The verbs of the library compose: their solutions, overlaps and tables go into one another."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 import torch
 
 from attention_book.experiments.grids import own_cells
+from attention_book.experiments.results import sweep
+from attention_book.paths import DATA
 from attention_phases import (
     Architecture,
     BadInput,
+    Measured,
     Task,
+    data_set,
     fit,
     follow,
     linear_baseline,
+    measure,
     message_passing,
+    phase_diagram,
     solve,
+    spinodal,
     test_error,
     threshold,
     train,
 )
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
+from attention_phases.records import fields_of
 from attention_phases.theory import thresholds
+from attention_phases.theory.solver import ENDED, UNSEEN
 from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
 
 test_error.__test__ = False  # no test of pytest's
@@ -108,6 +119,81 @@ def test_numbers_and_lists_come_in_every_form(kind):
     given = {name: one(value) for name, value in plain.items()}
     assert test_error(TASK, given, one(100.0)) == test_error(TASK, plain, 100)
     assert len(own_cells({"alpha": kind([1.0, 2.0]), "d": one(20), "seeds": kind([5, 7])}, "mine")) == 4
+
+
+# Random places near ends, where noise is large, and one whose hole at 0.75 was taken for an end.
+NEAR_ENDS = [(Task(sigma=0.575), 512, 0, [0.735, 0.75, 0.8])] + [
+    (Task(omega, sigma, lam), 64, seed, [round(alpha * share, 4) for share in (0.8, 0.9, 1.0)])
+    for omega, sigma, lam, seed, alpha in [(0.22, 0.5, 0.0075, 53, 0.8472), (0.2, 0.67, 0.004, 26, 0.615)]
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("task", "points", "seed", "alphas"), NEAR_ENDS)
+def test_noise_is_no_end_for_follow_solve_or_threshold(task, points, seed, alphas):
+    quadrature = {"points": points, "scrambles": 16 if points == 512 else 8, "seed": seed}
+    branch, place = follow(task, "semantic", alphas, **quadrature), threshold(task, "critical", **quadrature)
+    assert {*branch, *branch.stopped} == {*alphas}, "given up at a hole"
+    for alpha in alphas:
+        alone = solve(task, alpha, "semantic", **quadrature)
+        assert alpha in branch or not alone.converged
+        assert ENDED not in (alone.reason, branch.stopped.get(alpha))
+        if alone.reason.startswith(UNSEEN):
+            value, error = alone.overlaps.theta, alone.stderr["theta"]
+            assert alone.reason == f"{UNSEEN}: theta = {Measured(value, error)} on {points} points; try {4 * points}"
+    assert place.exists or ENDED not in place.reason
+
+
+def test_a_measured_value_counts_as_a_number():
+    a, b = Measured(2.0, 0.3), Measured(1.0, 0.4)
+    assert [a - b, a + 1, 1 - a, sum([a, b])] == [(1.0, 0.5), (3.0, 0.3), (-1.0, 0.3), (3.0, 0.5)]
+    assert (float(a), f"{a:.3f}", f"{a}") == (2.0, "2.000", "2.00(30)")
+
+
+def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
+    solution, place = solve(TASK, 2.0, "semantic", **FEW), threshold(TASK, "critical", **FEW)
+    rows, data = train(TASK, 1.0, 20, [3], "semantic"), data_set(TASK, 1.0, 20, 3)
+    branch = follow(TASK, "semantic", np.array([2.0]), **FEW)
+    tables = {"train": rows, "measure": measure(TASK, data.teacher, data), "branch": branch.table}
+    tables["sweep"] = sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "mine.sqlite", workers=1, quiet=True)
+    for origin in (solution.origin, place.origin, *(table.attrs for table in tables.values())):
+        assert json.loads(json.dumps(origin)) and origin["version"] in origin["cite"]
+        assert str(origin["commit"] or "") in origin["cite"]
+    assert solution.origin["task"] == place.origin["task"] == rows.attrs["task"] == fields_of(TASK)
+    for origin in (solution.origin, place.origin, branch.origin):
+        assert (origin["points"], origin["scrambles"], origin["seed"]) == (64, 4, 0)
+    assert (solution.origin["alpha"], solution.origin["branch"]) == (2.0, "semantic")
+    assert rows.attrs["seeds"] == [3] and tables["measure"].attrs["seed"] == 3
+    said = {column.name: column.metadata for column in pq.read_schema(tmp_path / "mine.parquet")}
+    assert b"sample complexity" in said["alpha"][b"description"] and said["seconds"][b"unit"] == b"s"
+    assert all(said.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("omega", "branch"), [(0.3, "semantic"), (0.1, "positional")])
+def test_spinodals_are_those_of_the_stored_lines(omega, branch):
+    table = pd.read_parquet(DATA / "fig03_theory.parquet", filters=[("omega", "==", omega)]).set_index("what")
+    side = "start" if branch == "semantic" else "stop"
+    found = spinodal(Task(omega), branch, points=256, scrambles=8)
+    for place, what in ((found.exists, f"{branch} {side}"), (found.minimum, f"{branch} border")):
+        known = Measured(*table.loc[what, ["alpha", "alpha_error"]])
+        gap = place - known
+        assert abs(gap.value) < 4 * gap.error < 0.5 * known.value, what
+    assert found.origin["points"] == 256
+
+
+def test_a_diagram_has_the_lower_of_the_minima():
+    counted, few = [], {"points": 64, "scrambles": 4}
+    table = phase_diagram([0.3], [2.0, 0.5], **few, workers=1, report=lambda: counted.append(1))
+    assert table["phase"].tolist() == ["positional", "semantic"] and counted == [1]
+    early, late = table.to_dict("records")
+    both = [solve(TASK, 2.0, branch, **few) for branch in ("semantic", "positional")]
+    assert late["gap"] == pytest.approx(both[0].train_loss - both[1].train_loss, rel=0.02) and late["gap"] < 0
+    assert late["test_mse"] == pytest.approx(both[0].test_mse, rel=1e-3)
+    assert 0 < late["gap_error"] < both[0].stderr["train_loss"] and np.isnan(early["gap"])
+    assert late["linear_mse"] == linear_baseline(TASK) and table.attrs["points"] == 64
+    with pytest.raises(BadInput, match=r"task = .*: must be of one teacher and without clusters"):
+        spinodal(Task(teachers=(1.0, 1.0)), "semantic")
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():

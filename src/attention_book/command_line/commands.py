@@ -89,7 +89,7 @@ def _outcome(options, solution):
     """How the solution of a branch ended, with the line that says so if it failed."""
     problem = None
     if not solution.converged:
-        why = f"{solution.reason}, residual {solution.residual:.1e}"
+        why = f"{solution.reason} (residual {solution.residual:.1e})"
         problem = f"no {options.branch} solution found at alpha = {options.alpha}: {why}"
     outcome = {name: getattr(solution, name) for name in ("residual", "converged", "reason", "iterations")}
     return {**outcome, "problem": problem}
@@ -338,8 +338,8 @@ def _quadrature(options, purpose, task, architecture=STANDARD):
     from attention_phases.theory.setting import Setting
 
     fast = Setting(task, architecture).fast
-    points = usual_points(purpose, fast) if options.points is None else options.points
+    options.points = usual_points(purpose, fast) if options.points is None else options.points
     most = LARGEST_NET // (architecture.rank + 1)  # of a token: the student's directions and the teacher's
     if architecture.tokens > most:
         raise BadInput("tokens", options.tokens, f"at most {most}: Sobol points have no more dimensions")
-    return points, options.scrambles, options.seed
+    return options.points, options.scrambles, options.seed

@@ -20,7 +20,7 @@ from attention_phases.errors import BadInput, NotebookError, check_choice
 from .. import paths
 from ..experiments import PROFILES
 from ..experiments.results import stored_in
-from ..store.sweep import one_line
+from ..store.sweep import bar_or_lines, one_line
 from .parameters import assigned, checked, marked, notebook_of, of_profile, parse_value
 
 KEPT = paths.ROOT / "_build" / "executed"  # a folder for each profile
@@ -49,7 +49,7 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     values: parameters that a profile sets.
     changes: parameters that somebody sets. Where they differ from the text's own, the page is marked.
     force: execute even if nothing has changed.
-    bar: progress by cell on stderr, where that is a terminal.
+    bar: progress by cell on stderr.
 
     A cell that fails raises `NotebookError`, or `BadInput` where a parameter has a value that it cannot use.
     """
@@ -78,7 +78,7 @@ def keep(notebook, done, inputs, seconds):
 
 def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, its kernel beside the text."""
-    progress = bar and {"desc": text.stem, "disable": None}
+    progress = bar and {"desc": text.stem, **bar_or_lines()}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
     with kernels_apart() as apart:
         try:

@@ -1,6 +1,7 @@
 """The book's work from a shell: `attention-phases COMMAND --help`.
 
-Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input; one line on stderr says why.
+Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input; 130 stopped by Ctrl-C; one line on
+stderr says why.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import numpy as np
 from attention_phases import __version__
 from attention_phases.errors import BadInput, NotebookError, ResultError, StoreError, SweepError
 from attention_phases.model.architectures import FORMS
+from attention_phases.records import origin_of
 from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
@@ -37,7 +39,7 @@ def main(arguments=None):
         with np.errstate(all="ignore"), _no_long_silence(options):  # only the result has to be finite
             result = options.command(options)
         problem = result.pop("problem", None)
-        text = _json(result, problem)
+        text = _json(result | {"origin": _origin(options)} if options.json else result, problem)
     except BadInput as error:
         name, *rest = error.args
         return _complain(BadInput(OPTIONS.get(name, name), *rest), 2)
@@ -58,8 +60,8 @@ def main(arguments=None):
         if not any(words in str(error) for words in TOO_LARGE):
             raise
         return _complain(f"no result at these parameters: {error}")
-    except KeyboardInterrupt:
-        return _complain("stopped" + ("; it goes on from its store" if options.command is commands.sweep else ""))
+    except KeyboardInterrupt as stop:
+        return _complain(str(stop) or "stopped", 130)
     try:
         print(text if options.json else readable_text(result), flush=True)
     except OSError as error:
@@ -83,6 +85,13 @@ def _no_long_silence(options):
         yield
     finally:
         timer.cancel()
+
+
+def _origin(options):
+    """Where the numbers come from: the command with all that it was given, the version, the commit."""
+    given = {name: value for name, value in vars(options).items() if name not in ("command", "json", "quiet")}
+    plain = {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+    return origin_of(command=options.command.__name__, **plain)
 
 
 def _json(result, problem):
@@ -136,7 +145,7 @@ def parser():
 
     common, alpha, matrix, covariance, length, quadrature, dimension, data_sets = (group() for _ in range(8))
     option = common.add_argument
-    option("--json", action="store_true", help="one JSON object on stdout")
+    option("--json", action="store_true", help="one JSON object on stdout; in it origin: options, version, commit")
     option("--quiet", action="store_true", help="no progress on stderr")
     alpha.add_argument("--alpha", type=float, default=1.5, help="sample complexity n/d")
     option = matrix.add_argument

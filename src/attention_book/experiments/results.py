@@ -1,5 +1,6 @@
 """Results of an experiment: read from `data/` where they are, computed where they are missing; and of one's own."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -12,14 +13,14 @@ from filelock import FileLock
 from attention_phases.errors import BadInput, ResultError, StoreError, SweepError, check_kind
 from attention_phases.machine import SpawnWithoutScript, process_pool
 from attention_phases.model.architectures import Architecture
-from attention_phases.records import canonical
+from attention_phases.records import canonical, origin_of
 from attention_phases.task import Task
 
 from ..paths import BUILT, DATA, checkout
 from ..store import provenance
 from ..store.parquet import column_value, export, load
 from ..store.sweep import Store, cluster, run
-from . import grid
+from . import GRIDS, grid
 from .grids import own_cells
 from .kinds import work
 
@@ -90,6 +91,7 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
         if name in rows:
             column = rows[name].astype(object)
             rows = rows.assign(**{name: column.where(column.notna(), column_value(usual)).infer_objects()})
+    rows.attrs |= origin_of(store=str(store))
     return rows
 
 
@@ -129,12 +131,19 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
                 summary = run(cells, work, store, executor, quiet, known)
             finally:
                 try:
-                    export(store, folder)
+                    export(store, folder, {} if cells[0].experiment in GRIDS else meanings())
                 except StoreError as error:  # a full disk
                     raise StoreError(f"{error}; cells computed are in {store_path}, run again to go on") from error
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
     return summary
+
+
+def meanings():
+    """Columns of the stored tables by name, as their Data Package describes them; none where it is not there."""
+    path = DATA / "datapackage.json"
+    tables = json.loads(path.read_text(encoding="utf-8"))["resources"] if path.exists() else []
+    return {field["name"]: field for table in tables for field in table["schema"]["fields"]}
 
 
 def _executor(workers, scheduler, in_process):

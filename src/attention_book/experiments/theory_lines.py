@@ -4,14 +4,13 @@ from math import hypot, isfinite
 
 import numpy as np
 
-from attention_phases.measured import Measured
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from, table_of
-from attention_phases.theory.ends import border, branch_end, gain_crossing
+from attention_phases.theory.ends import BORDERS, border, branch_ends, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.quadrature import usual_points
-from attention_phases.theory.solver import UNSETTLED, solve
+from attention_phases.theory.solver import solve
 from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, loss_gap, seen_between, threshold
 
@@ -26,8 +25,6 @@ ROWS += tuple(f"{branch} {place}" for branch in (*MINIMA, "both") for place in _
 OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
 _OF_RULE = ("q", "V", "train_loss", "test_mse")
 RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN_OVERLAP.items()}
-# Where the minima of the standard student begin and end, as far as they do so at an alpha of their own.
-BORDERS = {"semantic": "start", "positional": "stop"}
 
 
 def standard_line(cell) -> list[dict]:
@@ -63,7 +60,7 @@ def standard_line(cell) -> list[dict]:
                     for branch, solution in crossing.solutions.items()
                 ]
     for branch in MINIMA:
-        ends = _branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
+        ends = branch_ends(task, branch, alphas, branches[branch], points=OF_END * cell.points, **quadrature)
         rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
@@ -127,26 +124,6 @@ def _gap_rows(branches):
             table = loss_gap(branches[branch], branches["positional"]).dropna(axis=1)  # some branches have no gain
             rows += [{"what": name, **row} for row in table.to_dict("records")]
     return rows
-
-
-def _branch_ends(task, branch, alphas, solutions, **quadrature):
-    """Side to (alpha, reason of the solution beyond) of the ends of a branch within the alphas.
-
-    Where `branch_end` finds none, or another one, the end is known to a step of the alphas.
-    """
-    if not solutions:
-        return {}
-    first, last = alphas.index(min(solutions)), alphas.index(max(solutions))
-    ends = {}
-    for side, within, beyond in (("start", first, first - 1), ("stop", last, last + 1)):
-        if 0 <= beyond < len(alphas):
-            inside, outside = alphas[within], alphas[beyond]
-            middle, step = (inside + outside) / 2, abs(inside - outside)
-            end = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature)
-            ends[side] = end, solutions.stopped[outside]
-            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or another end
-                ends[side] = Measured(middle, step / 2), UNSETTLED
-    return ends
 
 
 def _limits(task, branches, **options):

@@ -13,6 +13,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
+from attention_phases.errors import check_choice
+
 from .drawn import READOUT, csv_of, readout_of
 from .wide import WIDE, wide_svg
 
@@ -38,6 +40,11 @@ STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not 
     "lines.linewidth": 1.8,
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
+}
+FONTS = {  # of printed figures: Matplotlib's own, each with the mathematics that goes with it
+    "sans": {"font.family": "DejaVu Sans", "mathtext.fontset": "dejavusans"},
+    "STIX": {"font.family": "STIXGeneral", "mathtext.fontset": "stix"},
+    "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
 # Of a legend that no line crosses; see also `book/_ext/dark.py`.
 OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
@@ -105,6 +112,15 @@ def show(figure, name=None):
             Path(f"{name}.csv").write_text(data, encoding="utf-8")
     display(figure)
     plt.close(figure)
+
+
+def publication(width=3.4, font="STIX"):
+    """Settings of Matplotlib for a figure in print, of `width` inches and with a font of `FONTS`: for `rc_context`."""
+    size = 8 if width < 5 else 9
+    printed = {"font.size": size, "axes.titlesize": size, "legend.fontsize": size - 1, "figure.dpi": 150}
+    drawn = {"lines.linewidth": 1.1, "lines.markersize": 3, "figure.figsize": (width, 0.7 * min(width, 4.5))}
+    files = {"pdf.fonttype": 42, "savefig.dpi": 600}  # letters that journals accept
+    return STYLE | printed | drawn | files | FONTS[check_choice("font", font, tuple(FONTS))]
 
 
 def panels(count, height, width=6.4, **options):

@@ -4,7 +4,7 @@ import base64
 import json
 import os
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
@@ -23,14 +23,17 @@ from .provenance import Row
 from .sweep import Store
 
 FILE_SCHEMA = 1
+SAID = ("description", "unit")  # of a column, in its field
 
 
-def export(store: Store, folder: os.PathLike | str) -> list[Path]:
+def export(store: Store, folder: os.PathLike | str, meanings: Mapping | None = None) -> list[Path]:
     """Write `folder`/EXPERIMENT.parquet for each experiment in the store; return the paths.
 
     A file holds a row per cell and start, sorted by the cell's fields: the fields (nested ones as JSON),
     the results, the provenance, and in the column "cell" the canonical JSON. Cells that an existing file
     has and the store has not stay in it. Equal contents give equal bytes; a file is replaced whole or not at all.
+
+    meanings: `description` and `unit` of columns by name, which the file's fields then carry.
     """
     by_experiment = defaultdict(dict)
     for text, rows, origin in store.items():
@@ -39,13 +42,13 @@ def export(store: Store, folder: os.PathLike | str) -> list[Path]:
     for experiment, computed in sorted(by_experiment.items()):
         path = Path(folder) / f"{experiment}.parquet"
         kept = {text: (rows, origin) for text, rows, origin in items(path)} if path.exists() else {}
-        write(path, kept | computed)
+        write(path, kept | computed, meanings or {})
         paths.append(path)
     return paths
 
 
-def write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
-    """Write rows and provenance of cells, given by their canonical JSON."""
+def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping) -> None:
+    """Write rows and provenance of cells, given by their canonical JSON; meanings as for `export`."""
     cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
     fields = sorted({name for cell, *_ in cells for name in cell})
     cells.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
@@ -61,8 +64,11 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.table({name: _column([record.get(name) for record in records]) for name in columns})
         about = json.dumps({"schema": FILE_SCHEMA, "version": __version__})
+        said = {name: {key: text for key, text in meanings.get(name, {}).items() if key in SAID} for name in columns}
+        described = [column.with_metadata(said[column.name]) for column in table.schema]
         with open(partial, "wb") as file:
-            pq.write_table(table.replace_schema_metadata({"attention_phases": about}), file, compression="zstd")
+            table = table.cast(pa.schema(described, metadata={"attention_phases": about}))
+            pq.write_table(table, file, compression="zstd")
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)

@@ -4,7 +4,6 @@ import json
 import math
 import platform
 import re
-import subprocess
 import sys
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -12,14 +11,13 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
-from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from attention_phases import __version__
 from attention_phases.errors import BadInput
+from attention_phases.records import code
 
 from ..paths import ROOT
 
@@ -80,8 +78,7 @@ def environment() -> dict[str, str | None]:
 @cache
 def _fixed() -> dict[str, str | None]:
     return {
-        "version": __version__,
-        "commit": _commit(),
+        **code(),
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "torch": version("torch"),
@@ -98,26 +95,6 @@ def source_digest(*folders: str) -> str:
         for path in sorted((ROOT / "src" / folder).rglob("*.py")):
             digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _commit() -> str | None:
-    """The commit of the checkout this file is tracked in, "+changes" where the code differs from it."""
-    source = ROOT / "src"
-
-    def git(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["git", "-C", source, *words], capture_output=True, encoding="utf-8", check=False)
-
-    try:
-        # An installed copy may lie inside somebody else's checkout: that commit says nothing about it.
-        tracked = git("ls-files", "--error-unmatch", "attention_phases/__init__.py")
-        if tracked.returncode:
-            if "safe.directory" in tracked.stderr and parent_process() is None:  # of many workers none says it again
-                print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
-            return None
-        commit = git("rev-parse", "HEAD").stdout.strip()
-        return commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".").stdout else "")
-    except OSError:  # no git here
-        return None
 
 
 def _cpu() -> str:

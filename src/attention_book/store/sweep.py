@@ -27,6 +27,7 @@ from . import provenance
 from .provenance import Row, check_rows, key
 
 STORE_SCHEMA = 1
+MINUTE = 60.0  # seconds between lines of progress in a log
 TIMEOUT = 5  # seconds in which a scheduler must answer
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
@@ -137,12 +138,33 @@ class Summary(NamedTuple):
 
 
 def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
-    """Progress of work that takes a while, on stderr, with the time left, and only where somebody watches.
+    """Progress of work that takes a while, on stderr, with the time left: a bar, or in a log a line a minute.
 
     A `tqdm` for a ``with`` block, whose ``update(n)`` counts n units more, beyond those that were `done` before.
     """
-    hidden = True if quiet else None  # None: tqdm looks whether there is a terminal
-    return tqdm(total=total, unit=unit, smoothing=0, file=sys.stderr, disable=hidden, initial=done)
+    return tqdm(total=total, unit=unit, smoothing=0, disable=quiet, initial=done, **bar_or_lines())
+
+
+def bar_or_lines() -> dict[str, Any]:
+    """Options of `tqdm`, by whether there is a terminal."""
+    if sys.stderr.isatty():
+        return {"file": sys.stderr}
+    line = "{desc}{unit} {n_fmt} of {total_fmt}, {remaining} left"
+    return {"file": _Log(), "mininterval": MINUTE, "bar_format": line, "leave": False}
+
+
+class _Log:
+    """What `tqdm` writes, as lines of stderr; nothing of work that is done within a minute."""
+
+    def __init__(self):
+        self.began = time.monotonic()
+
+    def write(self, text: str) -> None:
+        if text.strip() and time.monotonic() - self.began >= MINUTE:
+            print(text.strip(), file=sys.stderr, flush=True)
+
+    def flush(self) -> None:
+        sys.stderr.flush()
 
 
 def run(
@@ -192,6 +214,9 @@ def run(
                 failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
+    except KeyboardInterrupt:
+        kept = f"{skipped + done} of {len(by_text)} cells are kept in {store.path}"
+        raise KeyboardInterrupt(f"stopped: {kept}; run again to go on") from None
     except BrokenExecutor as error:
         raise SweepError(
             f"a worker process died (killed, or out of memory?) after {done} cells; they are stored, run again to go on"

@@ -84,11 +84,11 @@ class Architecture:
         return (1 - self.correlation) * np.eye(self.tokens) + self.correlation
 
     def attention(self, task: Task) -> np.ndarray:
-        """The positional matrix A (L, L) of the teacher: for L > 2 the standard one, its 0.4 shared by the others."""
-        if self.tokens == 2:
+        """The positional matrix A (L, L) of the teacher; the standard one shares its 0.4 among L - 1 other tokens."""
+        if len(task.matrix) == self.tokens:
             return np.array(task.matrix)
         if task.matrix != MATRICES["standard"]:
-            raise BadInput("matrix", task.matrix, "standard where a sentence has more than two tokens")
+            raise BadInput("matrix", task.matrix, f"standard, or {self.tokens} x {self.tokens} for as many tokens")
         own, other = task.matrix[0]
         shared = np.full((self.tokens, self.tokens), other / (self.tokens - 1))
         np.fill_diagonal(shared, own)

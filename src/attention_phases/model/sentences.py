@@ -59,7 +59,7 @@ def draw_sentences(
 
     The fields y are (L, n) for a teacher (d,), and (L, n, t) for one of t columns, (t, d).
     """
-    d = teacher.shape[-1]
+    d, _ = teacher.shape[-1], architecture.attention(task)  # refuses an A of other sentences
     xi = torch.from_numpy(rng.standard_normal((architecture.tokens, n, d), dtype=np.float32))
     if task.spectrum:
         of_tokens = np.sqrt(variances(task, d))

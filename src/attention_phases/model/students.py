@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import BadInput
+from ..errors import COVERED, BadInput
 from ..task import Task
 from .architectures import Architecture
 from .sentences import draw, fit_linear, positional_encoding
@@ -59,7 +59,8 @@ def sample(
 ) -> Sentences:
     """Draw a teacher and a training set; with two independent tokens the same ones as `two_tokens.sample`."""
     if any(direction.encoding != 1 for direction in task.directions) or len(task.teachers) > 1:
-        raise BadInput("architecture", architecture.form, "tied or rank2, of two independent tokens, for this task")
+        allowed = "tied or rank2, of two independent tokens, for this task"
+        raise BadInput("architecture", architecture.form, allowed + COVERED)
     teacher, xi, y = draw(task, alpha, d, rng, architecture)
     target = task.omega * torch.tensor(architecture.attention(task), dtype=y.dtype)[:, :, None]
     target = target + (1 - task.omega) * torch.softmax(y[:, None] * y[None], dim=1)

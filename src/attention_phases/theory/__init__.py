@@ -2,8 +2,9 @@
 
 from .baseline import linear_baseline
 from .branches import follow
+from .ends import spinodal
 from .prediction_error import test_error
 from .solver import solve
-from .thresholds import threshold
+from .thresholds import phase_diagram, threshold
 
-__all__ = ["follow", "linear_baseline", "solve", "test_error", "threshold"]
+__all__ = ["follow", "linear_baseline", "phase_diagram", "solve", "spinodal", "test_error", "threshold"]

@@ -74,7 +74,7 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
 def mean_attention(task: Task, nodes: int = LINEAR_NODES[2]) -> np.ndarray:
     """Return the teacher's mean attention E[Y] (Eq. 19), a (2, 2) array; `nodes` as for `linear_baseline`."""
     z, weights = tensor_rule(nodes, 2)
-    return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, np.array(task.matrix)))
+    return np.einsum("n,nab->ab", weights, target_attention(task.sigma * z, task.omega, STANDARD.attention(task)))
 
 
 def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, positions: bool) -> float:
@@ -90,7 +90,7 @@ def linear_test_error(task: Task, attention: np.ndarray, d: int, length: float, 
         positions: whether the model reads x = xi + p, or xi alone
     """
     z, weights = tensor_rule(FLOOR_NODES, 2)
-    target = target_attention(task.sigma * np.sqrt(length) * z, task.omega, np.array(task.matrix))
+    target = target_attention(task.sigma * np.sqrt(length) * z, task.omega, STANDARD.attention(task))
     miss = target - np.asarray(attention)  # (nodes^2, 2, 2)
     bulk = weights @ (miss**2).sum((1, 2))
     along = weights @ (np.einsum("nab,nb->na", miss, z) ** 2).sum(1)
@@ -113,7 +113,7 @@ def floors(task: Task, nodes: int = FLOOR_NODES) -> dict[str, float]:
 def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float, float]]:
     """Return the floors "semantic" and "positional", each with the kappa or m that reaches it."""
     z, weights = tensor_rule(nodes, 2)
-    target, mean = target_attention(task.sigma * z, task.omega, np.array(task.matrix)), mean_attention(task, nodes)
+    target, mean = target_attention(task.sigma * z, task.omega, STANDARD.attention(task)), mean_attention(task, nodes)
 
     def miss(fields, aim) -> float:
         return float(task.sigma**2 / 2 * (weights @ ((aim - attention(fields)) ** 2).sum((1, 2))))
@@ -193,7 +193,7 @@ def diverges_at(task: Task, kind: str) -> Measured:
         return level["semantic"] - level[FLOOR_MET[kind]]
 
     first, last, semantic = gap(0.0), gap(1.0), floors(replace(task, omega=1.0))["semantic"]
-    unread = task.sigma**2 / 2 * ((np.array(task.matrix) - 0.5) ** 2).sum()  # of A, by weights of zero
+    unread = task.sigma**2 / 2 * ((STANDARD.attention(task) - 0.5) ** 2).sum()  # of A, by weights of zero
     if first < 0 and last <= TIE * unread and semantic >= (1 - TIE) * unread:
         return UNKNOWN
     if first < 0 < min(last, gap(1.0, FLOOR_NODES // 2)):

@@ -1,14 +1,15 @@
 """A branch of solutions along alpha, by continuation."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from math import nan
+from typing import TYPE_CHECKING, Any
 
 from ..errors import check_positive, check_several
 from ..model.architectures import STANDARD, Architecture
 from ..task import Task
 from .equations import Overlaps
 from .quadrature import SCRAMBLES
-from .solver import Solution, solve
+from .solver import ENDED, Solution, solve
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,13 +21,11 @@ ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1
 
 
 class Branch(dict[float, Solution]):
-    """Converged solutions of a task by ascending alpha; `stopped`: where it was given up, and the `reason` there."""
+    """A dictionary of converged solutions by ascending alpha; `stopped`: where there is none, and the `reason`."""
 
-    def __init__(
-        self, task: Task, solutions: Mapping[float, Solution], stopped: Mapping[float, str], columns: Sequence = ()
-    ):
+    def __init__(self, task: Task, solutions: Mapping, stopped: Mapping, columns: Sequence = (), origin: Any = ()):
         super().__init__(sorted(solutions.items()))
-        self.task, self.stopped = task, dict(stopped)
+        self.task, self.stopped, self.origin = task, dict(stopped), dict(origin)
         self._columns = ("alpha", *columns)  # of its table where nothing was found
 
     @property
@@ -39,7 +38,9 @@ class Branch(dict[float, Solution]):
 
         gains = pd.Series([solution.gain for solution in self.values()], dtype="Float64")
         table = table_of(self.task, self) if self else pd.DataFrame(columns=self._columns, dtype=float)
-        return table.assign(saddle=gains.replace(float("nan"), pd.NA) > 1)
+        table = table.assign(gain=gains.astype(float), saddle=gains.replace(nan, pd.NA) > 1)
+        table.attrs |= self.origin
+        return table
 
 
 def solve_from(near: Solution | None, task: Task, alpha: float, branch: str, **options) -> Solution:
@@ -73,31 +74,33 @@ def follow(
     0    0.5    0.0   False
     1    1.0    0.0   False
 
-    The branch is entered at the largest alpha and followed from there; the positional one at the lower quartile, or
-    else at the largest or at a small alpha. A branch that exists at none of these is not found.
+    The branch is entered at the largest alpha and followed from there to its ends, past places where points are too
+    few; the positional one at the lower quartile, or else at the largest or at a small alpha. A branch that has ended
+    at all of these is not found.
     """
     alphas = sorted(check_positive("alphas", alpha) for alpha in check_several("alphas", alphas, at_least=0))
     if not alphas:
         return Branch(task, {}, {}, [*Overlaps._fields, "train_loss", "test_mse"])
     options = {"points": points, "scrambles": scrambles, "seed": seed, "architecture": architecture, "report": report}
-    stopped = {}
+    solutions, stopped = {}, {}
     for share in ENTRIES.get(branch, (1.0,)):
         entry = round(share * (len(alphas) - 1))
-        first = solve(task, alphas[entry], branch, **options)
-        if not first.converged:
-            stopped[first.alpha] = first.reason
-            continue
-        solutions, stopped = {first.alpha: first}, {}
-        for onward in (alphas[:entry][::-1], alphas[entry + 1 :]):
-            last = first
+        for onward in (alphas[entry::-1], alphas[entry + 1 :]):
+            last = solutions.get(alphas[entry])
             for alpha in onward:
-                last = solve_from(last, task, alpha, branch, **options)
-                if not last.converged:
-                    stopped[alpha] = last.reason
+                solution = solve_from(last, task, alpha, branch, **options)
+                if solution.converged:
+                    solutions[alpha] = last = solution
+                    continue
+                stopped[alpha] = solution.reason
+                if solution.reason == ENDED:
                     break
-                solutions[alpha] = last
-        return Branch(task, solutions, stopped)
-    return Branch(task, {}, stopped, [*row_of(task, first)])
+            if not solutions and stopped[alphas[entry]] == ENDED:
+                break
+        if solutions:
+            break
+    holes = {alpha: reason for alpha, reason in stopped.items() if alpha not in solutions}
+    return Branch(task, solutions, holes, [*row_of(task, solution)], solution.origin | {"alpha": alphas})
 
 
 def table_of(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":

@@ -1,19 +1,24 @@
 """Where a branch ends in alpha, and where it turns from a minimum into a saddle. In omega: `baseline.diverges_at`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
-from math import exp, log, tanh
-from typing import TYPE_CHECKING
+from math import exp, isnan, log, tanh
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..errors import COVERED, BadInput, check_choice
 from ..measured import UNKNOWN, Measured
+from ..records import origin_of
 from ..task import Task
 from .branch import BranchMap, Net, polish
+from .branches import MINIMA, Branch, follow, table_of
 from .equations import Overlaps, Scalars, average
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from .solver import STEP, Solution, derivatives, solve
+from .setting import Setting
+from .solver import ENDED, STEP, UNSEEN, UNSETTLED, Solution, derivatives, solve
+from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 APPROACH = (1.0, 0.7, 0.5, 0.4)  # a branch's own overlap on the way to its end
 NEAR_END = (0.3, 0.2, 0.15, 0.1)  # and where alpha is extrapolated from
 UNSURE = 0.2  # an end whose error is a larger share of it is none
+BORDERS = {"semantic": "start", "positional": "stop"}  # where the minima begin and end, if they do at an alpha
 # Factors that turn the fields of a branch into those of its mirror image, with the sign of its own overlap changed.
 MIRROR = {"semantic": np.array([1.0, 1.0, -1.0, -1.0]), "positional": -np.ones(4)}
 
@@ -73,6 +79,64 @@ def branch_end(
     # The errors grow like 1/x as x shrinks.
     end = Measured.mean(np.polyfit(np.square(NEAR_END), limits, 1, w=NEAR_END)[1])
     return end if end.error <= UNSURE * end.value else UNKNOWN
+
+
+def branch_ends(
+    task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: int
+) -> dict[str, tuple[Measured, str]]:
+    """Return (alpha, reason of the solution beyond) of each end of a branch within the alphas, by "start" and "stop".
+
+    Where `branch_end` finds none, or another one, the end is known to a step of the alphas.
+    """
+    if not solutions:
+        return {}
+    first, last = alphas.index(min(solutions)), alphas.index(max(solutions))
+    ends = {}
+    for side, within, beyond in (("start", first, first - 1), ("stop", last, last + 1)):
+        if 0 <= beyond < len(alphas):
+            inside, outside = alphas[within], alphas[beyond]
+            middle, step = (inside + outside) / 2, abs(inside - outside)
+            end, cause = branch_end(task, branch, inside, solutions[inside].overlaps, **quadrature), solutions.stopped
+            cause = cause[outside].partition(":")[0]
+            ends[side] = end, ENDED if cause == UNSEEN else cause  # by extrapolation it has
+            if not abs(end.value - middle) <= 2 * step + min(3 * end.error, 2 * step):  # NaN, or another end
+                ends[side] = Measured(middle, step / 2), UNSETTLED
+    return ends
+
+
+class Spinodal(NamedTuple):
+    """From which alpha on, or up to which for the positional branch, a branch exists, and is a minimum.
+
+    Both are NaN where that is so at all alphas searched, or at none.
+    """
+
+    exists: Measured
+    minimum: Measured
+    origin: dict[str, Any]  # see `records.origin_of`
+
+
+def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int = SCRAMBLES, seed: int = 0) -> Spinodal:
+    """Return where a branch of the standard student ends in alpha, and where it becomes a saddle.
+
+    >>> from attention_phases import Task, spinodal
+    >>> limits = spinodal(Task(omega=0.3), "semantic", points=256, scrambles=8)
+    >>> 0.7 < limits.exists.value <= limits.minimum.value < 1.0
+    True
+
+    Args:
+        branch: "semantic" or "positional"
+        points, scrambles, seed: as for `solve`
+    """
+    check_choice("branch", branch, MINIMA)
+    if Setting(task).dimensions != len(MIRROR[branch]):
+        raise BadInput("task", task, "of one teacher and without clusters" + COVERED)
+    points = usual_points("solution") if points is None else points
+    alphas, quadrature = np.geomspace(SMALLEST, LARGEST, 25).tolist(), {"scrambles": scrambles, "seed": seed}
+    solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
+    ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
+    end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
+    least = border(task, branch, table_of(task, solutions), end, points=points, **quadrature) if solutions else end
+    return Spinodal(end, least, origin_of(task=task, branch=branch, points=points, **quadrature))
 
 
 def gain_crossing(
@@ -153,4 +217,4 @@ def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quad
     """
     limit = stability_limit(task, branch, table, **quadrature)
     inside = limit.value > end.value if branch == "semantic" else limit.value < end.value
-    return limit if inside else end
+    return limit if inside or isnan(end.value) else end

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from ..errors import BadInput, check_kind
+from ..errors import COVERED, BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
 from ..task import Cluster, Task
 
@@ -45,6 +45,7 @@ class Setting:
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
         check_kind("architecture", self.architecture, Architecture)
+        self.architecture.attention(self.task)  # refuses an A of other sentences
         directions, tokens = self.task.directions, self.architecture.tokens
         self.spectrum = Spectrum(
             np.array([direction.weight for direction in directions]),
@@ -57,7 +58,7 @@ class Setting:
         if laws > 1 and (laws != tokens or self.architecture.correlation):
             raise BadInput("spectrum", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
-            raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns")
+            raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns" + COVERED)
         # What tokens may have together: odds (K,), marks of the encoding (K, L), and displacements of the teacher's
         # first field (K, L).
         choices = self.task.clusters or (Cluster(1.0, (0.0,) * tokens, (0.0,) * tokens),)
@@ -66,7 +67,7 @@ class Setting:
         self.odds, encoding, along = (np.array(part) for part in zip(*choices))
         self.marks, self.leans = self.architecture.positions + encoding, along * np.sqrt(teacher[0, 0])
         if self.leans.any() and (len(directions), laws, columns) != (1, 1, 1):
-            raise BadInput("clusters", len(choices), "displaced along the encoding alone beside other structure")
+            raise BadInput("clusters", len(choices), "along the encoding alone beside other structure" + COVERED)
         self.law_of = np.arange(tokens) if laws > 1 else np.zeros(tokens, dtype=int)  # (L,)
         standard = self.architecture == STANDARD and (laws, columns, len(choices)) == (1, 1, 1)
         self.fast = standard and not self.general

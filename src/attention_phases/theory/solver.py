@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import BadInput, check_positive
-from ..measured import standard_error
+from ..measured import Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
+from ..records import origin_of
 from ..task import Task
 from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, named_overlaps
@@ -23,13 +24,15 @@ TOLERANCE = 1e-6  # on the residual
 # remaining distance is no error of the solution as long as it is below this share of the error bar.
 UNRESOLVED = 0.2
 SMALLEST_OVERLAP = 1e-2  # of a branch's own coordinate; below it the branch has ended
+RESOLVED = 0.1  # three standard errors of it: with larger ones zero is noise, and no end
 DAMPED_STEPS = 400
 # Of central differences, in the coordinates of a branch: as the prox jumps, each of N points moves an average by a
 # step, and the noise of the derivatives grows like 1/sqrt(N STEP).
 STEP = 1e-2
 
-# Why a solution failed.
+# Why a solution failed; after a colon follows what may help.
 UNSETTLED = "did not settle"
+UNSEEN = "not resolved"
 ENDED = "branch has ended"
 SADDLE = "is a saddle"
 PULLED = "clusters pull an overlap that is held at zero"
@@ -42,8 +45,9 @@ class Solution:
     The residual is the largest change of a coordinate of the branch under one more step. The two losses by different
     formulae, train_loss and free_energy, differ only because of it. Why a solution failed: `UNSETTLED`, the residual is
     above 1e-6 and the distance left above a fifth of a standard error, or a loss is not finite; `ENDED`, the overlap
-    that the branch is named after is zero within its error; `SADDLE`, a damped iteration leaves the solution within its
-    branch (for leaving the branch see `gain`).
+    that the branch is named after is zero within an error that would show it; `UNSEEN`, within a larger one; `SADDLE`,
+    a damped iteration leaves the solution within its branch (for leaving the branch see `gain`). More points may help
+    in the first case and the third.
     """
 
     alpha: float
@@ -64,6 +68,7 @@ class Solution:
     # Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
     # solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
     gain: float = nan
+    origin: dict[str, Any] = field(default_factory=dict, repr=False)  # task, quadrature and code, see `origin_of`
 
     @property
     def converged(self) -> bool:
@@ -125,7 +130,9 @@ def solve(
         near = Overlaps.of(near.q, abs(near.m), abs(near.theta), near.V)
     if start is not None and not _lies_on(model, near):
         raise BadInput("start", start, f"a solution of the {branch} branch, or its overlaps")
-    return solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), near, report)
+    solution = solve_model(model, gaussian_points(points, scrambles, seed, model.dimensions), near, report)
+    asked = {"task": task, "architecture": architecture, "alpha": model.alpha, "branch": branch}
+    return replace(solution, origin=origin_of(**asked, points=points, scrambles=scrambles, seed=seed))
 
 
 def _lies_on(model: BranchMap, start: Any) -> bool:
@@ -187,6 +194,14 @@ def is_present(own: np.ndarray, errors: np.ndarray) -> bool:
     return bool((np.abs(own) > np.maximum(SMALLEST_OVERLAP, 3 * errors)).all())
 
 
+def _unseen(model, overlaps, spread, points):
+    """The reason where noise hides whether there is a solution, with what is known of the overlap, and what to try."""
+    name, known = "theta" if len(model.teacher[0]) else "m", "zero within a large error"
+    if isinstance(overlaps, Scalars):
+        known = f"{name} = {Measured(getattr(overlaps, name), standard_error(spread[name]))}"
+    return f"{UNSEEN}: {known} on {points} points; try {4 * points}"
+
+
 def _polish(model, x, net):
     """The fixed point near x, and the averages that a search finds there."""
     evaluations = 30 + 10 * len(x)
@@ -224,11 +239,11 @@ def _describe(model, x, averages, net, before):
 
     residual, errors = float(np.abs(image - x).max()), standard_error(moves.T)
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *moves.ravel()]).all()
-    reason = ""
+    used, reason = net.points.shape[1], ""
     if not finite or not is_settled(residual, np.linalg.solve(response, image - x), errors):
-        reason = UNSETTLED
+        reason = f"{UNSETTLED}: try more points than {used}, or another seed" if finite else UNSETTLED
     elif not is_present(x[model.own], errors[model.own]):
-        reason = ENDED
+        reason = ENDED if (3 * errors[model.own] <= RESOLVED).all() else _unseen(model, overlaps, spread, used)
     elif not (np.linalg.eigvals(jacobian).real < 1).all():
         reason = SADDLE
     elif model.is_pulled(averages):

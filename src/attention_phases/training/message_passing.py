@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ..errors import BadInput, check_count, check_real
+from ..errors import COVERED, BadInput, check_count, check_real
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
 from ..records import record_of, seed_sequence
@@ -150,7 +150,7 @@ def limiting(task: Task, data: Dataset) -> Dataset:
     limits; here they are replaced by these, so that a sentence's loss is that of the theory, ell(h; Y).
     """
     if task.clusters or len(task.teachers) > 1 or np.ndim(task.directions[0].eigenvalue):
-        raise BadInput("task", task, "without clusters, with one teacher, and of tokens with one law")
+        raise BadInput("task", task, "without clusters, with one teacher, and of tokens with one law" + COVERED)
     data = data.double()
     d, n = data.d, len(data.stiffness)
     encoding = positional_encoding(task, torch.zeros(2, 1, d, dtype=torch.float64)).to(data.inputs)[:, 0] / d**0.5

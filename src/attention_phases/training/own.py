@@ -12,7 +12,7 @@ from ..errors import BadInput, check_kind
 from ..machine import one_thread
 from ..model import two_tokens
 from ..model.sentences import draw, labels, positional_encoding
-from ..records import record_of, seed_sequence
+from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from .optimizers import with_l1
 from .trials import of_weights
@@ -26,6 +26,7 @@ class Labelled(two_tokens.Dataset):
     """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
 
     task: Task
+    origin: dict[str, Any]  # task, size and seed, see `origin_of`
     sentences: Tensor  # x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
     labels: Tensor  # Y xi, what it should answer, (n, 2, d)
 
@@ -72,9 +73,8 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
     teacher, xi, y = draw(task, alpha, d, rng)
     x, goal = positional_encoding(task, xi), labels(task, xi, y)
     of_fit = vars(two_tokens.reduced(x, goal, teacher))
-    return Labelled(
-        **of_fit, task=task, sentences=x.transpose(0, 1).contiguous(), labels=goal.transpose(0, 1).contiguous()
-    )
+    texts = {"sentences": x.transpose(0, 1).contiguous(), "labels": goal.transpose(0, 1).contiguous()}
+    return Labelled(**of_fit, task=task, origin=origin_of(task=task, alpha=alpha, d=d, seed=seed), **texts)
 
 
 @one_thread()
@@ -101,7 +101,9 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     with torch.no_grad():
         rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
         losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
-    return pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
+    table = pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
+    table.attrs |= data.origin
+    return table
 
 
 def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:

@@ -14,7 +14,7 @@ from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
 from ..model.two_tokens import column_overlaps
-from ..records import record_of, seed_sequence
+from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
 from ..theory.equations import flat_overlaps
 from ..theory.prediction_error import general_test_error, test_error
@@ -73,7 +73,10 @@ def train(
     size = task, alpha, d, architecture
     jobs = [(record_of(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
     tables = spread(_trial, jobs, workers, report)
-    return pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
+    table = pd.DataFrame([{"seed": seed, **row} for seed, rows in zip(seeds, tables) for row in rows])
+    asked = {"task": task, "architecture": architecture, "alpha": alpha, "d": d, "seeds": seeds, "optimizer": optimizer}
+    table.attrs |= origin_of(**asked, **settings)
+    return table
 
 
 @one_thread()

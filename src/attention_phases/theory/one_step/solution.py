@@ -231,7 +231,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        reason=symmetric.reason,
+        reason=symmetric.reason.partition(":")[0],  # its points are others
         iterations=symmetric.iterations,
         spread=_named(moved, losses, losses, none),
     )
