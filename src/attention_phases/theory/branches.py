@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MINIMA = ("semantic", "positional")  # the branches that can be minima of the training loss
 OWN_OVERLAP = {"semantic": "theta", "positional": "m"}  # the overlap that each is named after
+SURE_ENDS = 2  # neighbouring alphas at which a branch has ended: at one, the start may have missed it
 # Where among ascending alphas a branch is entered, as shares of their number; it may not reach all of them.
 ENTRIES = {"semantic": (1.0,), "positional": (0.25, 1.0, 0.125), "symmetric": (1.0,)}
 
@@ -86,14 +87,15 @@ def follow(
     for share in ENTRIES.get(branch, (1.0,)):
         entry = round(share * (len(alphas) - 1))
         for onward in (alphas[entry::-1], alphas[entry + 1 :]):
-            last = solutions.get(alphas[entry])
+            last, ended = solutions.get(alphas[entry]), 0
             for alpha in onward:
                 solution = solve_from(last, task, alpha, branch, **options)
                 if solution.converged:
-                    solutions[alpha] = last = solution
+                    solutions[alpha], last, ended = solution, solution, 0
                     continue
                 stopped[alpha] = solution.reason
-                if solution.reason == ENDED:
+                ended = ended + 1 if solution.reason == ENDED else 0
+                if ended == SURE_ENDS:
                     break
             if not solutions and stopped[alphas[entry]] == ENDED:
                 break

@@ -24,7 +24,7 @@ TOLERANCE = 1e-6  # on the residual
 # remaining distance is no error of the solution as long as it is below this share of the error bar.
 UNRESOLVED = 0.2
 SMALLEST_OVERLAP = 1e-2  # of a branch's own coordinate; below it the branch has ended
-RESOLVED = 0.1  # three standard errors of it: with larger ones zero is noise, and no end
+RESOLVED = 0.1  # three standard errors of an overlap over its largest: with larger ones zero is noise, and no end
 DAMPED_STEPS = 400
 # Of central differences, in the coordinates of a branch: as the prox jumps, each of N points moves an average by a
 # step, and the noise of the derivatives grows like 1/sqrt(N STEP).
@@ -243,7 +243,9 @@ def _describe(model, x, averages, net, before):
     if not finite or not is_settled(residual, np.linalg.solve(response, image - x), errors):
         reason = f"{UNSETTLED}: try more points than {used}, or another seed" if finite else UNSETTLED
     elif not is_present(x[model.own], errors[model.own]):
-        reason = ENDED if (3 * errors[model.own] <= RESOLVED).all() else _unseen(model, overlaps, spread, used)
+        size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))  # weights that vanish have no noise
+        seen = (3 * size * errors[model.own] <= RESOLVED).all()
+        reason = ENDED if seen else _unseen(model, overlaps, spread, used)
     elif not (np.linalg.eigvals(jacobian).real < 1).all():
         reason = SADDLE
     elif model.is_pulled(averages):
