@@ -172,6 +172,18 @@ def test_published_thresholds_beside_those_of_students():
     assert thresholds_beside_published(students(0.3, 9.0, 9.0), rules).empty  # no crossing on the grid
 
 
+def test_published_thresholds_beside_those_of_theory():
+    """At the published omega alone; below omega = 0.2 too the rules may be the cause."""
+    line = {"what": "critical", "omega": [0.1, 0.12, 0.3], "alpha": [0.7516, 0.8, 1.2514], "alpha_error": 0.0007}
+    rules = pd.DataFrame({"what": "critical", "omega": [0.1], "rule": [0.7072]})
+    rows = thresholds_beside_published(pd.DataFrame(line).assign(scrambles=16), rules)
+    assert [where["omega"] for where in rows["parameters"]] == [0.1, 0.3]
+    assert (
+        rows["value"].to_list() == [0.7516, 1.2514] and set(rows["evidence"]) == {"theory"} and set(rows["n"]) == {16}
+    )
+    assert rows["reason"].to_list() == ["quadrature", "cause unknown"]
+
+
 def test_thresholds_by_task():
     tasks = [{"omega": 0.3, "sigma": 0.5, "lam": 0.01}, {"omega": 0.3, "sigma": 0.7, "lam": 0.01}]
     table = pd.concat([students(critical=1.2, linear=linear, **task) for linear, task in zip((1.5, 9.0), tasks)])
