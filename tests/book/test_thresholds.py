@@ -129,7 +129,7 @@ def test_thresholds_of_theory_beside_the_published_ones():
         scrambles=16,
     )
     rules = pd.DataFrame({"what": ["critical", "linear"], "omega": 0.3, "rule": [1.26356, 1.44759]})
-    rows = published.compare(cell("fig03_phase_diagram", "comparisons", lines=theory, rules=rules)["comparisons"])
+    rows = thresholds_beside_published(theory, rules)
     assert [(row.quantity, row.parameters, row.published) for row in rows.itertuples()] == [
         ("critical", {"omega": 0.1}, "0.7071599"),
         ("critical", {"omega": 0.3}, "1.2410177"),
@@ -170,18 +170,6 @@ def test_published_thresholds_beside_those_of_students():
     assert rows["verdict"].to_list() == ["agrees", "differs", "differs", "differs"]
     assert rows["reason"].to_list()[1:] == ["cause unknown", "many minima", "quadrature"]
     assert thresholds_beside_published(students(0.3, 9.0, 9.0), rules).empty  # no crossing on the grid
-
-
-def test_published_thresholds_beside_those_of_theory():
-    """At the published omega alone; below omega = 0.2 too the rules may be the cause."""
-    line = {"what": "critical", "omega": [0.1, 0.12, 0.3], "alpha": [0.7516, 0.8, 1.2514], "alpha_error": 0.0007}
-    rules = pd.DataFrame({"what": "critical", "omega": [0.1], "rule": [0.7072]})
-    rows = thresholds_beside_published(pd.DataFrame(line).assign(scrambles=16), rules)
-    assert [where["omega"] for where in rows["parameters"]] == [0.1, 0.3]
-    assert (
-        rows["value"].to_list() == [0.7516, 1.2514] and set(rows["evidence"]) == {"theory"} and set(rows["n"]) == {16}
-    )
-    assert rows["reason"].to_list() == ["quadrature", "cause unknown"]
 
 
 def test_thresholds_by_task():
