@@ -31,6 +31,7 @@ from attention_book.render.drawn import READOUT
 from attention_book.render.style import PNG
 from attention_book.render.wide import WIDE
 from attention_book.store import parquet
+from attention_phases.errors import check_choice
 from attention_phases.records import canonical
 
 FOLDER = Path(__file__).parent
@@ -178,13 +179,14 @@ def _last_digit(number):
 def main(names):
     """Compute what is missing in `RESULTS`, and keep what the notebooks, all or some, say when nbval executes them."""
     compute_missing()
-    paths_of = [FOLDER / f"{name}.json" for name in names or [path.stem for path in paths.NOTEBOOKS.glob("*.md")]]
-    for path in paths_of:
+    known = [path.stem for path in paths.NOTEBOOKS.glob("*.md")]
+    kept = [FOLDER / f"{check_choice('notebook', name, known)}.json" for name in names or known]
+    for path in kept:
         if not path.exists():
             write(path.stem, [])
     side_by_side = ["-n", "2", "--dist", "loadfile"]
     options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", *side_by_side]
-    return pytest.main([*options, "--keep-references", *map(str, paths_of)])
+    return pytest.main([*options, "--keep-references", *map(str, kept)])
 
 
 if __name__ == "__main__":

@@ -27,11 +27,6 @@ OVERLAPS = {"m": "attention_mag", "theta": "attention_theta"}
 SQUARES = {"m^2": "attention_mag", "theta^2": "attention_thet"}  # summed over two columns: no rotation changes them
 
 
-def theory_comparison(quantity, where, known, ours, nets, by_rule):
-    """A published number of theory beside ours, from so many quadratures, and the one by the published rules."""
-    return Comparison(quantity, where, known, ours, "theory", nets, cause(known, ours, by_rule))
-
-
 def cause(known, ours, by_rule):
     """Why a published number of theory differs: by quadrature if the rules, run here, explain 80 to 120 % of it.
 
@@ -58,9 +53,9 @@ def thresholds_beside_published(table, rules):
     trained, comparisons = "optimizer" in table, []
     for kind, known in published.THRESHOLDS.items():
         for optimizer, rows in table.groupby("optimizer") if trained else [("", table)]:
-            rows = rows[rows["omega"].isin([*known])]
-            alphas = crossings(rows, GAPS[kind]) if trained else curve(rows, kind)
             n = int(rows["seed"].nunique() if trained else rows["scrambles"].iloc[0])
+            rows = rows[rows["omega"].isin([*known])]
+            alphas = (crossings(rows, GAPS[kind]) if trained else curve(rows, kind)).dropna()
             for omega, ours in alphas[alphas["alpha_error"] > 0].iterrows():
                 compared = known[omega], Measured(*ours)
                 reason = cause(*compared, threshold_by_rule(rules, kind, omega))

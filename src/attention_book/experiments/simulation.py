@@ -30,10 +30,7 @@ CONTROL_NODES = 60  # of Gauss and Hermite's rule, for each of two fields
 def train_students(cell, displaced=0.0):
     """Train from every start of a cell; a row for each.
 
-    A row has start, q, m, theta, train_loss, test_mse, linear_mse, grad_norm, steps and seconds. The test errors are
-    exact expectations over test sentences at this d, up to 1e-3 of their value. With several columns of fields q is
-    ``sigma^2 tr(q)``, and m and theta are norms over the columns; the overlaps themselves follow without sigma^2, as
-    q_11, q_12, m_1 and so on.
+    A row has the columns of `trials.train` but `seed` and `converged`, and those of `tested`, see `trials.train_on`.
 
     cell: a `StudentCell`, or one of its kind.
     displaced: relative displacement of every weight of the starts; the data stay the same.
