@@ -64,7 +64,7 @@ def configuration():
     extra = whole["sphinx"]
     extensions = extra["local_extensions"].items()
     extra["local_extensions"] = {name: str(ROOT / path) for name, path in extensions if name in EXTENSIONS}
-    for name in ("html_static_path", "templates_path"):
+    for name in ("html_static_path", "html_extra_path", "templates_path"):
         extra["config"][name] = [str(ROOT / path) for path in extra["config"][name]]
     extra["config"]["html_favicon"] = str(ROOT / extra["config"]["html_favicon"])
     return whole
