@@ -33,7 +33,7 @@ def set_address(app, config):
     authors = [f"{author['given-names'][0]}. {author['family-names']}" for author in paper["authors"]]
     built = time.strftime("%d %B %Y", time.gmtime(int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))))
     cited = {"authors": ", ".join(authors), "version": citation["version"], "built": built.lstrip("0")}
-    cited |= {"year": paper["year"], "url": paper["url"]}
+    cited |= {"year": paper["year"], "url": paper["url"], "book": citation["title"]}
     config.html_context = {**config.html_context, "paper": cited}
     owned = os.environ.get("GITHUB_REPOSITORY")
     known = os.environ.get("BOOK_REPOSITORY") or citation.get("repository-code")

@@ -13,7 +13,8 @@
   const [compute, roll] = [inWorker(constants), inWorker(constants)];
   const surfaces = new Map(job.alphas.map(alpha => [alpha, []]));  // one for each data set, as they come
   const shown = () => surfaces.get(job.alphas[slider.value]);
-  let paths = [], ended = false, scales;
+  const STEPS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1], Enter: [0, 0]};
+  let paths = [], ended = false, scales, aim;  // the last: where arrow keys point, in both overlaps
 
   const mean = values => measured(values).value;
 
@@ -64,6 +65,7 @@
       line("rolled", d3.line(({m}) => x(m), ({theta}) => y(theta))(path));
       for (const {m, theta} of path.slice(-1)) dot("ball", m, theta, 4);
     }
+    if (aim && !paths.length) dot("ball", aim.m, aim.theta, 4);
     axes();
     scales = {x, y};
   }
@@ -121,6 +123,12 @@
     });
   }
 
+  /** Descend from the student of the plane that has these overlaps. */
+  function startAt({m, theta}) {
+    const [p, s] = together(shown()).minima, area = p.m * s.theta - s.m * p.theta;
+    start((m * s.theta - theta * s.m) / area, (theta * p.m - m * p.theta) / area);
+  }
+
   /** Train where surfaces are missing: first where the slider is, then beside it. */
   function train() {
     const away = alpha => Math.abs(alpha - job.alphas[slider.value]);
@@ -132,6 +140,7 @@
     });
   }
 
+  Object.assign(plane, {tabIndex: 0, role: "group", ariaLabel: `${plane.ariaLabel}; arrow keys choose where, Enter starts`});
   slider.max = job.alphas.length - 1;
   slider.value = job.alphas.indexOf(1);
   mark.style.setProperty("--share", (critical - job.alphas[0]) / (job.alphas.at(-1) - job.alphas[0]));
@@ -139,10 +148,18 @@
   slider.addEventListener("change", () => { if (!shown().length) train(); });
   plane.addEventListener("click", event => {
     if (!shown().length) return;
-    const box = plane.getBoundingClientRect(), [p, s] = together(shown()).minima;
-    const m = scales.x.invert(event.clientX - box.left), theta = scales.y.invert(event.clientY - box.top);
-    const area = p.m * s.theta - s.m * p.theta;
-    start((m * s.theta - theta * s.m) / area, (theta * p.m - m * p.theta) / area);
+    const box = plane.getBoundingClientRect();
+    startAt({m: scales.x.invert(event.clientX - box.left), theta: scales.y.invert(event.clientY - box.top)});
+  });
+  plane.addEventListener("keydown", event => {
+    const step = STEPS[event.key];
+    if (!step || !shown().length) return;
+    event.preventDefault();
+    const {m, theta} = aim ?? {m: 0.5, theta: 0.3};
+    aim = {m: m + 0.05 * step[0], theta: theta + 0.05 * step[1]};
+    if (event.key === "Enter") return startAt(aim);
+    paths = [];
+    show();
   });
   root.querySelector("button").addEventListener("click", () => shown().length && start(0.5, 0.5));
   new ResizeObserver(show).observe(root);

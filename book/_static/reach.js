@@ -17,6 +17,11 @@
     const of = summary.closest("li")?.querySelector("a");
     summary.setAttribute("aria-label", `Pages below ${of ? of.textContent.trim() : "this one"}`);
   }
+  for (const button of document.querySelectorAll(".theme-switch-button")) {
+    const tell = () => { button.ariaLabel = `Theme: ${document.documentElement.dataset.mode || "auto"}`; };
+    new MutationObserver(tell).observe(document.documentElement, {attributes: true, attributeFilter: ["data-mode"]});
+    tell();
+  }
   for (const list of document.querySelectorAll(".citation-list[role=list]"))
     for (const item of list.children) item.setAttribute("role", "listitem");
   for (const math of document.querySelectorAll(".bd-article span.math")) {

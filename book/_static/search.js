@@ -9,6 +9,13 @@
   // What a word counts there, and in a word of the glossary; what its words beside one another do.
   const TITLE = 12, HEADING = 5, DEFINED = 18, TOGETHER = 20;
 
+  const ALSO = [  // what people type, and what the book calls it
+    [/phase transition/i, "more data and a jump", "phase diagram"], [/limitation/i, "limits"],
+    [/linear regression/i, "linear model"], [/data ?set size|training set size/i, "sample complexity"],
+    [/overfit|generali[sz]/i, "test error"], [/random init/i, "random weights"], [/local minim/i, "minima"],
+    [/induction head/i, "transformer"],
+  ];
+
   const normal = text => text.toLowerCase().replace(/attention[-_]phases/g, "attentionphases")  // which is one name
     .normalize("NFD").replace(/\p{Mark}/gu, "").replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
   const wordsOf = text => normal(text).match(/[\p{Letter}\p{Number}]+/gu) ?? [];
@@ -43,6 +50,15 @@
     return {terms, pages: rated.sort((a, b) => b.score - a.score)};
   }
 
+  /** The same of a query and of what the book calls it: each page where it is best, with the words found there. */
+  function foundAlso(query) {
+    const best = new Map(), [, ...others] = ALSO.find(([typed]) => typed.test(query)) ?? [];
+    for (const {terms, pages} of [query, ...others].map(found))
+      for (const page of pages)
+        if (!(best.get(page.title)?.score >= page.score)) best.set(page.title, {...page, terms});
+    return [...best.values()].sort((a, b) => b.score - a.score);
+  }
+
   /** Whole words of a text around the first place that has a term, or more of them than others. */
   function excerpt(text, terms) {
     const places = [...text.matchAll(/\S+/g)].map(({0: word, index}) =>
@@ -65,11 +81,11 @@
 
   /** Show what is found: in the place of what Sphinx does, whose script comes later. */
   function answer(query) {
-    const [, stems, left, , names] = Search._parseQuery(query), {terms, pages: best} = found(query);
+    const [, stems, left, , names] = Search._parseQuery(query), best = foundAlso(query);
     const modules = Search.performTermsSearch(stems, left).filter(([page]) => page.startsWith("book/api/"));
     const functions = [...names].flatMap(name => Search.performObjectSearch(name, names)).concat(modules)
       .sort((a, b) => b[4] - a[4]);
-    for (const {section: {page, anchor, heading, text}, title} of best)
+    for (const {section: {page, anchor, heading, text}, title, terms} of best)
       show(`${page}.html${anchor && `#${anchor}`}`, heading === title ? title : `${title} › ${heading}`,
            excerpt(text, terms));
     for (const [page, name, anchor, about] of functions.slice(0, MOST))

@@ -116,7 +116,6 @@ def test_a_figure_leads_into_the_explorer(open_page):
 
 
 TYPED = {  # pages of which one is expected first, by what people type
-    "phase transition": {"index", "fig03_phase_diagram", "glossary"},
     "alpha_c": {"index", "fig03_phase_diagram", "glossary"},
     "αc": {"index", "fig03_phase_diagram", "glossary"},
     "histogram": {"fig04_histogram", "table1_histogram"},
@@ -126,6 +125,27 @@ TYPED = {  # pages of which one is expected first, by what people type
     "replica": {"glossary", "theory", "stability", "beyond_replica_symmetry"},
     "GPU": {"machines", "reproducing"},
     "cite": {"references"},
+    "Zdeborova": {"references"},
+    "positional encoding": {"glossary", "model"},
+    "Hessian": {"staying", "fig15_random"},
+    "transformer": {"fig04_histogram"},
+    "message passing": {"message_passing"},
+    "ridge penalty": {"glossary", "index"},
+    "sample complexity": {"glossary"},
+    "softmax": {"model"},
+    "linear model": {"glossary", "fig03_phase_diagram"},
+}
+MEANT = {  # the same in words that the book has others for
+    "phase transition": {"fig02_slice"},
+    "Phase transitions": {"fig03_phase_diagram"},
+    "limitations": {"limits"},
+    "linear regression": {"glossary", "fig03_phase_diagram"},
+    "dataset size": {"glossary"},
+    "overfitting": {"glossary", "model"},
+    "generalization error": {"glossary", "model"},
+    "random initialization": {"fig15_random"},
+    "local minima": {"minima"},
+    "induction head": {"fig04_histogram"},
 }
 
 
@@ -146,6 +166,11 @@ def found(chromium):
             return page.evaluate(RESULTS)
 
         yield found
+
+
+@pytest.mark.parametrize("words", MEANT)
+def test_what_people_call_by_another_name_finds_its_page_among_the_first_three(found, words):
+    assert any(f"/{stem}.html" in address for stem in MEANT[words] for address, *_ in found(words)[:3])
 
 
 @pytest.mark.parametrize("words", TYPED)

@@ -951,6 +951,14 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     plane.same("ball", *[[path[-1]] for path in paths])
     said = root.locator("[role=status]").inner_text()
     assert said.endswith(f" Of {len(sent)} descents 3 ended in the semantic valley, 2 in the positional one.")
+    for key in ("ArrowRight", "ArrowUp", "ArrowUp"):
+        root.locator("svg").first.press(key)
+    aim = (0.55, 0.4)
+    Drawing(root.locator("svg").first).same("ball", [aim])
+    root.locator("svg").first.press("Enter")
+    a, b = np.linalg.solve(axes, aim)
+    start, weights = page.evaluate(ASKED)[1]["starts"][0], np.array(sent[0]["weights"])
+    assert start == pytest.approx((a, b) @ weights, abs=1e-6)
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
