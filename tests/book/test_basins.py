@@ -138,3 +138,14 @@ def test_recoveries_are_counted():
     rows = pd.DataFrame({"alpha": [0.3, 0.3, 0.8, 0.8], "squared_cosine": [0.2, 0.3, 1.0, 0.9]})
     summary = cell("optimal", "recovered", passing=rows, task=Task())["recovered"]
     assert summary["recovered"].to_dict() == {0.3: 0, 0.8: 1} and (summary["runs"] == 2).all()
+
+
+def test_a_branch_is_shown_where_it_is_a_minimum():
+    """The positional one ends between two alphas, the semantic one begins there."""
+    places = [(branch, alpha) for branch in ("semantic", "positional") for alpha in (1.0, 2.0)]
+    places += [("semantic border", 1.5), ("positional border", 1.5)]
+    lines = pd.DataFrame(places, columns=["what", "alpha"]).assign(omega=0.3, alpha_error=0.01, sigma=0.5, theta=0.15)
+    lines = lines.assign(q=0.25, test_mse=2.0, test_mse_error=0.2)
+    minima = cell("optimal", "best", read=lambda *_: lines, profile="")["minima"](lines, 0.3, share=0.5)
+    assert {branch: rows.index.to_list() for branch, rows in minima.items()} == {"semantic": [2], "positional": [1]}
+    assert minima["semantic"].loc[2.0, ["test_mse", "test_mse_error"]].to_list() == [1.0, 0.1]
