@@ -149,3 +149,12 @@ def test_a_branch_is_shown_where_it_is_a_minimum():
     minima = cell("optimal", "best", read=lambda *_: lines, profile="")["minima"](lines, 0.3, share=0.5)
     assert {branch: rows.index.to_list() for branch, rows in minima.items()} == {"semantic": [2], "positional": [1]}
     assert minima["semantic"].loc[2.0, ["test_mse", "test_mse_error"]].to_list() == [1.0, 0.1]
+
+
+def test_students_that_the_steps_do_not_suffice_for():
+    losses = {"gd": (1.06, 1.04), "lbfgs": (1.0, 1.0)}
+    rows = [(name, seed, loss) for name, some in losses.items() for seed, loss in enumerate(some)]
+    table = pd.DataFrame(rows, columns=["optimizer", "seed", "train_loss"]).assign(alpha=1.0, omega=0.3, d=10)
+    table = table.assign(start="random", grad_norm=0.01)
+    left = cell("fig14_maps", "unfinished", published=table, descended=table)["unfinished"]
+    assert left.to_dict() == {"gd": 1, "lbfgs": 0}

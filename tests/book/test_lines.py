@@ -278,7 +278,7 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
 def test_the_second_column_replaces_the_positions_where_its_loss_falls_below():
     task, rank2 = Task(teachers=(1.0, 0.5)), Architecture("rank2")
     line = cells.ArchitectureLineCell(
-        "line", task, 2**5, 4, alphas=(3.0, 5.0), architecture=rank2, branches=("semantic", "both")
+        "line", task, 2**6, 8, alphas=(3.0, 5.0), architecture=rank2, branches=("semantic", "both")
     )
     rows = pd.DataFrame(variant_line(line))
     losses = rows.dropna(subset="train_loss").pivot(index="alpha", columns="what", values="train_loss")
