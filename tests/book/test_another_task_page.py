@@ -12,6 +12,7 @@ from attention_phases.theory.baseline import diverges_at
 PAGE, FEW = "another_task", {"points": 512}
 
 
+@pytest.mark.slow
 def test_theory_and_students_agree_on_every_task():
     """Twelve students a point, about the share by which all of a kind are off at finite d: normal numbers."""
     compared = stored(PAGE, "compared", **FEW).drop("linear", level="start")

@@ -81,7 +81,9 @@ def test_means_over_random_starts_are_of_sizes(answer):
 def test_a_missing_threshold_is_an_object_too(run):
     code, out, err = run("threshold", "--omega", 1, *FEWER, "--json")
     assert code == 1 and only_object(out) == {"alpha": None, "stderr": None, "kind": "critical", "omega": 1.0}
-    assert "between alpha = 0.2 and 12.8: no semantic branch anywhere" in err
+    assert err.startswith(
+        "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8: no semantic branch "
+    )
 
 
 @pytest.mark.parametrize(("command", "said"), [("baseline", ""), ("sweep", "stopped: 3 of 4 cells are kept")])
@@ -157,6 +159,7 @@ def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
     size, ended = ("theory", "--tokens", 3, "--points", 16, "--scrambles", 4), "not waited for\n"
     monkeypatch.setattr(theory, "solve", stopped)
     monkeypatch.setattr(cli, "SILENCE", 1e3)
+    monkeypatch.setattr(commands, "LEAST_SEARCHES", (0, 0))  # whatever else the machine does
     assert run(*size)[2] == ended
     monkeypatch.setattr(commands, "LEAST_SEARCHES", (10**6, 0))
     assert run(*size, "--quiet")[2] == ended
@@ -173,16 +176,10 @@ NO_SUCH_BRANCH = ("theory", "--alpha", ".2", "--branch", "semantic", *FEW, "--js
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    [((*BASELINE, "--omega", "2"), 2), (NO_SUCH_BRANCH, 1)],
-    ids=["bad input", "not converged"],
-)
-def test_as_a_process(python, arguments, code):
+def test_as_a_process(python):
     """The same seen from a shell: stdout and stderr apart, the exit code of the process."""
-    done = python("-W", "error", "-m", "attention_book.command_line.main", *arguments)
-    assert done.returncode == code and done.stderr.count("\n") == 1
-    assert done.stdout == "" if code == 2 else only_object(done.stdout)
+    done = python("-W", "error", "-m", "attention_book.command_line.main", *NO_SUCH_BRANCH, "--quiet")
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1) and only_object(done.stdout)
 
 
 def test_help_and_bad_options_answer_before_anything_large_is_loaded(python):
@@ -219,7 +216,6 @@ def test_a_branch_that_does_not_exist_is_no_success(run, breaking):
     assert err.count("\n") == 1
 
 
-UNSETTLED = ("gamp", "--alpha", "1", "--d", "10", "--init", "semantic", "--sigma", "1e60")
 WITHOUT_RESULT = [
     ((*THEORY, "--sigma", "1e-300"), "result"),
     ((*THEORY, "--alpha", "1e300"), "no semantic solution found at alpha = 1e\\+300"),
@@ -229,12 +225,6 @@ WITHOUT_RESULT = [
         "^no result at these parameters: a number is too large or too small to compute with$",
     ),
     ((*SIMULATE, "--sigma", "1e20", "--json"), "result"),
-    (
-        ("threshold", "--kind", "critical", *FEWER, "--omega", "1"),
-        "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8",
-    ),
-    (("threshold", "--kind", "linear", *FEWER, "--omega", "1"), "no linear threshold found"),
-    ((*UNSETTLED, "--json"), r"did not settle in \d+ iterations: relative change nan"),
 ]
 
 

@@ -28,7 +28,7 @@ ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
 
 @pytest.fixture(scope="module")
 def rows():
-    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**6, 8, alphas=ALPHAS)))
+    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**7, 8, alphas=ALPHAS)))
 
 
 # Branches
@@ -91,7 +91,7 @@ def test_no_end_is_read_off_beyond_where_a_branch_folds():
     task = power_law(1.0)
     near = solve(task, 0.5, "positional", 2**7, 8)
     assert near.converged and np.isnan(branch_end(task, "positional", 0.5, near.overlaps, 2**7, 8).value)
-    line = pd.DataFrame(standard_line(cells.LineCell("line", task, 2**6, 8, alphas=(0.2, 0.3, 0.4, 0.5)))).set_index(
+    line = pd.DataFrame(standard_line(cells.LineCell("line", task, 2**5, 8, alphas=(0.2, 0.3, 0.4, 0.5)))).set_index(
         "what"
     )
     end = line.loc["positional start"]
@@ -204,7 +204,7 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
 @pytest.mark.parametrize("kind", ["critical", "linear"])
 def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
     of_line = rows[rows["what"] == kind].iloc[0]
-    alpha, error = threshold(TASK, kind, 2**10, 8).alpha
+    alpha, error = threshold(TASK, kind, 2**11, 8).alpha
     assert of_line["alpha"] == pytest.approx(alpha, abs=0.1 * error)  # the same scrambles
     assert of_line["alpha_error"] == pytest.approx(error, rel=0.05)
 
@@ -245,7 +245,7 @@ def test_a_line_without_alphas_has_the_thresholds_alone():
 
 def test_no_threshold_without_a_positional_minimum():
     task = Task(omega=0.4, matrix="alternative")
-    rows = standard_line(cells.LineCell("line", task, 2**6, 8, alphas=(0.5, 1.0)))
+    rows = standard_line(cells.LineCell("line", task, 2**4, 8, alphas=(0.5, 1.0)))
     assert "critical" not in {row["what"] for row in rows}
 
 

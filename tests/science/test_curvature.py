@@ -63,6 +63,7 @@ def test_the_informed_semantic_student_is_a_minimum():
         assert softness(hessian(data, data.teacher / 10, task.lam), teacher)["softest"] < -1e-2
 
 
+@pytest.mark.slow
 def test_a_gain_without_jumps_is_that_of_theory_where_nothing_jumps():
     """At thirty times the penalty no sentence jumps; at the usual one, most of the gain comes from jumps."""
     for task, alpha, jumps in ((Task(omega=0.3, lam=0.3), 12.0, 0.0), (Task(omega=0.1), 0.8, 0.5)):

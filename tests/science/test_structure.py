@@ -167,6 +167,11 @@ def test_l1_ends_where_proximal_descent_does():
     penalty = task.l1 * found.weights.abs().sum()
     assert value.item() == pytest.approx((two_tokens.risk(data, found.weights[None], task.lam)[0] + penalty).item())
     assert found.train_loss == pytest.approx(value.item() / 100) and subgradient.norm() <= 1e-4
+    slope, subgradient = (
+        risk(data, start, task.lam)[1] for risk in (two_tokens.risk, with_l1(two_tokens.risk, task.l1))
+    )
+    least = slope - slope.clamp(-task.l1, task.l1)  # of the weights that are zero
+    torch.testing.assert_close(subgradient, torch.where(start == 0, least, slope + task.l1 * torch.sign(start)))
     with pytest.raises(BadInput, match="optimizer = 'gd': must be one of lbfgs"):
         fit(data, task.lam, start, "gd", l1=task.l1)
 
