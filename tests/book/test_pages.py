@@ -43,7 +43,7 @@ OF_A_VIEW = [
     "scrollable-region-focusable",
 ]  # rules about looks; the test before
 # this one asks of every page what the last of them does
-WHOLE = ("index", "fig02_slice", "task")  # pages read with what surrounds the article, the same on every page
+WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
