@@ -43,16 +43,17 @@ OF_A_VIEW = [
     "scrollable-region-focusable",
 ]  # rules about looks; the test before
 # this one asks of every page what the last of them does
-WHOLE = ("index", "fig02_slice", "task")  # pages read with what surrounds the article, the same on every page
+WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
-# and the others keep their place: they are nine in ten of the elements of a page. And colours change at once.
+# and the others keep their place: they are nine in ten of the elements of a page. Colours change at once, and there are
+# no gradients, on which axe judges no words.
 OPEN = """naming => {
     document.querySelectorAll('details').forEach(node => { node.open = true; });
     document.querySelectorAll('mjx-container svg, mjx-assistive-mml').forEach(node => node.replaceChildren());
     const style = document.createElement('style');
-    style.textContent = '* {transition: none !important}';
+    style.textContent = '* {transition: none !important; background-image: none !important}';
     document.head.append(style);
     const speaks = node => [...node.childNodes].some(part => part.nodeType == Node.TEXT_NODE && part.data.trim());
     const ground = node => {

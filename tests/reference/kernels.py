@@ -17,9 +17,10 @@ SERVER.set_forkserver_preload(
 
 
 def serve(arguments, folder, environment):
-    """Be a kernel, which ends with the process that it was forked from."""
+    """Be a kernel, which ends with the process that it was forked from; nobody reads its log."""
     from ipykernel.kernelapp import IPKernelApp
 
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     os.chdir(folder)
     os.environ |= environment
     IPKernelApp.launch_instance([*arguments, f"--IPKernelApp.parent_handle={os.getppid()}"])
