@@ -30,6 +30,7 @@ from attention_phases import (
     threshold,
     train,
 )
+from attention_phases.measured import standard_error
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
 from attention_phases.records import fields_of
@@ -190,7 +191,8 @@ def test_a_diagram_has_the_lower_of_the_minima():
     both = [solve(TASK, 2.0, branch, **few) for branch in ("semantic", "positional")]
     assert late["gap"] == pytest.approx(both[0].train_loss - both[1].train_loss, rel=0.02) and late["gap"] < 0
     assert late["test_mse"] == pytest.approx(both[0].test_mse, rel=1e-3)
-    assert 0 < late["gap_error"] < both[0].stderr["train_loss"] and np.isnan(early["gap"])
+    error = standard_error(both[0].spread["train_loss"] - both[1].spread["train_loss"])
+    assert late["gap_error"] == pytest.approx(error, rel=0.05) and np.isnan(early["gap"])
     assert late["linear_mse"] == linear_baseline(TASK) and table.attrs["points"] == 64
     with pytest.raises(BadInput, match=r"task = .*: must be of one teacher and without clusters"):
         spinodal(Task(teachers=(1.0, 1.0)), "semantic")

@@ -131,7 +131,8 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     if Setting(task).dimensions != len(MIRROR[branch]):
         raise BadInput("task", task, "of one teacher and without clusters" + COVERED)
     points = usual_points("solution") if points is None else points
-    alphas, quadrature = np.geomspace(SMALLEST, LARGEST, 25).tolist(), {"scrambles": scrambles, "seed": seed}
+    alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
+    quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed}
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
