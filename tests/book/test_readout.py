@@ -166,6 +166,7 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page):
             edge = box.bounding_box()
             assert edge["x"] >= 0 and edge["x"] + edge["width"] <= size["width"] and edge["y"] >= 0
         assert sum(told) >= len(told) - 1 and len(told) > 3  # two points may lie upon one another
+        assert box.locator("xpath=ancestor::dialog").count() == enlarged  # behind which it would not be seen
         page.mouse.move(0, 0)
         assert not box.is_visible()
 
