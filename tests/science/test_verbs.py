@@ -171,7 +171,7 @@ def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("omega", "branch"), [(0.3, "semantic"), (0.1, "positional")])
+@pytest.mark.parametrize(("omega", "branch"), [(0.3, "semantic")])
 def test_spinodals_are_those_of_the_stored_lines(omega, branch):
     table = pd.read_parquet(DATA / "fig03_theory.parquet", filters=[("omega", "==", omega)]).set_index("what")
     side = "start" if branch == "semantic" else "stop"

@@ -125,7 +125,7 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
 
     Args:
         branch: "semantic" or "positional"
-        points, scrambles, seed: as for `solve`
+        points, scrambles, seed: as for `solve`; fewer than 1024 points may move the end of the positional branch
     """
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):

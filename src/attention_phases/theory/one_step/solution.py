@@ -18,7 +18,7 @@ from ..branch import powell
 from ..branches import MINIMA
 from ..equations import Overlaps, Scalars
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
-from ..solver import ENDED, STEP, TOLERANCE, UNSETTLED, Solution, displacement, solve
+from ..solver import ENDED, STEP, TOLERANCE, UNSEEN, UNSETTLED, Solution, displacement, solve
 from .equations import (
     BrokenBranch,
     Fields,
@@ -231,7 +231,7 @@ def _unbroken(symmetric: Solution, y: float | None) -> OneStep:
         shift=0.0,
         slope=symmetric.train_slope,
         residual=symmetric.residual,
-        reason=symmetric.reason.partition(":")[0],  # its points are others
+        reason=ENDED if symmetric.reason.startswith(UNSEEN) else symmetric.reason.partition(":")[0],  # as `present`
         iterations=symmetric.iterations,
         spread=_named(moved, losses, losses, none),
     )
