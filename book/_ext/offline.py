@@ -45,6 +45,7 @@ def with_place(found):
         room = 2 + sum(3.1 if TALL.search(row) else 1.85 for row in text.split(r"\\"))
         return f'{start} style="--room: {room:.3g}em">{text}</div>'
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
+    plain = re.sub(r" ?([=≥≤≠≈→<>]) ?", r" \1 ", plain)  # as wide as typeset
     return f'{start} data-plain="{escape(plain)}"><span>{text}</span></span>'
 
 
