@@ -18,10 +18,10 @@ from .published_rule import coarse_threshold, rule_baseline, solve_coarsely
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
 OF_NUMBER, OF_END, OF_VARIANT, OF_GAINS = 16, 2, 4, 4
-_PLACES = ("at critical", "at linear", "start", "stop", "border", "limit")
+_IN_ALPHA = ("at critical", "at linear", "start", "stop", "border", "limit")
 # What a row may be about, in its column `what`.
 ROWS = ("baseline", "gap", "symmetric gap", "critical", "linear", "second", "symmetric", "both", *MINIMA)
-ROWS += tuple(f"{branch} {place}" for branch in (*MINIMA, "both") for place in _PLACES)
+ROWS += tuple(f"{branch} {place}" for branch in (*MINIMA, "both") for place in _IN_ALPHA)
 OF_STANDARD = ("critical", "linear")  # thresholds of the standard student
 _OF_RULE = ("q", "V", "train_loss", "test_mse")
 RULED = {"symmetric": _OF_RULE} | {branch: (*_OF_RULE, own) for branch, own in OWN_OVERLAP.items()}

@@ -237,6 +237,7 @@ def _describe(model, x, averages, net, before):
     spread["train_loss"] = model.alpha * (averages.moreau - pooled.moreau)
     spread |= {name: values + slopes[name] @ moves for name, values in model.observables(x, averages).items()}
 
+    observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
     residual, errors = float(np.abs(image - x).max()), standard_error(moves.T)
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *moves.ravel()]).all()
     used, reason = net.points.shape[1], ""
@@ -261,5 +262,5 @@ def _describe(model, x, averages, net, before):
         reason=reason,
         iterations=before + net.calls,
         spread=spread,
-        **{name: float(value) for name, value in model.observables(x, pooled).items()},
+        **observed,
     )
