@@ -66,9 +66,8 @@ def sections(tree):
         named = next((child for child in home.children if isinstance(child, (nodes.title, nodes.term))), None)
         if named is not None:
             anchor = next(iter(named.get("ids") or home.get("ids")), "")
-            shown.append(
-                [anchor, plain(named), " ".join(plain(part) for part in home.findall(says) if at(part) is home)]
-            )
+            own = (plain(part) for part in home.findall(says) if at(part) is home)
+            shown.append([anchor, plain(named), " ".join(filter(None, own))])
     return shown
 
 

@@ -56,13 +56,14 @@ def test_threshold(answer):
     """An error without a name is that of the first number."""
     alpha, error = threshold(Task(), "critical", 16, 4, 0).alpha
     result = answer("threshold", *FEWER)
+    assert result.pop("origin")["omega"] == 0.3
     assert result == {"alpha": alpha, "stderr": error, "kind": "critical", "omega": 0.3}
     assert printing.readable_text(result).splitlines()[0] == f"alpha = {with_error(alpha, error)}"
 
 
 def test_simulate(answer):
     result = answer(*SIMULATE, "--seed", 7, "--seeds", 3)
-    assert set(result) == {"runs", "mean", "stderr"}
+    assert set(result) == {"runs", "mean", "stderr", "origin"}
     runs = pd.DataFrame(result["runs"])
     assert set(runs) == MEASURED | {"seed"} and runs["seed"].tolist() == [7, 8, 9]
     values = runs.drop(columns="seed")
@@ -80,7 +81,9 @@ def test_means_over_random_starts_are_of_sizes(answer):
 
 def test_a_missing_threshold_is_an_object_too(run):
     code, out, err = run("threshold", "--omega", 1, *FEWER, "--json")
-    assert code == 1 and only_object(out) == {"alpha": None, "stderr": None, "kind": "critical", "omega": 1.0}
+    found = only_object(out)
+    assert code == 1 and found.pop("origin")["omega"] == 1.0
+    assert found == {"alpha": None, "stderr": None, "kind": "critical", "omega": 1.0}
     assert err.startswith(
         "no critical threshold found at omega = 1.0 between alpha = 0.2 and 12.8: no semantic branch "
     )
@@ -375,7 +378,8 @@ def swept(tiny, tmp_path, answer):
     """Arguments of a sweep that has been done, into a folder of the test."""
     places = {"store": str(tmp_path / "s.sqlite"), "data": str(tmp_path / "data")}
     arguments = (*SWEEP, "--workers", 1, "--quiet", "--store", places["store"], "--data", places["data"])
-    assert answer(*arguments) == {"done": 3, "skipped": 0, "failed": 0, **places}
+    done = answer(*arguments)
+    assert {name: done[name] for name in done if name != "origin"} == {"done": 3, "skipped": 0, "failed": 0, **places}
     return arguments
 
 
@@ -449,6 +453,7 @@ def alter(path, column, change):
 def test_verify_recomputes_what_is_stored(stored, answer, run):
     checked = answer("verify")
     none = "0 of 6 students in another minimum"  # two in each cell
+    assert checked.pop("origin")["command"] == "verify"
     assert checked == {"cells": 3, "mismatches": [], "other_minima": [], "elsewhere": none}
     assert answer("verify", "--sample", 2)["cells"] == 2
     right = load(stored)["theta"].iloc[0]

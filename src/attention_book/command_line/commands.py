@@ -337,9 +337,9 @@ def _quadrature(options, purpose, task, architecture=STANDARD):
     from attention_phases.theory.quadrature import LARGEST_NET, usual_points
     from attention_phases.theory.setting import Setting
 
-    fast = Setting(task, architecture).fast
-    options.points = usual_points(purpose, fast) if options.points is None else options.points
     most = LARGEST_NET // (architecture.rank + 1)  # of a token: the student's directions and the teacher's
     if architecture.tokens > most:
         raise BadInput("tokens", options.tokens, f"at most {most}: Sobol points have no more dimensions")
+    fast = Setting(task, architecture).fast
+    options.points = usual_points(purpose, fast) if options.points is None else options.points
     return options.points, options.scrambles, options.seed
