@@ -1,7 +1,7 @@
 """The notebook that a page offers says in plain Jupyter, which knows no MyST, what the page says.
 
 Numbers stand in its text, references are their words, and a caption is the text below its figure. Jupyter draws no SVG
-of a notebook that its reader has not run or trusted: the PNG beside it stays.
+of a notebook that its reader has not run or trusted: it has a PNG.
 """
 
 import re
@@ -12,7 +12,7 @@ from myst_nb.core.variables import format_plain_text
 from myst_nb.ext.glue import extract_glue_data_cell
 from nbformat.v4 import new_markdown_cell
 
-from attention_book.render.style import SVG
+from attention_book.render.style import PNG, SVG
 
 ROLE = re.compile(r"\{(glue:text|ref|eq|term|cite|cite:t)\}`([^`<]+?)(?: <[^>`]+>)?`")
 BLOCKS = {  # of MyST, and what they are in Markdown
@@ -48,7 +48,8 @@ def plain(notebook, env):
             caption = in_markdown(figure["caption"], numbers, env)
             notebook.cells.insert(place, new_markdown_cell(caption, id=f"{cell.id}-caption"))
             for output in cell.outputs:
-                output.get("data", {}).pop(SVG, None)
+                if output.get("data", {}).pop(SVG, None):
+                    output["data"]["image/png"] = output["data"].pop(PNG)
     return notebook
 
 

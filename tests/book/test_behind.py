@@ -10,6 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from attention_book.paths import DATA, NOTEBOOKS
+from attention_book.render.style import PNG
 from attention_book.store.provenance import environment
 
 SHOWN = """
@@ -53,7 +54,7 @@ def executed(parameters):
     notebook.cells.insert(place + 1, injected)
     for cell in notebook.cells:
         if "figure" in cell.metadata.get("mystnb", {}):
-            data = {"image/svg+xml": SVG, "image/png": "iVBO", "text/csv": "# c\npanel,x\n1,2\n"}
+            data = {"image/svg+xml": SVG, PNG: "iVBO", "text/csv": "# c\npanel,x\n1,2\n"}
             behind_it = {"image/svg+xml": {"behind": [["fig15", {}]]}}
             cell.outputs = [new_output("display_data", data, metadata=behind_it)]
     return notebook, text

@@ -6,6 +6,8 @@ import pytest
 from download import plain
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from attention_book.render.style import PNG
+
 LABELS = {"stability": ("stability", "id", "Where replica symmetry holds")}
 ENTRY = SimpleNamespace(
     persons={"author": [SimpleNamespace(rich_last_names=[name]) for name in ("Györgyi", "Reimann")]},
@@ -46,7 +48,7 @@ def test_a_parameter_stands_once_with_the_value_of_the_run():
 @pytest.mark.parametrize("text", TEXTS)
 def test_myst_becomes_markdown(text):
     code = new_code_cell("glue()", outputs=[glued("stable", "'0.7(3)'"), glued("share", "12.345")])
-    code.outputs.append(new_output("display_data", {"image/svg+xml": "<svg></svg>", "image/png": "p"}))
+    code.outputs.append(new_output("display_data", {"image/svg+xml": "<svg></svg>", PNG: "p"}))
     code.metadata["mystnb"] = {"figure": {"caption": "A caption"}}
     notebook = new_notebook(cells=[new_markdown_cell(text), code])
     page = plain(notebook, SimpleNamespace(get_domain=DOMAINS.get))

@@ -57,7 +57,7 @@ TEST_ERROR = r"test error $\epsilon_g$"
 OVERLAP_LABELS = {"semantic": r"$\theta/\sigma^2$, with the teacher", "positional": r"$m/\sigma^2$, with the positions"}
 VALUES = "values"  # a drawing names points so whose colours show values: gid=f"{VALUES}_{number}"
 SVG, BEHIND = "image/svg+xml", "behind"  # of an output that shows a figure, and in its metadata
-PNG, DOTS = "image/png", 200  # beside it, to take away; dots of an inch
+PNG, DOTS = "image/png;encoding=base64", 200  # to take away, which no page shows; dots of an inch
 styled = mpl.rc_context(STYLE)  # decorator: the function draws in the book's style
 
 
