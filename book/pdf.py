@@ -76,7 +76,7 @@ def prepared(running, page):
     opened = running.new_context(offline=True, viewport={"width": WIDTH, "height": 1000}).new_page()
     opened.add_init_script("localStorage.setItem('mode', 'light'); localStorage.setItem('theme', 'light')")
     opened.emulate_media(media="print", color_scheme="light")
-    opened.goto(page.resolve().as_uri(), wait_until="load", timeout=120_000)
+    opened.goto(page.resolve().as_uri(), wait_until="load", timeout=300_000)
     opened.evaluate("() => window.MathJax.startup.promise.then(() => true)")
     opened.evaluate(PREPARE)
     return opened

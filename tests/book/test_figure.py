@@ -173,7 +173,8 @@ def made(guarded, tmp_path_factory):
         for name, value in {"PYTHONWARNINGS": "error", "PYTHONSAFEPATH": "1", **places}.items():
             patch.setenv(name, value)
         done = guarded(
-            "-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2", "--out", folder, "--json"
+            *("-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2"),
+            *("--out", folder, "--json", "--quiet"),
         )
     assert (done.returncode, done.stderr) == (0, "")
     return folder, json.loads(done.stdout)

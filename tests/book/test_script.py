@@ -39,11 +39,15 @@ def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tm
 def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, monkeypatch):
     text = NOTEBOOKS / "fig02_slice.md"
     notebook = executed(text)
-    (expected,) = [cell.outputs[0].data for cell in notebook.cells if "mystnb" in cell.metadata]
+    figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
+    expected = {cell.metadata["mystnb"]["figure"]["name"]: cell.outputs[0].data for cell in figures}
     monkeypatch.setenv(STORED, str(reference.RESULTS))
     ended = python("-c", script(notebook, text), cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["fig-02.csv", "fig-02.svg"]
-    drawn = new_output("display_data", {"text/csv": (tmp_path / "fig-02.csv").read_text(encoding="utf-8")})
-    kept = {"data": {"0 text/csv": expected["0 text/csv"]}}
-    assert reference.differences([kept], [drawn]) == []
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{name}.{kind}" for name in expected for kind in ("csv", "svg")
+    }
+    for name, data in expected.items():
+        drawn = new_output("display_data", {"text/csv": (tmp_path / f"{name}.csv").read_text(encoding="utf-8")})
+        kept = {"data": {"0 text/csv": data["0 text/csv"]}}
+        assert reference.differences([kept], [drawn]) == []

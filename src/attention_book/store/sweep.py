@@ -149,7 +149,7 @@ def bar_or_lines() -> dict[str, Any]:
     """Options of `tqdm`, by whether there is a terminal."""
     if sys.stderr.isatty():
         return {"file": sys.stderr}
-    line = "{desc}{unit} {n_fmt} of {total_fmt}, {remaining} left"
+    line = "{desc} {unit} {n_fmt} of {total_fmt}, {remaining} left"
     return {"file": _Log(), "mininterval": MINUTE, "bar_format": line, "leave": False}
 
 
