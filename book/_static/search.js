@@ -55,7 +55,7 @@
     const best = new Map(), [, ...others] = ALSO.find(([typed]) => typed.test(query)) ?? [];
     for (const {terms, pages} of [query, ...others].map(found))
       for (const page of pages)
-        if (!(best.get(page.title)?.score >= page.score)) best.set(page.title, {...page, terms});
+        if (!(best.get(page.section.page)?.score >= page.score)) best.set(page.section.page, {...page, terms});
     return [...best.values()].sort((a, b) => b.score - a.score);
   }
 

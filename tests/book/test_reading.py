@@ -78,7 +78,7 @@ def test_the_line_below_a_figure_opens_to_its_data_and_commands_and_the_figure_i
     dialog, small = page.locator("dialog.enlarged"), page.locator("figure img").first
     for begin in (
         small.click,
-        lambda: (page.get_by_role("button", name="Enlarge").focus(), page.keyboard.press("Enter")),
+        lambda: (page.get_by_role("button", name="Enlarge").first.focus(), page.keyboard.press("Enter")),
     ):
         begin()
         assert dialog.is_visible()
@@ -182,7 +182,7 @@ def test_what_people_type_finds_its_page_among_the_first_three_with_the_words_ar
         assert Path(unquote(urlparse(address).path)).is_file()
         assert 20 < len(excerpt) < 400 and not re.search(r"\\|\$|  ", excerpt)
         spelt = f"{title} {excerpt} {address}".lower().replace("alpha", "α").replace("_", "")
-        assert all(word[:4] in spelt for word in words.lower().replace("alpha_c", "αc").split())
+        assert all(word[:4].rstrip("e") in spelt for word in words.lower().replace("alpha_c", "αc").split())
 
 
 def test_letters_with_their_names_or_accents_find_the_same_and_functions_come_last(found):
@@ -254,14 +254,15 @@ def test_a_word_of_the_glossary_opens_on_focus_and_on_hover(open_page):
         page.mouse.move(0, 0)
 
 
-def test_equations_articles_and_figures_open_at_links_to_them(open_page):
-    page = open_page(EXECUTED / "fig03_phase_diagram.html")
-    page = page if page.locator("a[href*='#equation-']").count() else open_page(HTML / "book" / "theory.html")
-    shown = page.get_by_role("tooltip")
-    for link, content in (("a[href*='#equation-']", "mjx-container"), ("a[href*='#fig']", "img")):
-        page.locator(f".bd-article {link}:visible").first.focus()
-        shown.locator(content).wait_for(state="visible")
-    assert page.evaluate("() => document.querySelector('.term-meaning img').naturalWidth") > 0
+@pytest.mark.parametrize(("link", "content"), [("a[href*='#equation-']", "mjx-container"), ("a[href*='#fig']", "img")])
+def test_equations_and_figures_open_at_links_to_them(open_page, link, content):
+    links = f".bd-article {link}:visible"
+    pages = (open_page(EXECUTED / f"{stem}.html") for stem in ("fig02_slice", "fig07_dimension", "fig08_parameters"))
+    page = next(page for page in pages if page.locator(links).count())
+    page.locator(links).first.focus()
+    page.get_by_role("tooltip").locator(content).wait_for(state="visible")
+    if content == "img":
+        assert page.evaluate("() => document.querySelector('.term-meaning img').naturalWidth") > 0
 
 
 def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
