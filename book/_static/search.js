@@ -89,7 +89,7 @@
       show(`${page}.html${anchor && `#${anchor}`}`, heading === title ? title : `${title} › ${heading}`,
            excerpt(text, terms));
     for (const [page, name, anchor, about] of functions.slice(0, MOST))
-      show(`${page}.html${anchor}`, name, about ?? "Programming interface");
+      show(`${page}.html${anchor}`, name, about ?? `Programming interface, with “${query}”`);
     Search.stopPulse();
     Search.title.textContent = "Search results";
     const several = ({length}, word) => `${length} ${word}${length === 1 ? "" : "s"}`;
