@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cells import cell, stored
+from scipy import stats
 from scipy.special import roots_genlaguerre
 
 from attention_book import published
@@ -926,3 +927,31 @@ def test_the_penalty_decides_what_is_left_to_the_optimal_learner():
     usual = beyond.xs(1e-2, level="lam")["squared_cosine"]
     known = {0.6: 0.161, 0.8: 0.377, 2.0: 0.842}  # computed once by another program
     assert all(abs(usual[alpha] - cosine) < 0.03 for alpha, cosine in known.items())
+
+
+@pytest.mark.slow
+def test_theory_and_students_agree_on_every_task():
+    """Twelve students a point, about the share by which all of a kind are off at finite d: normal numbers."""
+    compared = stored("another_task", "compared", points=512).drop("linear", level="start")
+    error = np.hypot(compared["tested_mse_error"], compared["theory_error"]) / compared["theory"]
+    weight, above = error**-2, compared["tested_mse"] / compared["theory"] - 1
+    share = ((weight * above).groupby("start").sum() / weight.groupby("start").sum()).reindex(
+        above.index, level="start"
+    )
+    assert len(above) == 44 and share.abs().max() < 0.02
+    off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 11))
+    assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3
+    assert (compared["theory_error"] < compared["tested_mse_error"]).all()
+    changed = compared.xs("semantic", level="start")["theory"]
+    assert changed.max() > 5 * changed.min()  # theory says something
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("other", "kind"), [("linear", "linear"), ("positional", "critical")])
+def test_with_unlimited_data_the_errors_meet_at_the_end_of_the_threshold(other, kind):
+    """Trained there and tested there."""
+    of_all_data, meets = (stored("another_task", name, points=512) for name in ("of_all_data", "meets"))
+    place = diverges_at(Task(), kind).value
+    trained = Task(omega=place)
+    value, error = meets(trained, of_all_data(trained), other)
+    assert abs(value - place) < 4 * error < 2e-3

@@ -349,7 +349,7 @@ cli.readable_text = lambda result: chr(0x3c9)
 cli.main(["figures"])
 here = Path(sys.argv[1])
 paths.NOTEBOOKS, execution.KEPT, command.SHOWN = here / "notebooks", here / "kept", here / "shown"
-phases.ALPHAS = phases.ALPHAS[::10]
+phases.ALPHAS = phases.ALPHAS[::30]
 phases.picture("dark", here)
 failed = command.main(["--profile", "smoke"])
 behind.write(here / "shown")

@@ -173,7 +173,7 @@ def made(guarded, tmp_path_factory):
         for name, value in {"PYTHONWARNINGS": "error", "PYTHONSAFEPATH": "1", **places}.items():
             patch.setenv(name, value)
         done = guarded(
-            *("-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2"),
+            *("-m", "attention_book.command_line.main", *FIGURE, "--set", "omega=0.2", "--set", "points=64"),
             *("--out", folder, "--json", "--quiet"),
         )
     assert (done.returncode, done.stderr) == (0, "")

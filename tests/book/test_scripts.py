@@ -586,7 +586,7 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
 def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
     """At random places, of runs whose students stay or leave at random; nor is any dot outside of its frame."""
     rng, told = np.random.default_rng(21), Counter()
-    for number in range(40):
+    for number in range(24):
         train, alpha = ("circle", "sweep")[number % 2], round(rng.uniform(0.02, 2), 2)
         alphas, sets = ([alpha], 20) if train == "circle" else (np.round(0.2 * np.arange(1, 11), 10).tolist(), 4)
         page.evaluate("view => explorer.move(view)", {"matrix": ("standard", "alternative")[number % 3 % 2],

@@ -131,7 +131,7 @@ def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed,
 
 def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool):
     cells = experiments.grid("fig03", "smoke")
-    cells = [*cells[:-1:24], cells[-1]]  # the last one is gradient descent
+    cells = [*cells[:-1:60], cells[-1]]  # the last one is gradient descent
     assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
     (tmp_path / "cluster").mkdir()
     here = table(swept(tmp_path, cells, train, pool("one process")))
