@@ -5,7 +5,7 @@ from math import hypot, isfinite
 import numpy as np
 
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from, table_of
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from
 from attention_phases.theory.ends import BORDERS, border, branch_ends, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
@@ -64,8 +64,8 @@ def standard_line(cell) -> list[dict]:
         rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
-            table = table_of(task, branches[branch])
-            rows.append(_mark(f"{branch} border", border(task, branch, table, end, points=for_numbers, **quadrature)))
+            limit = border(task, branch, branches[branch].table, end, points=for_numbers, **quadrature)
+            rows.append(_mark(f"{branch} border", limit))
     return rows
 
 
