@@ -33,7 +33,8 @@ class Branch(dict[float, Solution]):
     def table(self) -> "pd.DataFrame":
         """The solutions by ascending alpha: alpha, the columns of `row_of`, gain and saddle.
 
-        The last says whether small overlaps that the branch holds at zero grow. A student near a saddle leaves it for another branch. Where a solution has no `gain` this is not known (NA).
+        The last says whether small overlaps that the branch holds at zero grow: a student near a saddle leaves it for
+        another branch. Where a solution has no `gain` this is not known (NA).
         """
         import pandas as pd  # slow to import
 
