@@ -15,7 +15,6 @@ from ..experiments.tolerances import CONTROLS
 POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: ways to change with d that means at a few d cannot tell apart
 Z = 1.96  # standard errors to either side that leave out 5 %
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
-DATA_SET = ["omega", "valley", "d", "seed"]
 
 
 def with_errors(groups):
@@ -220,8 +219,7 @@ def line_in(power, values):
 def by_dimension(table):
     """Where the gap vanishes, from the experiment "crossing".
 
-    The first frame has by omega and d: alpha and slope with their errors; the second one by omega the limit of alpha
-    with its error.
+    The first frame has alpha and slope by omega and d, the second one the limit of alpha by omega, all with errors.
     """
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
     crossings = frame_of(roots, ["omega", "d"])

@@ -136,8 +136,7 @@ class PlaneCell(_OnData):
 class ArchitectureCell(StudentCell):
     """Students of another architecture, or of tokens, teachers or penalties with structure.
 
-    The form does not enter the seed: all forms meet on the same sentences. Two independent tokens are the sentences
-    of `StudentCell`.
+    The form does not enter the seed: all meet on the same sentences, of two independent tokens those of `StudentCell`.
     """
 
     architecture: Architecture = field(kw_only=True)  # pyright: ignore

@@ -24,8 +24,7 @@ def measure(cell):
     "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
     where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
     "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
-    Q, the `change` in an iteration, and the overlaps, means over late iterations. Copies whose overlaps run away have
-    no row.
+    Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
     """
     task, rng = cell.task, cell.rng()
     data = limiting(task, sample(task, cell.alpha, cell.d, rng))

@@ -1,4 +1,4 @@
-"""The transformer: its parameters, which of them a variant freezes, its training, and what that made of it.
+"""The transformer: its parameters, which of them a variant freezes, how it is trained, and what it has learnt.
 
 `step` has the network and its gradient by hand, for speed. The network in torch, here, is the reference, and measures
 how far a trained transformer moved, what it looks at, what it counts, and how steep its loss is.
@@ -184,8 +184,7 @@ def tensors_of(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
 def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
     """How far each tensor moved in each of `SPANS`.
 
-    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, the same over the formerly frozen
-    entries alone.
+    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, over the formerly frozen entries.
 
     Args:
         kept: weights (SIZE,) at "start", "trained", "displaced", "final".

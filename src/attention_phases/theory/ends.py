@@ -156,8 +156,7 @@ def gain_crossing(
         branch: looked at from its largest alpha if "positional", else from its smallest
         alphas, gain: on the branch, and the gain at each, good enough to choose the neighbours
         solution_at: the solution at any alpha
-        beyond: where the outermost solutions are minima, look for the crossing outside, by one step of the alphas at
-            most
+        beyond: where the outermost solutions are minima, look outside, by one step of the alphas at most
     """
     ordered = sorted(alphas, reverse=branch == "positional")
     pairs = (pair for pair in pairwise(ordered) if gain(pair[1]) <= 1 and (beyond or gain(pair[0]) > 1))

@@ -235,8 +235,7 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     """Return the largest factors by which one step multiplies small overlaps theta, and m, that are held at zero.
 
     Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near the
-    positional one towards the teacher. The derivatives are taken by parts, like V_hat and for its reason, for tokens
-    of one law.
+    positional one towards the teacher. The derivatives, for tokens of one law, are taken by parts, as V_hat is.
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response

@@ -31,8 +31,7 @@ HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of 
 def trajectory(task: Task, alpha: float, start: Scalars, steps: int, points: int, scrambles=SCRAMBLES) -> pd.DataFrame:
     """Return the overlaps by iteration of undamped message passing (Eqs. 7 and 8, iterated), the start included.
 
-    The columns are q, m, theta, V, and their standard errors as "q_error" and so on, from courses that each see one
-    scramble only.
+    The columns are q, m, theta, V, and "q_error" and so on: standard errors over the courses of single scrambles.
 
     Args:
         start: of the first weights, with theta^2 < sigma^2 q, and V

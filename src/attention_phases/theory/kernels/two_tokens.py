@@ -152,8 +152,7 @@ def search(w1, w2, t1, t2, V, variance):
 def follow(kept, w1, w2, t1, t2, V, variance):
     """Return the lower minimum that descents from the two starts `kept` (2, 2) reach, and its `hessian`.
 
-    The second start may be NaN. Where the valley of that minimum is flat, both are those of the lowest minimum that a
-    search finds.
+    The second start may be NaN. Where the valley of that minimum is flat, a search finds another one in its place.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):

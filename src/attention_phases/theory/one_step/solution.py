@@ -249,8 +249,7 @@ def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
 
     Two copies of message passing are inside one minimum: their inner fields w and w' differ by ``E(w_a - w'_a)^2 = D``
     and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration they differ by ``D' = alpha V^2 E<|r(w) -
-    r(w')|^2>``. Where D' > D the minimum is itself a set of minima, and one step is not enough. At y = 0 this is
-    `theory.stability.gains`.
+    r(w')|^2>``. Where D' > D, one step is not enough: the minimum is a set of minima. For y = 0 see `stability.gains`.
     """
     gap, size, by_scramble, rng = valley.gap, valley.q0 + valley.gap, [], np.random.default_rng(0)
     inner = inner_points()
