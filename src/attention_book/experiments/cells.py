@@ -171,7 +171,6 @@ class SearchCell(ValleyCell):
         tolerances.STUDENTS,
         ("hops", "aligned"),
         beginning=".minima:search_first",
-        rows=2,
         runs=".verification:search_runs",
     )
 
@@ -274,9 +273,7 @@ class CountingCell:
     of which each freezes its own part at zero.
     """
 
-    kind: ClassVar = Kind(
-        ".counting:train_and_measure", tolerances.COUNTING, beginning=".counting:train_beginning", rows=2
-    )
+    kind: ClassVar = Kind(".counting:train_and_measure", tolerances.COUNTING, beginning=".counting:train_beginning")
 
     experiment: str
     variant: str
@@ -291,11 +288,7 @@ class ExchangedCell:
     """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
 
     kind: ClassVar = Kind(
-        ".counting:train_exchanged",
-        tolerances.OF_LETTERS,
-        ("letter",),
-        beginning=".counting:train_exchanged_beginning",
-        rows=2,
+        ".counting:train_exchanged", tolerances.OF_LETTERS, ("letter",), beginning=".counting:train_exchanged_beginning"
     )
 
     experiment: str

@@ -15,10 +15,10 @@ class Kind(NamedTuple):
     Attributes:
         worker: gives the rows of a cell.
         unrepeatable: columns that differ from run to run.
-        unsettled: a column and its value in rows of what does not settle: rounding grows there without limit, so that
-            another machine has other rows, or none.
-        beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
-            sensitive to rounding, to be repeated.
+        unsettled: a column, and its value in rows of runs that did not settle. Rounding grows in these without limit:
+            another machine may find other rows, or none.
+        beginning: a shorter run, which gives the first `rows`. Set where a whole run is too long, or too sensitive to
+            rounding, to be repeated.
         runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
     unrepeatable: tuple[str, ...] = ()
     unsettled: tuple[str, Any] | None = None
     beginning: str | None = None
-    rows: int | None = None
+    rows: int = 2
     runs: str | None = None
 
     def repeat(self, cell) -> list[dict]:

@@ -75,11 +75,11 @@ def controls(task, data):
     (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
     y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
     aligned = ALIGNED_SIZE * (y + lean * torch.tensor([[1.0], [-1.0]]))
-    misfits = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
+    squares = [(own_attention(fields) - _target(task, y)) ** 2 for fields in (0 * y, aligned, h)]
     size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
     known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
     scale = task.sigma**2 * y.shape[1] / data.d
-    excesses = [scale * (misfit - mean) for misfit, mean in zip(misfits, known)]
+    excesses = [scale * (float(square.mean(dim=1).sum()) - mean) for square, mean in zip(squares, known)]
     return dict(zip(CONTROLS, [float(length) - 1, *excesses]))
 
 
@@ -102,10 +102,6 @@ def expected_misfits(task, spread, lean, size, shift):
     # The encoded student's fields are independent of the teacher's: all means factorise.
     apart = mean(encoded**2) - 2 * mean(encoded) * mean(target) + mean(target**2)
     return mean(blind).sum(), mean(aligned).sum(), apart.sum()
-
-
-def _misfit(task, y, h):
-    return float(((own_attention(h) - _target(task, y)) ** 2).mean(dim=1).sum())
 
 
 def _target(task, y):

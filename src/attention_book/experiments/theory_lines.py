@@ -1,6 +1,6 @@
 """What theory says of one cell: along a line of alpha, at the thresholds of a task, or with replica symmetry broken."""
 
-from math import hypot, isfinite
+from math import isfinite
 
 import numpy as np
 
@@ -104,8 +104,7 @@ def _quadrature(cell):
 
 def _mark(what, alpha):
     """A row of one place on the line."""
-    value, error = alpha
-    return {"what": what, "alpha": value, "alpha_error": error}
+    return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
 
 
 def _branch_rows(task, branches):
@@ -226,14 +225,8 @@ def _moved_rows(kind, place, moved):
     if not moved.solutions:
         return [row]
     symmetric, shift = moved.symmetric, moved.shift
-    row |= {
-        "alpha": symmetric.alpha.value + shift.value,
-        "alpha_error": hypot(symmetric.alpha.error, shift.error),
-        "symmetric": symmetric.alpha.value,
-        "symmetric_error": symmetric.alpha.error,
-        "shift": shift.value,
-        "shift_error": shift.error,
-    }
+    for name, place in (("alpha", symmetric.alpha + shift), ("symmetric", symmetric.alpha), ("shift", shift)):
+        row |= {name: place.value, f"{name}_error": place.error}
     states = [
         {"what": branch + place, "alpha": symmetric.alpha.value, **one_step_row(state)}
         for branch, state in moved.solutions.items()

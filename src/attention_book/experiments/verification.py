@@ -96,7 +96,7 @@ def check(sample, seed=0, name=None, quiet=True):
                 mismatches += differing
                 others += elsewhere
                 if cell_type.kind.runs:
-                    students += cell_type.kind.rows or len(rows)
+                    students += len(cell_type.kind.repeatable(rows))
                 bar.update()
     return Checked(len(chosen), students, mismatches, others)
 

@@ -154,7 +154,7 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
 def minimum_bound(task: Task, branch: str) -> Measured:
     """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
 
-    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if there is none, or it is unknown.
+    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if none is found.
     """
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
