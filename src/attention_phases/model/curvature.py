@@ -5,10 +5,10 @@ second derivatives of the sentence's loss by its fields.
 """
 
 import numpy as np
-import torch
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import eigsh
 from torch import Tensor
+from torch.func import grad, jacrev, vmap
 
 from ..attention import own_attention
 from .two_tokens import Dataset
@@ -32,7 +32,7 @@ def hessian(data: Dataset, weights: Tensor, lam: float) -> np.ndarray:
         return 0.5 * stiffness * (own_attention(h) - targets).square().sum()
 
     data = data.double()
-    B = torch.vmap(torch.func.hessian(loss))(data.inputs @ weights.double(), data.targets, data.stiffness)
+    B = vmap(jacrev(grad(loss)))(data.inputs @ weights.double(), data.targets, data.stiffness)
     bent, rows = (B @ data.inputs).reshape(-1, data.d), data.inputs.reshape(-1, data.d)
     return lam * np.eye(data.d) + (rows.mT @ bent).numpy()
 

@@ -146,10 +146,7 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
 
 
 def solve_model(
-    model: BranchMap,
-    points: np.ndarray,
-    start: Any = None,
-    report: Callable[[int], object] | None = None,
+    model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
 ) -> Solution:
     """Return the fixed point of a model on points (scrambles, N, dimensions).
 
