@@ -75,10 +75,7 @@ def instance_means(table, along="alpha"):
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """`instance_means` of overlaps without their sign, as published; with "m/sigma^2" and "theta/sigma^2".
-
-    A student and its negative attend alike.
-    """
+    """`instance_means` of overlaps without sign, as published, for Q and -Q attend alike; also over sigma^2."""
     means = instance_means(table.assign(m=table["m"].abs(), theta=table["theta"].abs()), along)
     for overlap in ("m", "theta"):
         means[f"{overlap}/sigma^2"] = means[overlap] / sigma**2
@@ -142,10 +139,7 @@ def memory(table, lines):
 
 
 def gaps(table):
-    """Semantic minus positional training loss of each data set of the experiment "crossing".
-
-    omega, alpha, d, seed, gap and the `CONTROLS` by cell.
-    """
+    """Semantic minus positional training loss by cell of "crossing": omega, alpha, d, seed, gap and the `CONTROLS`."""
     rows = table.groupby("cell")[["omega", "alpha", "d", "seed", *CONTROLS]].first()
     losses = table.pivot(index="cell", columns="start", values="train_loss")
     return rows.assign(gap=losses["semantic"] - losses["positional"])
@@ -183,10 +177,7 @@ def _fit(design, values):
 
 
 def intercept(design, values):
-    """First coefficient of a fit by least squares, with the error that the residuals give it.
-
-    design: (n, coefficients).
-    """
+    """First coefficient of a least-squares fit, design (n, coefficients), with the error that the residuals give it."""
     coefficients, residuals, inverse = _fit(design, values)
     variance = residuals @ residuals / (len(design) - design.shape[1])
     return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))

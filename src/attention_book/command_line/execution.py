@@ -89,9 +89,8 @@ def _run(path, text, values, bar):
             if error.ename == BadInput.__name__ and refused:
                 name, value, allowed = refused.groups()
                 raise BadInput(name, parse_value(value), allowed) from error
-            raise NotebookError(
-                f"{text.name}, cell {error.exec_count}: {error.ename}: {message} (executed so far: {path})"
-            ) from error
+            where = f"{text.name}, cell {error.exec_count}"
+            raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
         except OSError:  # a full disk
             raise
         except Exception as error:  # of several packages: a kernel that does not start, or is killed

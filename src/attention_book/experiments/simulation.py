@@ -130,10 +130,7 @@ def look_for_teacher(cell):
 
 
 def linear_baselines(cell):
-    """Test errors of the linear models fitted on a cell's data set, exact at its d, by what they read.
-
-    This is "tokens", and "tokens and positions" (see `fit_both_linear`).
-    """
+    """Test errors of linear models fitted to a cell's data, exact at d, by what they read: see `fit_both_linear`."""
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
     length = (teacher.double() @ teacher.double()).item() / cell.d
     return {

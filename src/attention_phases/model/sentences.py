@@ -107,11 +107,7 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Ridge regression of the labels on x with one L x L matrix: the purely positional model (Eq. 18).
-
-    Args:
-        gram, cross: sums over sentences of x x^T/d and Y xi x^T/d.
-    """
+    """Ridge regression of the labels by one L x L matrix (Eq. 18); gram, cross: sums of x x^T/d and of Y xi x^T/d."""
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 
 

@@ -55,9 +55,8 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     count, C, rho = architecture.tokens, setting.covariance, setting.rho[setting.law_of]
     fields = rho.size
     if fields not in LINEAR_NODES:
-        raise BadInput(
-            "tokens", count, f"such that teachers have at most {max(LINEAR_NODES)} fields, for the linear model"
-        )
+        allowed = f"such that teachers have at most {max(LINEAR_NODES)} fields, for the linear model"
+        raise BadInput("tokens", count, allowed)
     z, weights = tensor_rule(LINEAR_NODES[fields] if nodes is None else nodes, fields)
     mixing = np.linalg.cholesky(architecture.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
@@ -197,6 +196,5 @@ def diverges_at(task: Task, kind: str) -> Measured:
         crossing = _crossing(gap, (0.0, 1.0))
         if crossing.error <= UNSURE_END * crossing.value:
             return crossing
-    raise ResultError(
-        f"the {kind} end is not known at sigma = {task.sigma:g}: floors of this sigma and A are not precise enough"
-    )
+    why = "floors of this sigma and A are not precise enough"
+    raise ResultError(f"the {kind} end is not known at sigma = {task.sigma:g}: {why}")

@@ -176,10 +176,7 @@ def bends(h, targets, variance: float) -> tuple:
 
 
 def unfitted(task: Task) -> float:
-    """Return the part of the loss of two tokens that no student can fit.
-
-    Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1.
-    """
+    """Return the loss of two tokens that none can fit: rows of S sum to 1, of Y to 1 + omega (A_a1 + A_a2 - 1)."""
     (a11, a12), (a21, a22) = task.matrix
     return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
 

@@ -150,10 +150,7 @@ def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley
 
 
 def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
-    """The root at the y of the largest Phi, or the last one on the way and why it is none.
-
-    y is doubled or halved until Phi is lower on both sides.
-    """
+    """The root at the y of the largest Phi, by doubling or halving y; or the last on the way, and why it is none."""
     by_doubling, middle = {0: first}, 0
     while abs(middle) <= DOUBLINGS:
         for side in (middle - 1, middle + 1):
