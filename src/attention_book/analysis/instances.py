@@ -75,7 +75,7 @@ def instance_means(table, along="alpha"):
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """`instance_means` of overlaps without sign, as published, for Q and -Q attend alike; also over sigma^2."""
+    """`instance_means` without signs (Q and -Q attend alike), as published; also "m/sigma^2" and "theta/sigma^2"."""
     means = instance_means(table.assign(m=table["m"].abs(), theta=table["theta"].abs()), along)
     for overlap in ("m", "theta"):
         means[f"{overlap}/sigma^2"] = means[overlap] / sigma**2

@@ -173,10 +173,8 @@ def mean_of(values, errors):
 
 def side_by_side(thresholds, index):
     """Frames of alpha and alpha_error by name as columns `name` and `name_error`; NaN where one of both is missing."""
-    columns = [
-        frame.dropna().reindex(index).set_axis([name, f"{name}_error"], axis=1) for name, frame in thresholds.items()
-    ]
-    return pd.concat(columns, axis=1)
+    known = ((name, frame.dropna().reindex(index)) for name, frame in thresholds.items())
+    return pd.concat([frame.set_axis([name, f"{name}_error"], axis=1) for name, frame in known], axis=1)
 
 
 def against_theory(trained, theory, only=None):
@@ -192,9 +190,8 @@ def against_theory(trained, theory, only=None):
     if only is not None:
         both = both[both.index.isin(only)]
     both.columns = ["trained", "trained_error", "theory", "theory_error"]
-    return both.assign(sigma_off=difference_in_errors(both, "trained", "theory")).reset_index(
-        names=[name or "omega" for name in both.index.names]
-    )
+    both = both.assign(sigma_off=difference_in_errors(both, "trained", "theory"))
+    return both.reset_index(names=[name or "omega" for name in both.index.names])
 
 
 # One step of replica symmetry breaking

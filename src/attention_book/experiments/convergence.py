@@ -50,9 +50,8 @@ def measure(cell):
 def track(cell):
     """Rows of a `cells.TrackingCell`, by `what` they are; the start is the teacher with noise of its own size, m = 0.
 
-    "undamped" and "damped": q, m, theta and V by `iteration`, the start included. "settled": whether the damped
-    iteration comes to rest at a point where the risk in its limiting form has no slope, and the `cosine` of this point
-    with the student that L-BFGS finds on the same data.
+    "undamped" and "damped": q, m, theta and V by `iteration`, the start included. "settled": whether the damped one
+    comes to rest where the limiting risk has no slope, and the `cosine` of this point with what L-BFGS finds.
     """
     task, rng = cell.task, cell.rng()
     whole = sample(task, cell.alpha, cell.d, rng)

@@ -12,14 +12,13 @@ class Kind(NamedTuple):
 
     Functions are named "MODULE:FUNCTION" and loaded when they are called, so that reading results does not load torch.
 
-    Attributes:
-        worker: gives the rows of a cell.
-        unrepeatable: columns that differ from run to run.
-        unsettled: a column, and its value in rows of runs that did not settle. Rounding grows in these without limit:
-            another machine may find other rows, or none.
-        beginning: a shorter run, which gives the first `rows`. Set where a whole run is too long, or too sensitive to
-            rounding, to be repeated.
-        runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
+    worker: gives the rows of a cell.
+    unrepeatable: columns that differ from run to run.
+    unsettled: a column, and its value in rows of runs that did not settle. Rounding grows in these without limit:
+        another machine may find other rows, or none.
+    beginning: a shorter run, which gives the first `rows`. Set where a whole run is too long, or too sensitive to
+        rounding, to be repeated.
+    runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
     worker: str

@@ -68,10 +68,9 @@ def descend(cell):
 def search(cell):
     """What searches from the ends of a `SearchCell` find.
 
-    There are two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by
-    way of single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of the search
-    "anneal", from where the start without noise ends. Each has train_loss, q, m and theta of its end, and `aligned`,
-    its ``|cosine|`` with the lowest of all.
+    Two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
+    single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of "anneal", from where
+    the start without noise ends. Each has train_loss, q, m, theta and `aligned`, its ``|cosine|`` with the lowest.
     """
     data, starts, rng = _descents(cell)
     rows, students = [], []

@@ -184,9 +184,8 @@ def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, fl
 
     By interpolation in alpha; NaN where the losses do not cross within a quarter of the `converged` alpha.
 
-    Args:
-        kind: "critical" or "linear"
-        converged: the same threshold on many points, around which it is looked for
+    kind: "critical" or "linear"
+    converged: the same threshold on many points, around which it is looked for
     """
     alphas = converged * (1 + RELATIVE_ALPHAS)
     gaps, baselines = [], np.array([rule_baseline(task), linear_baseline(task)])
