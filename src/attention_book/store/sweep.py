@@ -249,7 +249,7 @@ def cluster(address: str) -> Iterator[Executor]:
     """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
 
     Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster nor a cell
-    that a worker has begun, whose result is dropped. `SweepError` where no scheduler answers, or one lacks this package.
+    that a worker has begun; its result is dropped. `SweepError` where no scheduler answers, or one lacks this package.
     """
     import logging
 

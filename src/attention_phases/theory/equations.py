@@ -248,8 +248,7 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
 def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) -> dict:
     """Return overlaps by name, means over the laws of tokens.
 
-    With one column and one teacher they are q, m, theta and V as numbers. Otherwise they are arrays of these names,
-    without sigma^2, or the scalars of `flat_overlaps` if `flat`.
+    With one column and one teacher they are numbers. Otherwise arrays without sigma^2, or `flat_overlaps` if `flat`.
     """
     if isinstance(overlaps, Scalars):
         return overlaps._asdict()

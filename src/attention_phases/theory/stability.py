@@ -54,8 +54,7 @@ def modes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of the state-evolution map within its branch, and their errors: two (3,) arrays.
 
-    They are the factors of collective deviations, the largest modulus first. The overlap that the branch holds at zero
-    has its own factor, `Solution.gain`.
+    They are the factors of collective deviations, the largest modulus first; that of what is held at zero is the gain.
     """
     model = BranchMap(task, alpha, branch)
     x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
@@ -90,8 +89,7 @@ def gains(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gain of the distance of two copies at a solution, from large distances to small ones.
 
-    The distances (k,) are root mean square differences of the copies' weights, over the size of Q. The gains
-    (scrambles, k) are D'/D of each scramble.
+    Distances (k,) are root mean square differences of their weights over the size of Q, gains (scrambles, k) D'/D.
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
     own = sqrt(q - theta**2 / task.sigma**2)  # size of what the teacher does not share of a field

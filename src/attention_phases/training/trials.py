@@ -62,8 +62,7 @@ def train(
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
-        workers: processes, by default one a core where the work takes longer than starting them; no number depends
-            on it.
+        workers: processes, by default one a core where work takes longer than starting them; no number depends on it.
         report: called without arguments after each data set.
     """
     import pandas as pd  # slow to load

@@ -229,8 +229,7 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
     Args:
         reach: (N,), square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid
         minima: (2, N), filled with the minimiser, and with the lowest other minimum that was found, NaN if none was
-        values: (2,), filled with the objective there, the first the Moreau envelope; infinite if no start led to a
-            minimum
+        values: (2,), filled with their objectives, the first the Moreau envelope; infinite if no start led to one
         h, work: working space, (N,) and from `workspace`
     """
     minima[0], minima[1], values[1] = w, np.nan, np.inf
