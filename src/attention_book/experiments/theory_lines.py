@@ -225,8 +225,8 @@ def _moved_rows(kind, place, moved):
     if not moved.solutions:
         return [row]
     symmetric, shift = moved.symmetric, moved.shift
-    for name, place in (("alpha", symmetric.alpha + shift), ("symmetric", symmetric.alpha), ("shift", shift)):
-        row |= {name: place.value, f"{name}_error": place.error}
+    for name, alpha in (("alpha", symmetric.alpha + shift), ("symmetric", symmetric.alpha), ("shift", shift)):
+        row |= {name: alpha.value, f"{name}_error": alpha.error}
     states = [
         {"what": branch + place, "alpha": symmetric.alpha.value, **one_step_row(state)}
         for branch, state in moved.solutions.items()
