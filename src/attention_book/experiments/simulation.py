@@ -75,11 +75,12 @@ def controls(task, data):
     (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
     y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
     aligned = ALIGNED_SIZE * (y + lean * torch.tensor([[1.0], [-1.0]]))
-    squares = [(own_attention(fields) - _target(task, y)) ** 2 for fields in (0 * y, aligned, h)]
+    target = _target(task, y)
+    misfits = [((own_attention(fields) - target) ** 2).mean(dim=1).sum().item() for fields in (0 * y, aligned, h)]
     size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
     known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
     scale = task.sigma**2 * y.shape[1] / data.d
-    excesses = [scale * (float(square.mean(dim=1).sum()) - mean) for square, mean in zip(squares, known)]
+    excesses = [scale * (misfit - mean) for misfit, mean in zip(misfits, known)]
     return dict(zip(CONTROLS, [float(length) - 1, *excesses]))
 
 
