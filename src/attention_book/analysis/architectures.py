@@ -41,7 +41,7 @@ def by_branch(lines):
 def threshold_moves(students):
     """By how much an architecture moves both thresholds.
 
-    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, over the first student's (NaN).
+    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, from the first student's on.
 
     students: `Measured` alpha by kind of threshold, by the student's name.
     """

@@ -179,7 +179,7 @@ def by_published_rule(cell) -> list[dict]:
     on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
     error of the linear model, "baseline".
 
-    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` on many points, its error.
+    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` and `many_error` on many.
     """
     task, rows = cell.task, []
     for branch in cell.branches:

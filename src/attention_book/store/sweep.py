@@ -1,7 +1,8 @@
 """Compute the cells of a sweep over any executor, such as that of a Dask cluster, and store each result as it comes.
 
 A cell is a frozen dataclass of JSON values; `work(cell)` returns one flat dict of results per start. The store is an
-SQLite file with a row a cell, each written at once by the one process that has it open: a kill loses none reported.
+SQLite file with one row a cell, each written in one transaction by the one process that has it open. After a kill at
+any moment every cell that was reported is there.
 """
 
 import json
@@ -248,8 +249,9 @@ def one_line(error: Exception) -> str:
 def cluster(address: str) -> Iterator[Executor]:
     """Context of an executor on the Dask cluster whose scheduler listens at `address`, such as tcp://host:8786.
 
-    Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster nor a cell
-    that a worker has begun; its result is dropped. `SweepError` where no scheduler answers, or one lacks this package.
+    Work of a lost worker goes to another one, or waits for one. Leaving the context ends neither the cluster
+    nor a cell that a worker has begun; the result of that is dropped. Where no scheduler answers, or it or its workers
+    lack this package, that is a `SweepError`.
     """
     import logging
 

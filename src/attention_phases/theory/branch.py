@@ -67,7 +67,8 @@ class BranchMap:
         self.places = np.flatnonzero(places)
         self.own = slice(2 * len(self.lower[0]), None)
         self.fields, self.dimensions = self.setting.fields, self.setting.dimensions
-        # With the positions the map oscillates, by eigenvalues of -10 for the standard student: more of the old stays.
+        # Where a column overlaps with the positions the map oscillates, with eigenvalues of -10 for the standard
+        # student, and more of the old value has to be kept.
         points, near = (2**10, 1e-3) if self.setting.fast else (2**8, 1e-2)
         self.rough = Rough(points, 0.9 if any(places) or self.branch == "symmetric" else 0.5, near)
 
