@@ -239,9 +239,8 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     to_theta = np.einsum("nt,...nkl->...tkl", setting.shares * eigenvalues * teacher / setting.rho, response)
     to_m = np.einsum("n,...nkl->...kl", share * encoding, response)
     by_theta = (averages.teacher_slope - averages.student_noise) @ np.linalg.inv(cholesky(overlaps.q))
-    of_theta, of_m = (
-        alpha * largest_eigenvalue(step @ slope) for step, slope in ((to_theta, by_theta), (to_m, averages.pull_slope))
-    )
+    products = to_theta @ by_theta, to_m @ averages.pull_slope
+    of_theta, of_m = (alpha * largest_eigenvalue(product) for product in products)
     return of_theta.max(axis=-1), of_m
 
 
