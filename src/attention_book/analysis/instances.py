@@ -46,9 +46,14 @@ def root_mean_squares(squares):
     return roots.add_suffix("_rms").join((squares.sem() / (2 * roots)).add_suffix("_rms_error"))
 
 
+def in_errors(difference, *errors):
+    """Difference of two numbers over the errors of both, added in quadrature; at least one of these is > 0."""
+    return difference / np.sqrt(sum(np.square(error) for error in errors))
+
+
 def difference_in_errors(rows, name, other):
-    """One column of a frame minus another one, over the errors of both in quadrature; at least one of these is > 0."""
-    return (rows[name] - rows[other]) / np.hypot(rows[f"{name}_error"], rows[f"{other}_error"])
+    """One column of a frame minus another one, in errors of both."""
+    return in_errors(rows[name] - rows[other], rows[f"{name}_error"], rows[f"{other}_error"])
 
 
 def wilson(share, count):
