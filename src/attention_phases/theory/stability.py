@@ -16,9 +16,10 @@ import pandas as pd
 
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
+from ..model.curvature import by_fields
 from ..task import Task
 from .branch import BranchMap, Net
-from .equations import Overlaps, Scalars, Setting, average, bends, conjugates, teacher_fit, update
+from .equations import Overlaps, Scalars, Setting, average, conjugates, teacher_fit, update
 from .kernels.two_tokens import forces
 from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
@@ -123,8 +124,7 @@ def gain_without_jumps(
         targets = teacher_fit(task, task.sigma * z)
         w = np.array([[overlaps.m], [-overlaps.m]]) + sqrt(overlaps.q) * noise
         h = w + overlaps.V * forces(w, targets, overlaps.V, variance)[0]
-        h11, h12, h22 = bends(h, targets, variance)
-        B, chi = np.array([[h11, h12], [h12, h22]]).T, overlaps.V / variance
+        B, chi = by_fields(h.T, targets.T, 2 * variance), overlaps.V / variance
         for _ in range(RESPONSE_STEPS):
             K = B @ np.linalg.inv(np.eye(2) + variance * chi * B)
             free = np.trace(K, axis1=1, axis2=2).mean()
