@@ -13,7 +13,6 @@ import numpy as np
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import branch, follow, solve, threshold
-from attention_phases.theory.branches import table_of
 
 TASK = Task(omega=0.3)
 ALPHAS = (0.06, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0)
@@ -32,7 +31,7 @@ def crossing(kind):
 
 
 def along(branch):
-    table = table_of(TASK, follow(TASK, branch, ALPHAS, 2**10))
+    table = follow(TASK, branch, ALPHAS, 2**10).table
     return table["V"].to_numpy(), table["V_error"].to_numpy()
 
 

@@ -80,8 +80,7 @@ FIG2_STUDENTS = {  # gradient descent from the positional start, by alpha
         2.0: "0.00349 0.00201 0.004585 1.047",
     }.items()
 }
-# by d at alpha = 1.5: the semantic minimum's overlap and test error, the positional minimum's overlap. Overlaps are
-# means of absolute values.
+# by d at alpha = 1.5: the semantic minimum's overlap and test error, the positional one's overlap (absolute values)
 SCALING = {
     name: _numbers(source, (10, 36, 87, 209, 500), texts, n=30)
     for name, source, texts in (

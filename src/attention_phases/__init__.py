@@ -17,26 +17,9 @@ if TYPE_CHECKING:
     from .training import data_set, fit, measure, train
     from .training.message_passing import message_passing
 
-__all__ = [
-    "Architecture",
-    "BadInput",
-    "Cluster",
-    "Direction",
-    "Measured",
-    "Task",
-    "data_set",
-    "fit",
-    "follow",
-    "linear_baseline",
-    "measure",
-    "message_passing",
-    "phase_diagram",
-    "solve",
-    "spinodal",
-    "test_error",
-    "threshold",
-    "train",
-]
+__all__ = ["Architecture", "BadInput", "Cluster", "Direction", "Measured", "Task"]
+__all__ += ["follow", "linear_baseline", "phase_diagram", "solve", "spinodal", "test_error", "threshold"]
+__all__ += ["data_set", "fit", "measure", "message_passing", "train"]
 __version__ = "0.1.0"
 
 _PLACES = {

@@ -188,10 +188,7 @@ def encoding(task: Task, d: int) -> np.ndarray:
 
 
 def _spectrum(value: Any) -> tuple[Direction, ...]:
-    """Return directions, given as such or as "eigenvalue,weight[,teacher[,encoding]];...", with floats.
-
-    `BadInput` names the covariance if they make none.
-    """
+    """Return directions, given as such or as "eigenvalue,weight[,teacher[,encoding]];...", with floats."""
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:

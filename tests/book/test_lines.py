@@ -14,7 +14,7 @@ from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import ends, linear_baseline, solve, threshold
-from attention_phases.theory.branches import follow, row_of, table_of
+from attention_phases.theory.branches import follow, row_of
 from attention_phases.theory.ends import border, branch_end, stability_limit
 from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
 from attention_phases.theory.quadrature import gaussian_points, pool
@@ -102,7 +102,7 @@ def test_no_end_is_read_off_beyond_where_a_branch_folds():
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
     """The gain of the semantic branch falls with alpha: a slope kept with its sign would make the error negative."""
     points = 128
-    branch = table_of(TASK, follow(TASK, "semantic", [0.72, 0.78, 0.84, 0.9, 0.96], points=points))
+    branch = follow(TASK, "semantic", [0.72, 0.78, 0.84, 0.9, 0.96], points=points).table
     limit, error = stability_limit(TASK, "semantic", branch, points=points)
     below, at_limit, above = (solve(TASK, limit + away, "semantic", points) for away in (-0.03, 0.0, 0.03))
     slope = (above.gain - below.gain) / 0.06
@@ -153,7 +153,7 @@ def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
     assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
     error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
     assert error > 0
-    table = table_of(TASK, follow(TASK, "semantic", ALPHAS, **FEW))
+    table = follow(TASK, "semantic", ALPHAS, **FEW).table
     later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
     end = Measured(later, 0.01)
     assert border(TASK, "semantic", table, end, **FEW) is end

@@ -41,8 +41,7 @@ def by_branch(lines):
 def threshold_moves(students):
     """By how much an architecture moves both thresholds.
 
-    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, NaN for the first student, with
-    whom the others are compared.
+    `student`; `critical` and `linear` with errors; `critical_moves` and `linear_moves`, from the first student's on.
 
     students: `Measured` alpha by kind of threshold, by the student's name.
     """
@@ -74,8 +73,7 @@ def beside_theory(pairs, power=1.0):
     """Students at infinite d beside theory, in the quantities that the branch does not hold at zero.
 
     `case`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `chi2` of the
-    extrapolation; `sigma_off`: students minus theory, over both errors in quadrature. Overlaps with the positions count
-    without their sign.
+    extrapolation; `sigma_off`: students minus theory, over both errors. Overlaps with the positions have no sign.
 
     pairs: of each case its name, the students of `extrapolate`, the row of theory (a frame), and the quantities.
     """

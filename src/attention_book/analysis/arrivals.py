@@ -54,13 +54,8 @@ def shares_of_basins(runs):
 
 def _independent_runs(hits, share):
     """How many these are, from the outcomes of all by data set, which are 0 or 1."""
-    sets, total = hits.ngroups, share * (1 - share)
-    size = hits.size().sum() / sets
-    if size <= 1:
-        correlation = 0.0  # of two runs on one data set
-    elif total == 0 or sets < 2:
-        correlation = 1.0  # nothing tells it
-    else:
-        between = hits.mean().var(ddof=1) / total
-        correlation = np.clip((between - 1 / size) / (1 - 1 / size), 0, 1)
-    return size * sets / (1 + (size - 1) * correlation)
+    runs, variance = hits.size().sum(), share * (1 - share)
+    size = runs / hits.ngroups
+    told = variance > 0 and hits.ngroups > 1  # else nothing tells how alike runs on one data set are: they count as one
+    excess = size * hits.mean().var(ddof=1) / variance if told else size  # over the variance of independent runs
+    return runs / np.clip(excess, 1, size)

@@ -102,12 +102,7 @@ def encodings(cells):
 
 def ours(rows):
     """Means of `stored_students` over data sets: `CELL`, optimizer, quantity, ours, ours_error and instances."""
-    columns = {
-        "m": rows["m"].abs(),
-        "theta": rows["theta"].abs(),
-        "m^2": rows["m"] ** 2,
-        "theta^2": rows["theta"] ** 2,
-    }
+    columns = {"m": rows["m"].abs(), "theta": rows["theta"].abs(), "m^2": rows["m"] ** 2, "theta^2": rows["theta"] ** 2}
     long = rows.assign(**columns).melt([*CELL, "optimizer"], [*LOSSES, *OVERLAPS, *SQUARES], "quantity")
     grouped = long.groupby([*CELL, "optimizer", "quantity"])["value"]
     return grouped.agg(ours="mean", ours_error="sem", instances="size").reset_index()

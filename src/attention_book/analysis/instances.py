@@ -15,7 +15,6 @@ from ..experiments.tolerances import CONTROLS
 POWERS = (0.5, 2 / 3, 1.0, 1.5)  # of 1/d: ways to change with d that means at a few d cannot tell apart
 Z = 1.96  # standard errors to either side that leave out 5 %
 MEASURED = ("q", "m", "theta", "train_loss", "test_mse", "linear_mse")
-DATA_SET = ["omega", "valley", "d", "seed"]
 
 
 def with_errors(groups):
@@ -76,10 +75,7 @@ def instance_means(table, along="alpha"):
 
 
 def absolute_means(table, sigma, along="alpha"):
-    """`instance_means` of overlaps without their sign, as published; with "m/sigma^2" and "theta/sigma^2".
-
-    A student and its negative attend alike.
-    """
+    """`instance_means` without signs (Q and -Q attend alike), as published; also "m/sigma^2" and "theta/sigma^2"."""
     means = instance_means(table.assign(m=table["m"].abs(), theta=table["theta"].abs()), along)
     for overlap in ("m", "theta"):
         means[f"{overlap}/sigma^2"] = means[overlap] / sigma**2
@@ -143,10 +139,7 @@ def memory(table, lines):
 
 
 def gaps(table):
-    """Semantic minus positional training loss of each data set of the experiment "crossing".
-
-    omega, alpha, d, seed, gap and the `CONTROLS` by cell.
-    """
+    """Semantic minus positional training loss by cell of "crossing": omega, alpha, d, seed, gap and the `CONTROLS`."""
     rows = table.groupby("cell")[["omega", "alpha", "d", "seed", *CONTROLS]].first()
     losses = table.pivot(index="cell", columns="start", values="train_loss")
     return rows.assign(gap=losses["semantic"] - losses["positional"])
@@ -184,10 +177,7 @@ def _fit(design, values):
 
 
 def intercept(design, values):
-    """First coefficient of a fit by least squares, with the error that the residuals give it.
-
-    design: (n, coefficients).
-    """
+    """First coefficient of a least-squares fit, design (n, coefficients), with the error that the residuals give it."""
     coefficients, residuals, inverse = _fit(design, values)
     variance = residuals @ residuals / (len(design) - design.shape[1])
     return Measured(coefficients[0], np.sqrt(variance * inverse[0, 0]))
@@ -220,8 +210,7 @@ def line_in(power, values):
 def by_dimension(table):
     """Where the gap vanishes, from the experiment "crossing".
 
-    The first frame has by omega and d: alpha and slope with their errors; the second one by omega the limit of alpha
-    with its error.
+    The first frame has alpha and slope by omega and d, the second one the limit of alpha by omega, all with errors.
     """
     roots = {where: root(rows) for where, rows in gaps(table).groupby(["omega", "d"])}
     crossings = frame_of(roots, ["omega", "d"])

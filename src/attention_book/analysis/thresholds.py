@@ -25,8 +25,7 @@ SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for erro
 def theory_lines(profile, omegas):
     """Rows of `theory_lines.standard_line` at some omega, of the standard task.
 
-    At paper size those are read that are stored with both branches, not with the thresholds alone. ResultError where
-    the losses do not cross.
+    At paper size those that are stored with both branches are read. ResultError where the losses do not cross.
     """
     stored = read("fig03_theory", profile) if profile == "paper" else None
     lines = pd.concat([_line(stored, omega, LINE[profile]) for omega in omegas])
@@ -95,8 +94,7 @@ def branches(line):
 def crossing(gaps, resamples=2000):
     """Where the mean over data sets falls through zero for good, with its bootstrap error; NaN if it does not.
 
-    gaps: alpha by seed. At each alpha data sets are drawn anew, with replacement, and always alike: the same means have
-    one error on all pages.
+    gaps: alpha by seed. Each alpha draws data sets anew, always alike: the same means have one error on all pages.
     """
     alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
     drawn = np.random.default_rng(0).integers(values.shape[1], size=(resamples, *values.shape))
@@ -110,9 +108,8 @@ def crossing(gaps, resamples=2000):
 def last_fall(alphas, means):
     """Where values fall through zero for the last time, by linear interpolation; NaN where they do not fall.
 
-    The last, as below a threshold the two students that are compared may be the same one: their difference is then zero
-    but for noise, and falls through zero by chance. Beyond the threshold it comes back only where some students are
-    unfinished.
+    The last, as below a threshold the two students that are compared may be the same one: their difference is then
+    noise, and falls through zero by chance. Beyond it, it comes back only where some students are unfinished.
 
     alphas, means: (A,), growing alphas.
     """
@@ -176,17 +173,15 @@ def mean_of(values, errors):
 
 def side_by_side(thresholds, index):
     """Frames of alpha and alpha_error by name as columns `name` and `name_error`; NaN where one of both is missing."""
-    columns = [
-        frame.dropna().reindex(index).set_axis([name, f"{name}_error"], axis=1) for name, frame in thresholds.items()
-    ]
-    return pd.concat(columns, axis=1)
+    known = ((name, frame.dropna().reindex(index)) for name, frame in thresholds.items())
+    return pd.concat([frame.set_axis([name, f"{name}_error"], axis=1) for name, frame in known], axis=1)
 
 
 def against_theory(trained, theory, only=None):
     """Thresholds of trained students beside those of theory; both are alpha and alpha_error by omega or other names.
 
-    The index as columns; `trained` and `theory` with errors, where both are known; `sigma_off`, their difference over
-    both errors.
+    The index as columns; `trained` and `theory` with errors, where both are known; `sigma_off`, their difference in
+    errors of both.
 
     only: some values of the index.
     """
@@ -195,9 +190,8 @@ def against_theory(trained, theory, only=None):
     if only is not None:
         both = both[both.index.isin(only)]
     both.columns = ["trained", "trained_error", "theory", "theory_error"]
-    return both.assign(sigma_off=difference_in_errors(both, "trained", "theory")).reset_index(
-        names=[name or "omega" for name in both.index.names]
-    )
+    both = both.assign(sigma_off=difference_in_errors(both, "trained", "theory"))
+    return both.reset_index(names=[name or "omega" for name in both.index.names])
 
 
 # One step of replica symmetry breaking

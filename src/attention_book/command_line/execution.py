@@ -89,9 +89,8 @@ def _run(path, text, values, bar):
             if error.ename == BadInput.__name__ and refused:
                 name, value, allowed = refused.groups()
                 raise BadInput(name, parse_value(value), allowed) from error
-            raise NotebookError(
-                f"{text.name}, cell {error.exec_count}: {error.ename}: {message} (executed so far: {path})"
-            ) from error
+            where = f"{text.name}, cell {error.exec_count}"
+            raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
         except OSError:  # a full disk
             raise
         except Exception as error:  # of several packages: a kernel that does not start, or is killed
@@ -159,9 +158,8 @@ def run_figure(name, profile, settings, folder, quiet):
         raise NotebookError(f"{text.stem} could not be made in {folder}: {error}") from error
     if built.returncode:
         raise NotebookError(f"no page from {done}: {' '.join(built.stderr.split())[-300:]}")
-    names = [
-        cell.metadata["mystnb"]["figure"]["name"] for cell in nbformat.read(done, 4).cells if "mystnb" in cell.metadata
-    ]
+    shown = (cell.metadata.get("mystnb") for cell in nbformat.read(done, 4).cells)
+    names = [about["figure"]["name"] for about in shown if about]
     files = {kind: [folder / f"{name}.{kind}" for name in names] for kind in ("svg", "csv")}
     return {
         "parameters": {**sizes, **changes},

@@ -128,7 +128,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser():
-    """The parser of the command line: what it parses names the function of `commands` that does the work."""
+    """The parser of the command line. Its result has the function of `commands` that does the work as `command`."""
     parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__])[0])
     parser.add_argument("--version", action="version", version=f"{parser.prog} {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)

@@ -74,9 +74,8 @@ def checked(text, values, fixed=()):
 def assigned(text, settings):
     """Values from a shell: settings "name=value"; `profile` is not among them."""
     published, values = declared(text), texts_of(settings)
-    typed = {
-        name: value if isinstance(published.get(name), str) else parse_value(value) for name, value in values.items()
-    }
+    texts = {name for name, value in published.items() if isinstance(value, str)}
+    typed = {name: value if name in texts else parse_value(value) for name, value in values.items()}
     return checked(text, typed, fixed=["profile"])
 
 

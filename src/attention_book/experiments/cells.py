@@ -46,9 +46,8 @@ class _OnData:
 class StudentCell(_OnData):
     """Students trained from several starts.
 
-    The starts share one data set, so that their difference is not blurred by the draw of the data and
-    gradient steps of several students cost one pass over it. The optimiser does not enter the seed either:
-    two optimisers meet on the same data.
+    The starts share one data set, so that their difference is not blurred by the draw of the data, and gradient steps
+    of several students cost one pass over it. The optimiser does not enter the seed either: two meet on the same data.
     """
 
     kind: ClassVar = Kind(
@@ -136,8 +135,7 @@ class PlaneCell(_OnData):
 class ArchitectureCell(StudentCell):
     """Students of another architecture, or of tokens, teachers or penalties with structure.
 
-    The form does not enter the seed: all forms meet on the same sentences. Two independent tokens are the sentences
-    of `StudentCell`.
+    The form does not enter the seed: all meet on the same sentences, of two independent tokens those of `StudentCell`.
     """
 
     architecture: Architecture = field(kw_only=True)  # pyright: ignore
@@ -172,7 +170,6 @@ class SearchCell(ValleyCell):
         tolerances.STUDENTS,
         ("hops", "aligned"),
         beginning=".minima:search_first",
-        rows=2,
         runs=".verification:search_runs",
     )
 
@@ -275,9 +272,7 @@ class CountingCell:
     of which each freezes its own part at zero.
     """
 
-    kind: ClassVar = Kind(
-        ".counting:train_and_measure", tolerances.COUNTING, beginning=".counting:train_beginning", rows=2
-    )
+    kind: ClassVar = Kind(".counting:train_and_measure", tolerances.COUNTING, beginning=".counting:train_beginning")
 
     experiment: str
     variant: str
@@ -292,11 +287,7 @@ class ExchangedCell:
     """The start of one run of the counting task on the data of another one or its own, trained by Adam."""
 
     kind: ClassVar = Kind(
-        ".counting:train_exchanged",
-        tolerances.OF_LETTERS,
-        ("letter",),
-        beginning=".counting:train_exchanged_beginning",
-        rows=2,
+        ".counting:train_exchanged", tolerances.OF_LETTERS, ("letter",), beginning=".counting:train_exchanged_beginning"
     )
 
     experiment: str

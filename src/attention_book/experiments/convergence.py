@@ -24,8 +24,7 @@ def measure(cell):
     "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
     where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
     "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
-    Q, the `change` in an iteration, and the overlaps, means over late iterations. Copies whose overlaps run away have
-    no row.
+    Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
     """
     task, rng = cell.task, cell.rng()
     data = limiting(task, sample(task, cell.alpha, cell.d, rng))
@@ -51,9 +50,8 @@ def measure(cell):
 def track(cell):
     """Rows of a `cells.TrackingCell`, by `what` they are; the start is the teacher with noise of its own size, m = 0.
 
-    "undamped" and "damped": q, m, theta and V by `iteration`, the start included. "settled": whether the damped
-    iteration comes to rest at a point where the risk in its limiting form has no slope, and the `cosine` of this point
-    with the student that L-BFGS finds on the same data.
+    "undamped" and "damped": q, m, theta and V by `iteration`, the start included. "settled": whether the damped one
+    comes to rest where the limiting risk has no slope, and the `cosine` of this point with what L-BFGS finds.
     """
     task, rng = cell.task, cell.rng()
     whole = sample(task, cell.alpha, cell.d, rng)

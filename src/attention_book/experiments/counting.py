@@ -39,8 +39,7 @@ def train_and_measure(cell):
     """Rows of a cell, each with `what` it is.
 
     "epoch" has the curve. Then as `transformer` measures them: "distance", and for the weights `after` Adam and SGD
-    "shares" of the attention's variance, "count" (how often each count is told right), and the "weights" themselves, as
-    text (`parquet.decode`).
+    "shares" of the attention's variance, "count" (how often each is told right), and "weights", as text for `decode`.
     """
     kept, curve = train(cell)
     return [{"what": "epoch", **epoch} for epoch in curve] + measure(cell, kept)
@@ -58,8 +57,7 @@ def measure(cell, kept):
 
 
 def train_beginning(cell):
-    """The first rows of `train_and_measure`, those of the start and of one epoch: cheap to compute again, and rounding
-    has not grown yet."""
+    """The first rows of `train_and_measure`, of the start and of one epoch, before rounding has grown."""
     return [{"what": "epoch", **epoch} for epoch in train(cell, epochs=BEGINNING - 1)[1]]
 
 
@@ -71,8 +69,7 @@ def run_of(cell, seed):
 def train_exchanged(cell):
     """Rows of an `ExchangedCell`, after each `epoch` up to the fourth, every fifth and the last.
 
-    They have the `letter` told worst on the test set, and the share told wrong `there` and `elsewhere` (mean over the
-    other letters).
+    They have the `letter` told worst on the test set, and the share told wrong `there` and, in the mean, `elsewhere`.
     """
     sequences, test = data(run_of(cell, cell.data_seed))
     orders = seeds(run_of(cell, cell.data_seed))[3:]

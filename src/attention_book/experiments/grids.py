@@ -1,7 +1,6 @@
 """How an experiment is written down: a table of sizes by profile, of which every combination is a cell.
 
-The other modules `*_grids` have the tables. A grid of one's own is such a table too, with the parameters of its task
-and its architecture by name.
+The modules `*_grids` have the tables. A grid of one's own is one too, with parameters of task and architecture by name.
 """
 
 import tomllib

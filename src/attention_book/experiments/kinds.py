@@ -12,14 +12,13 @@ class Kind(NamedTuple):
 
     Functions are named "MODULE:FUNCTION" and loaded when they are called, so that reading results does not load torch.
 
-    Attributes:
-        worker: gives the rows of a cell.
-        unrepeatable: columns that differ from run to run.
-        unsettled: a column and its value in rows of what does not settle: rounding grows there without limit, so that
-            another machine has other rows, or none.
-        beginning: a shorter run, which gives the first `rows` rows. Set where a whole run is too long, or too
-            sensitive to rounding, to be repeated.
-        runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
+    worker: gives the rows of a cell.
+    unrepeatable: columns that differ from run to run.
+    unsettled: a column, and its value in rows of runs that did not settle. Rounding grows in these without limit:
+        another machine may find other rows, or none.
+    beginning: a shorter run, which gives the first `rows`. Set where a whole run is too long, or too sensitive to
+        rounding, to be repeated.
+    runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
     worker: str
@@ -27,7 +26,7 @@ class Kind(NamedTuple):
     unrepeatable: tuple[str, ...] = ()
     unsettled: tuple[str, Any] | None = None
     beginning: str | None = None
-    rows: int | None = None
+    rows: int = 2
     runs: str | None = None
 
     def repeat(self, cell) -> list[dict]:

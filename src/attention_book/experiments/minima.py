@@ -47,8 +47,7 @@ def descend(cell):
     """Where each start of a `ValleyCell` ends by L-BFGS; the first, `number` 0, has no noise.
 
     Beside train_loss, q, m and theta: `minimum`, which of the distinct ends it is; `nearest`, its distance to the
-    nearest other end over the size of both; `aligned`, ``|cosine|`` with the end of the next start (a student and its
-    negative are the same).
+    nearest other end over the size of both; `aligned`, ``|cosine|`` with the next start's (Q and -Q are one).
     """
     data, students, _ = _descents(cell)
     cosines = _cosines(students)
@@ -69,10 +68,9 @@ def descend(cell):
 def search(cell):
     """What searches from the ends of a `SearchCell` find.
 
-    There are two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by
-    way of single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of the search
-    "anneal", from where the start without noise ends. Each has train_loss, q, m and theta of its end, and `aligned`,
-    its ``|cosine|`` with the lowest of all.
+    Two rows for each start, by `search`: "descent", where L-BFGS ends, and "hop", what is found from there by way of
+    single sentences (`hops`, how often a lower minimum was). Then one for each `temperature` of "anneal", from where
+    the start without noise ends. Each has train_loss, q, m, theta and `aligned`, its ``|cosine|`` with the lowest.
     """
     data, starts, rng = _descents(cell)
     rows, students = [], []
@@ -149,10 +147,9 @@ def _first_lower(data: Dataset, lam: float, minimum: Fit, count: int) -> Fit | N
 def anneal(
     data: Dataset, lam: float, minimum: Fit, temperature: float, rng: np.random.Generator, steps: int = 3000
 ) -> Fit:
-    """Langevin descent from a minimum, with a temperature that falls to zero, then L-BFGS.
+    """Langevin descent from a minimum, with a `temperature` that falls linearly to zero, then L-BFGS.
 
-    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), at the rate of gradient descent. T, in units of R,
-    falls linearly from `temperature`.
+    Each step is Q <- Q - rate grad R(Q) + sqrt(2 rate T) N(0, 1), at the rate of gradient descent; T is in units of R.
     """
     weights = minimum.weights[None].clone()
     for step in range(steps):

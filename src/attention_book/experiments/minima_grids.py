@@ -49,8 +49,7 @@ register(
     laptop={"d": 250, "seed": range(4), **CLOSE, "count": 20},
     smoke={"d": 60, "seed": range(3), **CLOSE, "count": 6},
 )
-# The worst fitted 5 % of the sentences are tried: in eight searches that tried all, those that led lower were among the
-# worst 4 %.
+# The worst fitted 5 % of the sentences: in eight searches that tried all, those that led lower were in the worst 4 %.
 register(
     "searched",
     "Searches of both valleys by way of single sentences, on the same data sets; Langevin descent as a control.",

@@ -20,21 +20,10 @@ import numpy as np
 
 from attention_phases.attention import attention, target_attention
 from attention_phases.task import Task
+from attention_phases.theory import equations
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap
-from attention_phases.theory.equations import (
-    Averages,
-    Hats,
-    Overlaps,
-    Scalars,
-    average,
-    conjugates,
-    free_energy,
-    penalty,
-    teacher_fit,
-    unfitted,
-    update,
-)
+from attention_phases.theory.equations import Averages, Hats, Overlaps, Scalars, penalty, teacher_fit
 from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.theory.setting import Setting
@@ -99,7 +88,7 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
     r = (h - w) / V
     sums = np.stack([(r * part).sum(1) for part in (r, points[:, :2], points[:, 2:])]) @ weights
     power, student_noise, teacher_noise = sums[:, None, None, None]
-    moreau = weights @ moreau + unfitted(task)
+    moreau = weights @ moreau + equations.unfitted(task)
     return Averages(
         power=power,
         student_noise=student_noise,
@@ -140,19 +129,19 @@ def _labels(task, points):
 def rule_step(task: Task, alpha: float, overlaps: Scalars) -> dict[str, float]:
     """Return what one undamped step of the rules makes of overlaps, by name, and the losses of these overlaps."""
     setting, some = Setting(task), Overlaps.of(*overlaps)
-    hats = conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
+    hats = equations.conjugates(setting, alpha, some, rule_average(setting, some, product_rule(7, 7)))
     moreau = rule_average(setting, some, product_rule(11, 11)).moreau
     losses = {
-        "train_loss": free_energy(setting, alpha, some, hats, moreau),
+        "train_loss": equations.free_energy(setting, alpha, some, hats, moreau),
         "test_mse": rule_test_error(task, overlaps),
     }
-    return update(setting, hats).scalars._asdict() | losses
+    return equations.update(setting, hats).scalars._asdict() | losses
 
 
 def damped_step(setting: Setting, alpha: float, overlaps: Overlaps) -> tuple[Hats, Overlaps]:
     """Return the conjugates of overlaps on the 144 points, and the overlaps after a damped step."""
-    hats = conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, product_rule(7, 7)))
-    pairs = zip(overlaps, update(setting, hats))
+    hats = equations.conjugates(setting, alpha, overlaps, rule_average(setting, overlaps, product_rule(7, 7)))
+    pairs = zip(overlaps, equations.update(setting, hats))
     return hats, Overlaps(*(RULE_DAMPING * before + (1 - RULE_DAMPING) * after for before, after in pairs))
 
 
@@ -165,7 +154,7 @@ def solve_coarsely(task: Task, alpha: float, branch: str) -> Coarse:
         change = max(abs(new / old - 1).max() for old, new in zip(before, overlaps) if old.any())
         if change < RULE_SETTLED:
             break
-    exact = average(setting, overlaps, gaussian_points(*MANY))
+    exact = equations.average(setting, overlaps, gaussian_points(*MANY))
     by_rule = rule_step(task, alpha, overlaps.scalars)
     return Coarse(
         overlaps=overlaps.scalars,
@@ -195,9 +184,8 @@ def coarse_threshold(task: Task, kind: str, converged: float) -> tuple[float, fl
 
     By interpolation in alpha; NaN where the losses do not cross within a quarter of the `converged` alpha.
 
-    Args:
-        kind: "critical" or "linear"
-        converged: the same threshold on many points, around which it is looked for
+    kind: "critical" or "linear"
+    converged: the same threshold on many points, around which it is looked for
     """
     alphas = converged * (1 + RELATIVE_ALPHAS)
     gaps, baselines = [], np.array([rule_baseline(task), linear_baseline(task)])

@@ -74,8 +74,8 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
 
     Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
 
-    sizes: `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, as for
-        `train`, by name; a list, a range or an array is an axis, except of what is a list in itself. Or cells.
+    sizes: by name `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, as
+        for `train`. A list, a range or an array is an axis, unless the parameter is a list itself. Or a list of cells.
     store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
     workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
     """

@@ -75,7 +75,8 @@ def controls(task, data):
     (y, h) = fields.reshape(2, -1, 2).transpose(1, 2)  # (2 tokens, n) each
     y = y - lean * torch.tensor([[1.0], [-1.0]])  # the teacher reads no positions
     aligned = ALIGNED_SIZE * (y + lean * torch.tensor([[1.0], [-1.0]]))
-    misfits = [_misfit(task, y, fields) for fields in (0 * y, aligned, h)]
+    target = _target(task, y)
+    misfits = [((own_attention(fields) - target) ** 2).mean(dim=1).sum().item() for fields in (0 * y, aligned, h)]
     size = task.sigma * sqrt(float(encoded @ encoded) / data.d)
     known = expected_misfits(task, task.sigma * sqrt(length), lean, size, float(encoded.mean()))
     scale = task.sigma**2 * y.shape[1] / data.d
@@ -104,10 +105,6 @@ def expected_misfits(task, spread, lean, size, shift):
     return mean(blind).sum(), mean(aligned).sum(), apart.sum()
 
 
-def _misfit(task, y, h):
-    return float(((own_attention(h) - _target(task, y)) ** 2).mean(dim=1).sum())
-
-
 def _target(task, y):
     """Y_11 and Y_22 of teacher fields (2, n)."""
     return (1 - task.omega) * own_attention(y) + task.omega * torch.tensor(task.matrix, dtype=y.dtype).diag()[:, None]
@@ -134,10 +131,7 @@ def look_for_teacher(cell):
 
 
 def linear_baselines(cell):
-    """Test errors of the linear models fitted on a cell's data set, exact at its d, by what they read.
-
-    This is "tokens", and "tokens and positions" (see `fit_both_linear`).
-    """
+    """Test errors of linear models fitted to a cell's data, exact at d, by what they read: see `fit_both_linear`."""
     teacher, fits = fit_both_linear(cell.task, cell.alpha, cell.d, cell.rng())
     length = (teacher.double() @ teacher.double()).item() / cell.d
     return {

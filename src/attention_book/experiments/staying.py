@@ -27,46 +27,39 @@ def stay(cell, displaced=0.0):
     def drawn(count):
         return torch.from_numpy(rng.standard_normal((count, cell.d), dtype=np.float32))
 
+    def end(starts):
+        """Weights (k, d) in float64 where L-BFGS ends."""
+        near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
+        fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT)
+        return torch.stack([student.weights for student in fits])
+
+    def add(what, student, soft=False, **known):
+        """Add the row of a student (d,), with the softness there if it is asked for."""
+        value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
+        row = {"what": what, **known, **overlaps(cell.task, student, data.teacher).named}
+        row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
+        row["same"] = torch.nn.functional.cosine_similarity(student.double(), ends[0], dim=0).abs().item()
+        if soft:
+            row |= softness(hessian(data, student, cell.task.lam), data.teacher.double().numpy())
+        rows.append(row)
+
     starts = torch.stack([start_weights(valley, data.teacher, rng) for valley in valleys])
     away = 1 + displaced * drawn(len(starts))
-    ends = _fit(cell, data, starts * away)
+    ends = end(starts * away)
     for what, student in zip(valleys, ends):
-        rows.append(_row(cell, data, ends[0], student, what) | _softness(cell, data, student))
+        add(what, student, soft=True)
     if not cell.sizes:
         return rows
     weights = torch.tensor(cell.sizes)[:, None] * drawn(len(cell.sizes)) * away[:1]
     for before, step in zip((0, *cell.steps), cell.steps):
         weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
         for size, student in zip(cell.sizes, weights):
-            rows.append(_row(cell, data, ends[0], student, "descent", size=size, step=step))
-    for size, student in zip(cell.sizes, _fit(cell, data, weights)):
-        rows.append(_row(cell, data, ends[0], student, "small", size=size) | _softness(cell, data, student))
+            add("descent", student, size=size, step=step)
+    for size, student in zip(cell.sizes, end(weights)):
+        add("small", student, soft=True, size=size)
     side = torch.sign(ends[0] @ data.teacher.double()).float()
     for size in cell.kicks:
         moved = ends[0] + size * torch.stack([side * data.teacher, *drawn(1)])
-        for what, student in zip(("toward", "aside"), _fit(cell, data, moved)):
-            rows.append(_row(cell, data, ends[0], student, what, size=size))
+        for what, student in zip(("toward", "aside"), end(moved)):
+            add(what, student, size=size)
     return rows
-
-
-def _fit(cell, data, starts):
-    """Weights (k, d) in float64 where L-BFGS ends."""
-    near = torch.stack([student.weights for student in fit(data, cell.task.lam, starts.float())])
-    fits = fit(data.double(), cell.task.lam, near.double(), tolerance=TIGHT)
-    return torch.stack([student.weights for student in fits])
-
-
-def _row(cell, data, first, student, what, **known):
-    value, gradient = risk(data, student[None].to(data.inputs), cell.task.lam)
-    return {
-        "what": what,
-        **known,
-        **overlaps(cell.task, student, data.teacher).named,
-        "train_loss": value.item() / cell.d,
-        "grad_norm": torch.linalg.vector_norm(gradient).item(),
-        "same": torch.nn.functional.cosine_similarity(student.double(), first, dim=0).abs().item(),
-    }
-
-
-def _softness(cell, data, student):
-    return softness(hessian(data, student, cell.task.lam), data.teacher.double().numpy())

@@ -1,11 +1,11 @@
 """What theory says of one cell: along a line of alpha, at the thresholds of a task, or with replica symmetry broken."""
 
-from math import hypot, isfinite
+from math import isfinite
 
 import numpy as np
 
 from attention_phases.theory.baseline import linear_baseline
-from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from, table_of
+from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from
 from attention_phases.theory.ends import BORDERS, border, branch_ends, gain_crossing
 from attention_phases.theory.one_step.solution import OneStep
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
@@ -64,8 +64,8 @@ def standard_line(cell) -> list[dict]:
         rows += [{**_mark(f"{branch} {side}", end), "reason": reason} for side, (end, reason) in ends.items()]
         if BORDERS[branch] in ends:
             end, _ = ends[BORDERS[branch]]
-            table = table_of(task, branches[branch])
-            rows.append(_mark(f"{branch} border", border(task, branch, table, end, points=for_numbers, **quadrature)))
+            limit = border(task, branch, branches[branch].table, end, points=for_numbers, **quadrature)
+            rows.append(_mark(f"{branch} border", limit))
     return rows
 
 
@@ -104,8 +104,7 @@ def _quadrature(cell):
 
 def _mark(what, alpha):
     """A row of one place on the line."""
-    value, error = alpha
-    return {"what": what, "alpha": value, "alpha_error": error}
+    return {"what": what, "alpha": alpha.value, "alpha_error": alpha.error}
 
 
 def _branch_rows(task, branches):
@@ -180,8 +179,7 @@ def by_published_rule(cell) -> list[dict]:
     on many points, `rule` and `exact` as `coarse_threshold` gives them, where there is a crossing. Beside them the test
     error of the linear model, "baseline".
 
-    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, and on many points `many` and
-    `many_error`.
+    With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` and `many_error` on many.
     """
     task, rows = cell.task, []
     for branch in cell.branches:
@@ -227,14 +225,8 @@ def _moved_rows(kind, place, moved):
     if not moved.solutions:
         return [row]
     symmetric, shift = moved.symmetric, moved.shift
-    row |= {
-        "alpha": symmetric.alpha.value + shift.value,
-        "alpha_error": hypot(symmetric.alpha.error, shift.error),
-        "symmetric": symmetric.alpha.value,
-        "symmetric_error": symmetric.alpha.error,
-        "shift": shift.value,
-        "shift_error": shift.error,
-    }
+    for name, alpha in (("alpha", symmetric.alpha + shift), ("symmetric", symmetric.alpha), ("shift", shift)):
+        row |= {name: alpha.value, f"{name}_error": alpha.error}
     states = [
         {"what": branch + place, "alpha": symmetric.alpha.value, **one_step_row(state)}
         for branch, state in moved.solutions.items()

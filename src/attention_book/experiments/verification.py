@@ -96,7 +96,7 @@ def check(sample, seed=0, name=None, quiet=True):
                 mismatches += differing
                 others += elsewhere
                 if cell_type.kind.runs:
-                    students += cell_type.kind.rows or len(rows)
+                    students += len(cell_type.kind.repeatable(rows))
                 bar.update()
     return Checked(len(chosen), students, mismatches, others)
 
@@ -110,10 +110,12 @@ def check_cell(cell_type, rows):
     mismatches = recompute(cell_type, rows, kind.repeat, tolerances, kind.unrepeatable)
     depend_on_start = all(mismatch.row is not None and mismatch.column in tolerances for mismatch in mismatches)
     if mismatches and kind.runs and depend_on_start:
+        text, stored = str(rows["cell"].iloc[0]), rows.to_dict("records")
+        ends = function(kind.runs)(restore(cell_type, text))
         differing = sorted({mismatch.row for mismatch in mismatches})
-        others = _other_minima(cell_type, rows, differing, tolerances)
-        if others:
-            return [], others
+        if all(is_another(stored[row], [run[row] for run in ends], tolerances) for row in differing):
+            losses = ((row, stored[row]["train_loss"], ends[0][row]["train_loss"]) for row in differing)
+            return [], [OtherMinimum(text, *of_row) for of_row in losses]
     return mismatches, []
 
 
@@ -155,15 +157,6 @@ def agree(stored, recomputed, relative, absolute):
 
 
 # Other minima
-
-
-def _other_minima(cell_type, rows, differing, tolerances):
-    """The differing rows of a cell as other minima, if that is what all of them are."""
-    text, stored = str(rows["cell"].iloc[0]), rows.to_dict("records")
-    runs = function(cell_type.kind.runs)(restore(cell_type, text))
-    if not all(is_another(stored[row], [run[row] for run in runs], tolerances) for row in differing):
-        return []
-    return [OtherMinimum(text, row, stored[row]["train_loss"], runs[0][row]["train_loss"]) for row in differing]
 
 
 def displaced_runs(cell):

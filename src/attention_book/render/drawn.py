@@ -28,10 +28,10 @@ POINT = ["x", "y", "low", "high", "value"]
 
 
 def drawn(figure, names=None):
-    """Data of a figure in long form, a row for each point.
+    """What a figure shows as a table, a row for each point.
 
-    panel (from 1), series (its label), colour (hexadecimal, or its name), what it is drawn as, x, y, the ends of its
-    error bar or band, and the value that a colour or a level shows.
+    Its columns are panel (from 1), series (its label), colour (hexadecimal, or its name), what the point is drawn as,
+    x, y, the ends of its error bar or band, and the value that a colour or a level shows.
 
     names: what a colour stands for, by its hexadecimal code.
     """
@@ -108,9 +108,8 @@ def _leaves(container):
 def _errorbars(container):
     points, _, bars = container
     x, y = points.get_data(orig=False)
-    segments = np.reshape(
-        [path.vertices for path in bars[-1].get_paths()] if container.has_yerr else [], (-1, 2, 2)
-    )  # (n, end, xy)
+    paths = bars[-1].get_paths() if container.has_yerr else []
+    segments = np.reshape([path.vertices for path in paths], (-1, 2, 2))  # (n, end, xy)
     if len(segments) != len(x):
         return {"x": x, "y": y}
     return {"x": x, "y": y, "low": segments[:, :, 1].min(axis=1), "high": segments[:, :, 1].max(axis=1)}

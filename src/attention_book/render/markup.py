@@ -183,9 +183,7 @@ def _title(name, column):
 
 
 def _cell(name, row, column, kind, first):
-    value = row[name]
-    plain = isinstance(value, (str, bool)) or value is None
-    text = _word(value, column) if plain else _shown(name, row, column)
+    text = _shown(name, row, column)
     return f'<th scope="row"{kind}>{text}</th>' if first else f"<td{kind}>{text}</td>"
 
 
@@ -201,15 +199,13 @@ def _width(head, rows):
     return sum(max(column) + 1 for column in zip(*lengths))
 
 
-def _word(value, column):
-    if value is None:
-        return column.missing
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return symbol(value)
-
-
 def _shown(name, row, column):
+    if row[name] is None:
+        return column.missing
+    if isinstance(row[name], bool):
+        return "yes" if row[name] else "no"
+    if isinstance(row[name], str):
+        return symbol(row[name])
     scale = SCALES[column.scale]
     value, error, std, low, high = (row.get(f"{name}{part}", float("nan")) / scale for part in ("", *PARTS))
     if not isfinite(value):

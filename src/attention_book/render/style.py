@@ -191,7 +191,7 @@ def draw_points(axes, x, y, error, colour, marker="o", **more):
 
 
 def draw_cells(axes, maps, sides, largest=None):
-    """Maps over omega (columns) and alpha (rows), one on each of some axes, in the colours of two sides; the last mesh.
+    """Draw maps over omega (columns) and alpha (rows), one on each of some axes, in two colours; return the last mesh.
 
     Colours are full at plus and minus `largest`, or where that is not given beyond 95 % of the values of a map: the
     largest ones stand in a corner. Cells are drawn up to their edges, so that no white lines are left.

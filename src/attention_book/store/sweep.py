@@ -190,6 +190,7 @@ def run(
     skipped = len(by_text) - len(missing)
     todo = iter(missing)
     done, failed, pending, finished = 0, [], {}, SimpleQueue()
+    go_on = "they are stored, run again to go on"
     bar = progress(len(by_text), "cell", quiet, done=skipped)
     try:
         while True:
@@ -207,9 +208,7 @@ def run(
             except (BrokenExecutor, StoreError, SweepError):
                 raise
             except CancelledError as error:  # not by us
-                raise SweepError(
-                    f"the connection to the scheduler was lost after {done} cells; they are stored, run again to go on"
-                ) from error
+                raise SweepError(f"the connection to the scheduler was lost after {done} cells; {go_on}") from error
             except Exception as error:
                 failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
@@ -218,9 +217,7 @@ def run(
         kept = f"{skipped + done} of {len(by_text)} cells are kept in {store.path}"
         raise KeyboardInterrupt(f"stopped: {kept}; run again to go on") from None
     except BrokenExecutor as error:
-        raise SweepError(
-            f"a worker process died (killed, or out of memory?) after {done} cells; they are stored, run again to go on"
-        ) from error
+        raise SweepError(f"a worker process died (killed, or out of memory?) after {done} cells; {go_on}") from error
     finally:
         for future in pending:
             future.cancel()

@@ -4,8 +4,7 @@ An input is one of 15 token embeddings plus one of 10 position embeddings. Queri
 sums of two rows of tables with 25 rows, and so are the scores: everything before the layer norm costs little. The
 time goes into the two linear layers behind it.
 
-Numba's cache keeps the types of arguments by their modules' names: when `Weights` or the data move, this file has to
-change too.
+Numba's cache keeps types of arguments by their modules' names: when `Weights` or the data move, change this file too.
 """
 
 from math import exp, log, sqrt

@@ -1,10 +1,9 @@
-"""The transformer: its parameters, which of them a variant freezes, its training, and what that made of it.
+"""The transformer: its parameters, which of them a variant freezes, how it is trained, and what it has learnt.
 
 `step` has the network and its gradient by hand, for speed. The network in torch, here, is the reference, and measures
 how far a trained transformer moved, what it looks at, what it counts, and how steep its loss is.
 
-Training is Adam with the frozen zeros, then noise on what was frozen, then SGD on everything; rates, batch size and
-noise as published (paper, Appendix A).
+Training is Adam with the frozen zeros, then noise on what was frozen, then SGD on all, as published (Appendix A).
 """
 
 from collections import namedtuple
@@ -45,8 +44,7 @@ UNFREEZING_NOISE = 1e-3  # standard deviation, on queries, keys and both embeddi
 PART = 500  # sequences of which torch has the network at once
 
 
-# The parameters by name, arrays or, for the network in torch, tensors: embeddings, attention, layer norm, and two
-# linear layers, as (outputs, inputs).
+# The parameters by name, arrays or tensors: embeddings, attention, layer norm, and two linear layers (outputs, inputs).
 Weights = namedtuple("Weights", SHAPES)
 
 
@@ -184,8 +182,7 @@ def tensors_of(flat: np.ndarray, dtype: torch.dtype = torch.float32) -> Weights:
 def distances(kept: dict[str, np.ndarray], frozen: np.ndarray) -> list[dict]:
     """How far each tensor moved in each of `SPANS`.
 
-    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, the same over the formerly frozen
-    entries alone.
+    A row has `span`, `tensor`, `distance` (2-norm of the difference), and `of_zeros`, over the formerly frozen entries.
 
     Args:
         kept: weights (SIZE,) at "start", "trained", "displaced", "final".

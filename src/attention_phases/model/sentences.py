@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..attention import attention, softmax, target_attention
+from ..attention import attention, softmax
 from ..errors import BadInput, check_count, check_memory, check_positive
 from ..task import Task, encoding, teacher_profile, variances
 from .architectures import STANDARD, Architecture
@@ -89,11 +89,9 @@ def positional_encoding(task: Task, xi: Tensor) -> Tensor:
 
 def labels(task: Task, xi: Tensor, y: Tensor) -> Tensor:
     """Labels Y xi (2, n, d) of sentences of two tokens, for the teacher's fields (2, n) or (2, n, t)."""
-    matrix = torch.tensor(task.matrix, dtype=y.dtype)
-    if y.ndim == 2:
-        Y = target_attention(y.T, task.omega, matrix)
-    else:
-        Y = (1 - task.omega) * softmax(torch.einsum("ant,bnt->nab", y, y)) + task.omega * matrix
+    y = y.reshape(*xi.shape[:2], -1)
+    semantic = softmax(torch.einsum("ant,bnt->nab", y, y))
+    Y = (1 - task.omega) * semantic + task.omega * torch.tensor(task.matrix, dtype=y.dtype)
     return torch.einsum("nab,bnd->and", Y, xi)
 
 
@@ -109,11 +107,7 @@ def sampled_error(task: Task, xi: Tensor, y: Tensor, weights: Tensor | None = No
 
 
 def fit_linear(gram: np.ndarray, cross: np.ndarray) -> np.ndarray:
-    """Ridge regression of the labels on x with one L x L matrix: the purely positional model (Eq. 18).
-
-    Args:
-        gram, cross: sums over sentences of x x^T/d and Y xi x^T/d.
-    """
+    """Ridge regression of the labels by one L x L matrix (Eq. 18); gram, cross: sums of x x^T/d and of Y xi x^T/d."""
     return np.linalg.solve(gram + LINEAR_RIDGE * np.eye(len(gram)), cross.T).T
 
 

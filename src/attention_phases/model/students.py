@@ -6,7 +6,6 @@ nothing of size d beside the fields h = x W/sqrt(d).
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -92,77 +91,51 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """
     k, r, d = len(weights), len(data.score), data.d
     of_output, further = OUTPUTS[data.value]
-    vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
-    columns, read = vectors[:, :r], vectors[:, : r + further]  # what sentences are multiplied with
-    fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
-    h, others = fields[:, :r], fields[:, r:]
-    mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h
-    scores = (h[:, :, :, None] * mixed[:, :, None]).sum(1)  # (k, L, L, n)
-    attention = torch.softmax(scores, dim=2)
-    part = of_output(data, lam, vectors[:, r:], others, attention)
-    by_score = attention * (part.by_attention - (attention * part.by_attention).sum(2, keepdim=True))
-    mixed_back = torch.einsum("sr,ksan->kran", data.score, h)  # M^T h
-    by_field = (by_score[:, None] * mixed[:, :, None]).sum(3) + (by_score[:, None] * mixed_back[:, :, :, None]).sum(2)
-    by_field = torch.cat([by_field, part.by_fields], dim=1)
-    by_read = (by_field.reshape(k * read.shape[1], -1) @ data.inputs).reshape(read.shape)
-    penalty = 0.5 * lam * columns.reshape(k, -1).square().sum(1, dtype=torch.float64)
-    by_rest = part.by_rest + by_read[:, r:] if further else part.by_rest
-    gradient = torch.cat([by_read[:, :r] + lam * columns, by_rest], dim=1)
-    return part.value + penalty, gradient.reshape(k, -1)
+    with torch.enable_grad():
+        weights = weights.detach().requires_grad_()
+        vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
+        columns, read = vectors[:, :r], vectors[:, : r + further]  # what sentences are multiplied with
+        fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
+        h, others = fields[:, :r], fields[:, r:]
+        mixed = torch.einsum("rs,ksan->kran", data.score, h)  # M h
+        scores = (h[:, :, :, None] * mixed[:, :, None]).sum(1)  # (k, L, L, n)
+        value = of_output(data, lam, vectors[:, r:], others, torch.softmax(scores, dim=2))
+        value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
+        (gradient,) = torch.autograd.grad(value.sum(), weights)
+    return value.detach(), gradient
 
 
-class _Part(NamedTuple):
-    """What a form of the output adds up to, given its attention: the risk without the columns' penalty, and slopes."""
-
-    value: Tensor  # (k,), float64
-    by_attention: Tensor  # (k, L, L, n)
-    by_fields: Tensor  # (k, number of vectors read, L, n), by the fields of u and v
-    by_rest: Tensor  # (k, vectors beyond the columns, d), at given fields
+# Of each kind of output, given the attention (k, L, L, n): the risk (k,) without the columns' penalty. `rest` are the
+# vectors beyond the columns, (k, vectors, d), and `fields` those of u and v, (k, 2, L, n).
 
 
-def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Part:
+def _without_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """The output S x."""
     miss = data.attention - attention
     pull = (miss[:, :, :, None] * data.gram).sum(2)  # E G
-    value = (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
-    return _Part(value, data.tilt - pull, fields, rest)
+    return (miss * (0.5 * pull - data.tilt)).sum((1, 2, 3), dtype=torch.float64) + data.floor
 
 
-def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Part:
+def _rank_one_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """The output S x (1 + u v^T/d), with the penalty on u v^T/d."""
     plain, miss = _without_value(data, lam, rest, fields, attention), data.attention - attention
     (u, v), (a, b) = rest.unbind(1), fields.unbind(1)  # a = x u/sqrt(d), b = x v/sqrt(d)
-    u_size, v_size = u.square().mean(1)[:, None], v.square().mean(1)[:, None]
-    size, mean = v_size[:, :, None], v.mean(1)[:, None, None]
+    u_size, v_size, mean = u.square().mean(1), v.square().mean(1), v.mean(1)
     marked = (data.attention * data.positions[:, None]).sum(1)  # Y u of the positions
     passed = (attention * a[:, None]).sum(2)  # S x u/sqrt(d)
-    left = (miss * b[:, None]).sum(2) - marked * mean  # (Y xi - S x) v/sqrt(d)
-    by_passed = size * passed - left
-    added = (passed * (by_passed - left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
-    by_attention = (by_passed[:, :, None] * a[:, None] + passed[:, :, None] * b[:, None]) / data.d
-    by_a, by_b = (attention * by_passed[:, :, None]).sum(1), -(miss * passed[:, :, None]).sum(1)
-    by_v = v * passed.square().sum((1, 2))[:, None] + (marked * passed).sum((1, 2))[:, None]
-    return _Part(
-        plain.value + (added + 0.5 * lam * (u_size * v_size)[:, 0]),
-        plain.by_attention + by_attention,
-        torch.stack([by_a, by_b], dim=1) / data.d,
-        torch.stack([lam * v_size * u, lam * u_size * v + by_v / data.d], dim=1) / data.d,
-    )
+    left = (miss * b[:, None]).sum(2) - marked * mean[:, None, None]  # (Y xi - S x) v/sqrt(d)
+    added = (passed * (v_size[:, None, None] * passed - 2 * left)).sum((1, 2), dtype=torch.float64) / (2 * data.d)
+    return plain + added + 0.5 * lam * u_size * v_size
 
 
-def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> _Part:
+def _full_value(data: Sentences, lam: float, rest: Tensor, fields: Tensor, attention: Tensor) -> Tensor:
     """The output S x (1 + V), with the penalty on V."""
     x = data.inputs.reshape(len(data.positions), -1, data.d)  # x/sqrt(d)
     marked = (data.attention * data.positions[:, None]).sum(1) / data.d  # Y u/d: xi/sqrt(d) is x/sqrt(d) - u 1_d/d
-    values, by_attention, by_matrix = [], [], []
-    for V, S, E in zip(rest, attention, data.attention - attention):
-        mixed = torch.einsum("abn,bnd->and", S, x)
-        left = torch.einsum("abn,bnd->and", E, x) - marked[:, :, None] - mixed @ V
-        values.append(0.5 * (left.square().sum(dtype=torch.float64) + lam * V.square().sum(dtype=torch.float64)))
-        back = left + left @ V.mT  # left (1 + V)^T
-        by_attention.append(-torch.einsum("and,bnd->abn", back, x))
-        by_matrix.append(-mixed.reshape(-1, data.d).mT @ left.reshape(-1, data.d) + lam * V)
-    return _Part(torch.stack(values), torch.stack(by_attention), fields, torch.stack(by_matrix))
+    mixed, missed = (torch.einsum("kabn,bnd->kand", S, x) for S in (attention, data.attention - attention))
+    left = missed - marked[:, :, None] - mixed @ rest[:, None]
+    size, of_value = (part.square().flatten(1).sum(1, dtype=torch.float64) for part in (left, rest))
+    return 0.5 * (size + lam * of_value)
 
 
 # Of each kind of value matrix: its risk, and how many vectors beyond the columns sentences are multiplied with.

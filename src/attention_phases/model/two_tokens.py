@@ -84,8 +84,7 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Empirical risk R(Q) (Eq. 3) of `k` students, (k,) in float64, and its gradient, (k, r d).
 
     Args:
-        weights: one column Q of each student, r = 1, or the two of students whose scores add up, r = 2 (Appendix
-            C.10); (k, r d).
+        weights: (k, r d); one column Q of each student, r = 1, or two whose scores add up, r = 2 (Appendix C.10).
         lam: ridge penalty.
 
     The training loss is R/d.

@@ -4,8 +4,7 @@ With infinitely many sentences each mechanism's student is at its best. Weights 
 field ``kappa y + m (sigma n + p)``: the encoding ``p = +-1`` comes with Gaussian noise, as weights along 1_d read the
 entries of the token too. The linear model, which mixes by E[Y], has no such noise. Above an end omega* the semantic
 floor is the higher one, and no number of sentences makes the semantic minimum win. Where weights of the other kind
-lower its error, a student is a saddle of the population loss. Beside these, the test error of a linear model fitted in
-finite d.
+lower its error, a student is a saddle of the population loss. Also the test error of a linear model in finite d.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,16 +55,14 @@ def linear_baseline(task: Task, architecture: Architecture = STANDARD, nodes: in
     count, C, rho = architecture.tokens, setting.covariance, setting.rho[setting.law_of]
     fields = rho.size
     if fields not in LINEAR_NODES:
-        raise BadInput(
-            "tokens", count, f"such that teachers have at most {max(LINEAR_NODES)} fields, for the linear model"
-        )
+        allowed = f"such that teachers have at most {max(LINEAR_NODES)} fields, for the linear model"
+        raise BadInput("tokens", count, allowed)
     z, weights = tensor_rule(LINEAR_NODES[fields] if nodes is None else nodes, fields)
     mixing = np.linalg.cholesky(architecture.correlations)
     y = np.einsum("ab,nbs->nas", mixing, z.reshape(-1, *rho.shape)) * np.sqrt(rho)
     y = np.concatenate([y + lean[:, None] * (np.arange(rho.shape[1]) == 0) for lean in setting.leans])
     weights = np.concatenate([odds * weights for odds in setting.odds])
-    # The part of Y that varies. Without the constant 1/L, what is left at small fields is a small number and not a
-    # small difference.
+    # The part of Y that varies: without the constant 1/L small fields leave a small number, not a small difference.
     varying = (1 - task.omega) * (softmax(y @ y.swapaxes(1, 2)) - 1 / count)
     centred = varying - np.einsum("n,nab->ab", weights, varying)
     return float(np.einsum("n,nab,bc,nac->", weights, centred, C, centred) / count)
@@ -156,8 +153,7 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
 def minimum_bound(task: Task, branch: str) -> Measured:
     """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
 
-    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no omega
-    or at all, or that is not known.
+    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if none is found.
     """
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
@@ -200,6 +196,5 @@ def diverges_at(task: Task, kind: str) -> Measured:
         crossing = _crossing(gap, (0.0, 1.0))
         if crossing.error <= UNSURE_END * crossing.value:
             return crossing
-    raise ResultError(
-        f"the {kind} end is not known at sigma = {task.sigma:g}: floors of this sigma and A are not precise enough"
-    )
+    why = "floors of this sigma and A are not precise enough"
+    raise ResultError(f"the {kind} end is not known at sigma = {task.sigma:g}: {why}")

@@ -147,10 +147,9 @@ class BranchMap:
         return any((np.abs(pull.mean(axis=0)) > PULL_ERRORS * standard_error(pull)).any() for pull in held)
 
     def observables(self, x: np.ndarray, averages: Averages) -> dict:
-        """Return test_mse, on the kernel of two tokens replicon, and gain.
+        """Return test_mse; replicon, on the kernel of two tokens; and gain, for tokens of one law.
 
-        That is where the branch holds a kind of overlap at zero, for tokens of one law, and not the teacher's where
-        clusters are displaced along it.
+        A branch has it if it holds overlaps at zero, but not those with a teacher along which clusters are displaced.
         """
         values = {"test_mse": 2 / self.architecture.tokens * averages.test_loss}
         if self.setting.fast:

@@ -31,14 +31,16 @@ class Branch(dict[float, Solution]):
 
     @property
     def table(self) -> "pd.DataFrame":
-        """The solutions as in `table_of`, and `saddle`: whether small overlaps that the branch holds at zero grow.
+        """The solutions by ascending alpha: alpha, the columns of `row_of`, gain and saddle.
 
-        A student near a saddle leaves it for another branch. Where a solution has no `gain` this is not known (NA).
+        The last says whether small overlaps that the branch holds at zero grow: a student near a saddle leaves it for
+        another branch. Where a solution has no `gain` this is not known (NA).
         """
         import pandas as pd  # slow to import
 
         gains = pd.Series([solution.gain for solution in self.values()], dtype="Float64")
-        table = table_of(self.task, self) if self else pd.DataFrame(columns=self._columns, dtype=float)
+        rows = [{"alpha": alpha, **row_of(self.task, solution)} for alpha, solution in self.items()]
+        table = pd.DataFrame(rows, columns=None if rows else self._columns, dtype=float)
         table = table.assign(gain=gains.astype(float), saddle=gains.replace(nan, pd.NA) > 1)
         table.attrs |= self.origin
         return table
@@ -103,14 +105,6 @@ def follow(
             break
     holes = {alpha: reason for alpha, reason in stopped.items() if alpha not in solutions}
     return Branch(task, solutions, holes, [*row_of(task, solution)], solution.origin | {"alpha": alphas})
-
-
-def table_of(task: Task, solutions: Mapping[float, Solution]) -> "pd.DataFrame":
-    """Return the solutions of `follow` as a table by ascending alpha: alpha and the columns of `row_of`."""
-    import pandas as pd  # slow to import
-
-    rows = [{"alpha": alpha, **row_of(task, solution)} for alpha, solution in solutions.items()]
-    return pd.DataFrame(rows, columns=None if rows else ["alpha", *Overlaps._fields, "train_loss", "test_mse"])
 
 
 def row_of(task: Task, solution: Solution) -> dict[str, float]:

@@ -13,7 +13,7 @@ from ..measured import UNKNOWN, Measured
 from ..records import origin_of
 from ..task import Task
 from .branch import BranchMap, Net, polish
-from .branches import MINIMA, Branch, follow, table_of
+from .branches import MINIMA, Branch, follow
 from .equations import Overlaps, Scalars, average
 from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .setting import Setting
@@ -136,7 +136,7 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
-    least = border(task, branch, table_of(task, solutions), end, points=points, **quadrature) if solutions else end
+    least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
     return Spinodal(end, least, origin_of(task=task, branch=branch, points=points, **quadrature))
 
 
@@ -156,8 +156,7 @@ def gain_crossing(
         branch: looked at from its largest alpha if "positional", else from its smallest
         alphas, gain: on the branch, and the gain at each, good enough to choose the neighbours
         solution_at: the solution at any alpha
-        beyond: where the outermost solutions are minima, look for the crossing outside, by one step of the alphas at
-            most
+        beyond: where the outermost solutions are minima, look outside, by one step of the alphas at most
     """
     ordered = sorted(alphas, reverse=branch == "positional")
     pairs = (pair for pair in pairwise(ordered) if gain(pair[1]) <= 1 and (beyond or gain(pair[0]) > 1))
@@ -209,10 +208,10 @@ def stability_limit(
 
 
 def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quadrature: int) -> Measured:
-    """Return the spinodal of a branch, up to which alpha it is a minimum: it ends there, or becomes a saddle before.
+    """Return the spinodal of a branch, where it ceases to be a minimum: it ends there, or becomes a saddle before.
 
     Args:
-        branch: "semantic", of which the lower border is meant, or "positional", of which the upper one is
+        branch: "semantic", a minimum from this alpha on, or "positional", a minimum up to it
         table: as for `stability_limit`, as is the quadrature
         end: where the branch ends on that side
     """

@@ -176,10 +176,7 @@ def bends(h, targets, variance: float) -> tuple:
 
 
 def unfitted(task: Task) -> float:
-    """Return the part of the loss of two tokens that no student can fit.
-
-    Rows of Y sum to 1 + omega (A_a1 + A_a2 - 1), rows of S to 1.
-    """
+    """Return the loss of two tokens that none can fit: rows of S sum to 1, of Y to 1 + omega (A_a1 + A_a2 - 1)."""
     (a11, a12), (a21, a22) = task.matrix
     return task.sigma**2 * task.omega**2 * ((a11 + a12 - 1) ** 2 + (a21 + a22 - 1) ** 2) / 4
 
@@ -235,25 +232,22 @@ def gains(setting: Setting, alpha: float, overlaps: Overlaps, averages: Averages
     """Return the largest factors by which one step multiplies small overlaps theta, and m, that are held at zero.
 
     Above 1 the solution is a saddle: a student near the semantic one leaves it towards the positions, or one near the
-    positional one towards the teacher. The derivatives are taken by parts, like V_hat and for its reason, for tokens
-    of one law.
+    positional one towards the teacher. The derivatives, for tokens of one law, are taken by parts, as V_hat is.
     """
     share, eigenvalues, teacher, encoding = setting.spectrum
     response = mean_weights(setting, conjugates(setting, alpha, overlaps, averages)).response
     to_theta = np.einsum("nt,...nkl->...tkl", setting.shares * eigenvalues * teacher / setting.rho, response)
     to_m = np.einsum("n,...nkl->...kl", share * encoding, response)
     by_theta = (averages.teacher_slope - averages.student_noise) @ np.linalg.inv(cholesky(overlaps.q))
-    of_theta, of_m = (
-        alpha * largest_eigenvalue(step @ slope) for step, slope in ((to_theta, by_theta), (to_m, averages.pull_slope))
-    )
+    products = to_theta @ by_theta, to_m @ averages.pull_slope
+    of_theta, of_m = (alpha * largest_eigenvalue(product) for product in products)
     return of_theta.max(axis=-1), of_m
 
 
 def named_overlaps(overlaps: Scalars | Overlaps, variance: float, flat: bool) -> dict:
     """Return overlaps by name, means over the laws of tokens.
 
-    With one column and one teacher they are q, m, theta and V as numbers. Otherwise they are arrays of these names,
-    without sigma^2, or the scalars of `flat_overlaps` if `flat`.
+    With one column and one teacher they are numbers. Otherwise arrays without sigma^2, or `flat_overlaps` if `flat`.
     """
     if isinstance(overlaps, Scalars):
         return overlaps._asdict()

@@ -43,8 +43,7 @@ class Optimal:
 def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:
     """Return what the optimal learner reaches with ``n = alpha d`` independent sentences of `tokens` tokens.
 
-    At omega = 1 that is nothing, however many there are: the labels are A and say nothing of the teacher. Their
-    prediction has no error all the same.
+    At omega = 1 that is nothing, however many there are: the labels are A, predicted exactly, and say nothing of Q*.
     """
     alpha, tokens = check_positive("alpha", alpha), check_count("tokens", tokens, at_least=2)
     if tokens > LONGEST:

@@ -59,8 +59,7 @@ class Setting:
             raise BadInput("spectrum", laws, f"one eigenvalue, or one for each of {tokens} independent tokens")
         if self.task.l1 and (self.architecture.rank, columns) != (1, 1):
             raise BadInput("l1", self.task.l1, "0 where student or teacher have several columns" + COVERED)
-        # What tokens may have together: odds (K,), marks of the encoding (K, L), and displacements of the teacher's
-        # first field (K, L).
+        # What tokens have together: odds (K,), marks of the encoding and displacements of the first field y (K, L).
         choices = self.task.clusters or (Cluster(1.0, (0.0,) * tokens, (0.0,) * tokens),)
         if {len(part) for choice in choices for part in choice[1:]} != {tokens}:
             raise BadInput("clusters", len(choices), f"choices of displacements for {tokens} tokens")

@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from ..measured import Measured
 from ..task import Task
-from .equations import teacher_fit
+from .equations import bends, teacher_fit
 from .quadrature import gaussian_points
 
 DIRECTIONS = ("positional", "semantic")  # along 1_d and along Q*
@@ -32,15 +32,10 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     normal: the fields that these sentences have for the teacher, over sigma, (2, N)
     """
     y = task.sigma * normal
-    weights, axes = np.linalg.eigh(_bend(task.sigma**2 / 2 * (0.5 - teacher_fit(task, y))))
+    h11, h12, h22 = bends(np.zeros_like(y), teacher_fit(task, y), task.sigma**2)
+    weights, axes = np.linalg.eigh(np.array([[h11, h12], [h12, h22]]).T)
     along = np.einsum("nak,an->nk", axes, y)
     return weights, (axes[:, 0] - axes[:, 1]) ** 2, along**2 - task.sigma**2
-
-
-def _bend(c: np.ndarray) -> np.ndarray:
-    """B of sentences, (N, 2, 2), from c (2, N)."""
-    both = -c.sum(0)
-    return np.moveaxis(np.array([[2 * c[0], both], [both, 2 * c[1]]]), 2, 0)
 
 
 class Beginning(NamedTuple):

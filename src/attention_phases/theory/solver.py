@@ -146,15 +146,11 @@ def _lies_on(model: BranchMap, start: Any) -> bool:
 
 
 def solve_model(
-    model: BranchMap,
-    points: np.ndarray,
-    start: Any = None,
-    report: Callable[[int], object] | None = None,
+    model: BranchMap, points: np.ndarray, start: Any = None, report: Callable[[int], object] | None = None
 ) -> Solution:
     """Return the fixed point of a model on points (scrambles, N, dimensions).
 
-    A damped iteration on few points comes near it, or a `start` in the model's own overlaps; Powell's hybrid method on
-    all points finishes.
+    A damped iteration on few points comes near it, or a `start`; Powell's hybrid method on all points finishes.
     """
     few = Net(points[: model.rough.scrambles, : model.rough.points], model.fields)
     net = Net(points, model.fields, report)
@@ -212,8 +208,7 @@ def _describe(model, x, averages, net, before):
     """The `Solution` at a fixed point x of the pooled averages, which a search has confirmed, after `before` averages.
 
     Scramble k alone has its fixed point at ``x + (1 - J)^-1 (F_k(x) - x)``, to first order, with J the Jacobian of the
-    map F: the spread of these points gives the error bars. The free energy is stationary, so that its spread at x is
-    enough.
+    map F: the spread of these points gives the error bars. The free energy is stationary: its spread at x is enough.
     """
     pooled, names = pool(averages), list(model.observables(x, averages))
 

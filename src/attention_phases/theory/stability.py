@@ -32,8 +32,7 @@ HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of 
 def trajectory(task: Task, alpha: float, start: Scalars, steps: int, points: int, scrambles=SCRAMBLES) -> pd.DataFrame:
     """Return the overlaps by iteration of undamped message passing (Eqs. 7 and 8, iterated), the start included.
 
-    The columns are q, m, theta, V, and their standard errors as "q_error" and so on, from courses that each see one
-    scramble only.
+    The columns are q, m, theta, V, and "q_error" and so on: standard errors over the courses of single scrambles.
 
     Args:
         start: of the first weights, with theta^2 < sigma^2 q, and V
@@ -56,8 +55,7 @@ def modes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the eigenvalues of the state-evolution map within its branch, and their errors: two (3,) arrays.
 
-    They are the factors of collective deviations, the largest modulus first. The overlap that the branch holds at zero
-    has its own factor, `Solution.gain`.
+    They are the factors of collective deviations, the largest modulus first; that of what is held at zero is the gain.
     """
     model = BranchMap(task, alpha, branch)
     x, net = model.pack(Overlaps.of(*overlaps)), Net(gaussian_points(points, scrambles), model.fields)
@@ -92,8 +90,7 @@ def gains(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the gain of the distance of two copies at a solution, from large distances to small ones.
 
-    The distances (k,) are root mean square differences of the copies' weights, over the size of Q. The gains
-    (scrambles, k) are D'/D of each scramble.
+    Distances (k,) are root mean square differences of their weights over the size of Q, gains (scrambles, k) D'/D.
     """
     shares, by_share, (q, m, theta, V) = 2.0 ** -np.arange(HALVINGS + 1), [], overlaps
     own = sqrt(q - theta**2 / task.sigma**2)  # size of what the teacher does not share of a field

@@ -252,17 +252,15 @@ def _phases(job: tuple) -> list[dict[str, Any]]:
     task, alphas, quadrature = job
     branches, rows = {branch: follow(task, branch, alphas, **quadrature) for branch in MINIMA}, []
     for alpha in sorted(map(float, alphas)):
-        minima = {
-            name: found[alpha] for name, found in branches.items() if alpha in found and not found[alpha].gain > 1
-        }
+        known = {name: found[alpha] for name, found in branches.items() if alpha in found}
+        minima = {name: solution for name, solution in known.items() if not solution.gain > 1}
         phase = min(minima, key=lambda name: minima[name].train_loss, default=None)
         gap = Gap.of(minima, nan) if len(minima) == len(MINIMA) else None
         test = (minima[phase].test_mse, minima[phase].stderr["test_mse"]) if phase else UNKNOWN
         row = {"gap": (gap.value, gap.stderr) if gap else UNKNOWN, "test_mse": test}
         values = {name: value for name, (value, _) in row.items()} | {f"{name}_error": row[name][1] for name in row}
-        rows.append(
-            {"omega": task.omega, "alpha": alpha, "phase": phase, **values, "linear_mse": linear_baseline(task)}
-        )
+        where = {"omega": task.omega, "alpha": alpha, "phase": phase}
+        rows.append({**where, **values, "linear_mse": linear_baseline(task)})
     return rows
 
 

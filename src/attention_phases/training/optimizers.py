@@ -16,8 +16,7 @@ from ..model import students, two_tokens
 from ..model.architectures import FORMS
 
 STARTS = ("semantic", "positional", "random", "near_semantic", "near_positional", "second", "encoding")
-# Standard deviation of the noise on a start. That of "near_semantic", of the size of Q*, leaves the student in its
-# valley.
+# Standard deviation of the noise on a start. That of "near_semantic", as large as Q*, leaves the student in its valley.
 START_NOISE = {"random": 0.1, "near_semantic": 1.0, "near_positional": 0.1}
 ENCODING_START = 0.3  # weights of the start "encoding"
 GD_RATE, GD_STEPS = 0.15, 5000  # as published

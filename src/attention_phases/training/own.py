@@ -113,7 +113,6 @@ def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("weights", weights, "a tensor or an array of numbers") from None
     if weights.ndim not in (1, 2) or not len(weights) or weights.shape[-1] != data.d:
-        raise BadInput(
-            "shape of weights", tuple(weights.shape), f"({data.d},) or (k, {data.d}), a row for each student"
-        )
+        allowed = f"({data.d},) or (k, {data.d}), a row for each student"
+        raise BadInput("shape of weights", tuple(weights.shape), allowed)
     return weights

@@ -62,8 +62,7 @@ def train(
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
-        workers: processes, by default one a core where the work takes longer than starting them; no number depends
-            on it.
+        workers: processes, by default one a core where work takes longer than starting them; no number depends on it.
         report: called without arguments after each data set.
     """
     import pandas as pd  # slow to load
@@ -126,18 +125,17 @@ def train_on(
     weights = torch.stack([start_weights(start, data.teacher, rng, form) for start in starts])
     noise = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32)).to(weights)
     fits = fit(data, task.lam, weights * (1 + displaced * noise), optimizer, l1=task.l1, **settings)
-    rows = [{"start": start, **_row(task, data, fit, architecture, given)} for start, fit in zip(starts, fits)]
+    rows = []
+    for start, student in zip(starts, fits):
+        measured = of_weights(task, data, student.weights, student.train_loss, architecture, given)
+        found = {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
+        rows.append({"start": start, **measured, **found})
     if tested is not None:
         fresh = draw_sentences(tested, data.teacher, FRESH, rng)
         linear = sampled_error(tested, *fresh, mixing=data.linear())
         for row, student in zip(rows, fits):
             row |= {"tested_mse": sampled_error(tested, *fresh, student.weights), "tested_linear_mse": linear}
     return rows
-
-
-def _row(task, data, student, architecture, given):
-    measured = of_weights(task, data, student.weights, student.train_loss, architecture, given)
-    return measured | {name: getattr(student, name) for name in ("grad_norm", "steps", "seconds", "converged")}
 
 
 def of_weights(

@@ -1,7 +1,8 @@
 """Proximal point of one sentence's loss for any number of tokens, columns, score and token covariance.
 
 The fields h are L x r, entry (a, k) at a r + k of a vector of length N = L r. The loss is
-``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T.
+``ell(h) = 1/2 tr[(S - Y) C (S - Y)^T]`` with S = softmax(T) by rows and T_ab = h_a M h_b^T. Everywhere Y and C are
+(L, L), M is (r, r), the cavity fields w are (N,), and A = C^-1 x chi^-1 is (N, N).
 """
 
 from math import exp, sqrt
@@ -139,7 +140,7 @@ def solve_positive(H, b, x):
 
 @njit(cache=True)
 def moreau_objective(h, w, Y, C, M, A, S):
-    """``1/2 (h - w)^T A (h - w) + ell(h)`` with A = C^-1 x chi^-1; leaves the attention in S."""
+    """``1/2 (h - w)^T A (h - w) + ell(h)``; leaves the attention in S."""
     total = 0.0
     for i in range(len(h)):
         for j in range(len(h)):
@@ -226,16 +227,10 @@ def prox(w, Y, C, M, A, reach, minima, values, h, work):
     ell >= 0. The starts are displaced along one field each, to both sides, and stay in the ellipsoid.
 
     Args:
-        w: (N,), cavity fields
-        Y, C: (L, L)
-        M: (r, r)
-        A: (N, N), C^-1 x chi^-1
         reach: (N,), square roots of the diagonal of A^-1: by sqrt(2 v) the extent of the ellipsoid
         minima: (2, N), filled with the minimiser, and with the lowest other minimum that was found, NaN if none was
-        values: (2,), filled with the objective there, the first the Moreau envelope; infinite if no start led to a
-            minimum
-        h: (N,), working space
-        work: from `workspace`
+        values: (2,), filled with their objectives, the first the Moreau envelope; infinite if no start led to one
+        h, work: working space, (N,) and from `workspace`
     """
     minima[0], minima[1], values[1] = w, np.nan, np.inf
     values[0] = descend(minima[0], minima[1], w, Y, C, M, A, work)
@@ -277,10 +272,7 @@ def proximal_points(w, Y, lowest, anew, C, M, A, reach):
     With `anew` the proximal points are searched for, and the two lowest minima of each point are stored in `lowest`
     (scrambles, points, 2, N); otherwise the descents start from what an earlier search stored there.
 
-    Args:
-        w: (scrambles, points, N), cavity fields
-        Y: (scrambles, points, L, L)
-        C, M, A, reach: as for `prox`
+    The other arguments are those of `prox`, with these first two axes of w and Y.
     """
     scrambles, points, size = w.shape
     h, envelopes, losses = np.empty(w.shape), np.empty((scrambles, points)), np.empty((scrambles, points))

@@ -150,9 +150,9 @@ def search(w1, w2, t1, t2, V, variance):
 
 @njit(cache=True)
 def follow(kept, w1, w2, t1, t2, V, variance):
-    """Return the lower one of the minima to which the two starts `kept` (2, 2) lead, and the `bend` there.
+    """Return the lower minimum that descents from the two starts `kept` (2, 2) reach, and its `hessian`.
 
-    The second start may be NaN. If that minimum is in a flat valley, they are of what a search finds instead.
+    The second start may be NaN. Where the valley of that minimum is flat, a search finds another one in its place.
     """
     best = descend(kept[0, 0], kept[0, 1], NO_MINIMUM, w1, w2, t1, t2, V, variance)
     if not np.isnan(kept[1, 0]):
@@ -170,9 +170,7 @@ def follow(kept, w1, w2, t1, t2, V, variance):
 def forces(w, t, V, variance):
     """Return the forces r = (h* - w)/V on the fields of many sentences (2, N), and their Moreau envelopes (N,).
 
-    The envelopes are without the loss's constant.
-
-    w and t are (2, N), otherwise the arguments are those of `search`.
+    The envelopes are without the loss's constant. w and t are (2, N), the other arguments as for `search`.
     """
     r, envelopes = np.empty(w.shape), np.empty(w.shape[1])
     for i in range(w.shape[1]):

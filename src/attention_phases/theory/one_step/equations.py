@@ -105,10 +105,7 @@ class Fields(NamedTuple):
 
 
 def average(task: Task, valley: Valley, points, inner=None) -> InnerAverages:
-    """Return the averages at given order parameters for each scramble of points (scrambles, N, 6), as such arrays.
-
-    `inner` (K, 3) is from `inner_points`.
-    """
+    """Return the averages of each scramble of points (scrambles, N, 6), with the `inner_points` (K, 3) `inner`."""
     inner = inner_points() if inner is None else inner
 
     def means(nets):
@@ -191,10 +188,7 @@ def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
 
 @dataclass
 class BrokenBranch:
-    """One branch at one alpha and y, for the `solver`.
-
-    Its coordinates are those of `BranchMap`, with q0 for q, and log gap.
-    """
+    """One branch at one alpha and y, for the `solver`; coordinates as of `BranchMap`, with q0 for q, and log gap."""
 
     task: Task
     alpha: float

@@ -19,19 +19,8 @@ from ..branches import MINIMA
 from ..equations import Overlaps, Scalars
 from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..solver import ENDED, STEP, TOLERANCE, UNSEEN, UNSETTLED, Solution, displacement, solve
-from .equations import (
-    BrokenBranch,
-    Fields,
-    Root,
-    SplitBranch,
-    Valley,
-    average,
-    conjugates,
-    find_root,
-    inner_points,
-    nested_nets,
-    update,
-)
+from . import equations
+from .equations import BrokenBranch, Fields, Root, SplitBranch, Valley
 
 # Why a solution failed, beside the reasons of `solver`.
 NO_MAXIMUM = "no maximum of Phi found"
@@ -116,7 +105,7 @@ def one_step(
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
-    nets = nested_nets(gaussian_points(points, scrambles, seed, dimensions=BrokenBranch.dimensions))
+    nets = equations.nested_nets(gaussian_points(points, scrambles, seed, dimensions=BrokenBranch.dimensions))
     symmetric = solve(task, alpha, branch, points, scrambles, seed)
     if not symmetric.converged:
         return _unbroken(symmetric, y)
@@ -126,7 +115,7 @@ def one_step(
         return _unbroken(symmetric, y)
 
     def root_near(model: BrokenBranch, x: np.ndarray) -> Root:
-        root = find_root(model, x, nets)
+        root = equations.find_root(model, x, nets)
         if report:
             report()
         return root
@@ -150,8 +139,9 @@ def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley
     gap = largest / 2
     for _ in range(WIDENINGS):
         valley = Valley(q - gap, gap, m, theta, V, model.y)
-        hats = conjugates(model.task, model.alpha, valley, pool(average(model.task, valley, points)))
-        last, gap = gap, float(min(update(model.task, model.y, hats).gap, 0.9 * largest))
+        averages = pool(equations.average(model.task, valley, points))
+        hats = equations.conjugates(model.task, model.alpha, valley, averages)
+        last, gap = gap, float(min(equations.update(model.task, model.y, hats).gap, 0.9 * largest))
         if gap < SMALLEST_GAP * q:
             return Valley(q, 0.0, m, theta, V, model.y)
         if abs(gap / last - 1) < STEP:
@@ -160,10 +150,7 @@ def _widen(model: BrokenBranch, overlaps: Scalars, points: np.ndarray) -> Valley
 
 
 def _ground_state(first: Root, root_near: Callable) -> tuple[Root, str]:
-    """The root at the y of the largest Phi, or the last one on the way and why it is none.
-
-    y is doubled or halved until Phi is lower on both sides.
-    """
+    """The root at the y of the largest Phi, by doubling or halving y; or the last on the way, and why it is none."""
     by_doubling, middle = {0: first}, 0
     while abs(middle) <= DOUBLINGS:
         for side in (middle - 1, middle + 1):
@@ -249,11 +236,10 @@ def inner_gains(task: Task, alpha: float, valley: Valley, shares, points: int):
 
     Two copies of message passing are inside one minimum: their inner fields w and w' differ by ``E(w_a - w'_a)^2 = D``
     and have the weight ``exp(-y (M(w) + M(w'))/2)``. After one more iteration they differ by ``D' = alpha V^2 E<|r(w) -
-    r(w')|^2>``. Where D' > D the minimum is itself a set of minima, and one step is not enough. At y = 0 this is
-    `theory.stability.gains`.
+    r(w')|^2>``. Where D' > D, one step is not enough: the minimum is a set of minima. For y = 0 see `stability.gains`.
     """
     gap, size, by_scramble, rng = valley.gap, valley.q0 + valley.gap, [], np.random.default_rng(0)
-    inner = inner_points()
+    inner = equations.inner_points()
     for net in gaussian_points(points, dimensions=6):
         fields = Fields.of(task, valley, net, inner)
         r, envelope = fields.forces(task, valley, fields.z)

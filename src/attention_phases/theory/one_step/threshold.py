@@ -36,9 +36,8 @@ def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> Moved
     symmetric = threshold(task, "critical", 2 * points, scrambles, seed)
     if not symmetric.exists:
         return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
-    solutions = {
-        branch: one_step(task, symmetric.alpha.value, branch, None, points, scrambles, seed) for branch in MINIMA
-    }
+    alpha = symmetric.alpha.value
+    solutions = {branch: one_step(task, alpha, branch, None, points, scrambles, seed) for branch in MINIMA}
     reason = "; ".join(f"{branch}: {state.reason}" for branch, state in solutions.items() if state.reason)
     semantic, positional = solutions["semantic"], solutions["positional"]
     if not (semantic.solved and positional.solved):
@@ -54,10 +53,9 @@ def broken_linear(task: Task, points: int, scrambles: int, seed: int) -> MovedTh
     symmetric = threshold(task, "linear", 2 * points, scrambles, seed)
     if not symmetric.exists:
         return MovedThreshold(symmetric, UNKNOWN, NO_THRESHOLD, {})
+    alpha = symmetric.alpha.value
     try:
-        ground, typical = (
-            one_step(task, symmetric.alpha.value, "semantic", y, points, scrambles, seed) for y in (None, 0.0)
-        )
+        ground, typical = (one_step(task, alpha, "semantic", y, points, scrambles, seed) for y in (None, 0.0))
     except (ArithmeticError, np.linalg.LinAlgError) as error:
         # Where the two overlaps of a valley hardly differ, the iteration can leave the domain.
         return MovedThreshold(symmetric, UNKNOWN, f"no ground state: {error}", {})
