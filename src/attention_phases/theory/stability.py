@@ -25,7 +25,7 @@ from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
 from .solver import derivatives
 from .thresholds import falls
 
-RESPONSE_STEPS = 60  # damped iterations of the response to small forces, from the one that jumps add to
+RESPONSE_STEPS = 1000  # iterations of the response to small forces, from none
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
 
 
@@ -118,20 +118,29 @@ def gain_without_jumps(
     what B is, the Hessian has ``1/chi + alpha sigma^2 E[z^T K z - tr K]`` in the place of 1/chi, z = y/sigma. One minus
     their ratio is the gain: below 1 a small student near this one does not leave it for the teacher.
     """
-    variance, found = task.sigma**2, []
+    variance, usual, parts = task.sigma**2, overlaps.V / task.sigma**2, []
     for net in gaussian_points(points, scrambles):
         z, noise = net.T.reshape(2, 2, -1)
         targets = teacher_fit(task, task.sigma * z)
         w = np.array([[overlaps.m], [-overlaps.m]]) + sqrt(overlaps.q) * noise
         h = w + overlaps.V * forces(w, targets, overlaps.V, variance)[0]
-        B, chi = by_fields(h.T, targets.T, 2 * variance), overlaps.V / variance
-        for _ in range(RESPONSE_STEPS):
-            K = B @ np.linalg.inv(np.eye(2) + variance * chi * B)
-            free = np.trace(K, axis1=1, axis2=2).mean()
-            chi = (chi + 1 / (task.lam + alpha * variance * free)) / 2
-        along = np.einsum("an,nab,bn->n", z, K, z).mean()
-        found.append(-alpha * variance * chi * (along - free))
-    return Measured.mean(found)
+        bends, axes = np.linalg.eigh(by_fields(h.T, targets.T, 2 * variance))
+        parts.append((bends, np.einsum("an,nab->nb", z, axes) ** 2))
+    bends, along = map(np.array, zip(*parts))  # each (scrambles, points, 2)
+
+    def at(chi: float) -> np.ndarray:
+        """By scramble 1/chi as it follows from this one, and the gain."""
+        responses = bends / (1 + variance * chi * bends)
+        free, own = (alpha * variance * part.sum(2).mean(1) for part in (responses, responses * along))
+        return np.array([task.lam + free, chi * (free - own)])
+
+    chi = 0.0
+    for _ in range(RESPONSE_STEPS):  # rises to the smallest solution: with jumps the response is larger
+        chi = min(usual, 1 / at(chi)[0].mean())
+    (inverse, gains), (before, gains_before) = at(chi), at(nearby := (1 - 1e-4) * chi)
+    excess, slope = 1 / chi - inverse, 1 / chi - 1 / nearby - (inverse - before).mean()
+    shift = (gains - gains_before).mean() / slope if chi < usual else 0.0
+    return Measured.mean(gains - shift * excess)  # to first order with the chi of each scramble
 
 
 def gains_of_columns(
