@@ -10,7 +10,7 @@ from attention_book.command_line.main import main
 
 LINE = re.compile(r"^ {2,4}(\S.*?)(?:  +|\n +)(\S.*)$", re.MULTILINE)  # a name, and what it is, perhaps a line below
 OF_ALL = ("-h, --help", "--json", "--quiet")  # options that the page explains in words
-SEVERAL = 3  # commands with an option that is explained once
+SEVERAL = 2  # commands with an option that is explained once
 
 
 def help_of(*command):
