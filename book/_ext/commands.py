@@ -1,4 +1,4 @@
-"""The commands as a page of the book, made of what `--help` and `make help` say: it cannot say anything else."""
+"""The commands as a page of the book, made of what `--help` says: it cannot say anything else."""
 
 import re
 from collections import Counter
@@ -7,12 +7,10 @@ from io import StringIO
 from unittest.mock import patch
 
 from attention_book.command_line.main import main
-from attention_book.paths import ROOT
 
 LINE = re.compile(r"^ {2,4}(\S.*?)(?:  +|\n +)(\S.*)$", re.MULTILINE)  # a name, and what it is, perhaps a line below
 OF_ALL = ("-h, --help", "--json", "--quiet")  # options that the page explains in words
-SEVERAL = 3  # commands with an option that is explained once
-TARGET = re.compile(r"^([a-z-]+):.*## (.*)$", re.MULTILINE)
+SEVERAL = 2  # commands with an option that is explained once
 
 
 def help_of(*command):
@@ -24,7 +22,7 @@ def help_of(*command):
 
 
 def page():
-    """All commands with their options, and the targets of `make`, in MyST Markdown."""
+    """All commands with their options, in MyST Markdown."""
     commands = dict(LINE.findall(help_of().partition("COMMAND\n")[2].partition("\noptions:")[0]))
     options = {name: options_of(name) for name in commands}
     counts = Counter(option for some in options.values() for option in some.items())
@@ -32,13 +30,11 @@ def page():
     parts = []
     for name, about in commands.items():
         own = [entry(*option) for option in options[name].items() if option not in shared.items()]
-        also = [f"`{option.split()[0]}`" for option, what in options[name].items() if shared.get(option) == what]
-        answer = help_of(name).rpartition("\n\n")[2].strip()
-        below = [f"Also {', '.join(also)}: {{ref}}`shared-options`."] if also else []
-        parts += [f"## {name}", plain(about), *own, *below, plain(answer)]
-    targets = TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8"))
+        also = [option.split()[0] for option, what in options[name].items() if shared.get(option) == what]
+        below = [f"Also `{' '.join(also)}`: {{ref}}`shared-options`."] if also else []
+        parts += [f"## {name}", plain(about), *own, *below]
     parts += ["(shared-options)=\n## Options of several commands", *(entry(*option) for option in shared.items())]
-    return "\n\n".join([*parts, "## make", "In a checkout:", *(entry(f"make {name}", what) for name, what in targets)])
+    return "\n\n".join(parts)
 
 
 def options_of(command):

@@ -23,7 +23,7 @@ LINK = '<a href="{}" download>{}</a>'
 READ = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
 READOUT = "-readout.json"
 ROW = """<div class="actions">{links}<details class="behind"><summary>Data and commands</summary><dl>{rows}</dl>
-<p>Draw it again; recompute its data:</p>"""
+<p>Commands:</p>"""
 
 
 def setup(app):
