@@ -13,6 +13,7 @@ from search import formula
 
 MATHJAX = "static/mathjax/tex-svg-full.js"  # one file, glyphs as paths: no fonts to fetch
 FORMULA = re.compile(r'(<(span|div) class="math notranslate nohighlight"[^>]*)>(.*?)</\2>', re.DOTALL)
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 TALL = re.compile(r"\\frac|\\sum|\\int|\\binom")
 
 
@@ -45,7 +46,8 @@ def with_place(found):
         room = 2 + sum(3.1 if TALL.search(row) else 1.85 for row in text.split(r"\\"))
         return f'{start} style="--room: {room:.3g}em">{text}</div>'
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
-    plain = re.sub(r" ?([=≥≤≠≈→<>]) ?", r" \1 ", plain)  # as wide as typeset
+    plain = re.sub(r" ?([=≥≤≠≈→<>]) ?", r" \1 ", plain)  # about as wide as typeset
+    plain = re.sub(r"\^(-?\d+)", lambda power: power[1].translate(RAISED), plain).replace("_", "")
     return f'{start} data-plain="{escape(plain)}"><span>{text}</span></span>'
 
 
