@@ -5,6 +5,7 @@ the pointer from FIGURE-readout.json (`attention_book.render.drawn`).
 """
 
 import json
+import re
 import shutil
 from functools import cache
 from html import escape
@@ -22,12 +23,15 @@ WORDS = {".svg": "SVG", ".png": "PNG", ".csv": "CSV", ".py": "Code"}  # of files
 LINK = '<a href="{}" download>{}</a>'
 READ = '<code>pandas.read_csv("{}", comment="#")</code>'  # its first lines are comments
 READOUT = "-readout.json"
+PICTURE = re.compile(r'<(?:img|source)[^>]* (?:src|srcset)="([^"]+?)(?:-dark)?\.svg"')
+POINTS = re.compile(r'width="([\d.]+)pt" height="([\d.]+)pt"')
 ROW = """<div class="actions">{links}<details class="behind"><summary>Data and commands</summary><dl>{rows}</dl>
 <p>Commands:</p>"""
 
 
 def setup(app):
     app.connect("doctree-resolved", complete)
+    app.connect("html-page-context", keep_room)
     app.connect("build-finished", bring_files)
     return {"parallel_read_safe": True}
 
@@ -67,6 +71,20 @@ def add_dark(app, image, page):
         both.children = []
         both += picture(image, f"{root}{FOLDER}/{path.name}")
         both += picture(other, f"{root}{FOLDER}/{dark_one}")
+
+
+def keep_room(app, page, template, context, doctree):
+    """Say in a page how large its pictures are, so that what follows stays where it is while they load."""
+
+    def sized(found):
+        path = Path(app.outdir, page).parent / f"{found[1]}-dark.svg"  # as large as the light one, and written by now
+        if not path.exists():
+            return found[0]
+        points = POINTS.search(path.read_text(encoding="utf-8")).groups()
+        width, height = (round(float(size) * 4 / 3) for size in points)
+        return f'{found[0]} width="{width}" height="{height}"'
+
+    context["body"] = PICTURE.sub(sized, context.get("body", ""))
 
 
 @cache

@@ -13,6 +13,14 @@ from search import formula
 
 MATHJAX = "static/mathjax/tex-svg-full.js"  # one file, glyphs as paths: no fonts to fetch
 FORMULA = re.compile(r'(<(span|div) class="math notranslate nohighlight"[^>]*)>(.*?)</\2>', re.DOTALL)
+RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+RELATIONS, OPERATORS = "=≥≤≠≈∼∝→<>∈", "+−·×-"
+# Widths of TeX's letters in thousandths of an em, without the space around what relates or operates.
+WIDTHS = """a529 b429 c433 d520 e466 f490 g477 h576 i345 j412 k521 l298 m878 n600 o485 p503 q446 r451 s469 t361 u572
+v485 w716 x572 y490 z465 α640 δ444 ε466 ζ438 η497 θ469 κ576 λ583 μ603 ν494 ξ438 ρ517 σ571 τ437 ω622 I440 J555 L681 M970
+N979 P642 S613 W944 ∞1000 √853 ·278 ,444 (389 )389 |278 [278 ]278 .278 →1000 ⊤778"""
+WIDTHS = {name[0]: int(name[1:]) for name in WIDTHS.split()}
+EM = 442  # thousandths of one in TeX's letters are as high as an x, which MathJax makes as high as that around it
 TALL = re.compile(r"\\frac|\\sum|\\int|\\binom")
 
 
@@ -45,8 +53,22 @@ def with_place(found):
         room = 2 + sum(3.1 if TALL.search(row) else 1.85 for row in text.split(r"\\"))
         return f'{start} style="--room: {room:.3g}em">{text}</div>'
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
-    plain = re.sub(r" ?([=≥≤≠≈→<>]) ?", r" \1 ", plain)  # as wide as typeset
-    return f'{start} data-plain="{escape(plain)}"><span>{text}</span></span>'
+    plain = re.sub(r" ?([=≥≤≠≈∼∝→<>]) ?", r" \1 ", plain).strip()
+    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain).replace("_", "")
+    return f'{start} data-plain="{escape(letters)}" style="--room: {wide(plain):.2f}ex"><span>{text}</span></span>'
+
+
+def wide(plain):
+    """About how wide a formula in a line is when it is typeset, in ex."""
+    total = 0
+    for part in re.findall(r"[_^][\w⊤⋆-]+|[^\s\u0302]", plain):
+        for sign in part.lstrip("_^"):
+            width = WIDTHS.get(sign, 778 if sign in RELATIONS + OPERATORS else 770 if sign.isupper() else 500)
+            total += 0.707 * width + 125 / len(part) if part[0] in "_^" else width
+    for signs, space in ((RELATIONS, 278), (OPERATORS, 222)):  # on both sides of what is no sign of a number
+        between = re.findall(rf"[^\s^_(]\s*[{signs}]\s*(\S?)", plain)
+        total += space * sum(1 + bool(after) for after in between)
+    return total / EM
 
 
 def bring_mathjax(app, error):

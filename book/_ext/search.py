@@ -10,28 +10,8 @@ from docutils import nodes
 SCRIPT = "search-texts.js"
 LEFT_OUT = (nodes.raw, nodes.literal_block, nodes.comment, nodes.substitution_definition)
 HOMES = (nodes.section, nodes.definition_list_item)  # what has a heading
-SIGNS = {
-    "ge": "≥",
-    "le": "≤",
-    "ne": "≠",
-    "approx": "≈",
-    "infty": "∞",
-    "sqrt": "√",
-    "times": "×",
-    "cdot": "·",
-    "star": "⋆",
-}
-SIGNS |= {
-    "to": "→",
-    "in": "∈",
-    "pm": "±",
-    "ell": "ℓ",
-    "partial": "∂",
-    "sum": "Σ",
-    "log": "log",
-    "exp": "exp",
-    "min": "min",
-}
+NAMED = "ge≥ le≤ ne≠ neq≠ approx≈ sim∼ propto∝ infty∞ sqrt√ times× cdot· star⋆ top⊤ to→ in∈ pm± partial∂ nabla∇ sumΣ"
+SIGNS = {name[:-1]: name[-1] for name in [*NAMED.split(), "ellℓ"]} | dict(ln="ln", log="log", exp="exp", min="min")
 
 
 def setup(app):

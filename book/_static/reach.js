@@ -1,7 +1,10 @@
 /* What scrolls is reached with the Tab key, and only that; what the theme leaves without a name gets one. A formula and
-   the punctuation after it stay on one line; values of a table that folds have their names; the list of pages shows the one that is open. Paper has no folds: what is
-   folded opens for a print, but for code and what is behind figures. */
-(() => {
+   the punctuation after it stay on one line; values of a table that folds have their names; the list of pages shows the
+   one that is open. Paper has no folds: what is folded opens for a print, but for code and what is behind figures. All
+   as soon as the page is read, and its colours before that, so that nothing changes that is seen already. */
+if (document.documentElement.dataset.theme === "auto")  // until the theme's script has come: of neither theme
+  document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+document.addEventListener("readystatechange", () => {
   const scrolls = ".bd-article :is(table, pre, .scrolled, mjx-container[display='true'])";
 
   function reach() {
@@ -72,6 +75,5 @@
   const article = document.querySelector(".bd-article");
   if (article) new ResizeObserver(reach).observe(article);  // the theme moves its columns some time after the window
   document.addEventListener("toggle", reach, true);
-  (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach);
   addEventListener("load", () => (window.MathJax?.startup?.promise ?? Promise.resolve()).then(reach));
-})();
+}, {once: true});

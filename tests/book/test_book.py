@@ -1,7 +1,8 @@
-"""The pages of the book that answer: the panel of attention matrices, and the scorecard."""
+"""The pages of the book that answer: the panel of attention matrices, the sentence in numbers, and the scorecard."""
 
 import base64
 import json
+import re
 from urllib.parse import urldefrag
 
 import jsonschema
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 from built import HTML, PHONE, opening
+from scipy.special import logit, softmax
 
-from attention_phases import histogram
+from attention_phases import Task, histogram, test_error
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
@@ -80,6 +82,36 @@ def test_the_panel_is_worked_by_keyboard_and_fits_a_phone(panel):
     assert panel.locator(".attention-panel tbody th").all_inner_texts() == list("LMDMMMAHHB" * 2)
     boxes = [table.bounding_box() for table in panel.locator(".attention-panel table").all()]
     assert len(boxes) == 2 and all(box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"] for box in boxes)
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(chromium, scripts):
+    """Of both kinds of student it shows the best one."""
+    page = chromium.new_page(java_script_enabled=scripts)
+    page.goto((HTML / "book/model.html").as_uri())
+    root, slider, rho = page.locator(".sentence"), page.locator(".sentence input"), Task.sigma**2
+    assert slider.is_visible() == scripts
+    for key, omega in [("", 0.3), ("ArrowLeft", 0.2), ("End", 1.0)][: 3 if scripts else 1]:
+        if key:
+            slider.press(key)
+        shown = re.findall(r'<(\w+) style="--value: ?([\d.-]+);?">(.*?)</', root.inner_html())
+        assert all(text == f"{float(value):.2f}" * (tag != "i") for tag, value, text in shown)
+        squares, cells, words = (
+            np.array([float(row[1]) for row in shown if row[0] == tag]) for tag in ("i", "td", "b")
+        )
+        (xi, output), (A, P, Y, *students) = squares.reshape(2, 2, 12), cells.reshape(-1, 2, 2)
+        assert A.tolist() == [list(row) for row in Task.matrix] and abs(xi.sum(1)).max() < 0.01
+        np.testing.assert_allclose(P, softmax([[1, 0], [0, 0]], 1), atol=1e-3)
+        np.testing.assert_allclose(Y, omega * A + (1 - omega) * P, atol=2e-3)
+        np.testing.assert_allclose(output, Y @ xi, atol=2e-3)
+        for one, other, turn in (students[0], students[1][::-1, ::-1], 1), (students[2], students[3], 2):
+            weight, errors = np.sqrt(logit(one[0, 0]) / turn), []
+            for near in weight + np.array([-0.02, 0, 0.02]):
+                overlaps = {"q": rho * near**2, "m": near * (turn == 2), "theta": rho * near * (turn == 1), "rho": rho}
+                errors.append(test_error(Task(omega=omega), overlaps).value)
+            assert (one == other).all() and np.argmin(errors) == 1
+        assert words.tolist() == [omega, round(1 - omega, 3), omega, *Y[0], students[0][0, 0], students[2][0, 0]]
+    page.close()
 
 
 SCORECARD = HTML / "book/scorecard.html"
