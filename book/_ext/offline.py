@@ -61,7 +61,7 @@ def with_place(found):
 def wide(plain):
     """About how wide a formula in a line is when it is typeset, in ex."""
     total = 0
-    for part in re.findall(r"[_^][\w⊤⋆-]+|[^\s\u0302]", plain):
+    for part in re.findall(r"[_^](?:-?\d+|[^\W\d]+|.)|[^\s\u0302]", plain):
         for sign in part.lstrip("_^"):
             width = WIDTHS.get(sign, 778 if sign in RELATIONS + OPERATORS else 770 if sign.isupper() else 500)
             total += 0.707 * width + 125 / len(part) if part[0] in "_^" else width

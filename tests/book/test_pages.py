@@ -46,6 +46,11 @@ OF_A_VIEW = [
 WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
+SHIFTS = """() => new Promise(done => {
+    const seen = new PerformanceObserver(list =>
+        done(list.getEntriesByType("layout-shift").reduce((sum, {value}) => sum + value, 0)));
+    for (const type of ["layout-shift", "navigation"]) seen.observe({type, buffered: true});  // always the last
+})"""
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
 # and the others keep their place: they are nine in ten of the elements of a page. Colours change at once, and there are
 # no gradients, on which axe judges no words.
@@ -96,6 +101,11 @@ def test_the_address_of_a_page_that_is_part_of_another_leads_there():
         for target in re.findall(r'(?:url=|href=")([^"]+)"', page.read_text(encoding="utf-8")):
             file, _, place = target.partition("#")
             assert f'id="{place}"' in (page.parent / file).read_text(encoding="utf-8")
+
+
+def test_nothing_moves_while_a_page_loads_and_a_list_of_tabs_has_tabs(page):
+    assert page.evaluate(SHIFTS) < 0.1
+    assert page.locator("[role=tablist]:not(:has([role=tab])), [role=tab]:not([aria-selected])").count() == 0
 
 
 def test_mathematics_is_typeset_numbers_have_no_type_and_a_per_cent_sign_stays_with_its_own(page):
