@@ -16,6 +16,7 @@ from attention_phases import Task, histogram, test_error
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
+test_error.__test__ = False  # no test of pytest's
 
 PANEL = HTML / "book/_executed/fig04_histogram.html"
 MATRICES = """() => Object.fromEntries(Array.from(document.querySelectorAll(".attention-panel figure"), figure =>

@@ -78,7 +78,7 @@ def finish_slice(panels, titles, thresholds):
             axes.set_ylim(top=1.12 * axes.get_ylim()[1])  # room for the names
         style.mark_threshold(axes, critical, r"$\alpha_c$", style.NEUTRAL, left=critical.value < linear.value)
         place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 1.06)}
-        legend = axes.legend(**place, ncols=2, fontsize=12.5, columnspacing=1, handlelength=1.4, borderpad=0.3)
+        legend = axes.legend(**place, ncols=2, columnspacing=1, handlelength=1.4, borderpad=0.3)
         rows = -(-len(legend.get_texts()) // 2)
         axes.set_title(title, pad=21 + 19 * rows)
     style.mark_threshold(errors, linear, r"$\alpha_l$", style.BASELINE, left=linear.value < critical.value)
@@ -150,7 +150,7 @@ def draw_maps(maps, label, sides, curves, marks):
         axes.set(xlim=(omegas.min() - 0.012, omegas.max() + 0.012), ylim=(0, alphas.max() + 0.04))
         axes.set(title=title, ylabel=style.ALPHA)
         _name_curves(axes, curves)
-        beside = {"ncols": 2, "fontsize": 12.5, "columnspacing": 1, "borderpad": 0.3, **style.OPAQUE}
+        beside = {"ncols": 2, "columnspacing": 1, "borderpad": 0.3, **style.OPAQUE}
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="lower left", bbox_to_anchor=(-0.1, 1.06), **beside)
     rows[-1].set_xlabel(style.OMEGA)

@@ -36,7 +36,7 @@ STYLE = {name: value for name, value in mpl.rcParamsDefault.items() if name not 
     "axes.spines.top": False,
     "axes.spines.right": False,
     "legend.frameon": False,
-    "legend.fontsize": 12,
+    "legend.fontsize": 12.5,
     "lines.linewidth": 1.8,
     "lines.markersize": 4.5,
     "figure.constrained_layout.use": True,
