@@ -81,6 +81,6 @@ def page_of(omega):
 {student("positional", "<i>Q</i> along <b>1</b><sub><i>d</i></sub>", positional, positional)}</div>
 <p role="status">At <i>ω</i> = {number(omega, "b")} the teacher turns a into {number(target[0, 0], "b")} a +
 {number(target[0, 1], "b")} b. The semantic student leaves it {number(semantic[0, 0], "b")} of itself in either place;
-the positional one leaves {number(positional[0, 0], "b")} of itself to any token.</p>
+the positional one leaves {number(positional[0, 0], "b")} of itself to both tokens.</p>
 """
     return html, numbers
