@@ -54,7 +54,7 @@
     const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
     const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
     const theory = run.critical ? `; in theory, at infinite d, at ${withError(run.critical)}` : "; theory, at infinite d, has no crossing here";
-    return `Their mean losses cross at α = ${withError({value, error: Math.abs(error / slope)})}${theory}. `;
+    return `The mean losses of both cross at α = ${withError({value, error: Math.abs(error / slope)})}${theory}. `;
   }
 
   /** Which student has the lower loss, on the data sets that keep both; who left a valley is counted apart. */
@@ -64,7 +64,7 @@
     const left = gone.map(([from, count]) => `${count} of ${total} ${from} students left their valley. `).join("");
     const kept = lead.length < total ? ` of the ${lead.length} data sets that keep both` : ` of ${total} data sets`;
     if (!mean) return `${left}${lead.length || "No"} data set${lead.length === 1 ? " keeps" : "s keep"} both: too few to compare. `;
-    if (!name) return `${left}On the mean${kept} both losses are equal within the error. `;
+    if (!name) return `${left}On the mean${kept}, both losses are equal within the error. `;
     const wins = lead.filter(value => value * mean.value > 0).length;
     const by = withError({value: Math.abs(mean.value), error: mean.error}, 1e3);
     const other = run.winner === name ? "" : ` In theory, at infinite d: ${run.head}`;
@@ -87,7 +87,7 @@
     const {omega, matrix, alpha, d, seed} = state;
     const cells = (train === "circle" ? [alpha] : ALPHAS).flatMap(alpha =>
       Array.from({length: SETS[train]}, (_, k) => ({alpha, seed: 1000 * seed + k})));
-    const at = `At ω = ${written("omega")}, ${train === "circle" ? `α = ${written("alpha")}` : "along α"}, d = ${d}`;
+    const at = `At ω = ${written("omega")}${matrix === "standard" ? "" : ", with the second A"}, ${train === "circle" ? `α = ${written("alpha")}` : "along α"}, d = ${d}`;
     run = {train, omega, matrix, alpha, rows: [], total: 3 * cells.length, place: at, critical: view().critical, ...verdict(view())};
     report(run, false);
     show();

@@ -16,20 +16,21 @@
 
   const at = () => theory.at(theory.tasks[place.matrix], place.omega, place.alpha);
 
-  /** The valley that is sought: the deeper one where theory has two, else the semantic one. */
+  /** The valley that is sought, and whether theory is sure that it is the deeper one of two. */
   const sought = () => {
-    const {difference, winner} = at();
-    return difference && Math.abs(difference.value) >= 2 * difference.error ? winner : null;
+    const {difference, winner} = at(), sure = Boolean(difference && Math.abs(difference.value) >= 2 * difference.error);
+    return {sure, goal: (sure || !difference) && winner || "semantic"};
   };
 
   function showQuestion() {
-    const name = sought(), now = at(), [other] = NAMES.filter(kind => kind !== name);
-    const share = name && 100 * Math.abs(now.difference.value) / now[other].train_loss.value;
-    const lead = name ? `the ${name} valley is the deeper one, its training loss ${share.toFixed(1)}\u00a0% lower, in theory. `
-      : "theory does not have one valley that is deeper than another. ";
+    const {sure, goal} = sought(), now = at(), [other] = NAMES.filter(kind => kind !== goal);
+    const share = sure && 100 * Math.abs(now.difference.value) / now[other].train_loss.value;
+    const lead = sure ? `the ${goal} valley is the deeper one, its training loss ${share.toFixed(1)}\u00a0% lower, in theory. `
+      : now.difference ? "theory does not tell which valley is deeper. "
+      : now.winner ? `theory has the ${goal} valley alone. ` : "theory has neither valley. ";
     question.textContent = `At ω = ${place.omega}, α = ${place.alpha}${place.matrix === "standard" ? "" : ", with the second A,"} ${lead
     }${SETS} students start from small random weights, each with sentences of its own, d = ${DIMENSION}. How many will end in the ${
-      name ? "deeper" : "semantic"} valley?`;
+      sure ? "deeper" : goal} valley?`;
   }
 
   /** Overlaps without their signs, as a point of the plane; valleys of theory are rings. */
@@ -66,14 +67,14 @@
   function showTally(done) {
     const ends = run.paths.map(path => path.at(-1)?.valley).filter(Boolean), [strong, more] = tally.children;
     const [semantic, positional, neither] = [...NAMES, "neither"].map(name => ends.filter(end => end === name).length);
-    const goal = run.sought ?? "semantic", found = goal === "semantic" ? semantic : positional;
+    const {sure, goal} = run.sought, found = goal === "semantic" ? semantic : positional;
     tally.ariaBusy = String(!done);  // read aloud at the end only
     roll.textContent = done ? "Let them roll" : "Stop";
     strong.textContent = done && ends.length === SETS ? `${found} of ${SETS}` : "";
     strong.className = goal;
     more.textContent = !done ? `${ends.length} of ${SETS} have come to rest …` : ends.length < SETS
       ? `Stopped: ${ends.length} of ${SETS} had come to rest.`
-      : `found the ${run.sought ? "deeper, " : ""}${goal} valley; you guessed ${run.guess}. At ω = ${run.omega}, α = ${run.alpha}, d = ${
+      : `found the ${sure ? "deeper, " : ""}${goal} valley; you guessed ${run.guess}. At ω = ${run.omega}, α = ${run.alpha}, d = ${
         DIMENSION}: ${semantic} ended in the semantic valley, ${positional} in the positional one, ${neither} in neither.`;
     root.classList.toggle("answered", done && ends.length === SETS);
     document.querySelector(".guess-answer").classList.toggle("told", done && ends.length === SETS);

@@ -102,11 +102,15 @@
     } data sets, by ${Math.abs(value).toFixed(2)} ± ${error.toFixed(2)} · 10⁻³ on average.`;
   }
 
-  /** In which valley the descents ended: each is compared with the minima of its own data set. */
+  /** In which valley the descents ended, if near one: at the nearer one of the minima of its own data set. */
   function ends(several) {
-    const at = (k, {m, theta}) => Math.hypot(paths[k].at(-1).m - m, paths[k].at(-1).theta - theta) < NEAR;
-    const [positional, semantic] = NAMES.map((_, i) => paths.filter((_, k) => at(k, several[k].minima[i])).length);
-    return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional one.`;
+    const found = paths.map((path, k) => {
+      const away = several[k].minima.map(({m, theta}) => Math.hypot(path.at(-1).m - m, path.at(-1).theta - theta));
+      return Math.min(...away) < NEAR ? NAMES[away.indexOf(Math.min(...away))] : "neither";
+    });
+    const [positional, semantic, neither] = [...NAMES, "neither"].map(name => found.filter(end => end === name).length);
+    return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional one, ${
+      neither} in neither.`;
   }
 
   /** Descend from the student a Q_positional + b Q_semantic of each data set. */
