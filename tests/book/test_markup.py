@@ -111,7 +111,7 @@ def test_a_comparison_on_a_page():
     assert second[:4] == ["εg, α = 2, positional, gradient descent", "agrees", "2.00(30)", "2.10(40)"]
     assert 'class="comparison several-lines titled"' in html
     assert "<caption>Published and ours. Ours: theory, 16 quadratures; students, 10 data sets. In errors: " in html
-    assert html.endswith("Source of the published numbers: Fig. 3; Table 1.</p>")
+    assert html.endswith("Published numbers: Fig. 3; Table 1.</p>")
     assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:3] == [
         None,
         "number",

@@ -53,7 +53,7 @@ class Table:
         in_errors = f"In errors: the difference over the standard error of both sides, {LIMIT:g} at most to agree"
         note = f"{shared(self.frame)}. {in_errors}"
         table = html_table(readable(self.frame), self.caption, self.folded, note)
-        return f'{table}<p class="source">Source of the published numbers: {sources}.</p>'
+        return f'{table}<p class="source">Published numbers: {sources}.</p>'
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         if "published_value" not in self.frame:
