@@ -133,7 +133,7 @@ NEAR_ENDS = [(Task(sigma=0.575), 512, 0, [0.735, 0.75, 0.8])] + [
 @pytest.mark.parametrize(("task", "points", "seed", "alphas"), NEAR_ENDS)
 def test_noise_is_no_end_for_follow_solve_or_threshold(task, points, seed, alphas):
     quadrature = {"points": points, "scrambles": 16 if points == 512 else 8, "seed": seed}
-    branch = follow(task, "semantic", alphas, **quadrature)
+    branch, place = follow(task, "semantic", alphas, **quadrature), threshold(task, "critical", **quadrature)
     assert {*branch, *branch.stopped} == {*alphas}, "given up at a hole"
     for alpha in alphas:
         alone = solve(task, alpha, "semantic", **quadrature)
@@ -142,9 +142,7 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, points, seed, alpha
         if alone.reason.startswith(UNSEEN):
             value, error = alone.overlaps.theta, alone.stderr["theta"]
             assert alone.reason == f"{UNSEEN}: theta = {Measured(value, error)} on {points} points; try {4 * points}"
-    if points == 64:
-        place = threshold(task, "critical", **quadrature)
-        assert place.exists or ENDED not in place.reason
+    assert place.exists or ENDED not in place.reason
 
 
 def test_a_measured_value_counts_as_a_number():

@@ -73,7 +73,7 @@ def beside_theory(pairs, power=1.0):
     """Students at infinite d beside theory, in the quantities that the branch does not hold at zero.
 
     `case`, `alpha`, `quantity`; `theory` and `limit` (students at infinite d) with their errors; `chi2` of the
-    extrapolation; `sigma_off`: students minus theory, over both errors. Overlaps with the positions have no sign.
+    extrapolation; `sigma_off`: students minus theory, over both errors. Of overlaps with the positions the size.
 
     pairs: of each case its name, the students of `extrapolate`, the row of theory (a frame), and the quantities.
     """

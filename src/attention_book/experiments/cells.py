@@ -47,7 +47,7 @@ class StudentCell(_OnData):
     """Students trained from several starts.
 
     The starts share one data set, so that their difference is not blurred by the draw of the data, and gradient steps
-    of several students cost one pass over it. The optimiser does not enter the seed either: two meet on the same data.
+    of several students cost one pass over it. The optimiser does not enter the seed either: all meet on the same data.
     """
 
     kind: ClassVar = Kind(

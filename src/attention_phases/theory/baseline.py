@@ -153,7 +153,8 @@ def curvature(task: Task, branch: str, nodes: int = FLOOR_NODES) -> float:
 def minimum_bound(task: Task, branch: str) -> Measured:
     """Return up to which omega the semantic student, or from which on the positional one, is a minimum with all data.
 
-    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if none is found.
+    Whatever the omega of `task`. Beyond, it is a saddle, or its best weights vanish. NaN if it is a minimum at no
+    omega or at all, or that is not known.
     """
 
     def bend(omega: float, nodes: int = FLOOR_NODES) -> float:
