@@ -14,12 +14,15 @@ from dataclasses import make_dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 from operator import itemgetter
+from queue import SimpleQueue
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from papermill.engines import NotebookExecutionManager
 from toy_sweep import Cell, grid, table, work
 
 from attention_book import experiments, paths
@@ -492,14 +495,23 @@ def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path):
         assert len(store.keys()) == 2
 
 
-def test_a_log_has_a_line_a_minute_of_what_takes_longer(monkeypatch, capsys):
-    now = [0.0]
-    monkeypatch.setattr(sweep.time, "monotonic", lambda: now[0])
-    with sweep.progress(640, "student") as bar:
-        for now[0] in range(0, 200, 20):
-            bar.update(64)
-            bar.refresh()  # as after a minute of its own clock
-    err = capsys.readouterr().err
-    lines = err.splitlines()
-    assert [line.split(", ")[0] for line in lines] == [f"student {64 * k} of 640" for k in range(4, 11)]
-    assert all(re.fullmatch(r"student \d+ of 640, \d\d:\d\d left", line) for line in lines) and "\r" not in err
+def of_notebook():
+    return NotebookExecutionManager(SimpleNamespace(cells=[0] * 640), progress_bar=sweep.bar_or_lines())
+
+
+@pytest.mark.parametrize("start", [lambda: sweep.progress(640, "cell"), of_notebook], ids=["sweep", "figure"])
+def test_a_log_has_a_line_a_minute_of_what_takes_longer_also_while_one_cell_does(monkeypatch, capsys, start):
+    asleep, awake = SimpleQueue(), SimpleQueue()
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(sleep=lambda seconds: asleep.put(seconds) or awake.get()))
+    sweep._tell_each_minute.cache_clear()
+    work, told = start(), []
+    bar = getattr(work, "pbar", work)
+    assert asleep.get() == 60.0
+    for done in (0, 0, 64):  # minutes: of the first the work has seen a part
+        bar.update(done)
+        awake.put("a minute later")
+        asleep.get()
+        told.append(capsys.readouterr().err)
+        bar.start_t -= 60.0
+    assert told[0] == "" and told[1].endswith("cell 0 of 640, ? left\n") and told[1].count("\n") == 1
+    assert re.fullmatch(r".*cell 64 of 640, 18:0\d left\n", told[2])

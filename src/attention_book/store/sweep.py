@@ -14,8 +14,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
+from math import inf
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Thread
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
@@ -149,22 +152,26 @@ def bar_or_lines() -> dict[str, Any]:
     """Options of `tqdm`, by whether there is a terminal."""
     if sys.stderr.isatty():
         return {"file": sys.stderr}
-    line = "{desc} {unit} {n_fmt} of {total_fmt}, {remaining} left"
-    return {"file": _Log(), "mininterval": MINUTE, "bar_format": line, "leave": False}
+    _tell_each_minute()
+    # Of itself it would write as units are done, of which one may take an hour.
+    return {"delay": inf, "bar_format": "{desc} {unit} {n_fmt} of {total_fmt}, {remaining} left"}
 
 
-class _Log:
-    """What `tqdm` writes, as lines of stderr; nothing of work that is done within a minute."""
+@cache
+def _tell_each_minute() -> None:
+    """Have a line on stderr each minute from now on of all work that has taken one."""
 
-    def __init__(self):
-        self.began = time.monotonic()
+    def tell() -> None:
+        while True:
+            time.sleep(MINUTE)
+            for line in lines():
+                print(line, file=sys.stderr, flush=True)
 
-    def write(self, text: str) -> None:
-        if text.strip() and time.monotonic() - self.began >= MINUTE:
-            print(text.strip(), file=sys.stderr, flush=True)
+    def lines() -> list[str]:
+        begun = [bar for bar in [*tqdm._instances] if hasattr(bar, "start_t")]  # pyright: ignore
+        return [str(bar).strip() for bar in begun if bar.delay == inf and bar.format_dict["elapsed"] >= MINUTE]
 
-    def flush(self) -> None:
-        sys.stderr.flush()
+    Thread(target=tell, daemon=True).start()
 
 
 def run(
