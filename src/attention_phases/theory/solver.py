@@ -27,8 +27,9 @@ SMALLEST_OVERLAP = 1e-2  # of a branch's own coordinate; below it the branch has
 RESOLVED = 0.1  # three standard errors of an overlap over its largest: with larger ones zero is noise, and no end
 DAMPED_STEPS = 400
 # Of central differences, in the coordinates of a branch: as the prox jumps, each of N points moves an average by a
-# step, and the noise of the derivatives grows like 1/sqrt(N STEP).
-STEP = 1e-2
+# step, and the noise of the derivatives grows like 1/sqrt(N STEP). Where it hides them, the wide step is taken.
+STEP, WIDE_STEP = 1e-2, 1e-1
+KNOWN = 1.0  # largest standard error of the derivatives, in units of the response that they give
 
 # Why a solution failed; after a colon follows what may help.
 UNSETTLED = "did not settle"
@@ -157,9 +158,12 @@ def solve_model(
     with np.errstate(all="ignore"):  # where something is not finite, the solution says that it did not settle
         if start is None:
             x = model.pack(model.start())  # inside the basin of the branch
+            last, share = 0 * x, 1 - model.rough.kept
             for _ in range(DAMPED_STEPS):
                 move, _ = displacement(model, x, few)
-                x = x + (1 - model.rough.kept) * move
+                if move @ last < -(last @ last):  # it overshoots by more each time
+                    share /= 2
+                x, last = x + share * move, move
                 if np.abs(move).max() < model.rough.near:
                     break
             near, _ = _polish(model, x, few)
@@ -174,10 +178,10 @@ def displacement(model, x: np.ndarray, net: Net, anew: bool = False) -> tuple:
     return model.step(x, pool(averages)) - x, averages
 
 
-def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+def derivatives(at: Callable[[np.ndarray], np.ndarray], x: np.ndarray, step: float = STEP) -> np.ndarray:
     """Return central differences of ``at(x)``, an array of any shape, by the coordinates x (n,), as a last axis."""
-    sides = [(at(x + shift), at(x - shift)) for shift in STEP * np.eye(len(x))]
-    return np.stack([(above - below) / (2 * STEP) for above, below in sides], axis=-1)
+    sides = [(at(x + shift), at(x - shift)) for shift in step * np.eye(len(x))]
+    return np.stack([(above - below) / (2 * step) for above, below in sides], axis=-1)
 
 
 def is_settled(residual: float, left: np.ndarray, errors: np.ndarray) -> bool:
@@ -213,14 +217,25 @@ def _describe(model, x, averages, net, before):
     pooled, names = pool(averages), list(model.observables(x, averages))
 
     def at(x):
-        """Image of x, then the observables."""
-        means = pool(net.averages(model, x))
-        return np.array([*model.step(x, means), *model.observables(x, means).values()])
+        """Images of x by each scramble, its image by all of them, then the observables."""
+        each = net.averages(model, x)
+        means = pool(each)
+        return np.array([*model.step(x, each).ravel(), *model.step(x, means), *model.observables(x, means).values()])
 
-    slopes = derivatives(at, x)
-    jacobian, slopes = slopes[: len(x)], dict(zip(names, slopes[len(x) :]))
-    image, response = model.step(x, pooled), np.eye(len(x)) - jacobian
-    moves = np.linalg.solve(response, (model.step(x, averages) - image).T)  # (coordinates, scrambles)
+    image, images = model.step(x, pooled), model.step(x, averages)
+
+    def linear(step):
+        """The noise of the Jacobian, the Jacobian, the slopes of the observables, and the moves of x by scramble."""
+        apart, jacobian, slopes = np.split(derivatives(at, x, step), [images.size, images.size + len(x)])
+        response = np.eye(len(x)) - jacobian
+        noise = standard_error(np.linalg.solve(response, apart.reshape(*images.shape, -1) - jacobian)).max()
+        return noise, jacobian, slopes, np.linalg.solve(response, (images - image).T)
+
+    given = judged = linear(STEP)
+    if judged[0] > KNOWN and (wide := linear(WIDE_STEP))[0] < judged[0]:
+        judged, given = wide, max(given, wide, key=lambda each: standard_error(each[3].T).max())
+    errors, jacobian = standard_error(judged[3].T), judged[1]
+    slopes, moves = dict(zip(names, given[2])), given[3]
     # By alpha, at fixed averages.
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
     drift = (above - below) / (2 * model.alpha * STEP)
@@ -233,11 +248,13 @@ def _describe(model, x, averages, net, before):
     spread |= {name: values + slopes[name] @ moves for name, values in model.observables(x, averages).items()}
 
     observed: dict[str, Any] = {name: float(value) for name, value in model.observables(x, pooled).items()}
-    residual, errors = float(np.abs(image - x).max()), standard_error(moves.T)
+    residual = float(np.abs(image - x).max())
     finite = np.isfinite([train_loss, free_energy, *spread["train_loss"], *moves.ravel()]).all()
     used, reason = net.points.shape[1], ""
-    if not finite or not is_settled(residual, np.linalg.solve(response, image - x), errors):
+    if not finite or not is_settled(residual, np.linalg.solve(np.eye(len(x)) - jacobian, image - x), errors):
         reason = f"{UNSETTLED}: try more points than {used}, or another seed" if finite else UNSETTLED
+    elif judged[0] > KNOWN:
+        reason = _unseen(model, overlaps, spread, used)
     elif not is_present(x[model.own], errors[model.own]):
         size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))  # weights that vanish have no noise
         seen = (3 * size * errors[model.own] <= RESOLVED).all()
@@ -252,7 +269,7 @@ def _describe(model, x, averages, net, before):
         train_loss=float(train_loss),
         free_energy=float(free_energy),
         train_slope=float(pooled.moreau),
-        test_slope=float(slopes["test_mse"] @ np.linalg.solve(response, drift)),
+        test_slope=float(slopes["test_mse"] @ np.linalg.solve(np.eye(len(x)) - given[1], drift)),
         residual=residual,
         reason=reason,
         iterations=before + net.calls,
