@@ -107,11 +107,12 @@ def branch_ends(
 class Spinodal(NamedTuple):
     """From which alpha on, or up to which for the positional branch, a branch exists, and is a minimum.
 
-    Both are NaN where that is so at all alphas searched, or at none.
+    Both are NaN where that is so at all alphas searched, or at none, or where there is a `reason`: too few points.
     """
 
     exists: Measured
     minimum: Measured
+    reason: str
     origin: dict[str, Any]  # see `records.origin_of`
 
 
@@ -125,7 +126,7 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
 
     Args:
         branch: "semantic" or "positional"
-        points, scrambles, seed: as for `solve`; fewer than 1024 points may move the end of the positional branch
+        points, scrambles, seed: as for `solve`; of the positional branch, whose sentences jump, 2048 points at least
     """
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
@@ -133,11 +134,14 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     points = usual_points("solution") if points is None else points
     alphas = np.geomspace(SMALLEST, LARGEST, 25).tolist()
     quadrature: dict[str, Any] = {"scrambles": scrambles, "seed": seed}
+    origin = origin_of(task=task, branch=branch, points=points, **quadrature)
+    if branch == "positional" and points < MIDDLE_POINTS:
+        return Spinodal(UNKNOWN, UNKNOWN, f"{UNSEEN} by {points} points; try {MIDDLE_POINTS}", origin)
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
-    return Spinodal(end, least, origin_of(task=task, branch=branch, points=points, **quadrature))
+    return Spinodal(end, least, "", origin)
 
 
 def gain_crossing(
