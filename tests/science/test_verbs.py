@@ -36,7 +36,7 @@ from attention_phases.model.sentences import positional_encoding
 from attention_phases.records import fields_of
 from attention_phases.theory import thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
-from attention_phases.theory.solver import ENDED, UNSEEN
+from attention_phases.theory.solver import ENDED, FEW_POINTS, UNSEEN
 from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
 
 test_error.__test__ = False  # no test of pytest's
@@ -142,7 +142,8 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, points, scr
     assert {*found, *found.stopped} == {*alphas}, "given up at a hole"
     alone = {alpha: solve(task, alpha, branch, **quadrature) for alpha in alphas}
     for alpha, solution in alone.items():
-        assert solution.reason.partition(":")[0] == found.stopped.get(alpha, "").partition(":")[0]
+        same = solution.reason.partition(":")[0] == found.stopped.get(alpha, "").partition(":")[0]
+        assert same or (alpha in found and points * scrambles >= FEW_POINTS)
         if solution.reason.startswith(UNSEEN):
             name = OWN_OVERLAP[branch]
             known = Measured(getattr(solution.overlaps, name), solution.stderr[name])
@@ -186,7 +187,9 @@ def test_spinodals_are_those_of_the_stored_lines(omega, branch):
         known = Measured(*table.loc[what, ["alpha", "alpha_error"]])
         gap = place - known
         assert abs(gap.value) < 4 * gap.error < 0.5 * known.value, what
-    assert found.origin["points"] == 256
+    assert found.origin["points"] == 256 and not found.reason
+    few = spinodal(Task(omega), "positional", points=1024)
+    assert np.isnan([*few.exists, *few.minimum]).all() and few.reason == "not resolved by 1024 points; try 2048"
 
 
 def test_a_diagram_has_the_lower_of_the_minima():

@@ -27,8 +27,9 @@ SMALLEST_OVERLAP = 1e-2  # of a branch's own coordinate; below it the branch has
 RESOLVED = 0.1  # three standard errors of an overlap over its largest: with larger ones zero is noise, and no end
 DAMPED_STEPS = 400
 # Of central differences, in the coordinates of a branch: as the prox jumps, each of N points moves an average by a
-# step, and the noise of the derivatives grows like 1/sqrt(N STEP). Where it hides them, the wide step is taken.
+# step, and the noise of the derivatives grows like 1/sqrt(N STEP). Where few points hide them, a wide step may not.
 STEP, WIDE_STEP = 1e-2, 1e-1
+FEW_POINTS = 2**11  # of all scrambles: with fewer, derivatives may be noise
 KNOWN = 1.0  # largest standard error of the derivatives, in units of the response that they give
 
 # Why a solution failed; after a colon follows what may help.
@@ -232,9 +233,11 @@ def _describe(model, x, averages, net, before):
         return noise, jacobian, slopes, np.linalg.solve(response, (images - image).T)
 
     given = judged = linear(STEP)
-    if judged[0] > KNOWN and (wide := linear(WIDE_STEP))[0] < judged[0]:
+    few = net.points[:, :, 0].size < FEW_POINTS
+    if few and judged[0] > KNOWN and (wide := linear(WIDE_STEP))[0] < judged[0]:
         judged, given = wide, max(given, wide, key=lambda each: standard_error(each[3].T).max())
     errors, jacobian = standard_error(judged[3].T), judged[1]
+    doubt = few and judged[0] > KNOWN  # of the errors, and so of an overlap that is not of order one
     slopes, moves = dict(zip(names, given[2])), given[3]
     # By alpha, at fixed averages.
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
@@ -253,11 +256,9 @@ def _describe(model, x, averages, net, before):
     used, reason = net.points.shape[1], ""
     if not finite or not is_settled(residual, np.linalg.solve(np.eye(len(x)) - jacobian, image - x), errors):
         reason = f"{UNSETTLED}: try more points than {used}, or another seed" if finite else UNSETTLED
-    elif judged[0] > KNOWN:
-        reason = _unseen(model, overlaps, spread, used)
-    elif not is_present(x[model.own], errors[model.own]):
+    elif not is_present(x[model.own], errors[model.own]) or (doubt and (np.abs(x[model.own]) < 1).any()):
         size = min(1.0, np.sqrt(model.unpack(x).q.max() / model.setting.rho.max()))  # weights that vanish have no noise
-        seen = (3 * size * errors[model.own] <= RESOLVED).all()
+        seen = not doubt and (3 * size * errors[model.own] <= RESOLVED).all()
         reason = ENDED if seen else _unseen(model, overlaps, spread, used)
     elif not (np.linalg.eigvals(jacobian).real < 1).all():
         reason = SADDLE
