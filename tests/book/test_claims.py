@@ -458,7 +458,7 @@ CLAIMS = {
         ),
     },
     "optimal": {
-        r"but of a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at $\alpha=0.6$ they "
+        r"where theory has a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at $\alpha=0.6$ they "
         r"are above it at four penalties of five": lambda: (
             line("positions_given_theory", "semantic border", "lam").item() > 0.6
             and cosines_off()["away"].loc[0.8:].abs().max() < 0.02
