@@ -860,6 +860,15 @@ def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
 
 
 @pytest.mark.slow
+def test_the_lines_of_exercises_run_as_they_are_pasted():
+    texts = [path.read_text(encoding="utf-8").partition("## Exercises")[2] for path in NOTEBOOKS.glob("*.md")]
+    lines = [code for text in texts for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    assert len(lines) >= 5 and not any(re.search(r"`[\w.]+\(", text) for text in texts)
+    for code in lines:
+        exec(code, {})
+
+
+@pytest.mark.slow
 def test_one_quantity_has_one_value_on_all_pages():
     """As written, with the error: where two pages measure the same, one takes it from the other's data."""
     crossings = stored("fig02_slice", "crossings")

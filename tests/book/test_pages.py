@@ -22,6 +22,11 @@ API = {name.removesuffix(".__init__") for name in MODULES}
 
 IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img:not(.gallery *)"), image =>
     ({source: image.getAttribute("src").slice(0, 80), alt: image.alt, width: image.naturalWidth}))"""
+# Pictures with their width, words that scripts draw with the size of their letters.
+PICTURES = """() => [...document.querySelectorAll(".bd-article img:not(.gallery *)")].filter(image =>
+    image.checkVisibility()).map(image => [image.currentSrc, image.getBoundingClientRect().width])"""
+WORDS = """() => [...document.querySelectorAll(".bd-article svg:not(mjx-container *) text")].map(text =>
+    [text.textContent, parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? Infinity)])"""
 LINKS = 'links => links.map(link => link.href).filter(href => href.startsWith("file:"))'
 # Text that a reader sees, without code, in which a dollar or a backslash is itself.
 PROSE = """() => { const page = document.querySelector(".bd-article").cloneNode(true);
@@ -103,6 +108,17 @@ def test_the_address_of_a_page_that_is_part_of_another_leads_there():
             assert f'id="{place}"' in (page.parent / file).read_text(encoding="utf-8")
 
 
+def small_letters(page):
+    """Letters of less than 9 pixels in what is drawn on a page, without indices: the picture or the words, and pixels."""
+    seen = page.evaluate(WORDS)
+    for source, across in page.evaluate(PICTURES):
+        svg = Path(unquote(source.removeprefix("file://"))).read_text(encoding="utf-8")
+        scales = re.findall(r"scale\((0\.\d+) -", svg)  # of words, whose letters are 100 units large
+        wide = float(re.search(r'viewBox="0 0 ([\d.]+)', svg)[1])
+        seen += [[Path(source).name, 100 * float(scale) * across / wide] for scale in scales]
+    return [word for word in seen if word[1] < 9]
+
+
 def test_nothing_moves_while_a_page_loads_and_a_list_of_tabs_has_tabs(page):
     assert page.evaluate(SHIFTS) < 0.1
     assert page.locator("[role=tablist]:not(:has([role=tab])), [role=tab]:not([aria-selected])").count() == 0
@@ -150,6 +166,7 @@ def test_with_every_fold_open_all_fits_a_desk_and_a_phone_and_what_scrolls_is_re
     page.evaluate("() => document.querySelectorAll('details').forEach(element => { element.open = true; })")
     for size, scroll in ((DESK, {"PRE"}), (PHONE, {"PRE", "MJX-CONTAINER"})):
         look(page, "light", size)
+        assert size != PHONE or small_letters(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
         assert page.evaluate(COVERED) == []
         scrolling = page.evaluate(SCROLLING, SCROLLERS)
