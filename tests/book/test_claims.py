@@ -458,8 +458,8 @@ CLAIMS = {
         ),
     },
     "optimal": {
-        r"where theory has a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at $\alpha=0.6$ they "
-        r"are above it at four penalties of five": lambda: (
+        r"where theory has a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at "
+        r"$\alpha=0.6$ they are above it at four penalties of five": lambda: (
             line("positions_given_theory", "semantic border", "lam").item() > 0.6
             and cosines_off()["away"].loc[0.8:].abs().max() < 0.02
             and (cosines_off()["errors"].loc[0.6] > 3).sum() == 4

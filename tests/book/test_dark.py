@@ -12,7 +12,17 @@ from built import EXECUTED, HTML
 from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 
 from attention_book.render.slices_and_maps import TIED
-from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE, VALUES, draw_shares
+from attention_book.render.style import (
+    ATTENTION,
+    BASELINE,
+    COLOURS,
+    LINEAR,
+    NEUTRAL,
+    OPAQUE,
+    STYLE,
+    VALUES,
+    draw_shares,
+)
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
 SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [

@@ -109,7 +109,7 @@ def test_the_address_of_a_page_that_is_part_of_another_leads_there():
 
 
 def small_letters(page):
-    """Letters of less than 9 pixels in what is drawn on a page, without indices: the picture or the words, and pixels."""
+    """Letters of less than 9 pixels in what is drawn on a page, but for indices: which picture or words, and pixels."""
     seen = page.evaluate(WORDS)
     for source, across in page.evaluate(PICTURES):
         svg = Path(unquote(source.removeprefix("file://"))).read_text(encoding="utf-8")
