@@ -1,7 +1,7 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
 import re
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from cells import cell, stored
 from scipy import stats
 from scipy.special import roots_genlaguerre
 
+import attention_phases
 from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.architectures import teacher_lengths
@@ -860,7 +861,9 @@ def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
 
 
 @pytest.mark.slow
-def test_the_lines_of_exercises_run_as_they_are_pasted():
+def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
+    for name in ("solve", "threshold"):  # of as few points as say the same
+        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**7, scrambles=4))
     texts = [path.read_text(encoding="utf-8").partition("## Exercises")[2] for path in NOTEBOOKS.glob("*.md")]
     lines = [code for text in texts for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
     assert len(lines) >= 5 and not any(re.search(r"`[\w.]+\(", text) for text in texts)

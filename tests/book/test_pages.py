@@ -164,14 +164,13 @@ def test_links_inside_the_book_lead_somewhere(page, path):
 
 def test_with_every_fold_open_all_fits_a_desk_and_a_phone_and_what_scrolls_is_reached_by_keyboard(page):
     page.evaluate("() => document.querySelectorAll('details').forEach(element => { element.open = true; })")
-    for size, scroll in ((DESK, {"PRE"}), (PHONE, {"PRE", "MJX-CONTAINER"})):
+    for size in (DESK, PHONE):
         look(page, "light", size)
         assert size != PHONE or small_letters(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
         assert page.evaluate(COVERED) == []
         scrolling = page.evaluate(SCROLLING, SCROLLERS)
-        assert [element for element in scrolling if element[0] != 0] == []
-        assert [element for element in scrolling if element[1] not in scroll] == []
+        assert [element for element in scrolling if element[0] != 0 or element[1] != "PRE"] == []
 
 
 def serious(page, rules, place=None, without=()):
