@@ -862,7 +862,7 @@ def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
 
 @pytest.mark.slow
 def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
-    for name in ("solve", "threshold"):  # of as few points as say the same
+    for name in ("solve", "threshold"):  # of few points
         monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**7, scrambles=4))
     texts = [path.read_text(encoding="utf-8").partition("## Exercises")[2] for path in NOTEBOOKS.glob("*.md")]
     lines = [code for text in texts for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
