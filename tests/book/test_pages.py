@@ -7,7 +7,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from built import DESK, FRAMES, HERE, HTML, MOVED, PAGES, PHONE
+from built import DESK, FRAMES, HERE, HTML, MOVED, PAGES, PHONE, SHIFTS
 from playwright.sync_api import TimeoutError
 
 pytestmark = pytest.mark.slow
@@ -51,11 +51,6 @@ OF_A_VIEW = [
 WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, the same on every page
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
-SHIFTS = """() => new Promise(done => {
-    const seen = new PerformanceObserver(list =>
-        done(list.getEntriesByType("layout-shift").reduce((sum, {value}) => sum + value, 0)));
-    for (const type of ["layout-shift", "navigation"]) seen.observe({type, buffered: true});  // always the last
-})"""
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
 # and the others keep their place: they are nine in ten of the elements of a page. Colours change at once, and there are
 # no gradients, on which axe judges no words.
