@@ -215,9 +215,10 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
     rows, columns = map(range, np.shape(matrix))
     look = {"cmap": "Greys", "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
     look |= dict(zip(("vmin", "vmax"), limits))
+    dark = np.interp(0.54, (0, 1), limits)  # beyond it white words are read better, in the mean over both themes
     axes.pcolormesh(columns, rows, matrix, gid=f"shares_{axes.figure.axes.index(axes)}", label=label, **look)
     for (i, j), value in np.ndenumerate(matrix):
-        colour = "white" if value > sum(limits) / 2 else "black"
+        colour = "white" if value > dark else "black"
         axes.text(j, i, number(value, form), ha="center", va="center", color=colour, **words)
     axes.set_aspect("equal")
     axes.invert_yaxis()
