@@ -25,8 +25,9 @@ IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img:not(.gal
 # Pictures with their width, words that scripts draw with the size of their letters.
 PICTURES = """() => [...document.querySelectorAll(".bd-article img:not(.gallery *)")].filter(image =>
     image.checkVisibility()).map(image => [image.currentSrc, image.getBoundingClientRect().width])"""
-WORDS = """() => [...document.querySelectorAll(".bd-article svg:not(mjx-container *) text")].map(text =>
-    [text.textContent, parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? Infinity)])"""
+WORDS = """() => [...document.querySelectorAll(".bd-article svg:not(mjx-container *) text")].map(text => {
+    const {a, b} = text.getScreenCTM();
+    return [text.textContent, parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b)]; })"""
 LINKS = 'links => links.map(link => link.href).filter(href => href.startsWith("file:"))'
 # Text that a reader sees, without code, in which a dollar or a backslash is itself.
 PROSE = """() => { const page = document.querySelector(".bd-article").cloneNode(true);
