@@ -71,7 +71,7 @@ def draw_matrices(columns, sequences, colours):
 
 def _draw_matrix(axes, matrix, sequence):
     form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
-    draw_shares(axes, matrix, (0, 100), form, "attention, in per cent", fontsize=12.5)
+    draw_shares(axes, matrix, (0, 100), form, "_attention, in per cent", fontsize=12.5)
     tokens = np.array([*sequence])
     for i, j in np.argwhere(tokens[:, None] == tokens):
         axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
