@@ -13,6 +13,11 @@ PAGES = sorted({*(HTML / "book").rglob("*.html")} - {*MOVED})
 READ = [path for path in PAGES if "api" not in path.parts] + [path for path in PAGES if "api" in path.parts][::30]
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+SHIFTS = """() => new Promise(done => {
+    const seen = new PerformanceObserver(list =>
+        done(list.getEntriesByType("layout-shift").reduce((sum, {value}) => sum + value, 0)));
+    for (const type of ["layout-shift", "navigation"]) seen.observe({type, buffered: true});  // always the last
+})"""
 TYPESET = "() => window.MathJax?.startup?.promise?.then(() => true) ?? false"
 
 

@@ -70,10 +70,11 @@ def page_of(omega):
     marks = [f"{mark / D**0.5:+.2f}".replace("-", "\N{MINUS SIGN}") for mark in MARKS]
     html = f"""<div class="sentence">
 <p>The sentence <i>ξ</i>; beside it, what the mark of its place adds to each number</p>
-{squares("Tokens a and b as squares: the darker, the larger the number", xi, marks)}
+{squares("Tokens a and b as squares, shaded by the size of the number", xi, marks)}
 <p>The teacher's attention,
 {number(omega, "b")} <i>A</i> + {number(1 - omega, "b")} softmax(<i>yy</i><sup>⊤</sup>) = <i>Y</i></p>
-<label hidden><i>ω</i> <input type="range" min="0" max="1" step="0.1" value="{SHOWN}" autocomplete="off"></label>
+<label hidden><i>ω</i> = {number(omega, "b")}
+<input type="range" min="0" max="1" step="0.1" value="{SHOWN}" autocomplete="off"></label>
 <div>{table("<i>A</i>", matrix)}{table("softmax", attention(FIELDS))}{table("<i>Y</i>", target)}</div>
 <p>Its output <i>Yξ</i></p>
 {squares("Two mixtures of the tokens, as squares", target @ xi)}

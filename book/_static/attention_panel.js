@@ -50,7 +50,7 @@
   /** The attention of one solution and what it counts, as a table; `letters` are A to O. */
   function table(name, {attention, counts}, letters) {
     const cell = (value, i, j) => `<td data-value="${value}" style="--share:${(100 * value).toFixed(1)}%"
-      class="${value > 0.5 ? "dark" : ""} ${letters[i] === letters[j] ? "equal" : ""}" title="${letters[i]} at ${
+      class="${value > 0.54 ? "high" : ""} ${letters[i] === letters[j] ? "equal" : ""}" title="${letters[i]} at ${
       i + 1} looks at ${letters[j]} at ${j + 1}: ${(100 * value).toFixed(2)} %">${(100 * value).toFixed(0)}</td>`;
     const rows = letters.map((letter, i) => {
       const right = letters.filter(other => other === letter).length, wrong = counts[i] !== right;

@@ -5,7 +5,7 @@
   const NAMES = ["semantic", "positional"];
   const LIMITS = {
     omega: {min: 0.02, max: 0.5, step: 0.005, digits: 3}, alpha: {min: 0.02, max: 2, step: 0.01, digits: 2},
-    d: {min: 100, max: 400, step: 50}, seed: {min: 1, max: 999, step: 1},
+    d: {min: 100, max: 400, step: 50, digits: 0}, seed: {min: 1, max: 999, step: 1},
   };
   const START = {matrix: "standard", omega: 0.3, alpha: 1, d: 200, seed: 1, train: ""};
   const SHADES = [1e-4, 3e-4, 1e-3];  // differences of the two training losses
@@ -251,7 +251,7 @@
     const drawn = Object.values(curves).flat(), students = window.explorer.students();
     const top = Math.max(linear ? scale * view.baseline.value : 0, ...(drawn.length ? drawn : students).map(high));
     const x = d3.scaleLinear([0, LIMITS.alpha.max], [38, width - 10]);
-    const bottom = scale > 1 ? 0 : Math.min(0, ...students.map(student => student[quantity].value));
+    const bottom = Math.min(0, ...students.map(low));
     const y = d3.scaleLinear([bottom, top > 0.01 ? 1.06 * top : 1], [height - 22, 6]);
     const draw = frame(svg, width, height, x, y, [5, 4]), upright = alpha => `M${x(alpha)} 6V${height - 22}`;
     const dot = (kind, r, alpha, value) => svg.append("circle").attr("class", kind).attr("r", r)
@@ -264,7 +264,7 @@
       draw(`curve ${name}`, d3.line(p => x(p.alpha), p => y(scale * p[quantity].value))(curve));
     }
     const inside = students.filter(student => scale * student[quantity].value <= y.domain()[1]);
-    above.textContent = inside.length < students.length ? `, ${students.length - inside.length} higher up` : "";
+    above.textContent = inside.length < students.length ? `; too high to show: ${students.length - inside.length}` : "";
     for (const student of inside) {
       draw(`curve ${student.kind}`, `M${x(student.alpha)} ${y(low(student))}V${Math.max(y(high(student)), 0)}`);
       dot(`student ${student.kind}`, 3, student.alpha, student[quantity].value);

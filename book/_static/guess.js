@@ -5,7 +5,7 @@
   const root = document.querySelector(".guess");
   if (!explorer || !root) return;
   const NAMES = ["semantic", "positional"], SETS = 20, DIMENSION = 200, RATE = 1, EVERY = 5;
-  const HEIGHT = 300, REACH = {m: 1.5, theta: 0.9};  // of the plane
+  const HEIGHT = 300, REACH = {m: [-0.1, 1.5], theta: [-0.06, 0.9]};  // of the plane: a ring around 0 lies inside
   const {state, view, verdict, written, withError} = explorer, theory = window.explorerTheory;
   const [question, tally] = ["question", "tally"].map(name => root.querySelector(`.guess-${name}`));
   const [guess, value, plane] = ["input", "b", "svg"].map(name => root.querySelector(name));
@@ -36,7 +36,7 @@
   /** Overlaps without their signs, as a point of the plane; valleys of theory are rings. */
   function draw() {
     const width = plane.parentNode.clientWidth, picture = d3.select(plane).attr("width", width).attr("height", HEIGHT);
-    const x = d3.scaleLinear([0, REACH.m], [50, width - 14]), y = d3.scaleLinear([0, REACH.theta], [HEIGHT - 42, 10]);
+    const x = d3.scaleLinear(REACH.m, [50, width - 14]), y = d3.scaleLinear(REACH.theta, [HEIGHT - 42, 10]);
     const axis = (turn, ruler) => picture.append("g").attr("class", "axis").attr("transform", turn)
       .call(ruler.ticks(5).tickSizeOuter(0));
     const text = (turn, words, kind = "label") => picture.append("text").attr("class", kind).attr("transform", turn).text(words);

@@ -111,7 +111,7 @@ def test_one_sentence_in_numbers_follows_omega_and_stays_where_no_script_runs(ch
                 overlaps = {"q": rho * near**2, "m": near * (turn == 2), "theta": rho * near * (turn == 1), "rho": rho}
                 errors.append(test_error(Task(omega=omega), overlaps).value)
             assert (one == other).all() and np.argmin(errors) == 1
-        assert words.tolist() == [omega, round(1 - omega, 3), omega, *Y[0], students[0][0, 0], students[2][0, 0]]
+        assert words.tolist() == [omega, round(1 - omega, 3), omega, omega, *Y[0], students[0][0, 0], students[2][0, 0]]
     page.close()
 
 

@@ -1,7 +1,7 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
 import re
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,7 @@ from cells import cell, stored
 from scipy import stats
 from scipy.special import roots_genlaguerre
 
+import attention_phases
 from attention_book import published
 from attention_book.analysis import instances, thresholds
 from attention_book.analysis.architectures import teacher_lengths
@@ -458,8 +459,8 @@ CLAIMS = {
         ),
     },
     "optimal": {
-        r"but of a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at $\alpha=0.6$ they "
-        r"are above it at four penalties of five": lambda: (
+        r"where theory has a saddle. From $\alpha=0.8$ on students from the teacher follow theory to 0.02; at "
+        r"$\alpha=0.6$ they are above it at four penalties of five": lambda: (
             line("positions_given_theory", "semantic border", "lam").item() > 0.6
             and cosines_off()["away"].loc[0.8:].abs().max() < 0.02
             and (cosines_off()["errors"].loc[0.6] > 3).sum() == 4
@@ -857,6 +858,17 @@ def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
     for reason in NEITHER_COMPUTED_NOR_CLAIMED:  # none that has had its day
         assert any(re.search(reason, text) for text in pages), reason
     assert whole_numbers("between 10 and 35 at rank 2") == ["between 10", "between 10 and 35"]
+
+
+@pytest.mark.slow
+def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
+    for name in ("solve", "threshold"):  # of few points
+        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**7, scrambles=4))
+    texts = [path.read_text(encoding="utf-8").partition("## Exercises")[2] for path in NOTEBOOKS.glob("*.md")]
+    lines = [code for text in texts for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
+    assert len(lines) >= 5 and not any(re.search(r"`[\w.]+\(", text) for text in texts)
+    for code in lines:
+        exec(code, {})
 
 
 @pytest.mark.slow

@@ -12,12 +12,22 @@ from built import EXECUTED, HTML
 from dark import INK, LINK, PAPER, SVG, dark, linear, oklab, on_dark
 
 from attention_book.render.slices_and_maps import TIED
-from attention_book.render.style import ATTENTION, BASELINE, COLOURS, LINEAR, NEUTRAL, OPAQUE, STYLE, VALUES
+from attention_book.render.style import (
+    ATTENTION,
+    BASELINE,
+    COLOURS,
+    LINEAR,
+    NEUTRAL,
+    OPAQUE,
+    STYLE,
+    VALUES,
+    draw_shares,
+)
 
 OTHERS = ["#000000", "#222222", "#8a6fb0"]  # that figures use under no name
-SHOWN = """() => [...document.querySelectorAll('.bd-article .themes')].map(pair => [
-    ...pair.querySelectorAll('img')].map(image => [image.alt, getComputedStyle(image).display,
-    getComputedStyle(image).backgroundColor]))"""
+SHOWN = """() => [...document.querySelectorAll('.themes')].map(pair => [
+    ...pair.querySelectorAll('img')].map(image => [image.alt, image.src.endsWith("-dark.svg"),
+    getComputedStyle(image).display, getComputedStyle(image).backgroundColor]))"""
 THEME = "theme => { document.documentElement.dataset.theme = theme }"
 
 
@@ -80,7 +90,8 @@ def colours(text, name=None):
 
 def test_a_figure_without_a_map_is_mapped_wholly():
     with mpl.rc_context(STYLE):
-        figure, axes = plt.subplots()
+        figure, (axes, matrix) = plt.subplots(2)
+        draw_shares(matrix, [[0, 1]], (0, 1), ".1f")
         axes.errorbar([0, 1], [0, 1], 0.1, fmt="o-", color=COLOURS["semantic"], markerfacecolor="white", label="a line")
         axes.text(0.5, 0.5, "words", color=COLOURS["positional"])
         axes.legend(frameon=True, edgecolor="#cccccc")
@@ -141,8 +152,10 @@ def test_the_framed_key_of_a_map_has_the_colours_of_its_lines():
     assert ElementTree.fromstring(changed).find(".//*[@id='legend_1']").get("fill") == "#000000"
 
 
-def test_a_page_shows_each_figure_for_its_theme_on_the_ground_of_the_page_and_prints_the_light_one(open_page):
+def test_a_page_shows_each_figure_for_its_theme_enlarged_too_and_prints_the_light_one(open_page):
     page = open_page(EXECUTED / "fig03_phase_diagram.html")
+    figures = page.locator(".themes").count()
+    page.get_by_role("button", name="Enlarge").first.click()
     for theme, media, displayed in (
         ("light", "screen", ["inline", "none"]),
         ("dark", "screen", ["none", "inline"]),
@@ -151,14 +164,12 @@ def test_a_page_shows_each_figure_for_its_theme_on_the_ground_of_the_page_and_pr
         page.emulate_media(media=media)
         page.evaluate(THEME, theme)
         pairs = page.evaluate(SHOWN)
-        assert len(pairs) > 1
+        assert len(pairs) == figures + 1 > 2
         for pair in pairs:
-            assert [display for _, display, _ in pair] == displayed
-            assert len({alt for alt, _, _ in pair}) == 1 and pair[0][0]
-            assert {ground for _, _, ground in pair} == {"rgba(0, 0, 0, 0)"}
+            alts, dark, display, grounds = map(list, zip(*pair))
+            assert (dark, display) == ([False, True], displayed)
+            assert len({*alts}) == 1 and alts[0] and {*grounds} == {"rgba(0, 0, 0, 0)"}
     page.emulate_media(media="screen")
-    page.get_by_role("button", name="Enlarge").first.click()
-    assert page.locator("dialog.enlarged img:visible").get_attribute("src").endswith("-dark.svg")
     page.add_style_tag(content="* { transition: none !important; }")  # else colours change slowly
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert [int(value) for value in re.findall(r"\d+", ground)] == [int(PAPER[at : at + 2], 16) for at in (1, 3, 5)]

@@ -8,7 +8,7 @@ from functools import partial
 import nbformat
 import numpy as np
 import pytest
-from built import DESK, FRAMES, HERE, HTML, PHONE, opening
+from built import DESK, FRAMES, HERE, HTML, PHONE, SHIFTS, opening
 from landing import EXECUTED, glued
 
 from attention_book.experiments.results import read
@@ -168,11 +168,12 @@ def test_nothing_jumps_when_the_point_moves_and_what_one_touches_is_large_enough
 
 
 def test_one_screen_shows_what_a_move_does(open_page):
-    """On a phone map, sliders and verdict; on a desk words and panels, too. All else is folded."""
+    """On a phone map, sliders and verdict; on a desk words and panels, too. All else is folded, and nothing jumps."""
     page = open_page(PAGE)
     for size, first in ((PHONE, ".explorer-map"), (DESK, "body")):
         page.set_viewport_size(size)
         page.reload()
+        assert page.evaluate(SHIFTS) < 0.1
         top = page.locator(first).bounding_box()["y"]
         for part in ("map > svg", "verdict", "controls", *["words"] * (size == DESK)):
             box = page.locator(f".explorer-{part}").bounding_box()

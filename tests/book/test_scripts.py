@@ -517,7 +517,7 @@ def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1, critical=1.15):
                 share = {"semantic": stay[0], "positional": 1 - stay[1], "random": 0.5}[start]
                 valley = "semantic" if rng.random() < share else "positional"
                 row = {"start": start, "alpha": alpha, "seed": seed, "valley": valley, "train_loss": loss}
-                overlaps = {"theta": rng.uniform(0, 0.9), "m": rng.uniform(0, 0.9)}
+                overlaps = {"theta": rng.uniform(-0.5, 0.9), "m": rng.uniform(-0.5, 0.9)}
                 yield row | overlaps | {"test_mse": rng.uniform(1e-3, 3e-3), "converged": bool(rng.random() < 0.97)}
 
 
@@ -574,7 +574,8 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
                 ends = [mean - error, min(mean + error, drawing.place((0, 0))[1])]
                 assert bar[:, 0] == pytest.approx([alpha] * 2, abs=0.001)
                 assert bar[:, 1] == pytest.approx(ends, abs=0.02 * drawing.pixel[1])
-        assert panel.locator("p span").inner_text() == (f", {higher} higher up" if higher else "")
+                assert bar[0, 1] > drawing.place((0, drawing.foot + 0.1))[1]
+        assert panel.locator("p span").inner_text() == (f"; too high to show: {higher}" if higher else "")
     grey = "said => said.classList.contains('past')"
     assert not said.evaluate(grey)
     view(page, "standard", 0.3, 1.41)

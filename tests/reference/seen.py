@@ -14,7 +14,6 @@ from matplotlib.collections import Collection, LineCollection, PathCollection, P
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.contour import ContourSet
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
@@ -74,7 +73,7 @@ def _told(part, owner):
         return part.get_text() and (_look(part), f"{_quoted(part)} {_corner(part, owner)}")
     if isinstance(part, (Axes, Axis, Spine)):
         return None
-    if not isinstance(part, (AxesImage, Collection, Line2D, Patch)):
+    if not isinstance(part, (Collection, Line2D, Patch)):
         return type(part).__name__, "somewhere"
     label = part.get_label()
     name = f'"{label.removeprefix("_")}" ' if label and not UNNAMED.match(label) else ""
@@ -99,7 +98,7 @@ def _look(part):
     kind = next((name for kind, name in KINDS.items() if isinstance(part, kind)), type(part).__name__)
     if isinstance(part, PathCollection):
         kind = f"{kind} of {len(part.get_paths()[0])} corners and size {part.get_sizes().mean():.1f}"
-    if isinstance(part, (Collection, AxesImage)) and part.get_array() is not None:
+    if isinstance(part, Collection) and part.get_array() is not None:
         return f"{kind} of {_scale(part)}{_hatched(part)}"
     if isinstance(part, (Collection, Patch)):
         sides = [_colours(getattr(part, f"get_{side}color")()) for side in ("face", "edge")]
@@ -192,9 +191,6 @@ def _range(low, high, start, end):
 
 def _points(part):
     """Places of its points or corners (n, xy) on the canvas."""
-    if isinstance(part, AxesImage):
-        left, right, bottom, top = part.get_extent()
-        return part.axes.transData.transform([(left, bottom), (right, top)])
     if isinstance(part, QuadMesh):
         return part.get_transform().transform(part.get_coordinates().reshape(-1, 2))
     if isinstance(part, PathCollection):

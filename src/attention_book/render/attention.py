@@ -9,8 +9,7 @@ from attention_phases.histogram.transformer import counted, matrices
 
 from .. import published
 from ..store.parquet import decode
-from .markup import number
-from .style import styled
+from .style import draw_shares, styled
 
 EQUAL = "black"  # frames of equal tokens: red would be semantic
 
@@ -71,13 +70,11 @@ def draw_matrices(columns, sequences, colours):
 
 
 def _draw_matrix(axes, matrix, sequence):
-    axes.imshow(matrix, cmap="Greys", vmin=0, vmax=100, label="attention, in per cent")
     form = "+.0f" if (matrix < 0).any() else ".0f"  # of changes
-    for (i, j), value in np.ndenumerate(matrix):
-        colour = "white" if value > 50 else "#222222"
-        axes.text(j, i, number(value, form), ha="center", va="center", fontsize=12.5, color=colour)
-        if sequence[i] == sequence[j]:
-            axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
+    draw_shares(axes, matrix, (0, 100), form, "_attention, in per cent", fontsize=12.5)
+    tokens = np.array([*sequence])
+    for i, j in np.argwhere(tokens[:, None] == tokens):
+        axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, color=EQUAL, lw=1.1))
     axes.set_xticks(range(len(sequence)), sequence, fontsize=12.5)
     axes.set_yticks(range(len(sequence)), sequence, fontsize=12.5)
     axes.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False, pad=2)

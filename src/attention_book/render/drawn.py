@@ -66,7 +66,7 @@ def _panels_of(figure):
 
 def _labels_of(axes):
     """What a panel shows as `x`, as `y` (its own labels, or those of the axes it shares) and as `value`, by colour."""
-    bars = [mapped.colorbar.ax for mapped in (*axes.collections, *axes.images) if mapped.colorbar]
+    bars = [mapped.colorbar.ax for mapped in axes.collections if mapped.colorbar]
     values = [bar.get_xlabel() or bar.get_ylabel() for bar in bars]
     return {"x": _label(axes, "x"), "y": _label(axes, "y"), "value": next(iter(values), "")}
 
@@ -94,10 +94,6 @@ def _series(axes):
     for collection in axes.collections:
         if collection not in parts:
             yield from _collection(collection)
-    for image in axes.images:
-        values = np.ma.filled(image.get_array().astype(float), np.nan)
-        y, x = np.indices(values.shape)
-        yield image.get_label(), None, "cell", {"x": x.ravel(), "y": y.ravel(), "value": values.ravel()}
 
 
 def _leaves(container):

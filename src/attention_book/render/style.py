@@ -16,6 +16,7 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from attention_phases.errors import check_choice
 
 from .drawn import READOUT, csv_of, readout_of
+from .markup import number
 from .wide import WIDE, wide_svg
 
 SEMANTIC, POSITIONAL, BASELINE, NEUTRAL = "#c8553d", "#2667a8", "#4f7942", "#444444"
@@ -203,6 +204,24 @@ def draw_cells(axes, maps, sides, largest=None):
         cells = values.columns, values.index, values.to_numpy()
         mesh = panel.pcolormesh(*cells, vmin=-largest, vmax=largest, **look)
     return mesh
+
+
+def draw_shares(axes, matrix, limits, form, label=None, **words):
+    """Cells of a matrix of attention in greys, each with its number, in this form and with these `words` of `text`.
+
+    They are named so that a cell of little attention has the colour of the paper in the dark theme too, which keeps
+    the colours of maps.
+    """
+    rows, columns = map(range, np.shape(matrix))
+    look = {"cmap": "Greys", "shading": "nearest", "edgecolors": "face", "linewidth": 0.2}
+    look |= dict(zip(("vmin", "vmax"), limits))
+    dark = np.interp(0.54, (0, 1), limits)  # beyond it white words are read better, in the mean over both themes
+    axes.pcolormesh(columns, rows, matrix, gid=f"shares_{axes.figure.axes.index(axes)}", label=label, **look)
+    for (i, j), value in np.ndenumerate(matrix):
+        colour = "white" if value > dark else "black"
+        axes.text(j, i, number(value, form), ha="center", va="center", color=colour, **words)
+    axes.set_aspect("equal")
+    axes.invert_yaxis()
 
 
 def bar_below(figure, mapped, axes, label, extend="both", **options):
