@@ -86,6 +86,7 @@ def displaced_ends():
     return rows.groupby("what").sum()
 
 
+@cache
 def gains_of_positions(omega, alpha):
     """The gain of a small overlap with the teacher, and the same without jumps."""
     solution = solve(Task(omega=omega), alpha, "positional", 1024)
@@ -770,8 +771,12 @@ CLAIMS = {
 }
 
 
+DEAR = {"another_task": pytest.mark.slow}  # a page whose cells all solve the theory
+
+
 @pytest.mark.parametrize(
-    ("page", "quotation"), [(page, quotation) for page, some in CLAIMS.items() for quotation in some]
+    ("page", "quotation"),
+    [pytest.param(page, said, marks=DEAR.get(page, ())) for page, some in CLAIMS.items() for said in some],
 )
 def test_a_typed_number_is_true_of_the_stored_results(page, quotation):
     assert quotation in " ".join((NOTEBOOKS / f"{page}.md").read_text(encoding="utf-8").split()), (

@@ -105,7 +105,9 @@ def show(figure, name=None):
     """
     from IPython.display import display
 
-    figure.canvas.draw()  # the layout settles in two passes
+    for _ in range(2):  # in which the layout settles; then it stays, as each format would seek it again
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     if name:
         figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as a notebook shows it
         if data := csv_of(figure, NAMED):
