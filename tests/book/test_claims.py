@@ -753,6 +753,10 @@ CLAIMS = {
         r"At $\alpha=3$, 4 and 5 theory has both minima, and students end in either of them, by their start": (
             two_columns_end_by_their_start
         ),
+        r"It moves $\alpha_c$ too; that of students is within": lambda: (
+            len(penalties := stored("structured_tokens", "penalties")) == 4
+            and penalties["trained_critical"].notna().all()
+        ),
         r"An argument gives $p=-1$": lambda: (
             value_powers_off(-1).abs().max() < 2.5
             and value_powers_off(-0.5).max() < -4
