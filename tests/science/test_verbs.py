@@ -196,6 +196,8 @@ def test_a_diagram_has_the_lower_of_the_minima():
     assert late["linear_mse"] == linear_baseline(TASK) and table.attrs["points"] == 64
     with pytest.raises(BadInput, match=r"task = .*: must be of one teacher and without clusters"):
         spinodal(Task(teachers=(1.0, 1.0)), "semantic")
+    with pytest.raises(BadInput, match=r"task = 'x': must be of the kind Task"):
+        phase_diagram([0.3], [1.0], task="x", **few)
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from attention_phases.errors import check_choice
+from attention_phases.errors import check_choice, check_positive
 
 from .drawn import READOUT, csv_of, readout_of
 from .wide import WIDE, wide_svg
@@ -118,7 +118,7 @@ def show(figure, name=None):
 
 def publication(width=3.4, font="STIX"):
     """Settings of Matplotlib for a figure in print, of `width` inches and with a font of `FONTS`: for `rc_context`."""
-    size = 8 if width < 5 else 9
+    size = 8 if check_positive("width", width) < 5 else 9
     printed = {"font.size": size, "axes.titlesize": size, "legend.fontsize": size - 1, "figure.dpi": 150}
     drawn = {"lines.linewidth": 1.1, "lines.markersize": 3, "figure.figsize": (width, 0.7 * min(width, 4.5))}
     files = {"pdf.fonttype": 42, "savefig.dpi": 600}  # letters that journals accept
