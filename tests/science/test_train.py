@@ -174,6 +174,7 @@ BAD_WEIGHTS = {
     "shape of weights = (21,): must be (20,) or (k, 20)": lambda: OWN.risk(np.ones(21)),
     "shape of weights = (0, 20): must be": lambda: measure(TASK, np.ones((0, 20)), OWN),
     "shape of weights = (): must be": lambda: OWN.risk(1.0),
+    "weights = tensor([1.+1.j": lambda: measure(TASK, torch.full((20,), 1 + 1j), OWN),
     "weights = 'Q': must be a tensor or an array": lambda: OWN.risk("Q"),
     "task = Task(omega=0.2": lambda: measure(Task(omega=0.2), OWN.teacher, OWN),
     "data = 3: must be of the kind Labelled": lambda: measure(TASK, OWN.teacher, 3),

@@ -156,8 +156,9 @@ def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
     rows, data = train(TASK, 1.0, 20, [3], "semantic"), data_set(TASK, 1.0, 20, 3)
     branch = follow(TASK, "semantic", np.array([2.0]), **FEW)
     tables = {"train": rows, "measure": measure(TASK, data.teacher, data), "branch": branch.table}
+    passed = message_passing(TASK, 1.0, 20, 3, steps=1)
     tables["sweep"] = sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "mine.sqlite", workers=1, quiet=True)
-    for origin in (solution.origin, place.origin, *(table.attrs for table in tables.values())):
+    for origin in (solution.origin, place.origin, passed.origin, *(table.attrs for table in tables.values())):
         assert json.loads(json.dumps(origin)) and origin["version"] in origin["cite"]
         assert str(origin["commit"] or "") in origin["cite"]
     assert solution.origin["task"] == place.origin["task"] == rows.attrs["task"] == fields_of(TASK)
