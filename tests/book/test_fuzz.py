@@ -137,6 +137,7 @@ def few_nodes():
         yield
 
 
+@pytest.mark.slow
 @given(command_lines())
 @settings(FIXED, max_examples=60)
 @example("simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")

@@ -105,6 +105,27 @@ def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, chan
     assert not (checkout / "shown").exists()
 
 
+def test_ctrl_c_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python, tmp_path):
+    """Where a terminal sends it: to the command and all that it has started."""
+    begun = tmp_path / "begun"
+    (tmp_path / "notebooks").mkdir()
+    waits = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
+    (tmp_path / "notebooks/page.md").write_text(TEXT.replace("print(size)", waits), encoding="utf-8")
+    (tmp_path / "notebooks/profiles.toml").touch()
+    code = (
+        "import os, pathlib, signal, sys, threading, time\nfrom attention_book import paths\n"
+        "from attention_book.command_line.main import main\n"
+        f"paths.NOTEBOOKS = pathlib.Path({str(tmp_path / 'notebooks')!r})\ndef interrupt():\n"
+        f"    while not os.path.exists({str(begun)!r}):\n        time.sleep(0.05)\n"
+        "    os.killpg(0, signal.SIGINT)\nthreading.Thread(target=interrupt, daemon=True).start()\n"
+        f"sys.exit(main(['figure', 'page', '--out', {str(tmp_path / 'out')!r}, '--quiet']))"
+    )
+    done = python("-c", code, start_new_session=True)
+    said = "stopped: what its cells have kept so far is kept; run again to go on\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+    assert [*(tmp_path / "out").iterdir()] == []
+
+
 def test_several_notebooks_at_a_time_work_beside_their_texts_and_talk_over_sockets_in_a_folder(
     checkout, capfd, monkeypatch
 ):

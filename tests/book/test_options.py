@@ -30,6 +30,7 @@ from attention_phases.theory.branches import MINIMA
 from attention_phases.theory.one_step.solution import one_step
 from attention_phases.theory.optimal import optimal
 from attention_phases.theory.thresholds import Threshold
+from attention_phases.training import message_passing as passing
 from attention_phases.training.recovery import recover
 
 CALLS = []  # of what a test does not wait for: pools of processes, cells, files, pages
@@ -200,6 +201,7 @@ def stored(monkeypatch, tmp_path):
         CALLS.append(str(place))
         return Measured(0.5, 0.01)
 
+    monkeypatch.setattr(passing, "MODE_POINTS", 16)  # of the advice on damping
     monkeypatch.setattr(theory, "threshold", looked_for)
     monkeypatch.setattr(baseline, "diverges_at", ended)
     monkeypatch.setattr(baseline, "minimum_bound", ended)

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+import torch
 from cells import cell, sources
 from test_readout import read
 
@@ -68,7 +69,7 @@ def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
         ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
         ({"starts": "smantic"}, "start = 'smantic': must be one of semantic, positional"),
         ({"seeds": [1, 1]}, r"seeds = \[1, 1\]: must be different numbers"),
-        ({"d": []}, "sizes = .*: must be of one cell at least"),
+        ({"d": []}, "sizes = .*: must be by name, or cells, one at least"),
     ],
 )
 def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
@@ -77,10 +78,28 @@ def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_grid_or_a_store_of_another_kind_is_refused():
-    for sizes, store, said in ((3, "mine.sqlite", "sizes = 3"), (SIZES, 3, "store = 3: must be of the kind str or")):
-        with pytest.raises(BadInput, match=said):
-            sweep(sizes, store)
+@pytest.mark.parametrize(
+    ("said", "given"),
+    [
+        ("sizes = 3", {"sizes": 3}),
+        ("sizes = 'grid.toml'", {"sizes": "grid.toml"}),
+        (r"sizes = \['alpha'\]", {"sizes": ["alpha"]}),
+        ("store = 3: must be of the kind str or", {"store": 3}),
+        ("scheduler = 3", {"scheduler": 3}),
+    ],
+)
+def test_what_is_of_another_kind_is_refused(said, given):
+    with pytest.raises(BadInput, match=said):
+        sweep(**{"sizes": SIZES, "store": "mine.sqlite", **given})
+
+
+def test_a_number_of_an_array_is_that_of_a_list():
+    """0.3 of linspace is 0.30000000000000004, which would have other sentences."""
+    omegas = np.linspace(0.1, 0.5, 5)
+    assert omegas[2] != 0.3
+    for axis in (omegas, torch.from_numpy(omegas), pd.Series(omegas)):
+        cells = own_cells(SIZES | {"omega": axis, "seeds": 1}, "mine")
+        assert [cell.task.omega for cell in cells] == [0.1, 0.2, 0.3, 0.4, 0.5]
 
 
 def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):

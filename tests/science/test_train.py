@@ -164,15 +164,29 @@ class Bare:
 
 
 OWN = data_set(TASK, 1.0, 20)
+
+
+def with_risk(risk):
+    return fit(OWN, 0.01, OWN.teacher[None], risk=risk)
+
+
 BAD_WEIGHTS = {
     "shape of weights = (21,): must be (20,) or (k, 20)": lambda: OWN.risk(np.ones(21)),
     "shape of weights = (0, 20): must be": lambda: measure(TASK, np.ones((0, 20)), OWN),
     "shape of weights = (): must be": lambda: OWN.risk(1.0),
+    "weights = tensor([1.+1.j": lambda: measure(TASK, torch.full((20,), 1 + 1j), OWN),
     "weights = 'Q': must be a tensor or an array": lambda: OWN.risk("Q"),
     "task = Task(omega=0.2": lambda: measure(Task(omega=0.2), OWN.teacher, OWN),
     "data = 3: must be of the kind Labelled": lambda: measure(TASK, OWN.teacher, 3),
     "seed = -1: must be": lambda: data_set(TASK, 1.0, 20, -1),
     "data = <": lambda: fit(Bare(), 0.1, torch.ones(1, 20), risk=two_tokens.risk),
+    "risk = 'huber': must be a function": lambda: with_risk("huber"),
+    "what risk returns = tensor(": lambda: with_risk(lambda data, weights, lam: weights.sum()),
+    "what risk returns = (tensor(": lambda: with_risk(lambda data, weights, lam: (weights.sum(1), weights[:, :1])),
+    "what risk returns = ([1.0]": lambda: with_risk(lambda data, weights, lam: ([1.0], weights)),
+    "risk of the starts = tensor([nan": lambda: with_risk(
+        lambda data, weights, lam: (weights.sum(1) * np.nan, weights)
+    ),
 }
 
 

@@ -163,8 +163,9 @@ def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
     rows, data = train(TASK, 1.0, 20, [3], "semantic"), data_set(TASK, 1.0, 20, 3)
     branch = follow(TASK, "semantic", np.array([2.0]), **FEW)
     tables = {"train": rows, "measure": measure(TASK, data.teacher, data), "branch": branch.table}
+    passed = message_passing(TASK, 1.0, 20, 3, steps=1)
     tables["sweep"] = sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "mine.sqlite", workers=1, quiet=True)
-    for origin in (solution.origin, place.origin, *(table.attrs for table in tables.values())):
+    for origin in (solution.origin, place.origin, passed.origin, *(table.attrs for table in tables.values())):
         assert json.loads(json.dumps(origin)) and origin["version"] in origin["cite"]
         assert str(origin["commit"] or "") in origin["cite"]
     assert solution.origin["task"] == place.origin["task"] == rows.attrs["task"] == fields_of(TASK)
@@ -205,6 +206,8 @@ def test_a_diagram_has_the_lower_of_the_minima():
     assert late["linear_mse"] == linear_baseline(TASK) and table.attrs["points"] == 64
     with pytest.raises(BadInput, match=r"task = .*: must be of one teacher and without clusters"):
         spinodal(Task(teachers=(1.0, 1.0)), "semantic")
+    with pytest.raises(BadInput, match=r"task = 'x': must be of the kind Task"):
+        phase_diagram([0.3], [1.0], task="x", **few)
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():

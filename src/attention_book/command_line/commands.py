@@ -137,6 +137,7 @@ def optimal(options):
     from attention_phases.training.recovery import recover
 
     task = _task(options)
+    check_count("seeds", options.seeds)
     learner = optimal(task, options.alpha, options.tokens)
     result = {
         "q": learner.q.value,
@@ -148,7 +149,7 @@ def optimal(options):
         return result
     first = check_count("seed", options.seed, at_least=0)
     runs = []
-    with progress(check_count("seeds", options.seeds), "data set", options.quiet) as bar:
+    with progress(options.seeds, "data set", options.quiet) as bar:
         for seed in range(first, first + options.seeds):
             recovery = recover(task, options.alpha, options.d, np.random.default_rng(seed), options.tokens)
             runs.append({"seed": seed, **recovery._asdict()})

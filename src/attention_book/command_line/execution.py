@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import re
 import subprocess
@@ -45,7 +46,7 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     """Execute a text notebook (a Path to MyST Markdown) if anything has changed, and return whether it was executed.
 
     folder: where the executed notebook, "NAME.ipynb", and its seconds, "NAME.seconds", are kept. A notebook that
-        fails is kept as "NAME.failed.ipynb".
+        fails is kept as "NAME.failed.ipynb", the name that it has while it runs.
     values: parameters that a profile sets.
     changes: parameters that somebody sets. Where they differ from the text's own, the page is marked.
     force: execute even if nothing has changed.
@@ -61,7 +62,11 @@ def execute(text, folder, values, changes=None, force=False, bar=False):
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(with_ids(notebook_of(text)), failed)
     began = time.perf_counter()
-    executed = _run(failed, text, {**sizes, **changes}, bar)
+    try:
+        executed = _run(failed, text, {**sizes, **changes}, bar)
+    except KeyboardInterrupt:
+        failed.unlink()
+        raise
     keep(marked(executed, text, sizes, changes), done, inputs, time.perf_counter() - began)
     failed.unlink()
     return True
@@ -80,6 +85,8 @@ def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, its kernel beside the text."""
     progress = bar and {"desc": text.stem, **bar_or_lines()}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
+    for name in ("asyncio", "papermill"):  # what they say of a kernel that ends is said below, in one line
+        logging.getLogger(name).disabled = True
     with kernels_apart() as apart:
         try:
             return papermill.execute_notebook(str(path), str(path), values, **options, **apart)
@@ -91,6 +98,8 @@ def _run(path, text, values, bar):
                 raise BadInput(name, parse_value(value), allowed) from error
             where = f"{text.name}, cell {error.exec_count}"
             raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("stopped: what its cells have kept so far is kept; run again to go on") from None
         except OSError:  # a full disk
             raise
         except Exception as error:  # of several packages: a kernel that does not start, or is killed

@@ -104,12 +104,20 @@ def own_cells(sizes, experiment):
         check_choice("size", name, ("alpha", "d", *USUAL, *OF_TASK, *OF_ARCHITECTURE))
     for name in ("alpha", "d"):
         if name not in table:
-            raise BadInput("sizes", [*sizes], f"with {name}")
-    table = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in table.items()}
+            raise BadInput("sizes", [*sizes], f"such that {name} is among them")
+    table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
     table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
     table["seeds"] = check_seeds(table["seeds"])
     table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})
+
+
+def _listed(array):
+    """Its numbers, to 12 digits: 0.30000000000000004 would have other sentences than 0.3."""
+    array = np.asarray(array)
+    if array.ndim and np.issubdtype(array.dtype, np.floating):
+        return [_listed(row) if row.ndim else float(f"{row:.12g}") for row in array]
+    return array.tolist()
 
 
 def _own_cell(experiment, **values):
@@ -130,5 +138,5 @@ def read_grid(path):
     """The sizes in a TOML file."""
     try:
         return tomllib.loads(read_edited(Path(path)))
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise BadInput("grid", str(path), f"a TOML file ({error})") from None

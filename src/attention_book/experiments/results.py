@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from pathlib import Path
@@ -75,16 +75,18 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
 
     sizes: by name `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, as
-        for `train`. A list, a range or an array is an axis, unless the parameter is a list itself. Or a list of cells.
+        for `train`. A list, a range or an array is an axis, unless the parameter is a list itself; numbers of an array
+        count to 12 digits, so that 0.3 of `linspace` is that of a list, with the same sentences. Or a list of cells.
     store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
     workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
     """
-    check_kind("sizes", sizes, Iterable)
+    check_kind("sizes", sizes, Mapping | list | tuple)
     check_kind("store", store, str | Path)
+    check_kind("scheduler", scheduler, str | None)
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
-    if not cells:
-        raise BadInput("sizes", sizes, "of one cell at least")
+    if not cells or not all(hasattr(cell, "experiment") for cell in cells):
+        raise BadInput("sizes", sizes, "by name, or cells, one at least")
     compute(cells, store, store.parent, workers, quiet, scheduler, in_process=workers == 1 and scheduler is None)
     rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
     for name, usual in BY_DEFAULT.items():  # which the records of cells leave out

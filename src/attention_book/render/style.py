@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from attention_phases.errors import check_choice
+from attention_phases.errors import check_choice, check_positive
 
 from .drawn import READOUT, csv_of, readout_of
 from .markup import number
@@ -106,7 +106,9 @@ def show(figure, name=None):
     """
     from IPython.display import display
 
-    figure.canvas.draw()  # the layout settles in two passes
+    for _ in range(2):  # in which the layout settles; then it stays, as each format would seek it again
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")
     if name:
         figure.savefig(f"{name}.svg", bbox_inches="tight", metadata={"Date": None})  # as a notebook shows it
         if data := csv_of(figure, NAMED):
@@ -117,7 +119,7 @@ def show(figure, name=None):
 
 def publication(width=3.4, font="STIX"):
     """Settings of Matplotlib for a figure in print, of `width` inches and with a font of `FONTS`: for `rc_context`."""
-    size = 8 if width < 5 else 9
+    size = 8 if check_positive("width", width) < 5 else 9
     printed = {"font.size": size, "axes.titlesize": size, "legend.fontsize": size - 1, "figure.dpi": 150}
     drawn = {"lines.linewidth": 1.1, "lines.markersize": 3, "figure.figsize": (width, 0.7 * min(width, 4.5))}
     files = {"pdf.fonttype": 42, "savefig.dpi": 600}  # letters that journals accept

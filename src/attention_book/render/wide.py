@@ -36,6 +36,7 @@ def _lay_out(figure):
     width = min(size[0] * shape[1], PAGE_WIDTH)
     low, high = (share * width for share in HEIGHTS)
     figure.set_size_inches(width, min(max(size[1] * shape[0], low), high))
+    figure.set_layout_engine("constrained")
     grid = figure.add_gridspec(*shape)
     for axes in panels:
         row, column = divmod(axes.get_subplotspec().num1, columns)

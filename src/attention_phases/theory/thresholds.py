@@ -239,6 +239,7 @@ def phase_diagram(
     """
     import pandas as pd  # slow to import
 
+    check_kind("task", task, Task)
     quadrature = {"points": points, "scrambles": scrambles, "seed": seed}
     omegas, alphas = (check_several(name, some) for name, some in (("omegas", omegas), ("alphas", alphas)))
     jobs = [(replace(task, omega=omega), alphas, quadrature) for omega in omegas]

@@ -13,7 +13,7 @@ leaves weights at zero on which the pull is too small.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,7 +22,7 @@ import torch
 from ..errors import COVERED, BadInput, check_count, check_real
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
-from ..records import record_of, seed_sequence
+from ..records import origin_of, record_of, seed_sequence
 from ..task import Task, variances
 from ..theory.branches import MINIMA
 from ..theory.equations import bends, teacher_fit, unfitted
@@ -66,6 +66,7 @@ class Passed:
     damping: float
     reason: str  # why it has not converged, and what may help; empty if it has
     run: Run = field(repr=False)
+    origin: dict[str, Any] = field(repr=False)  # what was asked for, version, commit, and how to cite
 
     @property
     def converged(self) -> bool:
@@ -118,7 +119,8 @@ def message_passing(
         done, last = len(run.history) - 1, run.history["change"].iloc[-1]
         reason = f"did not settle in {done} iterations: relative change {last:.1e}"
         reason += f"; with the damping {kept:.3f}, theory asks for {enough:.3f}: try {more:.3f}, or more steps"
-    return Passed(point, run.state.V, loss, test_mse, kept, reason, run)
+    origin = origin_of(task=task, alpha=alpha, d=d, seed=seed, start=start, steps=steps)
+    return Passed(point, run.state.V, loss, test_mse, kept, reason, run, origin)
 
 
 def enough_damping(task: Task, alpha: float, start: str) -> float:

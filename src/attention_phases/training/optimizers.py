@@ -145,12 +145,14 @@ def fit(
         if name not in SETTINGS[optimizer]:
             raise BadInput(name, value, f"left out: {optimizer} takes {' and '.join(SETTINGS[optimizer]) or 'none'}")
         (check_count if name == "steps" else check_positive)(name, value)
-    if risk is None:
+    if not (own := risk is not None):
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
         raise BadInput("data", data, f"a TrainingSet, it has no {' and no '.join(missing)}")
     starts = _checked(data, starts)
+    if own:
+        _ask_once(risk, data, lam, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():
         raise BadInput("rate", settings["rate"], "smaller: gradient descent diverges")
@@ -159,7 +161,9 @@ def fit(
     for weights, count in zip(ends, steps):
         value, gradient = risk(data, weights[None], lam)  # one at a time: the others must not change its digits
         size = torch.linalg.vector_norm(gradient).item()
-        fits.append(Fit(weights, value.item() / data.d, size, count, seconds, size <= tolerance))
+        fits.append(
+            Fit(weights, value.item() / data.d, size, count, seconds, size <= tolerance and value.isfinite().item())
+        )
     return fits
 
 
@@ -176,6 +180,18 @@ def _checked(data: Any, starts: Any) -> Tensor:
     if not starts.isfinite().all():
         raise BadInput("starts", starts, "finite")
     return starts.to(data.inputs) if sizes else starts
+
+
+def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
+    """Complain of a risk that does not return for these students what a `Risk` does."""
+    if not callable(risk):
+        raise BadInput("risk", risk, "a function (data, weights, lam), see Risk")
+    returned, wanted = risk(data, starts, lam), [(len(starts),), tuple(starts.shape)]
+    parts = returned if isinstance(returned, tuple) else (returned,)
+    if [tuple(part.shape) if isinstance(part, Tensor) else None for part in parts] != wanted:
+        raise BadInput("what risk returns", returned, f"two tensors, of the shapes {wanted[0]} and {wanted[1]}")
+    if not parts[0].isfinite().all():
+        raise BadInput("risk of the starts", parts[0], "finite")
 
 
 def gradient_descent(

@@ -112,6 +112,8 @@ def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
         weights = torch.as_tensor(weights)
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("weights", weights, "a tensor or an array of numbers") from None
+    if weights.is_complex():
+        raise BadInput("weights", weights, "real")
     if weights.ndim not in (1, 2) or not len(weights) or weights.shape[-1] != data.d:
         allowed = f"({data.d},) or (k, {data.d}), a row for each student"
         raise BadInput("shape of weights", tuple(weights.shape), allowed)

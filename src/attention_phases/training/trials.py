@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..errors import check_choice, check_seeds, check_several
+from ..errors import BadInput, check_choice, check_seeds, check_several
 from ..machine import one_thread, spread
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
@@ -69,6 +69,8 @@ def train(
 
     seeds = check_seeds(seeds)
     starts = check_several("starts", [starts] if isinstance(starts, str) else starts)
+    if len({*starts}) < len(starts):
+        raise BadInput("starts", starts, "different ones")
     size = task, alpha, d, architecture
     jobs = [(record_of(task, alpha, d, seed, architecture), size, starts, optimizer, settings) for seed in seeds]
     tables = spread(_trial, jobs, workers, report)
