@@ -210,6 +210,11 @@ def test_a_diagram_has_the_lower_of_the_minima():
         phase_diagram([0.3], [1.0], task="x", **few)
 
 
+def test_where_the_gain_stays_below_1_there_is_no_spinodal():
+    """Of theory that ends above omega = .3534: what is extrapolated past the largest alpha is asked there."""
+    assert np.isnan(spinodal(Task(omega=0.4), "positional", points=2048, scrambles=4).minimum.value)
+
+
 def test_a_branch_says_which_of_its_solutions_are_saddles():
     counted = []
     branch = follow(Task(omega=0.5), "semantic", [1.0, 3.0], report=counted.append, **FEW)

@@ -141,6 +141,9 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
+    if least.value > alphas[-1]:  # by extrapolation: the gain may stay below 1 for ever
+        there = solve(task, least.value, branch, points, scrambles, seed)
+        least = least if abs(there.gain - 1) < 3 * there.stderr["gain"] else UNKNOWN
     return Spinodal(end, least, "", origin)
 
 
