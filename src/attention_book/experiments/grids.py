@@ -138,5 +138,5 @@ def read_grid(path):
     """The sizes in a TOML file."""
     try:
         return tomllib.loads(read_edited(Path(path)))
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         raise BadInput("grid", str(path), f"a TOML file ({error})") from None
