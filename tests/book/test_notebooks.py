@@ -121,7 +121,7 @@ def test_ctrl_c_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python,
         f"sys.exit(main(['figure', 'page', '--out', {str(tmp_path / 'out')!r}, '--quiet']))"
     )
     done = python("-c", code, start_new_session=True)
-    said = "stopped: what its cells have kept so far is kept; run again to go on\n"
+    said = "stopped: results stored so far are kept; run again to go on\n"
     assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
     assert [*(tmp_path / "out").iterdir()] == []
 

@@ -99,7 +99,7 @@ def _run(path, text, values, bar):
             where = f"{text.name}, cell {error.exec_count}"
             raise NotebookError(f"{where}: {error.ename}: {message} (executed so far: {path})") from error
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("stopped: what its cells have kept so far is kept; run again to go on") from None
+            raise KeyboardInterrupt("stopped: results stored so far are kept; run again to go on") from None
         except OSError:  # a full disk
             raise
         except Exception as error:  # of several packages: a kernel that does not start, or is killed

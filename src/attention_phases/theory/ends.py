@@ -12,6 +12,7 @@ from ..errors import COVERED, BadInput, check_choice
 from ..measured import UNKNOWN, Measured
 from ..records import origin_of
 from ..task import Task
+from .baseline import curvature
 from .branch import BranchMap, Net, polish
 from .branches import MINIMA, Branch, follow
 from .equations import Overlaps, Scalars, average
@@ -141,10 +142,26 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
     least = border(task, branch, solutions.table, end, points=points, **quadrature) if solutions else end
-    if least.value > alphas[-1]:  # by extrapolation: the gain may stay below 1 for ever
-        there = solve(task, least.value, branch, points, scrambles, seed)
-        least = least if abs(there.gain - 1) < 3 * there.stderr["gain"] else UNKNOWN
+    if least.value > alphas[-1]:
+        # Theory at infinite alpha knows whether the branch ends up on that side, of tasks without further structure.
+        plain = task == Task(task.omega, task.sigma, task.lam, task.matrix)
+        never = plain and (curvature(task, branch) > 0) == (branch == "positional")
+        at = partial(solve, task, branch=branch, points=points, **quadrature)
+        least = UNKNOWN if never else _confirmed(solutions[max(solutions)], least, at)
     return Spinodal(end, least, "", origin)
+
+
+def _confirmed(known: Solution, crossing: Measured, solution_at: Callable[..., Solution]) -> Measured:
+    """Ask for the gain where it was extrapolated to be 1, and draw the line again, until it is; NaN if it is not."""
+    for _ in range(8):
+        there = solution_at(alpha=crossing.value)
+        crossing = _secant(there, known)
+        if not (there.converged and 0 < crossing.value < np.inf):
+            break
+        if abs(there.gain - 1) < there.stderr["gain"]:
+            return crossing
+        known = there
+    return UNKNOWN
 
 
 def gain_crossing(

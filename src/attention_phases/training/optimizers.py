@@ -145,14 +145,15 @@ def fit(
         if name not in SETTINGS[optimizer]:
             raise BadInput(name, value, f"left out: {optimizer} takes {' and '.join(SETTINGS[optimizer]) or 'none'}")
         (check_count if name == "steps" else check_positive)(name, value)
-    if not (own := risk is not None):
+    own = risk
+    if risk is None:
         check_kind("data", data, two_tokens.Dataset | students.Sentences)
         risk = students.risk if isinstance(data, students.Sentences) else two_tokens.risk
     elif missing := [name for name in ("d", "double") if not hasattr(data, name)]:
         raise BadInput("data", data, f"a TrainingSet, it has no {' and no '.join(missing)}")
     starts = _checked(data, starts)
-    if own:
-        _ask_once(risk, data, lam, starts)
+    if own is not None:
+        _ask_once(own, data, lam, starts)
     ends, steps = minimise(data, lam, starts, risk, **settings, **({"l1": l1} if l1 else {}))
     if "rate" in settings and not ends.isfinite().all():
         raise BadInput("rate", settings["rate"], "smaller: gradient descent diverges")
@@ -161,9 +162,8 @@ def fit(
     for weights, count in zip(ends, steps):
         value, gradient = risk(data, weights[None], lam)  # one at a time: the others must not change its digits
         size = torch.linalg.vector_norm(gradient).item()
-        fits.append(
-            Fit(weights, value.item() / data.d, size, count, seconds, size <= tolerance and value.isfinite().item())
-        )
+        converged = size <= tolerance and bool(value.isfinite())
+        fits.append(Fit(weights, value.item() / data.d, size, count, seconds, converged))
     return fits
 
 
