@@ -89,7 +89,7 @@ test-book: test-notebooks
 	$(BIN)/python book/execute.py --profile smoke && rm -rf _build/smoke
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
 	$(call print,_build/smoke)
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist worksteal $(PAGES)
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadgroup $(PAGES)
 
 metadata: $(READY)  ## write what describes the stored results to others: Data Package; README's picture
 	$(BIN)/python data/metadata.py

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import browser
 import pytest
@@ -28,8 +29,13 @@ sys.addaudithook(hook)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A test that opens a page is slow, and so is one that runs programs without a network."""
+    """A test that opens a page is slow, and so is one that runs programs without a network.
+
+    Tests of one page stay together and in order, since they share it and the last one takes it apart; others by file.
+    """
     for item in items:
+        shared = getattr(item, "callspec", None) and item.callspec.params.get("path")
+        item.add_marker(pytest.mark.xdist_group(shared.stem if isinstance(shared, Path) else item.path.stem))
         if {"chromium", "guarded"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
 
