@@ -37,7 +37,7 @@ from attention_phases.model.sentences import positional_encoding
 from attention_phases.records import fields_of
 from attention_phases.theory import thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
-from attention_phases.theory.solver import ENDED, FEW_POINTS, UNSEEN
+from attention_phases.theory.solver import ENDED, UNSEEN
 from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
 
 test_error.__test__ = False  # no test of pytest's
@@ -125,13 +125,15 @@ def test_numbers_and_lists_come_in_every_form(kind):
 
 
 # Random places near ends, where noise is large; of the first the hole at 0.75 was taken for an end, of the fourth jumps
-# for a solution, and of the last the damped iteration left the branch, whose map oscillates with an eigenvalue of -22.
+# for a solution; of the fifth the damped iteration left the branch, whose map oscillates with an eigenvalue of -22, and
+# of the last a solution was taken for a saddle.
 NEAR_ENDS = [
     (Task(sigma=0.575), "semantic", 512, 16, 0, [0.735, 0.75, 0.8], []),
     (Task(0.22, 0.5, 0.0075), "semantic", 64, 8, 53, [0.6778, 0.7625, 0.8472], []),
     (Task(0.2, 0.67, 0.004), "semantic", 64, 8, 26, [0.492, 0.5535, 0.615], []),
     (Task(0.3702, 0.6185, 0.01619), "positional", 64, 8, 37, [0.85, 1.1, 1.534], [1.534]),
     (Task(0.2888, 0.4043, 0.006403, encoding=1.5), "positional", 128, 8, 50, [5.53, 10.0], []),
+    (Task(0.3021, 0.65836, 0.027709, encoding=1.5), "positional", 64, 8, 46, [1.0, 1.6, 2.6], []),
 ]
 
 
@@ -144,14 +146,14 @@ def test_noise_is_no_end_for_follow_solve_or_threshold(task, branch, points, scr
     alone = {alpha: solve(task, alpha, branch, **quadrature) for alpha in alphas}
     for alpha, solution in alone.items():
         same = solution.reason.partition(":")[0] == found.stopped.get(alpha, "").partition(":")[0]
-        assert same or (alpha in found and points * scrambles >= FEW_POINTS)
+        assert same or (alpha in found and solution.reason.startswith(UNSEEN))
         if solution.reason.startswith(UNSEEN):
             name = OWN_OVERLAP[branch]
             known = Measured(getattr(solution.overlaps, name), solution.stderr[name])
             assert solution.reason == f"{UNSEEN}: {name} = {known} on {points} points; try {4 * points}"
     assert [alpha for alpha in alphas if alone[alpha].reason == ENDED] == ends
     assert not any(branch in reason and ENDED in reason for reason in place.reason.split("; "))
-    assert place.exists or task.sigma == 0.67  # there the positional branch has ended, on 2048 points too
+    assert place.exists or UNSEEN in place.reason or task.sigma == 0.67  # there the positional branch has ended, on 2048 points too
 
 
 def test_a_measured_value_counts_as_a_number():

@@ -47,7 +47,7 @@ class Solution:
     The residual is the largest change of a coordinate of the branch under one more step. The two losses by different
     formulae, train_loss and free_energy, differ only because of it. Why a solution failed: `UNSETTLED`, the residual is
     above 1e-6 and the distance left above a fifth of a standard error, or a loss is not finite; `ENDED`, the overlap
-    that the branch is named after is zero within an error that would show it; `UNSEEN`, within a larger one; `SADDLE`,
+    that the branch is named after is zero within an error that would show it; `UNSEEN`, noise hides which; `SADDLE`,
     a damped iteration leaves the solution within its branch (for leaving the branch see `gain`). More points may help
     in the first case and the third.
     """
@@ -233,11 +233,11 @@ def _describe(model, x, averages, net, before):
         return noise, jacobian, slopes, np.linalg.solve(response, (images - image).T)
 
     given = judged = linear(STEP)
-    few = net.points[:, :, 0].size < FEW_POINTS
-    if few and judged[0] > KNOWN and (wide := linear(WIDE_STEP))[0] < judged[0]:
+    noisy = net.points[:, :, 0].size < FEW_POINTS and judged[0] > KNOWN
+    if noisy and (wide := linear(WIDE_STEP))[0] < judged[0]:
         judged, given = wide, max(given, wide, key=lambda each: standard_error(each[3].T).max())
     errors, jacobian = standard_error(judged[3].T), judged[1]
-    doubt = few and judged[0] > KNOWN  # of the errors, and so of an overlap that is not of order one
+    doubt = noisy and judged[0] > KNOWN  # of the errors, and so of an overlap that is not of order one
     slopes, moves = dict(zip(names, given[2])), given[3]
     # By alpha, at fixed averages.
     above, below = (replace(model, alpha=model.alpha * (1 + side)).step(x, pooled) for side in (STEP, -STEP))
@@ -261,7 +261,7 @@ def _describe(model, x, averages, net, before):
         seen = not doubt and (3 * size * errors[model.own] <= RESOLVED).all()
         reason = ENDED if seen else _unseen(model, overlaps, spread, used)
     elif not (np.linalg.eigvals(jacobian).real < 1).all():
-        reason = SADDLE
+        reason = _unseen(model, overlaps, spread, used) if noisy else SADDLE
     elif model.is_pulled(averages):
         reason = PULLED
     return Solution(
