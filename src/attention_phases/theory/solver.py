@@ -79,7 +79,10 @@ class Solution:
 
     @property
     def stderr(self) -> dict:
-        """Standard errors over the scrambles of everything in `spread`: floats, or arrays for matrices of overlaps."""
+        """Standard errors over the scrambles of everything in `spread`: floats, or arrays for matrices of overlaps.
+
+        To first order: close to the end of a branch they are too small.
+        """
         return {name: standard_error(values) for name, values in self.spread.items()}
 
     def named(self, variance: float, flat: bool = False) -> dict[str, tuple]:
