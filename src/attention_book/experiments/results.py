@@ -83,6 +83,7 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
     check_kind("sizes", sizes, Mapping | list | tuple)
     check_kind("store", store, str | Path)
     check_kind("scheduler", scheduler, str | None)
+    check_kind("quiet", quiet, bool)
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells or not all(hasattr(cell, "experiment") for cell in cells):

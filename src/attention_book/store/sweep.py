@@ -15,6 +15,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
+from itertools import chain, repeat
 from math import inf
 from pathlib import Path
 from queue import SimpleQueue
@@ -30,7 +31,7 @@ from . import provenance
 from .provenance import Row, check_rows, key
 
 STORE_SCHEMA = 1
-MINUTE = 60.0  # seconds between lines of progress in a log
+SILENCE, MINUTE = 3.0, 60.0  # seconds to the first line of progress in a log, and between later ones
 TIMEOUT = 5  # seconds in which a scheduler must answer
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
@@ -92,9 +93,16 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            reason = "in use by another process" if busy else str(error).splitlines()[0]
-            raise StoreError(f"store {self.path}: {reason}") from error
+            reasons = {sqlite3.SQLITE_BUSY: "in use by another process", sqlite3.SQLITE_CANTOPEN: self._obstacle()}
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            raise StoreError(f"store {self.path}: {reasons.get(code) or str(error).splitlines()[0]}") from error
+
+    def _obstacle(self) -> str:
+        """Why no file can be opened at the path."""
+        if self.path.is_dir():
+            return "a folder, not a file"
+        folder = self.path.absolute().parent
+        return "no file can be made there" if folder.is_dir() else f"there is no folder {folder}"
 
     def __enter__(self) -> "Store":
         return self
@@ -159,17 +167,15 @@ def bar_or_lines() -> dict[str, Any]:
 
 @cache
 def _tell_each_minute() -> None:
-    """Have a line on stderr each minute from now on of all work that has taken one."""
+    """Have a line on stderr each minute from now on of all work that has taken one, the first of what soon gets on."""
 
     def tell() -> None:
-        while True:
-            time.sleep(MINUTE)
-            for line in lines():
-                print(line, file=sys.stderr, flush=True)
-
-    def lines() -> list[str]:
-        begun = [bar for bar in [*tqdm._instances] if hasattr(bar, "start_t")]  # pyright: ignore
-        return [str(bar).strip() for bar in begun if bar.delay == inf and bar.format_dict["elapsed"] >= MINUTE]
+        for pause in chain([SILENCE], repeat(MINUTE)):
+            time.sleep(pause)
+            bars = [bar for bar in [*tqdm._instances] if hasattr(bar, "start_t") and bar.delay == inf]  # pyright: ignore
+            for bar in bars:  # what has got on was no bad input, of which one line tells
+                if bar.n > bar.initial if pause == SILENCE else bar.format_dict["elapsed"] >= MINUTE:
+                    print(str(bar).strip(), file=sys.stderr, flush=True)
 
     Thread(target=tell, daemon=True).start()
 
@@ -220,8 +226,9 @@ def run(
                 failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
-    except KeyboardInterrupt:
-        kept = f"{skipped + done} of {len(by_text)} cells are kept in {store.path}"
+    except KeyboardInterrupt:  # which may come when a cell is stored and not yet counted
+        new = len(store.keys() - stored)
+        kept = f"{skipped + new} of {len(by_text)} cells are kept in {store.path}"
         raise KeyboardInterrupt(f"stopped: {kept}; run again to go on") from None
     except BrokenExecutor as error:
         raise SweepError(f"a worker process died (killed, or out of memory?) after {done} cells; {go_on}") from error

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_positive
+from ..errors import BadInput, check_kind, check_positive
 from ..measured import Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..records import origin_of
@@ -123,6 +123,7 @@ def solve(
         architecture: a student other than the standard one, of a form that the theory covers
         report: called with 1 after each average over all points, of which there are about 40
     """
+    check_kind("report", report, Callable | None)
     model = BranchMap(task, check_positive("alpha", alpha), branch, architecture)
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ..errors import COVERED, BadInput, check_count, check_real
+from ..errors import COVERED, BadInput, check_count, check_kind, check_real
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
 from ..records import origin_of, record_of, seed_sequence
@@ -233,6 +233,7 @@ def iterate(
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
+    check_kind("report", report, Callable | None)
     data = limiting(task, data)  # which it may be already
     teacher = data.teacher
 

@@ -23,6 +23,7 @@ GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
+NUDGE = 1e-3  # of the weights, to see whether a risk grows by its gradient
 LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 
 
@@ -183,15 +184,26 @@ def _checked(data: Any, starts: Any) -> Tensor:
 
 
 def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
-    """Complain of a risk that does not return for these students what a `Risk` does."""
+    """Complain of a risk that does not return for these students what a `Risk` does, or with another gradient."""
     if not callable(risk):
         raise BadInput("risk", risk, "a function (data, weights, lam), see Risk")
     returned, wanted = risk(data, starts, lam), [(len(starts),), tuple(starts.shape)]
     parts = returned if isinstance(returned, tuple) else (returned,)
     if [tuple(part.shape) if isinstance(part, Tensor) else None for part in parts] != wanted:
         raise BadInput("what risk returns", returned, f"two tensors, of the shapes {wanted[0]} and {wanted[1]}")
-    if not parts[0].isfinite().all():
-        raise BadInput("risk of the starts", parts[0], "finite")
+    values, gradient = (part.detach() for part in parts)
+    if not values.isfinite().all():
+        raise BadInput("risk of the starts", values, "finite")
+    # Along its gradient the risk grows by that. What rounds, jumps or is drawn anew bends by more than it is wrong.
+    size = gradient.norm(dim=1)
+    length = torch.where(size > 0, NUDGE * (1 + starts.norm(dim=1)), 0.0)
+    step = gradient * (length / size.clamp(min=1e-30))[:, None]
+    above, below = (risk(data, starts + side * step, lam)[0].detach() for side in (1, -1))
+    grown, bent = (above - below) / 2, (above + below - 2 * values).abs()
+    wrong = (grown - size * length).abs() > 0.1 * size * length + 10 * bent + 1e-5 * values.abs()
+    if wrong.any():
+        told, true = (float(f"{value[wrong][0]:.4g}") for value in (size, grown / length))
+        raise BadInput("gradient of risk", told, f"{true}, by which the risk grows along it")
 
 
 def gradient_descent(

@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from ...errors import BadInput, check_choice, check_positive, check_real
+from ...errors import BadInput, check_choice, check_kind, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
 from ..branch import powell
@@ -98,6 +98,7 @@ def one_step(
             with the usual number of points, but with four times as many.
         report: called after each root, which take about as much time: two at a given y, six for most ground states
     """
+    check_kind("report", report, Callable | None)
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
