@@ -5,6 +5,7 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import commands
+from sphinx.pycode import ModuleAnalyzer
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
 PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
@@ -47,5 +48,8 @@ def row(module):
 
 
 def skip(app, what, name, thing, skipped, options):
-    """Leave out the fields of named tuples, which the signature has already."""
-    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number") else None
+    """Leave out the fields of named tuples of which the source says nothing: the signature has them already."""
+    if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number"):
+        place = app.env.temp_data
+        return (place["autodoc:class"], name) not in ModuleAnalyzer.for_module(place["autodoc:module"]).find_attr_docs()
+    return None

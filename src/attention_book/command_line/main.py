@@ -1,7 +1,7 @@
 """The book's work from a shell: `attention-phases COMMAND --help`.
 
-Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input; 130 stopped by Ctrl-C, 143 by SIGTERM;
-one line on stderr says why.
+Exit codes: 0 done; 1 the work failed, or a solution did not converge; 2 bad input; 130 stopped by Ctrl-C, 143 by
+SIGTERM; one line on stderr says why.
 """
 
 import argparse

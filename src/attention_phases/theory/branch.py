@@ -47,10 +47,10 @@ class BranchMap:
     general: see `Setting`
     """
 
-    task: Task
-    alpha: float
-    branch: str
-    architecture: Architecture = STANDARD
+    task: Task  #: what is to be learnt
+    alpha: float  #: sample complexity
+    branch: str  #: its name
+    architecture: Architecture = STANDARD  #: the student and its sentences
     general: bool = False
 
     def __post_init__(self) -> None:
@@ -170,10 +170,10 @@ class BranchMap:
 class Rough(NamedTuple):
     """How the damped iteration comes near a fixed point."""
 
-    points: int  # a scramble
-    kept: float  # share of the old coordinates
-    near: float  # largest change of a coordinate at which Powell's method takes over
-    scrambles: int = 16
+    points: int  #: a scramble
+    kept: float  #: share of the old coordinates
+    near: float  #: largest change of a coordinate at which Powell's method takes over
+    scrambles: int = 16  #: of the points
 
 
 class Net:

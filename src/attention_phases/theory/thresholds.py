@@ -41,13 +41,14 @@ class Threshold:
     which. The solutions, by branch, are within one Newton step of the root.
     """
 
-    alpha: Measured
-    solutions: Mapping[str, Solution] = field(repr=False)
-    reason: str = ""  # why there is none
-    origin: dict[str, Any] = field(default_factory=dict, repr=False)  # task, quadrature and code, see `origin_of`
+    alpha: Measured  #: with its standard error
+    solutions: Mapping[str, Solution] = field(repr=False)  #: by branch
+    reason: str = ""  #: why there is none
+    origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 
     @property
     def exists(self) -> bool:
+        """Whether there is one."""
         return not isnan(self.alpha.value)
 
 
@@ -57,10 +58,10 @@ NOWHERE = Threshold(UNKNOWN, {})
 class Gap(NamedTuple):
     """What falls through zero at a threshold: its value at one alpha, derivative in alpha and standard error."""
 
-    value: float
-    slope: float
-    stderr: float
-    solutions: Mapping[str, Solution]  # by branch, all at the same alpha
+    value: float  #: of what falls
+    slope: float  #: its derivative in alpha
+    stderr: float  #: its standard error
+    solutions: Mapping[str, Solution]  #: by branch, all at the same alpha
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
@@ -76,6 +77,7 @@ class Gap(NamedTuple):
 
     @property
     def alpha(self) -> float:
+        """Where it is."""
         return next(iter(self.solutions.values())).alpha
 
     @property

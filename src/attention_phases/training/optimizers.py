@@ -41,11 +41,12 @@ class TrainingSet(Protocol):
 
 
 class Risk(Protocol):
-    """A loss of one's own, for `fit`."""
+    """A loss of one's own, for `fit`: a function of data, weights (k, p) of k students, and ridge penalty.
 
-    def __call__(self, data: Any, weights: Tensor, lam: float, /) -> tuple[Tensor, Tensor]:
-        """Return the risk of `k` students of weights (k, p) with ridge penalty `lam`, (k,), and its gradient (k, p)."""
-        ...
+    It returns their risks with the penalty, (k,), and the gradient of each, (k, p).
+    """
+
+    def __call__(self, data: Any, weights: Tensor, lam: float, /) -> tuple[Tensor, Tensor]: ...
 
 
 def starts_of(form: str) -> tuple[str, ...]:
@@ -103,12 +104,12 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
 class Fit:
     """A trained student."""
 
-    weights: Tensor  # (p,)
-    train_loss: float  # R/d
-    grad_norm: float  # Euclidean norm of the gradient of R
-    steps: int  # gradient evaluations
-    seconds: float  # wall time; students trained together share it equally
-    converged: bool  # grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
+    weights: Tensor  #: (p,)
+    train_loss: float  #: R/d
+    grad_norm: float  #: Euclidean norm of the gradient of R
+    steps: int  #: gradient evaluations
+    seconds: float  #: wall time; students trained together share it equally
+    converged: bool  #: grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
 
 
 @one_thread()

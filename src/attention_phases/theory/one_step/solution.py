@@ -37,18 +37,18 @@ class OneStep:
     At the ground state Phi is the training loss of the lowest minima, and Sigma is zero within its error.
     """
 
-    valley: Valley  # gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
-    phi: float  # Phi(y)
-    energy: float  # e = d(y Phi)/dy, the training loss of the minima
-    shift: float  # Phi minus the replica-symmetric training loss
-    slope: float  # dPhi/dalpha
-    residual: float  # largest change of a coordinate of `BrokenBranch` under one more step of the map
-    # Why the solution failed, empty if it converged. `UNSETTLED` and `ENDED` as for `Solution`, also of the
-    # replica-symmetric solution from which it starts; `CLOSED`: the iteration came to a gap of zero, although it
-    # opened at first; `NO_MAXIMUM`: Phi was not seen to fall on both sides of a ground state.
+    valley: Valley  #: gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
+    phi: float  #: Phi(y)
+    energy: float  #: e = d(y Phi)/dy, the training loss of the minima
+    shift: float  #: Phi minus the replica-symmetric training loss
+    slope: float  #: dPhi/dalpha
+    residual: float  #: largest change of a coordinate of `BrokenBranch` under one more step of the map
+    #: Why the solution failed, empty if it converged. `UNSETTLED` and `ENDED` as for `Solution`, also of the
+    #: replica-symmetric solution from which it starts; `CLOSED`: the iteration came to a gap of zero, although it
+    #: opened at first; `NO_MAXIMUM`: Phi was not seen to fall on both sides of a ground state.
     reason: str
-    iterations: int  # evaluations of the map
-    # Of each scramble (scrambles,), but for a constant: everything in `quantities`; e and Sigma at the mean y.
+    iterations: int  #: evaluations of the map
+    #: Of each scramble (scrambles,), but for a constant: everything in `quantities`; e and Sigma at the mean y.
     spread: dict[str, np.ndarray] = field(repr=False)
 
     @property
