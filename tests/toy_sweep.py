@@ -78,7 +78,8 @@ class Reporting(Store):
 
 if __name__ == "__main__":
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
     place = process_pool(2) if where == "processes" else cluster(where)
     with Reporting(path) as results, place as executor:

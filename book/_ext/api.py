@@ -8,6 +8,7 @@ import commands
 from sphinx.pycode import ModuleAnalyzer
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
+SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # others that notebooks import from
 PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
 PAGE = """{name}
 {line}
@@ -22,6 +23,7 @@ PAGE = """{name}
 def setup(app):
     """Write a page for each module, the list of all, and the commands; what is there already is not read again."""
     modules = [module for package in PACKAGES for module in modules_of(import_module(package))]
+    modules += [import_module(f"attention_book.{name}") for name in SINGLE]
     texts = {f"{module.__name__}.rst": PAGE.format(name=module.__name__, line="=" * 80) for module in modules}
     texts["modules.txt"] = "| module | what it is |\n|---|---|\n" + "".join(map(row, modules))
     texts["commands.txt"] = commands.page()

@@ -225,19 +225,20 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
 
 @pytest.mark.alone
 @pytest.mark.parametrize(
-    ("end", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")]
+    ("end", "where"),
+    [*((end, "processes") for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)), (signal.SIGINT, "cluster")],
 )
 def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, local, end, where):
     # A worker of the cluster outlives the run, and ends the cell it has begun: that one takes no hour.
     long, where = (5, local.scheduler_address) if where == "cluster" else (3600, where)
     process = start(tmp_path / "s.sqlite", 0.01, long, where)
     reported = {process.stdout.readline().split()[0] for _ in range(40)}
-    if end == signal.SIGINT:
-        os.killpg(process.pid, end)  # as a terminal does: the workers get it too
-    else:
+    if end == signal.SIGKILL:
         process.kill()
+    else:
+        os.killpg(process.pid, end)  # as a terminal and a cluster's scheduler do: the workers get it too
     assert gone(process, within=2)
-    assert process.wait() == -end
+    assert process.wait() == (-end if end == signal.SIGKILL else -signal.SIGINT)
     assert process.stdout.read() == ""
     with Store(tmp_path / "s.sqlite") as results:
         assert results.keys() == reported == keys(grid()[:40])

@@ -167,11 +167,8 @@ def end(options):
 
     omega = Task.omega if options.omega is None else options.omega
     task = Task(omega, options.sigma, matrix=options.matrix)
-    searches, ends = dict.fromkeys(FLOOR_MET, diverges_at) | dict.fromkeys(MINIMA, minimum_bound), {}
-    with progress(len(searches), "end", options.quiet) as bar:
-        for name, search in searches.items():
-            ends[name] = search(task, name)
-            bar.update()
+    ends = {kind: diverges_at(task, kind) for kind in FLOOR_MET}
+    ends |= {branch: minimum_bound(task, branch) for branch in MINIMA}
     result = {kind: None if isnan(place.value) else place.value for kind, place in ends.items()}
     result["stderr"] = {kind: None if isnan(place.value) else place.error for kind, place in ends.items()}
     if options.omega is None:

@@ -228,7 +228,8 @@ def parser():
 
     option = add(commands.figure)
     option("name", help="such as fig02; `figures` lists all")
-    option("--profile", choices=PROFILES, default="paper", help="at which size")
+    sizes = "at which size; all pages take 4 (paper, results stored), 17 (laptop) or 6 (smoke) minutes of two cores"
+    option("--profile", choices=PROFILES, default="paper", help=sizes)
     option("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the notebook")
     option("--out", type=Path, help="folder of what is written (default: _build/figures/NAME)")
 

@@ -15,7 +15,6 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
-from itertools import chain, repeat
 from math import inf
 from pathlib import Path
 from queue import SimpleQueue
@@ -31,7 +30,7 @@ from . import provenance
 from .provenance import Row, check_rows, key
 
 STORE_SCHEMA = 1
-SILENCE, MINUTE = 3.0, 60.0  # seconds to the first line of progress in a log, and between later ones
+MINUTE = 60.0  # seconds between lines of progress in a log
 TIMEOUT = 5  # seconds in which a scheduler must answer
 AHEAD = 1024  # cells at most that wait in the executor's queue, more than it has workers
 TABLE = "CREATE TABLE cells (key TEXT PRIMARY KEY, cell TEXT, results TEXT, provenance TEXT) WITHOUT ROWID"
@@ -47,6 +46,7 @@ class Store:
     def __init__(self, path: os.PathLike | str):
         self.path = Path(path)
         with self._reporting():
+            self.path.open("ab").close()  # the system says why that fails, SQLite does not
             self._db = sqlite3.connect(self.path, timeout=0)  # a held lock is an error at once
         try:
             with self._reporting():
@@ -92,17 +92,10 @@ class Store:
     def _reporting(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
-            reasons = {sqlite3.SQLITE_BUSY: "in use by another process", sqlite3.SQLITE_CANTOPEN: self._obstacle()}
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            raise StoreError(f"store {self.path}: {reasons.get(code) or str(error).splitlines()[0]}") from error
-
-    def _obstacle(self) -> str:
-        """Why no file can be opened at the path."""
-        if self.path.is_dir():
-            return "a folder, not a file"
-        folder = self.path.absolute().parent
-        return "no file can be made there" if folder.is_dir() else f"there is no folder {folder}"
+        except (sqlite3.Error, OSError) as error:
+            busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+            why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+            raise StoreError(f"store {self.path}: {'in use by another process' if busy else why}") from error
 
     def __enter__(self) -> "Store":
         return self
@@ -167,14 +160,13 @@ def bar_or_lines() -> dict[str, Any]:
 
 @cache
 def _tell_each_minute() -> None:
-    """Have a line on stderr each minute from now on of all work that has taken one, the first of what soon gets on."""
+    """Have a line on stderr each minute from now on of all work that has taken most of one."""
 
     def tell() -> None:
-        for pause in chain([SILENCE], repeat(MINUTE)):
-            time.sleep(pause)
-            bars = [bar for bar in [*tqdm._instances] if hasattr(bar, "start_t") and bar.delay == inf]  # pyright: ignore
-            for bar in bars:  # what has got on was no bad input, of which one line tells
-                if bar.n > bar.initial if pause == SILENCE else bar.format_dict["elapsed"] >= MINUTE:
+        while True:
+            time.sleep(MINUTE)
+            for bar in [*tqdm._instances]:  # pyright: ignore
+                if hasattr(bar, "start_t") and bar.delay == inf and bar.format_dict["elapsed"] > MINUTE / 2:
                     print(str(bar).strip(), file=sys.stderr, flush=True)
 
     Thread(target=tell, daemon=True).start()
@@ -226,9 +218,9 @@ def run(
                 failed.append(Failure(cell, one_line(error)))
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
-    except KeyboardInterrupt:  # which may come when a cell is stored and not yet counted
-        new = len(store.keys() - stored)
-        kept = f"{skipped + new} of {len(by_text)} cells are kept in {store.path}"
+    except KeyboardInterrupt:
+        there = skipped + len(store.keys() - stored)  # with one that was stored and not yet counted
+        kept = f"{there} of {len(by_text)} cells are kept in {store.path}"
         raise KeyboardInterrupt(f"stopped: {kept}; run again to go on") from None
     except BrokenExecutor as error:
         raise SweepError(f"a worker process died (killed, or out of memory?) after {done} cells; {go_on}") from error

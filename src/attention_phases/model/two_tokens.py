@@ -121,17 +121,13 @@ def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
 
 
 class StudentOverlaps(NamedTuple):
-    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher.
-
-    They are ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``, ``theta = sigma^2 Q.Q*/d``, and of the teacher
-    ``rho = sigma^2 |Q*|^2/d`` and ``m_teacher = Q*.1/d`` (both only differ from sigma^2 and 0 at finite d).
-    """
+    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher."""
 
     q: float  #: sigma^2 |Q|^2/d
     m: float  #: Q.1/d
     theta: float  #: sigma^2 Q.Q*/d
-    rho: float  #: sigma^2 |Q*|^2/d
-    m_teacher: float  #: Q*.1/d
+    rho: float  #: sigma^2 |Q*|^2/d, sigma^2 at infinite d
+    m_teacher: float  #: Q*.1/d, 0 at infinite d
 
     @property
     def named(self) -> dict[str, float]:

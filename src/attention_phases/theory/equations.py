@@ -31,7 +31,7 @@ class Scalars(NamedTuple):
     q: Any  #: sigma^2 |Q|^2/d
     m: Any  #: Q.1/d
     theta: Any  #: sigma^2 Q.Q*/d
-    V: Any  #: response of the weights, by which risk counts against distance
+    V: Any  #: response of a field
 
 
 class Overlaps(NamedTuple):
