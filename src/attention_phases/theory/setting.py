@@ -34,13 +34,11 @@ class Setting:
     """A task and an architecture, as the equations see them.
 
     The L tokens have one law, k = 1, or each its own, k = L; the teacher has t columns.
-
-    general: by the general kernel, even where that of two tokens serves; `fast` says whether that does
     """
 
     task: Task  #: what is to be learnt
     architecture: Architecture = STANDARD  #: the student and its sentences
-    general: bool = False
+    general: bool = False  #: by the general kernel, even where that of two tokens serves; `fast`: whether that does
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
