@@ -165,9 +165,9 @@ def _tell_each_minute() -> None:
     def tell() -> None:
         while True:
             time.sleep(MINUTE)
-            for bar in [*tqdm._instances]:  # pyright: ignore
-                if hasattr(bar, "start_t") and bar.delay == inf and bar.format_dict["elapsed"] > MINUTE / 2:
-                    print(str(bar).strip(), file=sys.stderr, flush=True)
+            begun = (bar for bar in [*tqdm._instances] if hasattr(bar, "start_t") and bar.delay == inf)  # pyright: ignore
+            for line in [str(bar).strip() for bar in begun if bar.format_dict["elapsed"] > MINUTE / 2]:
+                print(line, file=sys.stderr, flush=True)
 
     Thread(target=tell, daemon=True).start()
 

@@ -22,7 +22,7 @@ class Dataset:
     """Training sentences, reduced to what the risk needs."""
 
     inputs: Tensor  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
-    stiffness: Tensor  #: |x_1 - x_2|^2/d, (n,)
+    stiffness: Tensor  #: ``|x_1 - x_2|^2/d``, (n,)
     targets: Tensor  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
     floor: float  #: sum over sentences of the loss at `targets`
     gram: np.ndarray  #: sum over sentences of x x^T/d, (2, 2), for the linear model
@@ -123,10 +123,10 @@ def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
 class StudentOverlaps(NamedTuple):
     """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher."""
 
-    q: float  #: sigma^2 |Q|^2/d
+    q: float  #: ``sigma^2 |Q|^2/d``
     m: float  #: Q.1/d
     theta: float  #: sigma^2 Q.Q*/d
-    rho: float  #: sigma^2 |Q*|^2/d, sigma^2 at infinite d
+    rho: float  #: ``sigma^2 |Q*|^2/d``, sigma^2 at infinite d
     m_teacher: float  #: Q*.1/d, 0 at infinite d
 
     @property

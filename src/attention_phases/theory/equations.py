@@ -28,7 +28,7 @@ LEAST_Q = 1e-12  # q, in units of the teacher's
 class Scalars(NamedTuple):
     """The overlaps of one column of weights with one teacher, as numbers or arrays of them (see the main text)."""
 
-    q: Any  #: sigma^2 |Q|^2/d
+    q: Any  #: ``sigma^2 |Q|^2/d``
     m: Any  #: Q.1/d
     theta: Any  #: sigma^2 Q.Q*/d
     V: Any  #: response of a field
@@ -76,7 +76,7 @@ class Averages(NamedTuple):
     test_loss: Any  #: E[ell(w)]
     teacher_slope: Any  #: E[g^T z (z^T c^-1 x)] (t, r, r), of which d E[g^T z]/d theta at theta = 0 is made
     pull_slope: Any  #: d E[g^T u]/dm (r, r), integrated by parts
-    response: Any  #: E[|d(h* - w)/dw|_F^2], NaN but of the standard student
+    response: Any  #: ``E[|d(h* - w)/dw|_F^2]``, NaN but of the standard student
 
 
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:

@@ -66,7 +66,7 @@ class Solution:
     #: name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
     #: energy has it: for the error of a difference of two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
-    replicon: float = nan  #: Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5), of the standard student only
+    replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
     #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
     #: solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
     gain: float = nan

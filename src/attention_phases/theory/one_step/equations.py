@@ -43,8 +43,8 @@ class InnerAverages(NamedTuple):
     """Expectations over the fields; each entry a float, or an array with one value a scramble."""
 
     pull: np.ndarray  #: E[<r_1> - <r_2>]
-    power: np.ndarray  #: E<|r|^2>
-    mean_power: np.ndarray  #: E|<r>|^2
+    power: np.ndarray  #: ``E<|r|^2>``
+    mean_power: np.ndarray  #: ``E|<r>|^2``
     teacher_noise: np.ndarray  #: E[<r> . zeta]
     outer_noise: np.ndarray  #: E[<r> . xi]
     inner_noise: np.ndarray  #: E<r . z>
