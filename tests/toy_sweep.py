@@ -34,6 +34,8 @@ def work(cell, pause=0.0, last_pause=0.0):
         raise ArithmeticError("no fixed point\nafter 10 steps")
     if cell.fault == "die":
         os._exit(1)
+    if cell.fault == "SIGTERM":
+        os.kill(os.getpid(), signal.SIGTERM)
     rng = np.random.default_rng(seed_sequence(cell))
     rows = [
         {"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
