@@ -292,6 +292,8 @@ def write_comparison(compared, path):
     """Keep a comparison as a table of results, with the code that made it."""
     origin = {**environment(), "cell_seconds": 0.0, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
     fields = [*CELL, "figure"]
+    if Path(path).exists():
+        parquet.load(path)  # refuses what is no table of results, before it is lost
     by_text = {}
     for row in compared.astype(object).where(compared.notna(), None).to_dict("records"):
         cell = {name: row[name] for name in fields if row.get(name) is not None}

@@ -34,6 +34,8 @@ def work(cell, pause=0.0, last_pause=0.0):
         raise ArithmeticError("no fixed point\nafter 10 steps")
     if cell.fault == "die":
         os._exit(1)
+    if cell.fault == "SIGTERM":
+        os.kill(os.getpid(), signal.SIGTERM)
     rng = np.random.default_rng(seed_sequence(cell))
     rows = [
         {"start": start, "q": rng.normal(), "steps": int(rng.integers(99)), "seconds": time.perf_counter()}
@@ -78,7 +80,8 @@ class Reporting(Store):
 
 if __name__ == "__main__":
     # Whoever starts the tests in the background has Ctrl-C ignored, and children inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     path, pause, last_pause, where = sys.argv[1:]
     place = process_pool(2) if where == "processes" else cluster(where)
     with Reporting(path) as results, place as executor:

@@ -5,8 +5,10 @@ from pathlib import Path
 from pkgutil import walk_packages
 
 import commands
+from sphinx.pycode import ModuleAnalyzer
 
 PACKAGES = ("attention_phases", "attention_book.analysis", "attention_book.render")
+SINGLE = ("experiments.grids", "experiments.results", "published", "store.parquet")  # others that notebooks import from
 PAGES = Path(__file__).resolve().parents[1] / "api"  # the pages are written here before Sphinx looks for pages
 PAGE = """{name}
 {line}
@@ -21,6 +23,7 @@ PAGE = """{name}
 def setup(app):
     """Write a page for each module, the list of all, and the commands; what is there already is not read again."""
     modules = [module for package in PACKAGES for module in modules_of(import_module(package))]
+    modules += [import_module(f"attention_book.{name}") for name in SINGLE]
     texts = {f"{module.__name__}.rst": PAGE.format(name=module.__name__, line="=" * 80) for module in modules}
     texts["modules.txt"] = "| module | what it is |\n|---|---|\n" + "".join(map(row, modules))
     texts["commands.txt"] = commands.page()
@@ -47,5 +50,8 @@ def row(module):
 
 
 def skip(app, what, name, thing, skipped, options):
-    """Leave out the fields of named tuples, which the signature has already."""
-    return True if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number") else None
+    """Leave out the fields of named tuples of which the source says nothing: the signature has them already."""
+    if (getattr(thing, "__doc__", None) or "").startswith("Alias for field number"):
+        place = app.env.temp_data
+        return (place["autodoc:class"], name) not in ModuleAnalyzer.for_module(place["autodoc:module"]).find_attr_docs()
+    return None

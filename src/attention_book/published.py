@@ -16,18 +16,12 @@ from attention_phases.measured import Measured
 
 @dataclass(frozen=True)
 class Published:
-    """A number as published.
+    """A number as published."""
 
-    text: as printed.
-    source: where it stands.
-    stderr: its standard error; None where none is given.
-    n: over how many instances or runs it is a mean; None for theory.
-    """
-
-    text: str
-    source: str
-    stderr: float | None = None
-    n: int | None = None
+    text: str  #: as printed
+    source: str  #: where it stands
+    stderr: float | None = None  #: its standard error; None where none is given
+    n: int | None = None  #: over how many instances or runs it is a mean; None for theory
 
     @property
     def value(self):
@@ -128,25 +122,16 @@ COLUMNS += ["verdict", "reason"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A published number, and ours for the same quantity.
+    """A published number, and ours for the same quantity."""
 
-    quantity: a name of `render.headings`.
-    parameters: where it is measured, such as {"omega": 0.3, "branch": "semantic"}.
-    ours: its error (> 0) is of the quadrature for theory, of the mean over instances for students.
-    evidence: one of `EVIDENCE`, what ours comes from.
-    n: independent quadratures, instances or runs behind ours.
-    reason: one of `REASONS`, what a difference would come from.
-    comparable: whether the two are the same quantity.
-    """
-
-    quantity: str
-    parameters: dict[str, Hashable]
-    published: Published
-    ours: Measured
-    evidence: str
-    n: int
-    reason: str
-    comparable: bool = True
+    quantity: str  #: a name of `render.headings`
+    parameters: dict[str, Hashable]  #: where it is measured, such as {"omega": 0.3, "branch": "semantic"}
+    published: Published  #: theirs
+    ours: Measured  #: its error (> 0) is of the quadrature for theory, of the mean over instances for students
+    evidence: str  #: one of `EVIDENCE`, what ours comes from
+    n: int  #: independent quadratures, instances or runs behind ours
+    reason: str  #: one of `REASONS`, what a difference would come from
+    comparable: bool = True  #: whether the two are the same quantity
 
 
 def compare(comparisons):

@@ -108,8 +108,8 @@ def check_memory(name: str, value: object, needed: float) -> None:
 def check_kind(name: str, value: object, kind: type | UnionType) -> None:
     """Raise `BadInput` if `value` is of another kind."""
     if not isinstance(value, kind):
-        kinds = kind.__args__ if isinstance(kind, UnionType) else (kind,)
-        raise BadInput(name, value, "of the kind " + " or ".join(each.__name__ for each in kinds))
+        kinds = [each.__name__ for each in (kind.__args__ if isinstance(kind, UnionType) else (kind,))]
+        raise BadInput(name, value, "of the kind " + " or ".join(kinds).replace("NoneType", "None"))
 
 
 def check_choice(name: str, value: Choice, choices: Collection[Choice]) -> Choice:

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .errors import check_count
+from .errors import check_count, check_kind
 
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
 STARTING = 4.0  # seconds that processes take to load what a training needs: less work is done in this one
@@ -99,9 +99,9 @@ def process_pool(workers: int | None = None, spawn: context.BaseContext | None =
     try:
         yield pool
     except BaseException:
-        # What Executor.terminate_workers does from Python 3.14 on.
+        # What Executor.kill_workers does from Python 3.14 on.
         for process in list((pool._processes or {}).values()):
-            process.terminate()
+            process.kill()
         raise
     finally:
         pool.shutdown(cancel_futures=True)
@@ -111,8 +111,9 @@ def process_pool(workers: int | None = None, spawn: context.BaseContext | None =
 
 
 def _guard() -> None:
-    """Leave Ctrl-C to the parent, and end when the parent does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave Ctrl-C and a scheduler's SIGTERM to the parent, and end when the parent does."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     end_with_parent()
 
 
@@ -148,6 +149,7 @@ def spread(
     work: a function of a module, not of a script, which its processes do not run
     workers: processes, 1 for this one alone; by default one a core, if what is left takes longer than starting them
     """
+    check_kind("report", report, Callable | None)
     most = check_count("workers", cores() if workers is None else workers)
     results, began = [], time.perf_counter()
 

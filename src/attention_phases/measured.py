@@ -21,8 +21,9 @@ class Measured(NamedTuple):
     0.24151(91) 1.25 1.25137
     """
 
-    value: float
-    error: float
+    value: float  #: any number
+    error: float  #: at least 0
+    __next__ = None  # by which pandas takes it for one thing, to print, and not for a list
 
     @classmethod
     def mean(cls, values: Iterable[float]) -> "Measured":

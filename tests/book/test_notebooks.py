@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import signal
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -105,8 +106,9 @@ def test_what_cannot_be_run_is_one_line_and_shows_nothing(checkout, capsys, chan
     assert not (checkout / "shown").exists()
 
 
-def test_ctrl_c_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python, tmp_path):
-    """Where a terminal sends it: to the command and all that it has started."""
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_or_a_scheduler_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python, tmp_path, end):
+    """Where they send their signal: to the command and all that it has started."""
     begun = tmp_path / "begun"
     (tmp_path / "notebooks").mkdir()
     waits = f"import pathlib, time\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(600)"
@@ -117,12 +119,12 @@ def test_ctrl_c_ends_a_figure_in_one_line_and_leaves_nothing_that_failed(python,
         "from attention_book.command_line.main import main\n"
         f"paths.NOTEBOOKS = pathlib.Path({str(tmp_path / 'notebooks')!r})\ndef interrupt():\n"
         f"    while not os.path.exists({str(begun)!r}):\n        time.sleep(0.05)\n"
-        "    os.killpg(0, signal.SIGINT)\nthreading.Thread(target=interrupt, daemon=True).start()\n"
+        f"    os.killpg(0, {end:d})\nthreading.Thread(target=interrupt, daemon=True).start()\n"
         f"sys.exit(main(['figure', 'page', '--out', {str(tmp_path / 'out')!r}, '--quiet']))"
     )
     done = python("-c", code, start_new_session=True)
     said = "stopped: results stored so far are kept; run again to go on\n"
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + end, "", said)
     assert [*(tmp_path / "out").iterdir()] == []
 
 

@@ -19,9 +19,9 @@ from attention_book import style, sweep
 from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.grids import own_cells, read_grid
-from attention_book.paths import NOTEBOOKS
+from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import load
-from attention_phases import Architecture, BadInput, Measured, Task
+from attention_phases import Architecture, BadInput, Measured, Task, train
 
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
@@ -43,6 +43,41 @@ def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypa
     assert 0 <= drawn.x0 < drawn.x1 <= width and 0 <= drawn.y0 < drawn.y1 <= figure.get_size_inches()[1]
     assert f"/MediaBox [ 0 0 {width * 72:g} ".encode() in (tmp_path / "mine.pdf").read_bytes()
     plt.close(figure)
+
+
+ROWS = pd.DataFrame({"q": [0.1], "q_error": [0.01], "m": [1.0]})
+WRONG_DRAWING = {
+    "count = 0: must be a whole number": lambda axes: style.panels(0, 3),
+    "height = -1: must be a finite number > 0": lambda axes: style.panels(2, -1),
+    "width = 'wide': must be": lambda axes: style.panels(2, 3, "wide"),
+    "axes = None: must be of the kind Axes": lambda axes: style.draw_line(None, ROWS, "q", "red"),
+    "rows = [1]: must be of the kind DataFrame": lambda axes: style.draw_line(axes, [1], "q", "red"),
+    "name = 'm': must be a column that has its error": lambda axes: style.draw_line(axes, ROWS, "m", "red"),
+    "name = 'theta': must be a column that has": lambda axes: style.draw_means(axes, ROWS, "theta", "red"),
+    "figure = 'fig': must be of the kind Figure": lambda axes: style.show("fig"),
+    "threshold = 1.2: must be of the kind Measured": lambda axes: style.mark_threshold(axes, 1.2, "a", "red"),
+}
+
+
+@pytest.mark.parametrize("said", WRONG_DRAWING)
+def test_a_figure_that_cannot_be_drawn_is_refused_in_a_line(said):
+    figure, (axes,) = style.panels(1, 2)
+    with pytest.raises(BadInput) as caught:
+        WRONG_DRAWING[said](axes)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+    plt.close(figure)
+
+
+@pytest.mark.slow
+def test_work_distributed_by_hand_has_the_students_of_train(python, tmp_path):
+    (code,) = re.findall(
+        r"^```python\n(from concurrent.*?)^```", (ROOT / "book/machines.md").read_text(encoding="utf-8"), re.M | re.S
+    )
+    (tmp_path / "mine.py").write_text(code.replace("d=400", "d=20"), encoding="utf-8")
+    done = python(tmp_path / "mine.py")
+    assert done.returncode == 0, done.stderr
+    known = train(Task(omega=0.3), 1.5, 20, seeds=4, starts="semantic", workers=1)["train_loss"]
+    assert done.stdout.split()[-2:] == [f"{known.mean():.6f}", f"{known.sem():.6f}"]
 
 
 def test_every_combination_is_a_cell():
@@ -86,6 +121,7 @@ def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
         (r"sizes = \['alpha'\]", {"sizes": ["alpha"]}),
         ("store = 3: must be of the kind str or", {"store": 3}),
         ("scheduler = 3", {"scheduler": 3}),
+        ("quiet = 'yes': must be of the kind bool", {"quiet": "yes"}),
     ],
 )
 def test_what_is_of_another_kind_is_refused(said, given):
@@ -108,7 +144,8 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     file = tmp_path / "mine.toml"
     file.write_text("omega = [0.2, 0.3]\nalpha = 1.0\nd = 20\nseeds = 2\n", encoding="utf-8")
     assert read_grid(file) == SIZES
-    assert answer("sweep", "--grid", file)["skipped"] == 4
+    again = answer("sweep", "--grid", file)
+    assert again["skipped"] == 4 and again["origin"]["store"] == again["store"] == str(tmp_path / "mine.sqlite")
     again = sweep(own_cells(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
     assert again["seconds"].tolist() == table["seconds"].tolist()
     assert isinstance(own_cells(SIZES, "mine")[0], StudentCell)
@@ -125,7 +162,9 @@ def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complain
     assert complaint(2, "sweep", "fig02", "--set", "sgma=0.6", *places).startswith(wrong)
     assert "one of runs, variants" in complaint(2, "sweep", "histogram", "--set", "sigma=0.6", *places)
     assert "sigma = -1: must be" in complaint(2, "sweep", "fig02", "--set", "sigma=-1", *places)
-    assert "set = ['sigma=1']" in complaint(2, "sweep", "--grid", tmp_path / "mine.toml", "--set", "sigma=1")
+    for name, value in (("set", "sigma=1"), ("profile", "smoke")):
+        said = complaint(2, "sweep", "--grid", tmp_path / "mine.toml", f"--{name}", value)
+        assert said.startswith(f"{name} = ") and "left out beside --grid" in said
 
 
 def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):

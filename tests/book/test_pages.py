@@ -10,6 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from built import DESK, FRAMES, HERE, HTML, MOVED, PAGES, PHONE, SHIFTS
 from playwright.sync_api import TimeoutError
 
+import attention_book
+
 pytestmark = pytest.mark.slow
 
 SOURCES = [HERE / "src" / name for name in ("attention_phases", "attention_book/analysis", "attention_book/render")]
@@ -18,7 +20,8 @@ MODULES = [
     for source in SOURCES
     for path in source.rglob("*.py")
 ]
-API = {name.removesuffix(".__init__") for name in MODULES}
+API = {name.removesuffix(".__init__") for name in MODULES} | {attention_book.grid.__module__}
+API |= {f"attention_book.{place}" for place in attention_book.NAMES if place != "experiments"}
 
 IMAGES = """() => Array.from(document.querySelectorAll(".bd-article img:not(.gallery *)"), image =>
     ({source: image.getAttribute("src").slice(0, 80), alt: image.alt, width: image.naturalWidth}))"""

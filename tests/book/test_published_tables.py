@@ -15,7 +15,7 @@ from attention_book.command_line.main import main
 from attention_book.paths import stored_table
 from attention_book.published import THRESHOLDS, Published
 from attention_book.store.parquet import load
-from attention_phases.errors import BadInput
+from attention_phases.errors import BadInput, StoreError
 from attention_phases.measured import Measured
 
 PAGE = "published_tables"
@@ -170,6 +170,13 @@ def test_the_command_answers_with_scores_by_figure_and_quantity(table, means, mo
     assert answer["not_computed"] == {"rank2": 7}
     names = ["figure", "quantity", "n", "median_abs_z", "p95_abs_z", "beyond_3", "mean_z"]
     assert all(list(group) == names for group in answer["by"])
+
+
+def test_a_file_that_is_no_table_of_results_is_refused_and_stays(table, tmp_path):
+    (tmp_path / "thesis.tex").write_text("years of work", encoding="utf-8")
+    with pytest.raises(StoreError, match=r"^.*thesis\.tex: [^\n]*$"):
+        authors.write_comparison(table, tmp_path / "thesis.tex")
+    assert (tmp_path / "thesis.tex").read_text(encoding="utf-8") == "years of work"
 
 
 def test_what_optimisers_do_is_seen():

@@ -286,9 +286,13 @@ def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, r
     assert full.read_bytes() == before
 
 
-@pytest.mark.parametrize("place", ["missing/s.sqlite", "."])
-def test_unusable_path_is_one_line(tmp_path, place):
-    with pytest.raises(StoreError, match="unable to open"):
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("missing/s.sqlite", "No such file or directory"), (".", "Is a directory"), ("file/s.sqlite", "Not a directory")],
+)
+def test_unusable_path_is_one_line_that_says_why(tmp_path, place, why):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match=f"^store {re.escape(str(tmp_path / place))}: {why}$"):
         Store(tmp_path / place)
 
 
@@ -483,16 +487,17 @@ def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):
 
 
 def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path):
-    def stopped(cell):
-        if cell == grid()[2]:
-            raise KeyboardInterrupt
-        return work(cell)
+    class Stopped(Store):
+        def put(self, cell, *results):
+            super().put(cell, *results)
+            if cell == grid()[2]:  # stored, and not yet counted
+                raise KeyboardInterrupt
 
-    said = f"stopped: 2 of {len(grid())} cells are kept in {tmp_path / 's.sqlite'}; run again to go on"
-    with Store(tmp_path / "s.sqlite") as store, ThreadPoolExecutor(1) as pool:
+    said = f"stopped: 3 of {len(grid())} cells are kept in {tmp_path / 's.sqlite'}; run again to go on"
+    with Stopped(tmp_path / "s.sqlite") as store, ThreadPoolExecutor(1) as pool:
         with pytest.raises(KeyboardInterrupt, match=re.escape(said)):
-            run(grid(), stopped, store, pool)
-        assert len(store.keys()) == 2
+            run(grid(), work, store, pool)
+        assert run(grid(), work, store, pool).skipped == 3
 
 
 def of_notebook():

@@ -190,11 +190,12 @@ def test_failed_cells_are_reported_and_tried_again(results, capfd):
 
 def test_dead_worker_is_one_clear_line_and_loses_nothing(results, monkeypatch):
     monkeypatch.setattr(store_sweep, "AHEAD", 1)
-    cells = [*grid()[:20], Cell(0.5, fault="die"), *grid()[20:]]
+    before = [Cell(0.5, fault="SIGTERM"), *grid()[:20]]  # of which a worker leaves it to its parent what happens
+    cells = [*before, Cell(0.5, fault="die"), *grid()[20:]]
     with pytest.raises(SweepError, match="a worker process died") as caught, process_pool(1) as executor:
         sweep(cells, results, executor)
-    assert "\n" not in str(caught.value) and "after 20 cells" in str(caught.value)
-    assert results.keys() == keys(grid()[:20])
+    assert "\n" not in str(caught.value) and "after 21 cells" in str(caught.value)
+    assert results.keys() == keys(before)
 
 
 def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, start, undisturbed):
@@ -225,19 +226,20 @@ def test_kill_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, star
 
 @pytest.mark.alone
 @pytest.mark.parametrize(
-    ("end", "where"), [(signal.SIGINT, "processes"), (signal.SIGKILL, "processes"), (signal.SIGINT, "cluster")]
+    ("end", "where"),
+    [*((end, "processes") for end in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)), (signal.SIGINT, "cluster")],
 )
 def test_interrupt_and_kill_end_the_run_within_two_seconds(tmp_path, start, local, end, where):
     # A worker of the cluster outlives the run, and ends the cell it has begun: that one takes no hour.
     long, where = (5, local.scheduler_address) if where == "cluster" else (3600, where)
     process = start(tmp_path / "s.sqlite", 0.01, long, where)
     reported = {process.stdout.readline().split()[0] for _ in range(40)}
-    if end == signal.SIGINT:
-        os.killpg(process.pid, end)  # as a terminal does: the workers get it too
-    else:
+    if end == signal.SIGKILL:
         process.kill()
+    else:
+        os.killpg(process.pid, end)  # as a terminal and a cluster's scheduler do: the workers get it too
     assert gone(process, within=2)
-    assert process.wait() == -end
+    assert process.wait() == (-end if end == signal.SIGKILL else -signal.SIGINT)
     assert process.stdout.read() == ""
     with Store(tmp_path / "s.sqlite") as results:
         assert results.keys() == reported == keys(grid()[:40])

@@ -1,10 +1,15 @@
 """What the packages offer has examples that run, and importing costs nothing before it is used."""
 
+import dataclasses
 import doctest
+import re
 import subprocess
 import sys
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
+from sphinx.pycode import ModuleAnalyzer
 
 import attention_book
 import attention_phases
@@ -21,6 +26,25 @@ def test_the_example_of_what_is_offered_runs(name):
     assert example.examples, "no example"
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
     assert doctest.DocTestRunner(optionflags=flags).run(example).failed == 0
+
+
+def test_every_field_of_a_record_is_described():
+    """For the reference: by a comment that begins with "#:", or in the words of its class."""
+    fields = 0
+    for name in [module.name for module in walk_packages(attention_phases.__path__, "attention_phases.")]:
+        said = ModuleAnalyzer.for_module(name).find_attr_docs()
+        for kind in vars(import_module(name)).values():
+            if (
+                isinstance(kind, type)
+                and kind.__module__ == name
+                and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
+            ):
+                names = getattr(kind, "_fields", None) or [field.name for field in dataclasses.fields(kind)]
+                for field in vars(kind).get("__annotations__", {}).keys() & names:
+                    fields += 1
+                    described = (kind.__name__, field) in said or re.search(rf"\b{field}\b", kind.__doc__ or "")
+                    assert described, f"{name}.{kind.__name__}.{field}"
+    assert fields > 100
 
 
 def test_to_import_the_library_loads_nothing_large_and_theory_no_torch():

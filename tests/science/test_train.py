@@ -11,7 +11,7 @@ import torch
 
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.kinds import work
-from attention_phases import Architecture, BadInput, Task, data_set, measure
+from attention_phases import Architecture, BadInput, Task, data_set, measure, message_passing, solve, threshold
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
 from attention_phases.training import fit, train, trials
@@ -170,6 +170,16 @@ def with_risk(risk):
     return fit(OWN, 0.01, OWN.teacher[None], risk=risk)
 
 
+def of_risk(change):
+    """The compiled risk with another gradient."""
+
+    def risk(data, weights, lam):
+        values, gradient = two_tokens.risk(data, weights, lam)
+        return values, change(gradient, weights)
+
+    return risk
+
+
 BAD_WEIGHTS = {
     "shape of weights = (21,): must be (20,) or (k, 20)": lambda: OWN.risk(np.ones(21)),
     "shape of weights = (0, 20): must be": lambda: measure(TASK, np.ones((0, 20)), OWN),
@@ -187,6 +197,14 @@ BAD_WEIGHTS = {
     "risk of the starts = tensor([nan": lambda: with_risk(
         lambda data, weights, lam: (weights.sum(1) * np.nan, weights)
     ),
+    "gradient of risk = 0.09": lambda: with_risk(of_risk(lambda gradient, weights: -gradient)),
+    "gradient of risk = 3.5": lambda: with_risk(of_risk(lambda gradient, weights: weights)),
+    "gradient of risk = 0.04": lambda: with_risk(of_risk(lambda gradient, weights: gradient / 2)),
+    "report = 'yes': must be of the kind Callable or None": lambda: train(TASK, 1.0, 20, report="yes"),
+    "report = 1": lambda: message_passing(TASK, 1.0, 20, report=1),
+    "report = True": lambda: solve(TASK, 1.0, "semantic", 64, report=True),
+    "report = []": lambda: threshold(TASK, "critical", 64, report=[]),
+    "alpha = 1000000000.0: must be smaller: ": lambda: train(TASK, 1e9, 20),
 }
 
 

@@ -160,6 +160,7 @@ def test_a_measured_value_counts_as_a_number():
     a, b = Measured(2.0, 0.3), Measured(1.0, 0.4)
     assert [a - b, a + 1, 1 - a, sum([a, b])] == [(1.0, 0.5), (3.0, 0.3), (-1.0, 0.3), (3.0, 0.5)]
     assert (float(a), f"{a:.3f}", f"{a}") == (2.0, "2.000", "2.00(30)")
+    assert pd.DataFrame({"a": [a, Measured.mean([])]}).to_string(index=False).split() == ["a", "2.00(30)", "none"]
 
 
 def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
@@ -237,12 +238,13 @@ def test_a_branch_says_which_of_its_solutions_are_saddles():
 
 def test_a_threshold_that_is_none_says_why():
     none = threshold(Task(omega=1.0), "critical", **FEW)
-    assert not none.exists and none.reason.startswith("no semantic branch anywhere: ")
+    assert not none.exists and none.reason.startswith("no semantic branch between alpha = 0.2 and 12.8: ")
     assert threshold(TASK, "critical", **FEW).reason == ""
     with pytest.raises(BadInput, match="kind = 'second': must be critical or linear"):
         threshold(TASK, "second")
     ordered = thresholds.Gap(1.0, 1.0, 0.1, {"semantic": solve(TASK, 12.8, "semantic", **FEW)})
-    assert thresholds._search(lambda *_: ordered, 64).reason == "what it compares does not change its order"
+    unchanged = "what it compares does not change its order between alpha = 0.2 and 12.8"
+    assert thresholds._search(lambda *_: ordered, 64).reason == unchanged
 
 
 # Message passing

@@ -101,7 +101,7 @@ def threshold(options):
     JSON: alpha, stderr, kind, omega; alpha and its stderr are null where there is none.
     """
     from attention_phases.theory import threshold
-    from attention_phases.theory.thresholds import LARGEST, MIDDLE_POINTS, ROUGH_POINTS, SMALLEST
+    from attention_phases.theory.thresholds import MIDDLE_POINTS, ROUGH_POINTS
 
     task, architecture = _task(options), _architecture(options)
     quadrature = _quadrature(options, "threshold", task, architecture)
@@ -111,8 +111,7 @@ def threshold(options):
     (alpha, error), problem = place.alpha, None
     if not place.exists:
         alpha = error = None
-        where = f"at omega = {task.omega} between alpha = {SMALLEST} and {LARGEST}"
-        problem = f"no {options.kind} threshold found {where}: {place.reason}"
+        problem = f"no {options.kind} threshold found at omega = {task.omega}: {place.reason}"
         if not options.json:
             raise ResultError(problem)
     return {"alpha": alpha, "stderr": error, "kind": options.kind, "omega": task.omega, "problem": problem}
@@ -233,8 +232,9 @@ def sweep(options):
 
     if (options.name is None) == (options.grid is None):
         raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
-    if options.grid and options.set:
-        raise BadInput("set", options.set, "left out beside --grid FILE, which has all sizes")
+    for name, usual in (("set", []), ("profile", "paper")):
+        if options.grid and getattr(options, name) != usual:
+            raise BadInput(name, getattr(options, name), "left out beside --grid FILE, which has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
         cells, folder = grids.own_cells(grids.read_grid(options.grid), options.grid.stem), options.data or path.parent
@@ -247,6 +247,7 @@ def sweep(options):
         cells = grid(options.name, options.profile, **changes)
         folder = options.data or (results.DATA if published else results.folder_of(options.profile))
         path = options.store or results.folder_of(options.profile) / f"{options.name}.sqlite"
+    options.store, options.data = path, folder  # for the origin
     summary = results.compute(cells, path, folder, options.workers, options.quiet, options.scheduler)
     return {"done": summary.done, "skipped": summary.skipped, "failed": 0, "store": str(path), "data": str(folder)}
 

@@ -25,7 +25,7 @@ EXCHANGED = 4  # epochs of the counting task on several data sets
 class _OnData:
     """Work on one data set, whose number is the seed."""
 
-    architecture: ClassVar = None  # the standard one
+    architecture: ClassVar = None  #: the standard one
 
     experiment: str
     task: Task

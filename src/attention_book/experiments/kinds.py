@@ -11,22 +11,16 @@ class Kind(NamedTuple):
     """A type of cells.
 
     Functions are named "MODULE:FUNCTION" and loaded when they are called, so that reading results does not load torch.
-
-    worker: gives the rows of a cell.
-    unrepeatable: columns that differ from run to run.
-    unsettled: a column, and its value in rows of runs that did not settle. Rounding grows in these without limit:
-        another machine may find other rows, or none.
-    beginning: a shorter run, which gives the first `rows`. Set where a whole run is too long, or too sensitive to
-        rounding, to be repeated.
-    runs: gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     """
 
-    worker: str
-    tolerances: Tolerances
-    unrepeatable: tuple[str, ...] = ()
+    worker: str  #: gives the rows of a cell
+    tolerances: Tolerances  #: of its columns
+    unrepeatable: tuple[str, ...] = ()  #: columns that differ from run to run
+    #: A column, and its value in rows of runs that did not settle: rounding decides there what another machine finds.
     unsettled: tuple[str, Any] | None = None
-    beginning: str | None = None
-    rows: int = 2
+    beginning: str | None = None  #: a shorter run, where a whole one is too long, or too sensitive to rounding
+    rows: int = 2  #: which that gives
+    #: Gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     runs: str | None = None
 
     def repeat(self, cell) -> list[dict]:

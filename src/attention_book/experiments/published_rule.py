@@ -41,10 +41,10 @@ class Coarse(NamedTuple):
     """A fixed point on the 144 points, with its losses by the published rules, and exactly: on many points."""
 
     overlaps: Scalars
-    train_loss: np.ndarray  # (rule, exact)
-    test_mse: np.ndarray  # (rule, exact)
-    # Largest relative change of an overlap in the last damped step; where the prox jumps on one of so few points, the
-    # iteration may never settle.
+    train_loss: np.ndarray  #: (rule, exact)
+    test_mse: np.ndarray  #: (rule, exact)
+    #: Largest relative change of an overlap in the last damped step; where the prox jumps on one of so few points, the
+    #: iteration may never settle.
     change: float
 
 

@@ -32,13 +32,14 @@ READ = []  # what `read` has given in this process: name, and the changes, of ea
 def read(name, profile, **changes):
     """Table of an experiment, one row for each cell and start.
 
-    name: a key of `experiments.GRIDS`.
-    profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
-        size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
-        folder they compute nothing: `ResultError` if the folder lacks a result.
-    changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
-
     What was read is noted in `READ`, from which a figure names the data behind it.
+
+    Args:
+        name: a key of `experiments.GRIDS`.
+        profile: "paper" reads `data/` and computes what it lacks; "laptop" and "smoke" compute everything at reduced
+            size, and keep it under `_build/results/` until the code that computes it changes. Where `STORED` names a
+            folder they compute nothing: `ResultError` if the folder lacks a result.
+        changes: parameters of the experiment that differ from the published ones, such as ``omega=0.4``.
     """
     cells = grid(name, profile, **changes)
     if (name, changes) not in READ:
@@ -74,15 +75,19 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
 
     Each row has the columns of `train` but `converged`, those of its cell, and where it was computed.
 
-    sizes: by name `alpha` and `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`, as
-        for `train`. A list, a range or an array is an axis, unless the parameter is a list itself; numbers of an array
-        count to 12 digits, so that 0.3 of `linspace` is that of a list, with the same sentences. Or a list of cells.
-    store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
-    workers: processes, by default one a core, 1 for this one; or the address of a Dask `scheduler` in their place.
+    Args:
+        sizes: by name `alpha`, `d`, parameters of a `Task` and an `Architecture`, `optimizer`, `starts`, and `seeds`,
+            as for `train`. A list, a range or an array is an axis, unless the parameter is a list itself; numbers of an
+            array count to 12 digits, so that 0.3 of `linspace` is that of a list. Or a list of cells.
+        store: SQLite file that keeps results as they come, beside which the table is written as Parquet.
+        workers: processes, by default one a core, 1 for this one.
+        quiet: no progress on stderr.
+        scheduler: address of a Dask cluster, in the place of workers.
     """
     check_kind("sizes", sizes, Mapping | list | tuple)
     check_kind("store", store, str | Path)
     check_kind("scheduler", scheduler, str | None)
+    check_kind("quiet", quiet, bool)
     store = Path(store)
     cells = own_cells(sizes, store.stem) if isinstance(sizes, Mapping) else [*sizes]
     if not cells or not all(hasattr(cell, "experiment") for cell in cells):

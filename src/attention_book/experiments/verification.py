@@ -59,8 +59,8 @@ class OtherMinimum(NamedTuple):
 class Checked(NamedTuple):
     """What `check` found."""
 
-    cells: int  # recomputed
-    students: int  # of these cells, that may end in another minimum
+    cells: int  #: recomputed
+    students: int  #: of these cells, that may end in another minimum
     mismatches: list[Mismatch]
     other_minima: list[OtherMinimum]
 

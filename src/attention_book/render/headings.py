@@ -39,18 +39,12 @@ SCALES = {"": 1.0, "%": 1e-2, "10<sup>−3</sup>": 1e-3, "10<sup>−5</sup>": 1e
 
 @dataclass(frozen=True)
 class Heading:
-    """A column of the tables on the pages.
+    """A column of the tables on the pages."""
 
-    text: HTML; if empty the symbol, or the name itself
-    form: format of numbers without an error
-    scale: what follows the heading, one of `SCALES`, by which numbers are divided
-    missing: in the place of a number that does not exist
-    """
-
-    text: str = ""
-    form: str = "g"
-    scale: str = ""
-    missing: str = "none"
+    text: str = ""  #: HTML; if empty the symbol, or the name itself
+    form: str = "g"  #: format of numbers without an error
+    scale: str = ""  #: what follows the heading, one of `SCALES`, by which numbers are divided
+    missing: str = "none"  #: in the place of a number that does not exist
 
 
 HEADINGS = {  # of what several tables have; others are beside their table

@@ -27,18 +27,12 @@ NO_SPREAD = 1e-6  # of a mean: runs that are closer are shown as the same number
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """A frame as a page shows it; a frame from `published.compare` takes its numbers along, for the scorecard.
+    """A frame as a page shows it; a frame from `published.compare` takes its numbers along, for the scorecard."""
 
-    frame: columns are named as in `headings`, or it is from `published.compare`.
-    caption: HTML, what the numbers are, in which units.
-    folded: hidden until its caption is clicked.
-    headings: of columns of this table alone, by name.
-    """
-
-    frame: pd.DataFrame
-    caption: str
-    folded: bool = False
-    headings: dict[str, Heading] = field(default_factory=dict)
+    frame: pd.DataFrame  #: columns are named as in `headings`, or it is from `published.compare`
+    caption: str  #: HTML, what the numbers are, in which units
+    folded: bool = False  #: hidden until its caption is clicked
+    headings: dict[str, Heading] = field(default_factory=dict)  #: of columns of this table alone, by name
 
     def __repr__(self):
         return self.caption

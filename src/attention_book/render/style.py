@@ -10,10 +10,12 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from attention_phases.errors import check_choice, check_positive
+from attention_phases.errors import BadInput, check_choice, check_count, check_kind, check_positive
+from attention_phases.measured import Measured
 
 from .drawn import READOUT, csv_of, readout_of
 from .markup import number
@@ -106,6 +108,7 @@ def show(figure, name=None):
     """
     from IPython.display import display
 
+    check_kind("figure", figure, Figure)
     for _ in range(2):  # in which the layout settles; then it stays, as each format would seek it again
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -128,7 +131,8 @@ def publication(width=3.4, font="STIX"):
 
 def panels(count, height, width=6.4, **options):
     """A figure of `count` panels above one another, each of `height` inches, and its axes as an array (count,)."""
-    figure, axes = plt.subplots(count, 1, figsize=(width, count * height), squeeze=False, **options)
+    size = check_positive("width", width), check_count("count", count) * check_positive("height", height)
+    figure, axes = plt.subplots(count, 1, figsize=size, squeeze=False, **options)
     return figure, np.ravel(axes)
 
 
@@ -175,16 +179,24 @@ def draw_line(axes, rows, name, colour, style="-", label=None, unit=1.0):
 
     One row alone is a dot. Without rows nothing is drawn, and nothing is in the legend.
     """
+    check_kind("axes", axes, Axes)
+    check_kind("rows", rows, pd.DataFrame)
     if rows.empty:
         return
-    value, error = rows[name] / unit, rows[f"{name}_error"] / unit
+    value, error = _with_error(rows, name, unit)
     axes.plot(rows.index, value, "." if len(rows) == 1 else style, color=colour, label=label)
     axes.fill_between(rows.index, value - error, value + error, color=colour, alpha=0.3, linewidth=0)
 
 
 def draw_means(axes, means, name, colour, marker="o", unit=1.0, **more):
     """The same as points with bars."""
-    draw_points(axes, means.index, means[name] / unit, means[f"{name}_error"] / unit, colour, marker, **more)
+    draw_points(axes, means.index, *_with_error(means, name, unit), colour, marker, **more)
+
+
+def _with_error(rows, name, unit):
+    if not {name, f"{name}_error"} <= {*rows}:
+        raise BadInput("name", name, f"a column that has its error beside it, as x has x_error, of {', '.join(rows)}")
+    return rows[name] / unit, rows[f"{name}_error"] / unit
 
 
 def draw_points(axes, x, y, error, colour, marker="o", **more):
@@ -237,6 +249,8 @@ def bar_below(figure, mapped, axes, label, extend="both", **options):
 
 def mark_threshold(axes, threshold, name, colour, left=False):
     """A vertical line at a threshold (`Measured`), if there is one: its error as the width, its name beside it."""
+    check_kind("axes", axes, Axes)
+    check_kind("threshold", threshold, Measured)
     alpha, error = threshold
     if not isfinite(alpha):
         return

@@ -46,6 +46,7 @@ class Store:
     def __init__(self, path: os.PathLike | str):
         self.path = Path(path)
         with self._reporting():
+            self.path.open("ab").close()  # the system says why that fails, SQLite does not
             self._db = sqlite3.connect(self.path, timeout=0)  # a held lock is an error at once
         try:
             with self._reporting():
@@ -91,10 +92,10 @@ class Store:
     def _reporting(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             busy = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
-            reason = "in use by another process" if busy else str(error).splitlines()[0]
-            raise StoreError(f"store {self.path}: {reason}") from error
+            why = getattr(error, "strerror", None) or str(error).splitlines()[0]
+            raise StoreError(f"store {self.path}: {'in use by another process' if busy else why}") from error
 
     def __enter__(self) -> "Store":
         return self
@@ -159,17 +160,14 @@ def bar_or_lines() -> dict[str, Any]:
 
 @cache
 def _tell_each_minute() -> None:
-    """Have a line on stderr each minute from now on of all work that has taken one."""
+    """Have a line on stderr each minute from now on of all work that has taken most of one."""
 
     def tell() -> None:
         while True:
             time.sleep(MINUTE)
-            for line in lines():
+            begun = (bar for bar in [*tqdm._instances] if hasattr(bar, "start_t") and bar.delay == inf)  # pyright: ignore
+            for line in [str(bar).strip() for bar in begun if bar.format_dict["elapsed"] > MINUTE / 2]:
                 print(line, file=sys.stderr, flush=True)
-
-    def lines() -> list[str]:
-        begun = [bar for bar in [*tqdm._instances] if hasattr(bar, "start_t")]  # pyright: ignore
-        return [str(bar).strip() for bar in begun if bar.delay == inf and bar.format_dict["elapsed"] >= MINUTE]
 
     Thread(target=tell, daemon=True).start()
 
@@ -221,7 +219,8 @@ def run(
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except KeyboardInterrupt:
-        kept = f"{skipped + done} of {len(by_text)} cells are kept in {store.path}"
+        there = skipped + len(store.keys() - stored)  # with one that was stored and not yet counted
+        kept = f"{there} of {len(by_text)} cells are kept in {store.path}"
         raise KeyboardInterrupt(f"stopped: {kept}; run again to go on") from None
     except BrokenExecutor as error:
         raise SweepError(f"a worker process died (killed, or out of memory?) after {done} cells; {go_on}") from error

@@ -15,8 +15,8 @@ VARIANTS = ("positional", "semantic")  # of the transformer
 class Sequences(NamedTuple):
     """Token sequences (n, 10) with the count of each position's token (n, 10), both int64."""
 
-    tokens: np.ndarray
-    counts: np.ndarray
+    tokens: np.ndarray  #: (n, 10)
+    counts: np.ndarray  #: (n, 10), of each position's token
 
 
 def counts(tokens: np.ndarray) -> np.ndarray:

@@ -39,37 +39,37 @@ def total(a):
 class Rule(NamedTuple):
     """How a step is taken: Adam, or plain gradient descent where beta2 is 0."""
 
-    rate: float
-    beta1: float = 0.0
-    beta2: float = 0.0
-    epsilon: float = 0.0
+    rate: float  #: learning rate
+    beta1: float = 0.0  #: decay of the mean gradient
+    beta2: float = 0.0  #: decay of its mean square
+    epsilon: float = 0.0  #: added to the root of that
 
 
 class Trainable(NamedTuple):
     """The parameters while they are trained, all changed in place."""
 
-    named: tuple  # transformer.Weights, views into `flat`
-    flat: np.ndarray  # (SIZE,) float32
-    slopes: tuple  # transformer.Weights, views into `gradient`
-    gradient: np.ndarray  # (SIZE,) float32
-    free: np.ndarray  # (SIZE,) float32, one where a parameter is trained, else zero
-    moments: np.ndarray  # (2, SIZE) float32, Adam's averages
+    named: tuple  #: transformer.Weights, views into `flat`
+    flat: np.ndarray  #: (SIZE,) float32
+    slopes: tuple  #: transformer.Weights, views into `gradient`
+    gradient: np.ndarray  #: (SIZE,) float32
+    free: np.ndarray  #: (SIZE,) float32, one where a parameter is trained, else zero
+    moments: np.ndarray  #: (2, SIZE) float32, Adam's averages
 
 
 class Pass(NamedTuple):
     """What `forward` leaves for `backward`. Tables have a row for each of the 25 embeddings, others one a position."""
 
-    inputs: np.ndarray  # (25, width), and so are the three below
-    queries: np.ndarray
-    keys: np.ndarray
-    values: np.ndarray
-    attention: np.ndarray  # (rows, length)
-    by_kind: np.ndarray  # (rows, 25), attention summed by row of the tables
-    normed: np.ndarray  # (rows, width)
-    scaled: np.ndarray
-    inverse: np.ndarray  # (rows,), 1 / standard deviation
-    hidden: np.ndarray  # (rows, hidden units)
-    softmax: np.ndarray  # (rows, classes), of the logits
+    inputs: np.ndarray  #: (25, width), and so are the three below
+    queries: np.ndarray  #: (25, width)
+    keys: np.ndarray  #: (25, width)
+    values: np.ndarray  #: (25, width)
+    attention: np.ndarray  #: (rows, length)
+    by_kind: np.ndarray  #: (rows, 25), attention summed by row of the tables
+    normed: np.ndarray  #: (rows, width)
+    scaled: np.ndarray  #: (rows, width)
+    inverse: np.ndarray  #: (rows,), 1 / standard deviation
+    hidden: np.ndarray  #: (rows, hidden units)
+    softmax: np.ndarray  #: (rows, classes), of the logits
 
 
 @njit(**COMPILED)

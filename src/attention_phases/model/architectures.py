@@ -12,9 +12,9 @@ from ..task import MATRICES, Task
 class Form(NamedTuple):
     """What a form of the student is."""
 
-    about: str
-    score: tuple  # M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
-    value: str = "none"  # V of the output S x (1 + V): "none"; "pair", u v^T/d; "full", all of it
+    about: str  #: in words
+    score: tuple  #: M (r, r) of the score T_ab = h_a M h_b^T between the fields of two tokens, of r columns of weights
+    value: str = "none"  #: V of the output S x (1 + V): "none"; "pair", u v^T/d; "full", all of it
 
 
 FORMS = {

@@ -21,15 +21,15 @@ from .sentences import draw, fit_linear, positional_encoding
 class Sentences:
     """Training sentences, reduced to what the risk needs; n is the last axis."""
 
-    inputs: Tensor  # x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
-    gram: Tensor  # G, (L, L, n)
-    attention: Tensor  # Y, (L, L, n)
-    tilt: Tensor  # Y K, (L, L, n)
-    floor: float  # sum over sentences of the loss at S = Y
-    positions: Tensor  # u, (L,)
-    teacher: Tensor  # Q*, (d,)
-    score: Tensor  # M, (r, r)
-    value: str  # kind of the student's value matrix, see `architectures.Form`
+    inputs: Tensor  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
+    gram: Tensor  #: G, (L, L, n)
+    attention: Tensor  #: Y, (L, L, n)
+    tilt: Tensor  #: Y K, (L, L, n)
+    floor: float  #: sum over sentences of the loss at S = Y
+    positions: Tensor  #: u, (L,)
+    teacher: Tensor  #: Q*, (d,)
+    score: Tensor  #: M, (r, r)
+    value: str  #: kind of the student's value matrix, see `architectures.Form`
 
     @property
     def d(self) -> int:

@@ -21,13 +21,13 @@ from .sentences import draw, fit_linear, labels, moments, positional_encoding
 class Dataset:
     """Training sentences, reduced to what the risk needs."""
 
-    inputs: Tensor  # x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
-    stiffness: Tensor  # |x_1 - x_2|^2/d, (n,)
-    targets: Tensor  # the values of S_11 and S_22 that would fit each sentence best, (n, 2)
-    floor: float  # sum over sentences of the loss at `targets`
-    gram: np.ndarray  # sum over sentences of x x^T/d, (2, 2), for the linear model
-    cross: np.ndarray  # sum of Y xi x^T/d
-    teacher: Tensor  # Q*, (d,)
+    inputs: Tensor  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
+    stiffness: Tensor  #: ``|x_1 - x_2|^2/d``, (n,)
+    targets: Tensor  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
+    floor: float  #: sum over sentences of the loss at `targets`
+    gram: np.ndarray  #: sum over sentences of x x^T/d, (2, 2), for the linear model
+    cross: np.ndarray  #: sum of Y xi x^T/d
+    teacher: Tensor  #: Q*, (d,)
 
     @property
     def d(self) -> int:
@@ -121,17 +121,13 @@ def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
 
 
 class StudentOverlaps(NamedTuple):
-    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher.
+    """Order parameters of a student (Eq. 6), of the names that theory has them by, and of its teacher."""
 
-    They are ``q = sigma^2 |Q|^2/d``, ``m = Q.1/d``, ``theta = sigma^2 Q.Q*/d``, and of the teacher
-    ``rho = sigma^2 |Q*|^2/d`` and ``m_teacher = Q*.1/d`` (both only differ from sigma^2 and 0 at finite d).
-    """
-
-    q: float
-    m: float
-    theta: float
-    rho: float
-    m_teacher: float
+    q: float  #: ``sigma^2 |Q|^2/d``
+    m: float  #: Q.1/d
+    theta: float  #: sigma^2 Q.Q*/d
+    rho: float  #: ``sigma^2 |Q*|^2/d``, sigma^2 at infinite d
+    m_teacher: float  #: Q*.1/d, 0 at infinite d
 
     @property
     def named(self) -> dict[str, float]:

@@ -43,15 +43,13 @@ class BranchMap:
     Its coordinates are the Cholesky factors of q and V, with the logarithm of their squared diagonals; the student's
     share ``t = root(q)^-1 theta/sqrt(rho)`` of the teacher's fields, stretched to ``t artanh(|t|)/|t|``; and
     m_k/sqrt(q_kk). Every point is admissible.
-
-    general: see `Setting`
     """
 
-    task: Task
-    alpha: float
-    branch: str
-    architecture: Architecture = STANDARD
-    general: bool = False
+    task: Task  #: what is to be learnt
+    alpha: float  #: sample complexity
+    branch: str  #: its name
+    architecture: Architecture = STANDARD  #: the student and its sentences
+    general: bool = False  #: see `Setting`
 
     def __post_init__(self) -> None:
         self.setting = Setting(self.task, self.architecture, self.general)
@@ -170,10 +168,10 @@ class BranchMap:
 class Rough(NamedTuple):
     """How the damped iteration comes near a fixed point."""
 
-    points: int  # a scramble
-    kept: float  # share of the old coordinates
-    near: float  # largest change of a coordinate at which Powell's method takes over
-    scrambles: int = 16
+    points: int  #: a scramble
+    kept: float  #: share of the old coordinates
+    near: float  #: largest change of a coordinate at which Powell's method takes over
+    scrambles: int = 16  #: of the points
 
 
 class Net:

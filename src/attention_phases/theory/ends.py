@@ -111,10 +111,10 @@ class Spinodal(NamedTuple):
     Both are NaN where that is so at all alphas searched, or at none, or where there is a `reason`: too few points.
     """
 
-    exists: Measured
-    minimum: Measured
-    reason: str
-    origin: dict[str, Any]  # see `records.origin_of`
+    exists: Measured  #: the alpha where the branch ends
+    minimum: Measured  #: that where it becomes a saddle
+    reason: str  #: why one of them is not known; empty if both are, or are nowhere
+    origin: dict[str, Any]  #: see `records.origin_of`
 
 
 def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int = SCRAMBLES, seed: int = 0) -> Spinodal:

@@ -28,19 +28,19 @@ LEAST_Q = 1e-12  # q, in units of the teacher's
 class Scalars(NamedTuple):
     """The overlaps of one column of weights with one teacher, as numbers or arrays of them (see the main text)."""
 
-    q: Any
-    m: Any
-    theta: Any
-    V: Any
+    q: Any  #: ``sigma^2 |Q|^2/d``
+    m: Any  #: Q.1/d
+    theta: Any  #: sigma^2 Q.Q*/d
+    V: Any  #: response of a field
 
 
 class Overlaps(NamedTuple):
     """A point of the state evolution, in arrays; a first axis of each may count scrambles."""
 
-    q: Any  # (k, r, r)
-    m: Any  # (r,)
-    theta: Any  # (k, r, t)
-    V: Any  # (k, r, r)
+    q: Any  #: (k, r, r)
+    m: Any  #: (r,)
+    theta: Any  #: (k, r, t)
+    V: Any  #: (k, r, r)
 
     @classmethod
     def of(cls, q: Any, m: Any, theta: Any, V: Any) -> "Overlaps":
@@ -66,17 +66,17 @@ class Averages(NamedTuple):
     Sums over tokens are over those of one law; for independent tokens c = 1, and with one column g = (h* - w)/V.
     """
 
-    power: Any  # E[g^T c g] (k, r, r): q_hat over alpha
-    student_noise: Any  # E[g^T x] (k, r, r)
-    pull: Any  # E[g^T u] (r,): m_hat over alpha
-    teacher_noise: Any  # E[g^T z] (k, r, t)
-    teacher_pull: Any  # E[g^T l] (r,), with the displacements l of y_1 by clusters
-    fitted_loss: Any  # E[ell(h*)]
-    moreau: Any  # E[Moreau envelope]
-    test_loss: Any  # E[ell(w)]
-    teacher_slope: Any  # E[g^T z (z^T c^-1 x)] (t, r, r), of which d E[g^T z]/d theta at theta = 0 is made
-    pull_slope: Any  # d E[g^T u]/dm (r, r), integrated by parts
-    response: Any  # E[|d(h* - w)/dw|_F^2], NaN but of the standard student
+    power: Any  #: E[g^T c g] (k, r, r): q_hat over alpha
+    student_noise: Any  #: E[g^T x] (k, r, r)
+    pull: Any  #: E[g^T u] (r,): m_hat over alpha
+    teacher_noise: Any  #: E[g^T z] (k, r, t)
+    teacher_pull: Any  #: E[g^T l] (r,), with the displacements l of y_1 by clusters
+    fitted_loss: Any  #: E[ell(h*)]
+    moreau: Any  #: E[Moreau envelope]
+    test_loss: Any  #: E[ell(w)]
+    teacher_slope: Any  #: E[g^T z (z^T c^-1 x)] (t, r, r), of which d E[g^T z]/d theta at theta = 0 is made
+    pull_slope: Any  #: d E[g^T u]/dm (r, r), integrated by parts
+    response: Any  #: ``E[|d(h* - w)/dw|_F^2]``, NaN but of the standard student
 
 
 def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=None, anew: bool = True) -> Averages:

@@ -35,9 +35,9 @@ LONGEST = 64  # tokens of a sentence
 class Optimal:
     """The optimal learner at one alpha; the errors are those of the quadrature."""
 
-    q: Measured  # squared cosine of its estimate with Q*
-    test_mse: Measured
-    reached: str  # "nothing", "part" or "all" of the teacher
+    q: Measured  #: squared cosine of its estimate with Q*
+    test_mse: Measured  #: of its predictions
+    reached: str  #: "nothing", "part" or "all" of the teacher
 
 
 def optimal(task: Task, alpha: float, tokens: int = 2) -> Optimal:

@@ -23,10 +23,10 @@ SOFTEST = 1e-3  # least stiffness in units of lambda, which no fixed point has: 
 class Spectrum(NamedTuple):
     """What tokens, teacher and encoding have in n groups of directions of the embedding space (Assumption 4.1)."""
 
-    weights: np.ndarray  # (n,), shares of the directions
-    eigenvalues: np.ndarray  # (n, k), variances of the tokens of each law
-    teacher: np.ndarray  # (n, t), mean squares of the entries of W*
-    encoding: np.ndarray  # (n,), mean square of those of sqrt(d) times the encoding
+    weights: np.ndarray  #: (n,), shares of the directions
+    eigenvalues: np.ndarray  #: (n, k), variances of the tokens of each law
+    teacher: np.ndarray  #: (n, t), mean squares of the entries of W*
+    encoding: np.ndarray  #: (n,), mean square of those of sqrt(d) times the encoding
 
 
 @dataclass
@@ -34,13 +34,11 @@ class Setting:
     """A task and an architecture, as the equations see them.
 
     The L tokens have one law, k = 1, or each its own, k = L; the teacher has t columns.
-
-    general: by the general kernel, even where that of two tokens serves; `fast` says whether that does
     """
 
-    task: Task
-    architecture: Architecture = STANDARD
-    general: bool = False
+    task: Task  #: what is to be learnt
+    architecture: Architecture = STANDARD  #: the student and its sentences
+    general: bool = False  #: by the general kernel, even where that of two tokens serves; `fast`: whether that does
 
     def __post_init__(self) -> None:
         check_kind("task", self.task, Task)
@@ -93,21 +91,21 @@ class Setting:
 class Hats(NamedTuple):
     """The conjugates q_hat, ... of the overlaps (Eq. 7), shaped like them; a first axis of each may count scrambles."""
 
-    q: Any
-    m: Any
-    theta: Any
-    V: Any
+    q: Any  #: conjugate of q
+    m: Any  #: conjugate of m
+    theta: Any  #: conjugate of theta
+    V: Any  #: conjugate of V
 
 
 class MeanWeights(NamedTuple):
     """Means over the weights of a direction, for each of n groups of directions."""
 
-    response: Any  # dW/dB (n, r, r)
-    square: Any  # W W^T (n, r, r)
-    encoding: Any  # W e (n, r)
-    teacher: Any  # W W*^T (n, r, t)
-    penalty: Any  # (n,)
-    energy: Any  # of what the weights minimise (n,)
+    response: Any  #: dW/dB (n, r, r)
+    square: Any  #: W W^T (n, r, r)
+    encoding: Any  #: W e (n, r)
+    teacher: Any  #: W W*^T (n, r, t)
+    penalty: Any  #: (n,)
+    energy: Any  #: of what the weights minimise (n,)
 
 
 def mean_weights(setting: Setting, hats: Hats) -> MeanWeights:

@@ -41,11 +41,11 @@ def rows(task: Task, normal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
 class Beginning(NamedTuple):
     """Small weights at one alpha, from some of the sentences of infinite dimension."""
 
-    task: Task
-    alpha: float
-    weights: np.ndarray  # b (N, 2), from `rows`, and s along 1_d and Q*
-    positional: np.ndarray
-    semantic: np.ndarray
+    task: Task  #: what is to be learnt
+    alpha: float  #: sample complexity
+    weights: np.ndarray  #: b (N, 2), from `rows`, and s along 1_d and Q*
+    positional: np.ndarray  #: s along 1_d
+    semantic: np.ndarray  #: s along Q*
 
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
         """Return ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,); `signal` is (N, 2)."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BadInput, check_positive
+from ..errors import BadInput, check_kind, check_positive
 from ..measured import Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
 from ..records import origin_of
@@ -52,25 +52,25 @@ class Solution:
     in the first case and the third.
     """
 
-    alpha: float
-    overlaps: Any  # `Scalars` of one column of weights, `Overlaps` of more
-    train_loss: float  # epsilon_t (Eq. 14)
-    test_mse: float  # epsilon_g (Eq. 10)
-    free_energy: float  # Eq. 108
-    train_slope: float  # d epsilon_t/d alpha: E[Moreau envelope], because the free energy is stationary
-    test_slope: float  # d epsilon_g/d alpha
-    residual: float
-    reason: str  # why the solution failed; empty if it converged
-    iterations: int  # evaluations of the map
-    # What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
-    # name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
-    # energy has it: for the error of a difference of two losses.
+    alpha: float  #: sample complexity
+    overlaps: Any  #: `Scalars` of one column of weights, `Overlaps` of more
+    train_loss: float  #: epsilon_t (Eq. 14)
+    test_mse: float  #: epsilon_g (Eq. 10)
+    free_energy: float  #: Eq. 108
+    train_slope: float  #: d epsilon_t/d alpha: E[Moreau envelope], because the free energy is stationary
+    test_slope: float  #: d epsilon_g/d alpha
+    residual: float  #: see above
+    reason: str  #: why the solution failed; empty if it converged
+    iterations: int  #: evaluations of the map
+    #: What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
+    #: name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
+    #: energy has it: for the error of a difference of two losses.
     spread: dict[str, np.ndarray] = field(repr=False)
-    replicon: float = nan  # Lambda = alpha E|d(h* - w)/dw|_F^2 (Appendix B.5), of the standard student only
-    # Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
-    # solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
+    replicon: float = nan  #: ``Lambda = alpha E|d(h* - w)/dw|_F^2`` (Appendix B.5), of the standard student
+    #: Largest factor by which one step of the map multiplies small overlaps that the branch holds at zero. Above 1 the
+    #: solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
     gain: float = nan
-    origin: dict[str, Any] = field(default_factory=dict, repr=False)  # task, quadrature and code, see `origin_of`
+    origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 
     @property
     def converged(self) -> bool:
@@ -126,6 +126,7 @@ def solve(
         architecture: a student other than the standard one, of a form that the theory covers
         report: called with 1 after each average over all points, of which there are about 40
     """
+    check_kind("report", report, Callable | None)
     model = BranchMap(task, check_positive("alpha", alpha), branch, architecture)
     if task.sigma**2 == 0:
         raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")

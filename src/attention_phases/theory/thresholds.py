@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # The branches that each threshold compares; the linear one compares a single branch with the linear model.
 COMPARED_BRANCHES = {"critical": ("semantic", "positional"), "linear": ("semantic",), "second": ("both", "semantic")}
 SMALLEST, LARGEST = 0.2, 12.8  # range of alpha searched
+SEARCHED = f"between alpha = {SMALLEST} and {LARGEST}"
 # Points a scramble to find the crossing, and to come so near that one step on all points ends it.
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
 # In alpha: where Newton's method takes over, the step that ends it on some of the points, and on all.
@@ -40,13 +41,14 @@ class Threshold:
     which. The solutions, by branch, are within one Newton step of the root.
     """
 
-    alpha: Measured
-    solutions: Mapping[str, Solution] = field(repr=False)
-    reason: str = ""  # why there is none
-    origin: dict[str, Any] = field(default_factory=dict, repr=False)  # task, quadrature and code, see `origin_of`
+    alpha: Measured  #: with its standard error
+    solutions: Mapping[str, Solution] = field(repr=False)  #: by branch
+    reason: str = ""  #: why there is none
+    origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
 
     @property
     def exists(self) -> bool:
+        """Whether there is one."""
         return not isnan(self.alpha.value)
 
 
@@ -56,10 +58,10 @@ NOWHERE = Threshold(UNKNOWN, {})
 class Gap(NamedTuple):
     """What falls through zero at a threshold: its value at one alpha, derivative in alpha and standard error."""
 
-    value: float
-    slope: float
-    stderr: float
-    solutions: Mapping[str, Solution]  # by branch, all at the same alpha
+    value: float  #: of what falls
+    slope: float  #: its derivative in alpha
+    stderr: float  #: its standard error
+    solutions: Mapping[str, Solution]  #: by branch, all at the same alpha
 
     @classmethod
     def of(cls, solutions: Mapping[str, Solution], baseline: float) -> "Gap":
@@ -75,6 +77,7 @@ class Gap(NamedTuple):
 
     @property
     def alpha(self) -> float:
+        """Where it is."""
         return next(iter(self.solutions.values())).alpha
 
     @property
@@ -114,6 +117,7 @@ def threshold(
         report: called with the points of each evaluation, which cost about as much time
     """
     check_kind("near", near, Threshold)
+    check_kind("report", report, Callable | None)
     branches = COMPARED_BRANCHES[check_choice("kind", kind, tuple(COMPARED_BRANCHES))]
     fast = Setting(task, architecture).fast
     if kind == "second" and not (architecture.rotates and len(task.teachers) > 1):
@@ -171,12 +175,12 @@ def _search(gap_at: GapAt, points: int) -> Threshold:
         found = [gap.solutions[branch] for gap in tried]
         if not any(solution.converged for solution in found):
             return Threshold(UNKNOWN, {}, _lacking(branch, found))
-    return Threshold(UNKNOWN, {}, "what it compares does not change its order")
+    return Threshold(UNKNOWN, {}, f"what it compares does not change its order {SEARCHED}")
 
 
 def _lacking(branch: str, solutions: Sequence[Solution]) -> str:
     """A line on a branch that has not been found at any of the alphas of its solutions."""
-    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else "anywhere"
+    where = f"at alpha = {solutions[0].alpha:.4g}" if len(solutions) == 1 else SEARCHED
     return f"no {branch} branch {where}: {solutions[-1].reason}"
 
 

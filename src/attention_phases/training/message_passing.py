@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from ..errors import COVERED, BadInput, check_count, check_real
+from ..errors import COVERED, BadInput, check_count, check_kind, check_real
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
 from ..records import origin_of, record_of, seed_sequence
@@ -40,33 +40,33 @@ SPARE, MODE_POINTS = 0.25, 2**10  # of the way from the least damping to 1; a sc
 class State(NamedTuple):
     """What a step of message passing takes and gives."""
 
-    weights: np.ndarray  # Q (d,)
-    onsager: np.ndarray  # V g (2, n)
-    V: float
+    weights: np.ndarray  #: Q (d,)
+    onsager: np.ndarray  #: V g (2, n)
+    V: float  #: sigma^2 chi
 
 
 @dataclass(frozen=True)
 class Run:
     """Message passing from one start: its last state, and how it came there."""
 
-    state: State
-    # By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that of Q.
+    state: State  #: the last one
+    #: By iteration, the start included: q, m, theta, V, and `change`, the norm of the last change of Q over that of Q.
     history: pd.DataFrame
-    converged: bool  # the last change is at most the tolerance
+    converged: bool  #: the last change is at most the tolerance
 
 
 @dataclass(frozen=True)
 class Passed:
     """Where message passing ends on one data set, with the names that students and theory have."""
 
-    overlaps: StudentOverlaps
-    V: float
-    train_loss: float  # R/d of the sentences in their limiting form, see `limiting`
-    test_mse: float  # of a student with these weights, exact at this d
-    damping: float
-    reason: str  # why it has not converged, and what may help; empty if it has
-    run: Run = field(repr=False)
-    origin: dict[str, Any] = field(repr=False)  # what was asked for, version, commit, and how to cite
+    overlaps: StudentOverlaps  #: of the last weights
+    V: float  #: of the last state
+    train_loss: float  #: R/d of the sentences in their limiting form, see `limiting`
+    test_mse: float  #: of a student with these weights, exact at this d
+    damping: float  #: share of the old state that was kept
+    reason: str  #: why it has not converged, and what may help; empty if it has
+    run: Run = field(repr=False)  #: with its history
+    origin: dict[str, Any] = field(repr=False)  #: what was asked for, version, commit, and how to cite
 
     @property
     def converged(self) -> bool:
@@ -233,6 +233,7 @@ def iterate(
     """
     check_real("damping", damping, "in [0, 1)", lambda v: 0 <= v < 1)
     check_count("steps", steps)
+    check_kind("report", report, Callable | None)
     data = limiting(task, data)  # which it may be already
     teacher = data.teacher
 

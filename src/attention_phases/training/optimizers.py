@@ -23,6 +23,7 @@ GD_RATE, GD_STEPS = 0.15, 5000  # as published
 ADAM_RATE, ADAM_STEPS = 0.01, 2500  # as published
 LBFGS_TOLERANCE = 1e-4  # on the Euclidean norm of the gradient of R
 LBFGS_STEPS = 5000
+NUDGE = 1e-3  # of the weights, to see whether a risk grows by its gradient
 LOWER = 1e-7  # of R/d: less may be the same minimum, not yet reached
 
 
@@ -40,11 +41,12 @@ class TrainingSet(Protocol):
 
 
 class Risk(Protocol):
-    """A loss of one's own, for `fit`."""
+    """A loss of one's own, for `fit`: a function of data, weights (k, p) of k students, and ridge penalty.
 
-    def __call__(self, data: Any, weights: Tensor, lam: float, /) -> tuple[Tensor, Tensor]:
-        """Return the risk of `k` students of weights (k, p) with ridge penalty `lam`, (k,), and its gradient (k, p)."""
-        ...
+    It returns their risks with the penalty, (k,), and the gradient of each, (k, p).
+    """
+
+    def __call__(self, data: Any, weights: Tensor, lam: float, /) -> tuple[Tensor, Tensor]: ...
 
 
 def starts_of(form: str) -> tuple[str, ...]:
@@ -102,12 +104,12 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
 class Fit:
     """A trained student."""
 
-    weights: Tensor  # (p,)
-    train_loss: float  # R/d
-    grad_norm: float  # Euclidean norm of the gradient of R
-    steps: int  # gradient evaluations
-    seconds: float  # wall time; students trained together share it equally
-    converged: bool  # grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
+    weights: Tensor  #: (p,)
+    train_loss: float  #: R/d
+    grad_norm: float  #: Euclidean norm of the gradient of R
+    steps: int  #: gradient evaluations
+    seconds: float  #: wall time; students trained together share it equally
+    converged: bool  #: grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
 
 
 @one_thread()
@@ -183,15 +185,26 @@ def _checked(data: Any, starts: Any) -> Tensor:
 
 
 def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
-    """Complain of a risk that does not return for these students what a `Risk` does."""
+    """Complain of a risk that does not return for these students what a `Risk` does, or with another gradient."""
     if not callable(risk):
         raise BadInput("risk", risk, "a function (data, weights, lam), see Risk")
     returned, wanted = risk(data, starts, lam), [(len(starts),), tuple(starts.shape)]
     parts = returned if isinstance(returned, tuple) else (returned,)
     if [tuple(part.shape) if isinstance(part, Tensor) else None for part in parts] != wanted:
         raise BadInput("what risk returns", returned, f"two tensors, of the shapes {wanted[0]} and {wanted[1]}")
-    if not parts[0].isfinite().all():
-        raise BadInput("risk of the starts", parts[0], "finite")
+    values, gradient = (part.detach() for part in parts)
+    if not values.isfinite().all():
+        raise BadInput("risk of the starts", values, "finite")
+    # Along its gradient the risk grows by that. What rounds, jumps or is drawn anew bends by more than it is wrong.
+    size = gradient.norm(dim=1)
+    length = torch.where(size > 0, NUDGE * (1 + starts.norm(dim=1)), 0.0)
+    step = gradient * (length / size.clamp(min=1e-30))[:, None]
+    above, below = (risk(data, starts + side * step, lam)[0].detach() for side in (1, -1))
+    grown, bent = (above - below) / 2, (above + below - 2 * values).abs()
+    wrong = (grown - size * length).abs() > 0.1 * size * length + 10 * bent + 1e-5 * values.abs()
+    if wrong.any():
+        told, true = (float(f"{value[wrong][0]:.4g}") for value in (size, grown / length))
+        raise BadInput("gradient of risk", told, f"{true}, by which the risk grows along it")
 
 
 def gradient_descent(

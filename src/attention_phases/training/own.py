@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 class Labelled(two_tokens.Dataset):
     """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
 
-    task: Task
-    origin: dict[str, Any]  # task, size and seed, see `origin_of`
-    sentences: Tensor  # x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
-    labels: Tensor  # Y xi, what it should answer, (n, 2, d)
+    task: Task  #: what is to be learnt
+    origin: dict[str, Any]  #: task, size and seed, see `origin_of`
+    sentences: Tensor  #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
+    labels: Tensor  #: Y xi, what it should answer, (n, 2, d)
 
     def risk(self, weights: Any) -> Tensor:
         """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.

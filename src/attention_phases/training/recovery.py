@@ -26,9 +26,9 @@ START = 0.05  # size of the random weights; the teacher's is 1
 class Recovery(NamedTuple):
     """Where message passing ended."""
 
-    q: float  # squared cosine of the estimate with the teacher
-    steps: int  # iterations made
-    converged: bool  # it stands still, or knows the teacher
+    q: float  #: squared cosine of the estimate with the teacher
+    steps: int  #: iterations made
+    converged: bool  #: it stands still, or knows the teacher
 
 
 def fields_from_labels(attention: np.ndarray, omega: float, matrix: np.ndarray) -> np.ndarray:

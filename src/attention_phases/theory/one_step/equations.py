@@ -31,35 +31,35 @@ LONGEST_STEP = 1.0  # step of a coordinate
 class Valley(NamedTuple):
     """Order parameters at y: gap = q1 - q0, and those of `Overlaps` with q0 instead of q; floats, or one a scramble."""
 
-    q0: Any
-    gap: Any
-    m: Any
-    theta: Any
-    V: Any
-    y: Any
+    q0: Any  #: overlap of minima
+    gap: Any  #: q1 - q0
+    m: Any  #: with the positions
+    theta: Any  #: with the teacher
+    V: Any  #: response within a minimum
+    y: Any  #: Parisi parameter
 
 
 class InnerAverages(NamedTuple):
     """Expectations over the fields; each entry a float, or an array with one value a scramble."""
 
-    pull: np.ndarray  # E[<r_1> - <r_2>]
-    power: np.ndarray  # E<|r|^2>
-    mean_power: np.ndarray  # E|<r>|^2
-    teacher_noise: np.ndarray  # E[<r> . zeta]
-    outer_noise: np.ndarray  # E[<r> . xi]
-    inner_noise: np.ndarray  # E<r . z>
-    fitted_loss: np.ndarray  # E<ell(h*)>
-    free: np.ndarray  # E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
+    pull: np.ndarray  #: E[<r_1> - <r_2>]
+    power: np.ndarray  #: ``E<|r|^2>``
+    mean_power: np.ndarray  #: ``E|<r>|^2``
+    teacher_noise: np.ndarray  #: E[<r> . zeta]
+    outer_noise: np.ndarray  #: E[<r> . xi]
+    inner_noise: np.ndarray  #: E<r . z>
+    fitted_loss: np.ndarray  #: E<ell(h*)>
+    free: np.ndarray  #: E[-(1/y) log of the mean of exp(-y M) over z]; E<M> at y = 0
 
 
 class ValleyHats(NamedTuple):
     """The conjugates of the order parameters; each entry a float, or an array with one value a scramble."""
 
-    q0: Any
-    q1: Any
-    m: Any
-    theta: Any
-    V: Any
+    q0: Any  #: conjugate of q0
+    q1: Any  #: conjugate of q1
+    m: Any  #: conjugate of m
+    theta: Any  #: conjugate of theta
+    V: Any  #: conjugate of V
 
 
 def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
@@ -78,11 +78,11 @@ def inner_points(radii: int = RADII, angles: int = ANGLES) -> np.ndarray:
 class Fields(NamedTuple):
     """Of N outer fields, each with K inner ones, along a first axis of the two tokens."""
 
-    xi: np.ndarray  # (2, N), of the outer fields
-    zeta: np.ndarray  # (2, N), of the teacher's
-    z: np.ndarray  # (2, K, N), of the inner fields
-    outer: np.ndarray  # (2, 1, N), w0
-    targets: np.ndarray  # (2, 1, N), what S_11 and S_22 should be
+    xi: np.ndarray  #: (2, N), of the outer fields
+    zeta: np.ndarray  #: (2, N), of the teacher's
+    z: np.ndarray  #: (2, K, N), of the inner fields
+    outer: np.ndarray  #: (2, 1, N), w0
+    targets: np.ndarray  #: (2, 1, N), what S_11 and S_22 should be
 
     @classmethod
     def of(cls, task: Task, valley: Valley, net: np.ndarray, inner: np.ndarray) -> "Fields":
@@ -190,10 +190,10 @@ def energy(task: Task, alpha: float, valley: Valley, averages: InnerAverages):
 class BrokenBranch:
     """One branch at one alpha and y, for the `solver`; coordinates as of `BranchMap`, with q0 for q, and log gap."""
 
-    task: Task
-    alpha: float
-    branch: str
-    y: float
+    task: Task  #: what is to be learnt
+    alpha: float  #: sample complexity
+    branch: str  #: its name
+    y: float  #: Parisi parameter
 
     dimensions: ClassVar[int] = 6
     own: ClassVar[slice] = slice(2, 3)
@@ -234,7 +234,7 @@ class BrokenBranch:
 class SplitBranch(BrokenBranch):
     """The replica-symmetric equations on the same points: fields split in the shares of a broken solution, y = 0."""
 
-    share: float  # gap/q1 of the broken solution
+    share: float  #: gap/q1 of the broken solution
 
     def pack(self, valley: Valley) -> np.ndarray:
         return self.symmetric.pack(Overlaps.of(valley.q0 + valley.gap, valley.m, valley.theta, valley.V))
@@ -250,17 +250,17 @@ class Root(NamedTuple):
     Scramble k alone has its root at ``x + moves[:, k]``, and its energy is ``energies[k]``, to first order.
     """
 
-    model: BrokenBranch
-    x: np.ndarray  # (n,)
-    averages: InnerAverages
-    energy: float
-    phi: float
-    moves: np.ndarray  # (n, scrambles)
-    energies: np.ndarray  # (scrambles,)
-    log_y: np.ndarray  # (scrambles,), by how much each moves log y; zeros where y is given
-    residual: float
-    settled: bool
-    present: bool  # whether the own overlap of the branch differs from zero
+    model: BrokenBranch  #: the branch
+    x: np.ndarray  #: (n,)
+    averages: InnerAverages  #: over the points
+    energy: float  #: e
+    phi: float  #: Phi(y)
+    moves: np.ndarray  #: (n, scrambles)
+    energies: np.ndarray  #: (scrambles,)
+    log_y: np.ndarray  #: (scrambles,), by how much each moves log y; zeros where y is given
+    residual: float  #: as of `OneStep`
+    settled: bool  #: whether it solves the equations
+    present: bool  #: whether the own overlap of the branch differs from zero
 
     @property
     def valley(self) -> Valley:

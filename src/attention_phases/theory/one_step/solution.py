@@ -11,7 +11,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from ...errors import BadInput, check_choice, check_positive, check_real
+from ...errors import BadInput, check_choice, check_kind, check_positive, check_real
 from ...measured import standard_error
 from ...task import Task
 from ..branch import powell
@@ -37,18 +37,18 @@ class OneStep:
     At the ground state Phi is the training loss of the lowest minima, and Sigma is zero within its error.
     """
 
-    valley: Valley  # gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
-    phi: float  # Phi(y)
-    energy: float  # e = d(y Phi)/dy, the training loss of the minima
-    shift: float  # Phi minus the replica-symmetric training loss
-    slope: float  # dPhi/dalpha
-    residual: float  # largest change of a coordinate of `BrokenBranch` under one more step of the map
-    # Why the solution failed, empty if it converged. `UNSETTLED` and `ENDED` as for `Solution`, also of the
-    # replica-symmetric solution from which it starts; `CLOSED`: the iteration came to a gap of zero, although it
-    # opened at first; `NO_MAXIMUM`: Phi was not seen to fall on both sides of a ground state.
+    valley: Valley  #: gap = 0 if only the replica-symmetric solution was found; y is then 0 unless it was given
+    phi: float  #: Phi(y)
+    energy: float  #: e = d(y Phi)/dy, the training loss of the minima
+    shift: float  #: Phi minus the replica-symmetric training loss
+    slope: float  #: dPhi/dalpha
+    residual: float  #: largest change of a coordinate of `BrokenBranch` under one more step of the map
+    #: Why the solution failed, empty if it converged. `UNSETTLED` and `ENDED` as for `Solution`, also of the
+    #: replica-symmetric solution from which it starts; `CLOSED`: the iteration came to a gap of zero, although it
+    #: opened at first; `NO_MAXIMUM`: Phi was not seen to fall on both sides of a ground state.
     reason: str
-    iterations: int  # evaluations of the map
-    # Of each scramble (scrambles,), but for a constant: everything in `quantities`; e and Sigma at the mean y.
+    iterations: int  #: evaluations of the map
+    #: Of each scramble (scrambles,), but for a constant: everything in `quantities`; e and Sigma at the mean y.
     spread: dict[str, np.ndarray] = field(repr=False)
 
     @property
@@ -98,6 +98,7 @@ def one_step(
             with the usual number of points, but with four times as many.
         report: called after each root, which take about as much time: two at a given y, six for most ground states
     """
+    check_kind("report", report, Callable | None)
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:

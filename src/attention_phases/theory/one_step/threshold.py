@@ -19,10 +19,10 @@ NO_THRESHOLD = "no replica-symmetric threshold"
 class MovedThreshold(NamedTuple):
     """A replica-symmetric threshold, and by how much breaking moves it: much better known than either threshold."""
 
-    symmetric: Threshold
-    shift: Measured  # NaN if it was not found
-    reason: str  # why it was not, or what is missing of it; empty if all converged
-    solutions: dict[str, OneStep]  # ground states by branch, at the replica-symmetric alpha
+    symmetric: Threshold  #: alpha_c without breaking
+    shift: Measured  #: NaN if it was not found
+    reason: str  #: why it was not, or what is missing of it; empty if all converged
+    solutions: dict[str, OneStep]  #: ground states by branch, at the replica-symmetric alpha
 
 
 def broken_critical(task: Task, points: int, scrambles: int, seed: int) -> MovedThreshold:
