@@ -100,8 +100,13 @@ def _branch(nodes):
 
 
 def _curve(lines, what, value="alpha"):
-    rows = lines[lines["what"] == what].set_index("omega").sort_index()
-    return _table(rows[[value, f"{value}_error"]].fillna(0.0))
+    """A value along omega, and its error with that of the interpolation: by how much this misses a node left out."""
+    rows = lines[lines["what"] == what].set_index("omega").sort_index()[[value, f"{value}_error"]].fillna(0.0)
+    nodes, values, errors = rows.index.to_numpy(), *rows.to_numpy(copy=True).T
+    for i in range(1, len(nodes) - 1):
+        missed = polynomial(np.delete(nodes, i), np.delete(values, i), nodes[i]) - values[i]
+        errors[i] = np.hypot(errors[i], missed)
+    return _table(rows.assign(**{f"{value}_error": errors}))
 
 
 def _table(rows):

@@ -77,17 +77,37 @@ window.explorerTheory = (({sigma, lam, tasks}) => {
     };
   }
 
+  /** Of two independent numbers with their errors. */
+  const minus = (a, b) => ({value: a.value - b.value, error: Math.hypot(a.error, b.error)});
+
+  /** alpha_l at an omega: where the two test errors shown cross, which are smoother along omega than their crossing is;
+      as stored where the table ends before it. */
+  function linear(task, omega) {
+    const stored = along(task.linear, omega), baseline = along(task.baseline, omega);
+    const lag = alpha => {
+      const semantic = minimum(task, "semantic", omega, alpha);
+      return semantic ? minus(semantic.test_mse, baseline) : {};
+    };
+    if (!stored) return null;
+    const reach = Math.max(3 * stored.error, 0.02);
+    let [low, high] = [stored.value - reach, Math.min(stored.value + reach, lastAlpha(task))];
+    const slope = (lag(high).value - lag(low).value) / (high - low);
+    if (!(lag(low).value > 0 && lag(high).value < 0)) return stored;
+    while (high - low > 1e-7) {
+      const middle = (low + high) / 2;
+      lag(middle).value > 0 ? low = middle : high = middle;
+    }
+    return {value: low, error: lag(low).error / Math.abs(slope)};
+  }
+
   /** Everything at one point of the map. */
   function at(task, omega, alpha) {
     const [semantic, positional] = ["semantic", "positional"].map(name => minimum(task, name, omega, alpha));
-    const [baseline, critical, linear] = ["baseline", "critical", "linear"].map(what => along(task[what], omega));
-    const difference = semantic && positional && {
-      value: semantic.train_loss.value - positional.train_loss.value,
-      error: Math.hypot(semantic.train_loss.error, positional.train_loss.error),
-    };
+    const [baseline, critical] = ["baseline", "critical"].map(what => along(task[what], omega));
+    const difference = semantic && positional && minus(semantic.train_loss, positional.train_loss);
     const winner = semantic && !(difference?.value >= 0) ? "semantic" : positional ? "positional" : null;
-    return {semantic, positional, difference, winner, baseline, critical, linear};
+    return {semantic, positional, difference, winner, baseline, critical, linear: linear(task, omega)};
   }
 
-  return {tasks, along, range, lastOmegas, gap, at};
+  return {tasks, along, range, lastOmegas, gap, minus, linear, at};
 })(window.explorerData);

@@ -70,7 +70,7 @@
 
   /** Go to the view that an address names. */
   function open(url) {
-    move({train: "", ...Object.fromEntries(new URLSearchParams(new URL(url).hash.slice(1)))});
+    move({...START, ...Object.fromEntries(new URLSearchParams(new URL(url).hash.slice(1)))});
     root.dispatchEvent(new Event("opened"));
   }
 
@@ -98,8 +98,10 @@
   function verdict({winner, difference, baseline, ...students}) {
     const place = `At ω = ${written("omega")}, α = ${written("alpha")}`;
     if (!winner) return {head: "No valley.", rest: `${place}: ${NAMES.map(whyNone).join("; ")}.`};
-    const other = NAMES.find(name => name !== winner), better = students[winner].test_mse.value < baseline.value;
-    const predicts = `predicts new sentences ${better ? "better" : "worse"} than the linear model.`;
+    const other = NAMES.find(name => name !== winner), lag = theory.minus(students[winner].test_mse, baseline);
+    const sure = Math.abs(lag.value) >= 2 * lag.error;
+    const [joined, than] = !sure ? ["It", "as well as"] : lag.value < 0 ? ["It also", "better than"] : ["But it", "worse than"];
+    const predicts = `predicts new sentences ${than} the linear model${sure ? "" : ", within two errors"}.`;
     if (!difference)
       return {winner, head: `Only the ${winner} student.`, rest: `${place}: ${whyNone(other)}. The ${winner} student ${predicts}`};
     const value = Math.abs(difference.value), share = 100 * value / students[other].train_loss.value;
@@ -107,7 +109,7 @@
       return {head: "A tie.", rest: `${place} the training losses differ by less than two errors.`};
     return {
       winner, head: `The ${winner} student wins: its training loss is ${fixed(share, share < 1 ? 2 : 1)}\u00a0% lower.`,
-      rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${better ? "It also" : "But it"} ${predicts}`,
+      rest: `${place} the difference is ${withError({...difference, value}, 1e3)} (in 10⁻³). ${joined} ${predicts}`,
     };
   }
 
@@ -148,7 +150,7 @@
     const {min, max, step} = LIMITS.omega;
     return Array.from({length: Math.round((max - min) / step) + 1}, (_, i) => {
       const omega = min + i * step, [s, p] = NAMES.map(name => theory.range(task(), name, omega));
-      const [critical, linear] = ["critical", "linear"].map(kind => theory.along(task()[kind], omega)?.value);
+      const [critical, linear] = [theory.along(task().critical, omega), theory.linear(task(), omega)].map(at => at?.value);
       const both = s && p && [s.from, p.to];
       // Where alpha_c is not stored, its side is read off the losses.
       const sought = both && (critical ?? (theory.gap(task(), omega, p.to) < 0 ? s.from : p.to));
