@@ -16,7 +16,6 @@ from attention_book.analysis import instances, thresholds
 from attention_book.analysis.architectures import teacher_lengths
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.thresholds import ground_states, with_one_step
-from attention_book.experiments import grid
 from attention_book.experiments.cells import PositionsGivenCell
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -945,10 +944,3 @@ def test_with_unlimited_data_the_errors_meet_at_the_end_of_the_threshold(other, 
     trained = Task(omega=place)
     value, error = meets(trained, of_all_data(trained), other)
     assert abs(value - place) < 4 * error < 2e-3
-
-
-def test_every_point_of_another_task_has_data_sets_of_its_own():
-    cells = grid("another_task", "paper")
-    tests = {(cell.task, cell.tested) for cell in cells}
-    assert len({(cell.task, cell.seed) for cell in cells}) == len(cells) == 12 * len(tests)
-    assert len(tests) >= 8 and np.isin([cell.d for cell in cells], 1000).all()

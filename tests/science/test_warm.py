@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from attention_phases import Task
-from attention_phases.model.architectures import STANDARD, Architecture
+from attention_phases.model.architectures import Architecture
 from attention_phases.theory import branch, solve
-from attention_phases.theory.branch import BranchMap
 from attention_phases.theory.equations import Overlaps, Setting, average
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.solver import solve_model
 
 pytestmark = pytest.mark.slow
 
@@ -77,25 +75,6 @@ def test_averages_near_a_search_are_those_of_a_search(task, overlaps, jumps):
             assert abs(getattr(warm, name).mean() - value) < 1e-6 * change, name  # of 32768 points none ends elsewhere
             missed.append(abs(getattr(single, name).mean() - value) / change)
     assert (max(missed) > 0.1) == jumps
-
-
-def test_general_averages_near_a_search_are_those_of_a_search():
-    model = BranchMap(Task(omega=0.3), 2.0, "positional", STANDARD, general=True)
-    setting, overlaps = model.setting, Overlaps.of(*solve_model(model, gaussian_points(2**6, 8)).overlaps)
-    points = gaussian_points(2**10, 8)
-    minima = np.empty((8, 2**10, 2, 2))
-    centre = average(setting, overlaps, points, minima)
-    near = overlaps._replace(q=0.99 * overlaps.q, V=0.99 * overlaps.V, m=overlaps.m / 0.99)
-    searched = average(setting, near, points)
-    alone = np.where([[[True], [False]]], minima, np.nan)
-    warm, single = (average(setting, near, points, kept, anew=False) for kept in (minima, alone))
-    missed = []
-    for name in ("power", "student_noise", "moreau"):
-        value = getattr(searched, name).mean()
-        change = abs(getattr(centre, name).mean() - value)
-        assert abs(getattr(warm, name).mean() - value) < 0.03 * change, name
-        missed.append(abs(getattr(single, name).mean() - value) / change)
-    assert max(missed) > 0.1  # where the prox jumps
 
 
 # Fixed points
