@@ -11,7 +11,6 @@ from attention_book.analysis.instances import wilson
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 
-PAGE = "fig15_random"
 SIGMA, SPREAD = 0.5, 0.02
 
 
@@ -115,9 +114,3 @@ def test_runs_on_one_data_set_count_as_far_as_they_differ():
     low, high = wilson(1 / 3, 30)
     assert widths[0] == pytest.approx(high - low, rel=1e-6)
     assert 0.4 * widths[0] < widths[1] < 0.6 * widths[0]
-
-
-def test_runs_on_a_single_data_set_count_as_one():
-    runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": 0, "basin": ["semantic", "positional"] * 2})
-    low, high = shares_of(runs).loc["semantic", ["low", "high"]]
-    assert (low, high) == pytest.approx(wilson(0.5, 1))

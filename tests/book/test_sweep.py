@@ -16,7 +16,6 @@ import toy_sweep
 from distributed import LocalCluster
 from toy_sweep import Cell, grid, table, work, worker_settings
 
-from attention_book.experiments import verification
 from attention_book.store import sweep as store_sweep
 from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key
@@ -26,8 +25,6 @@ from attention_phases.machine import ONE_THREAD, process_pool
 from attention_phases.records import canonical
 
 pytestmark = pytest.mark.slow
-
-TOLERANCES = {"q": (1e-9, 1e-12)}
 
 
 @pytest.fixture(scope="module")
@@ -243,29 +240,3 @@ def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthre
     ):
         sweep(grid(), results, executor)
     assert "\n" not in str(caught.value) and not results.keys()
-
-
-def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
-    """Mismatches of all cells."""
-    by_cell = rows.groupby("cell")
-    return [mismatch for _, some in by_cell for mismatch in verification.recompute(cell_type, some, work, tolerances)]
-
-
-@pytest.mark.fast
-@pytest.mark.parametrize(
-    ("column", "change"),
-    [
-        ("q", lambda value: value + 1e-6),
-        ("steps", lambda value: value + 1),
-        ("alpha", lambda value: value * 2),
-        ("start", lambda value: "positional"),
-        ("q", lambda value: float("nan")),
-    ],
-)
-def test_an_altered_row_is_caught(undisturbed, column, change):
-    altered = undisturbed.copy()
-    altered.loc[54, column] = change(altered.loc[54, column])
-    (mismatch,) = recomputed(altered)
-    assert mismatch.column == column and mismatch.cell == canonical(Cell(0.2, seed=7))
-    assert mismatch.recomputed == undisturbed.loc[54, column]
-    assert mismatch.tolerance == TOLERANCES.get(column, (0, 0))

@@ -131,39 +131,6 @@ def test_a_variant_reads_only_its_half(variant):
         assert torch.allclose(tf.attention(weights, tokens[:, turned]), matrices[:, turned][:, :, turned], atol=1e-6)
 
 
-def test_frozen_zeros_are_zero_until_they_are_freed():
-    for variant in ("semantic", "positional"):
-        cell = replace(CELL, variant=variant)
-        kept, curve = runs.train(cell)
-        frozen = tf.free(variant) == 0
-        assert frozen.sum() == 32 * (15 + 10 + 2 * 64)
-        assert (kept["start"][frozen] == 0).all() and (kept["trained"][frozen] == 0).all()
-        assert (kept["displaced"][frozen] != 0).all()
-        noise = (kept["displaced"] - kept["trained"])[frozen]
-        assert noise.std() == pytest.approx(1e-3, rel=4 / (2 * len(noise)) ** 0.5)
-        assert (kept["final"] != kept["displaced"])[frozen].mean() > 0.9
-        assert [row["epoch"] for row in curve] == list(range(6))
-
-
-def test_variants_share_data_and_start():
-    one, other = (runs.train(replace(CELL, variant=variant), epochs=0)[0]["start"] for variant in tf.VARIANTS)
-    both = tf.free("semantic") * tf.free("positional") == 1
-    assert (one[both] == other[both]).all() and not (one == other).all()
-    assert (runs.data(CELL)[0].tokens == runs.data(replace(CELL, variant="positional"))[0].tokens).all()
-    assert len(runs.data(CELL)[0].tokens) == 280
-    assert not np.array_equal(runs.data(CELL)[0].tokens, runs.data(replace(CELL, seed=4))[0].tokens)
-
-
-def test_rows_of_a_run_say_all():
-    rows = runs.train_and_measure(CELL)
-    by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
-    sizes = {"epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2}
-    assert {what: len(some) for what, some in by.items()} == sizes
-    assert runs.train_beginning(CELL) == rows[: runs.BEGINNING] and runs.BEGINNING == 2
-    kept = runs.train(CELL)[0]
-    assert rows[len(by["epoch"]) :] == runs.measure(CELL, kept)  # as `test_oracle` finds again from stored weights
-
-
 @pytest.mark.fast
 def test_shares_of_pure_solutions():
     tokens = histogram.draw(3000, np.random.default_rng(0))[0].tokens

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from attention_book.experiments.cells import RecoveryCell
 from attention_book.experiments.simulation import look_for_teacher
@@ -139,10 +138,6 @@ def test_floors_are_the_limit_of_the_state_evolution(branch):
     assert error < 2e-3 * limit
 
 
-def test_an_only_semantic_teacher_is_learnt_without_error():
-    assert floors(Task(omega=0))["semantic"] < 1e-16
-
-
 @pytest.mark.parametrize(
     ("kind", "matrix"), [("critical", "standard"), ("linear", "standard"), ("linear", "alternative")]
 )
@@ -196,16 +191,6 @@ def test_ends_of_minima_with_the_alternative_matrix():
 def test_where_nothing_is_positional_there_is_no_end():
     """The alternative A: its diagonal is below one half, and the positional student with m = 0 is a semantic one."""
     assert np.isnan(diverges_at(Task(matrix="alternative"), "critical").value)
-
-
-@pytest.mark.parametrize("omega", [0.1, 0.8])  # the semantic student is the better one, the positional one
-def test_no_mixed_student_is_better_than_both(omega):
-    task = replace(TASK, omega=omega)
-    lowest = min(value for name, value in floors(task).items() if name != "linear")
-    starts = [(kappa, m) for kappa in (0.1, 1.0) for m in (0.1, 0.5)]
-    ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-9) for start in starts]
-    best = min(ends, key=lambda end: end.fun)
-    assert best.fun * task.sigma**2 == pytest.approx(lowest, rel=1e-4) and min(abs(best.x)) < 1e-4
 
 
 @pytest.mark.parametrize("matrix", ["0,100;100,0", "0,1;1,0", "-1,2;2,-1"])

@@ -14,7 +14,7 @@ from attention_book.experiments.kinds import work
 from attention_phases import Architecture, BadInput, Task, data_set, measure
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
-from attention_phases.training import fit, train, trials
+from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
 
 TASK = Task(omega=0.3)
@@ -137,26 +137,6 @@ def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd
     torch.testing.assert_close(*slopes, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(own.risk(columns[0]), own.risk(columns.float())[0], rtol=1e-6, atol=0)
     assert np.isnan(measure(task, first * np.nan, own)["theta"]).all()
-
-
-def test_data_of_a_seed_are_those_that_train_trains_on(monkeypatch):
-    trained, usual = [], trials.train_on
-    monkeypatch.setattr(trials, "train_on", lambda task, data, *rest, **more: trained.append(data) or usual(
-        task, data, *rest, **more))  # fmt: skip
-    rows = train(Task(), 2.0, 50, seeds=[0])
-    (seen,), own = trained, data_set(Task(), 2.0, 50, seed=0)
-    tensors = [name for name, value in vars(seen).items() if torch.is_tensor(value)]
-    assert {"inputs", "targets", "stiffness", "teacher"} <= {*tensors} and own.floor == seen.floor
-    for name in tensors:
-        assert torch.equal(getattr(own, name), getattr(seen, name)), name
-    starts = torch.stack([own.teacher, torch.full((50,), 50**-0.5)])
-    assert [fit.train_loss for fit in fit(own, 0.01, starts)] == rows["train_loss"].tolist()
-    weights = (2 * starts).requires_grad_()
-    values, gradient = two_tokens.risk(seen, weights.detach(), 0.01)
-    assert torch.equal(own.risk(weights), values)
-    own.risk(weights).sum().backward()
-    assert torch.equal(weights.grad, gradient)
-    assert measure(Task(), own.teacher, own)["theta"].item() == pytest.approx(own.teacher.square().mean().item() / 4)
 
 
 class Bare:
