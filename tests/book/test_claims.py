@@ -933,14 +933,3 @@ def test_theory_and_students_agree_on_every_task():
     assert (compared["theory_error"] < compared["tested_mse_error"]).all()
     changed = compared.xs("semantic", level="start")["theory"]
     assert changed.max() > 5 * changed.min()  # theory says something
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("other", "kind"), [("linear", "linear"), ("positional", "critical")])
-def test_with_unlimited_data_the_errors_meet_at_the_end_of_the_threshold(other, kind):
-    """Trained there and tested there."""
-    of_all_data, meets = (stored("another_task", name, points=512) for name in ("of_all_data", "meets"))
-    place = diverges_at(Task(), kind).value
-    trained = Task(omega=place)
-    value, error = meets(trained, of_all_data(trained), other)
-    assert abs(value - place) < 4 * error < 2e-3

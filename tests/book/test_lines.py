@@ -115,18 +115,6 @@ def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
     assert abs(solution.gain - gains.mean()) < 4 * np.hypot(solution.stderr["gain"], gains.std(ddof=1) / 8**0.5)
 
 
-@pytest.mark.slow
-def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
-    at = ends_of(rows)
-    assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
-    error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
-    assert error > 0
-    table = follow(TASK, "semantic", ALPHAS, **FEW).table
-    later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
-    end = Measured(later, 0.01)
-    assert border(TASK, "semantic", table, end, **FEW) is end
-
-
 @pytest.mark.parametrize(
     ("branch", "limit", "kept"),
     [("semantic", 0.9, 0.9), ("semantic", 0.7, 0.8), ("positional", 0.7, 0.7), ("positional", 0.9, 0.8)],

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from attention_phases import Task
-from attention_phases.errors import BadInput
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.model.sentences import draw_sentences, draw_teacher
@@ -161,14 +160,6 @@ def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     assert linear_mse == pytest.approx(fixed, rel=1e-12)
     size, along = (TASK.sigma**2 * (columns @ other.T / 12).item() for other in (columns, teacher))
     assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
-
-
-def test_a_test_error_whose_value_matrix_is_not_known_is_refused(monkeypatch):
-    _, data, weights = data_and_weights("value", 2, 0.0)
-    monkeypatch.setitem(FORMS, "value", FORMS["value"]._replace(value="diagonal"))
-    architecture = Architecture("value")
-    with pytest.raises(BadInput, match="'diagonal': must be one of none, pair, full"):
-        trials.overlaps_and_errors(TASK, weights[0], data.teacher, np.eye(2), architecture)
 
 
 @pytest.mark.fast

@@ -8,14 +8,11 @@ import torch
 
 from attention_book.experiments import counting as runs
 from attention_book.experiments import grid
-from attention_book.experiments.cells import CountingCell
 from attention_phases import BadInput, histogram
 from attention_phases.histogram import step
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
-
-CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
 
 
 @pytest.fixture(scope="module")

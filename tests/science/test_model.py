@@ -117,15 +117,6 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
         assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
 
 
-def test_reading_the_positions_costs_what_is_passed_on():
-    attention = np.array([[0.7, 0.2], [0.4, 0.5]])
-    with_positions, without = (linear.linear_test_error(Task(), attention, 50, 1.1, read) for read in (True, False))
-    p = np.outer([1, -1], np.ones(50)) / 50**0.5
-    cost = ((attention @ p) ** 2).sum() / (2 * 50)
-    assert linear.encoding_error(attention, 50) == pytest.approx(cost, rel=1e-12)
-    assert with_positions - without == pytest.approx(cost, rel=1e-9)
-
-
 def test_both_linear_fits_are_those_of_the_data_set():
     size = Task(), 2.0, 100
     teacher, fits = fit_both_linear(*size, np.random.default_rng(8))

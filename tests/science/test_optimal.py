@@ -1,6 +1,5 @@
 """The optimal learner, and students with infinitely many sentences."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -200,24 +199,6 @@ def test_a_tie_at_omega_one_is_no_end(matrix):
     assert diverges_at(Task(matrix=matrix), "linear").value > 0
 
 
-@pytest.mark.parametrize("sigma", [1e-200, 1e-9, 1e150])
-def test_an_end_that_the_floors_do_not_tell_is_a_failure(sigma):
-    words = re.escape(f"the critical end is not known at sigma = {sigma:g}: ")
-    with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
-        diverges_at(Task(sigma=sigma), "critical")
-
-
-def test_ends_of_small_and_of_large_tokens():
-    """omega* = 5 sigma^2 for small ones; it grows to one for large ones, of which small weights are enough."""
-    small = diverges_at(Task(sigma=1e-5), "critical")
-    assert abs(small.value - 5e-10) < 3 * small.error == 3e-12
-    assert (
-        0.999 < diverges_at(Task(sigma=10.0), "critical").value < diverges_at(Task(sigma=100.0), "critical").value < 1
-    )
-    level = floors(Task(omega=1.0, sigma=100.0))
-    assert level["semantic"] < 100.0**2 / 2 * 4 * 0.1**2  # the error of weights of zero
-
-
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
 def test_labels_that_are_positions_alone_say_nothing_of_the_teacher(alpha):
     learner = optimal(Task(omega=1.0), alpha)
@@ -231,14 +212,6 @@ def test_labels_that_rounding_has_made_positions_alone_are_a_failure(sigma):
     words = f"^not all fields can be read off the labels at sigma = {sigma:g}: "
     with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
         recover(Task(sigma=sigma), 0.5, 20, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "name"), [({"alpha": 0}, "alpha"), ({"tokens": 1}, "tokens"), ({"tokens": 10_700}, "tokens")]
-)
-def test_bad_input_is_named(arguments, name):
-    with pytest.raises(BadInput, match=f"^{name} = "):
-        optimal(TASK, **{"alpha": 0.3} | arguments)
 
 
 def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():

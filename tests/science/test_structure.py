@@ -10,7 +10,7 @@ from attention_phases import Architecture, BadInput, Task
 from attention_phases.model import sentences, students, two_tokens
 from attention_phases.task import variances
 from attention_phases.theory.prediction_error import general_test_error
-from attention_phases.training import fit, start_weights, trials
+from attention_phases.training import fit, start_weights
 from attention_phases.training.message_passing import iterate, limiting, start_state
 from attention_phases.training.optimizers import with_l1
 
@@ -89,35 +89,6 @@ def test_test_error_is_the_mean_over_sentences(name, attention):
     miss = sentences.labels(task, xi, y) - torch.einsum("nab,bnd->and", student, x)
     seen = miss.double().square().sum((0, 2)).numpy() / (2 * d)
     assert abs(value - seen.mean()) < 4 * np.hypot(error, seen.std() / n**0.5)
-
-
-@pytest.mark.parametrize(
-    "architecture",
-    [
-        Architecture("rank2", 2, 0.3),
-        Architecture("untied", 3),
-        Architecture("value", 3, 0.2),
-        Architecture("full_value"),
-    ],
-    ids=lambda architecture: architecture.form,
-)
-def test_a_spectrum_goes_with_every_architecture(architecture, monkeypatch):
-    """What is measured of a student agrees with the risk of fresh sentences, which knows nothing of fields."""
-    task, d, rng = Task(spectrum=((0.05, 0.5), (0.45, 0.5, 2.0))), 16, np.random.default_rng(6)
-    teacher = sentences.draw_teacher(task, d, rng)
-    weights = start_weights("semantic", teacher, rng, architecture.form)
-    weights = weights + 0.3 * torch.from_numpy(rng.standard_normal(len(weights))).float()
-    monkeypatch.setattr(sentences, "draw_teacher", lambda *_: teacher)
-    fresh = [students.sample(task, architecture, 400.0, d, rng) for _ in range(8)]
-    seen = [2 * students.risk(data, weights[None], 0.0)[0].item() / (6400 * architecture.tokens) for data in fresh]
-    linear = fresh[0].linear()
-    _, (test_mse, _) = trials.overlaps_and_errors(task, weights, teacher, linear, architecture)
-    assert abs(test_mse - np.mean(seen)) < 5 * np.std(seen) / 7**0.5 < 0.03 * test_mse
-    tied, same_law = replace(architecture, form="tied"), Task(spectrum=((0.25, 0.5), (0.25, 0.5)))
-    of_plain, of_split = (
-        trials.overlaps_and_errors(one, weights[:d], teacher, linear, tied)[1] for one in (Task(), same_law)
-    )
-    assert of_split == pytest.approx(of_plain, rel=1e-2)
 
 
 def test_overlaps_carry_the_covariance():

@@ -59,16 +59,6 @@ def test_the_strength_of_the_encoding_is_a_number_of_the_task():
         train(strong, 1.0, 20, architecture=Architecture("untied"))
 
 
-def test_overlaps_of_theory_and_of_students_have_one_form():
-    solution = solve(TASK, 2.0, "semantic", 256)
-    value, error = test_error(TASK, solution.overlaps)
-    assert abs(value - solution.test_mse) < 4 * np.hypot(error, solution.stderr["test_mse"]) + 1e-2 * value
-    structured = Task(spectrum=((0.05, 0.5), (0.45, 0.5, 2.0, 0.5)), encoding=0.5)
-    solution = solve(structured, 2.0, "positional", 256)
-    value, error = test_error(structured, solution.overlaps)
-    assert abs(value - solution.test_mse) < 4 * np.hypot(error, solution.stderr["test_mse"]) + 1e-2 * value
-
-
 @pytest.mark.parametrize(
     ("task", "overlaps", "d", "named"),
     [
