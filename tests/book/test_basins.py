@@ -6,17 +6,12 @@ import pytest
 import torch
 from scipy import stats
 
-from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines, shares_of_basins
+from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines
 from attention_book.analysis.instances import wilson
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
 
 SIGMA, SPREAD = 0.5, 0.02
-
-
-def shares_of(runs):
-    """The shares of runs that have their basin."""
-    return shares_of_basins(runs).set_index("basin")
 
 
 def student(start, semantic, positional, **other):
@@ -94,23 +89,3 @@ def test_the_interval_is_wilsons(hits, count):
     known = stats.binomtest(hits, count).proportion_ci(2 * stats.norm.cdf(1.96) - 1, "wilson")
     interval = wilson(hits / count, count)
     assert interval == pytest.approx((known.low, known.high), abs=1e-12)
-
-
-def test_runs_on_one_data_set_count_as_far_as_they_differ():
-    """Four equal runs on each data set say no more than one; four independent ones as much as four."""
-    seeds = np.repeat(np.arange(30), 4)
-    equal = pd.Series(np.where(seeds % 3 == 0, "semantic", "positional"))
-    rng = np.random.default_rng(1)
-    free = pd.Series(np.where(rng.random(len(seeds)) < 1 / 3, "semantic", "positional"))
-    widths = []
-    for ends in (equal, free):
-        runs = pd.DataFrame({"optimizer": "gd", "alpha": 2.0, "d": 100, "seed": seeds, "basin": ends})
-        table = shares_of(runs)
-        share, low, high = table.loc["semantic", ["fraction", "low", "high"]]
-        assert low < share < high
-        widths.append(high - low)
-        assert table.loc["neither", "fraction"] == 0
-        assert table.loc["neither", "high"] == pytest.approx(wilson(0.0, 30)[1])  # as many as data sets
-    low, high = wilson(1 / 3, 30)
-    assert widths[0] == pytest.approx(high - low, rel=1e-6)
-    assert 0.4 * widths[0] < widths[1] < 0.6 * widths[0]

@@ -14,9 +14,7 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import ends, linear_baseline, solve
 from attention_phases.theory.branches import follow, row_of
-from attention_phases.theory.ends import border, branch_end, stability_limit
-from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
-from attention_phases.theory.quadrature import gaussian_points, pool
+from attention_phases.theory.ends import border, stability_limit
 from attention_phases.theory.solver import ENDED
 from attention_phases.theory.thresholds import NOWHERE, loss_gap, seen_between
 
@@ -31,40 +29,6 @@ def rows():
 
 
 # Branches
-
-
-def instability(task, branch, alpha):
-    """By how much one step of the map enlarges a small overlap of `branch` at the solution without overlaps."""
-    overlaps = solve(task, alpha, "symmetric", 2**9, 8, seed=5).overlaps
-    nets, setting = gaussian_points(2**10, 16, 5), Setting(task)
-    x = 0.1
-    images = []
-    for side in (x, -x):
-        point = {
-            "semantic": Overlaps.of(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
-            "positional": Overlaps.of(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
-        }[branch]
-        pooled = pool(average(setting, point, nets))
-        new = update(setting, conjugates(setting, alpha, point, pooled)).scalars
-        own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
-        images.append(own / new.q**0.5)
-    return (images[0] - images[1]) / (2 * x)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("omega", "branch", "alpha", "grows_above"),
-    [(0.3, "semantic", 0.85, True), (0.3, "positional", 0.1, True), (0.05, "positional", 0.9, False)],
-    ids=["semantic start", "positional start", "positional stop"],
-)
-def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, branch, alpha, grows_above):
-    task = Task(omega=omega)
-    near = solve(task, alpha, branch, 2**9, 8)
-    assert near.converged
-    end, error = branch_end(task, branch, alpha, near.overlaps, 2**9, 8)
-    assert (end < alpha) == grows_above and 0 < error < 0.15 * end
-    below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
-    assert (below < 1 < above) if grows_above else (below > 1 > above)
 
 
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
@@ -98,21 +62,6 @@ def test_a_crossing_is_looked_for_up_to_a_step_outside(gains, converged, expecte
 
     limit = ends.gain_crossing("semantic", known, known.get, solution_at, beyond=True)
     assert limit == pytest.approx(expected, nan_ok=True)
-
-
-@pytest.mark.parametrize(("branch", "held"), [("semantic", "m"), ("positional", "theta")])
-def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
-    solution = solve(TASK, 1.0, branch, 2**11, 8)
-    scale = (TASK.sigma**2 * solution.overlaps.q) ** 0.5 if held == "theta" else solution.overlaps.q**0.5
-    nets, setting = gaussian_points(2**12, 8, 9), Setting(TASK)
-    images = []
-    for side in (0.1, -0.1):
-        kicked = solution.overlaps._replace(**{held: side * scale})
-        state = Overlaps.of(*kicked)
-        new = update(setting, conjugates(setting, 1.0, state, average(setting, state, nets))).scalars
-        images.append(getattr(new, held))
-    gains = (images[0] - images[1]) / (0.2 * scale)
-    assert abs(solution.gain - gains.mean()) < 4 * np.hypot(solution.stderr["gain"], gains.std(ddof=1) / 8**0.5)
 
 
 @pytest.mark.parametrize(

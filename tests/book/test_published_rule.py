@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 
 from attention_book import published
-from attention_book.experiments import published_rule
 from attention_book.experiments.published_rule import (
     RULE_DAMPING,
     STOP,
     Coarse,
-    coarse_threshold,
-    label_loss,
     plane_rule,
     product_rule,
     rule_average,
@@ -25,7 +22,7 @@ from attention_book.experiments.published_rule import (
 )
 from attention_phases import Task
 from attention_phases.theory import linear_baseline
-from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy, unfitted
+from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy
 from attention_phases.theory.setting import Setting
 
 # The converged solutions at alpha = 2, omega = 0.3.
@@ -74,13 +71,6 @@ def test_the_published_linear_model():
     assert rule_baseline(Task()) / linear_baseline(Task()) == pytest.approx(1.0097, abs=1e-4)
 
 
-def test_the_label_term():
-    """At omega = 1 labels are A: sigma^2/2 |A|^2."""
-    matrix = np.array(Task().matrix)
-    assert label_loss(Task(omega=1.0)) == pytest.approx(0.5**2 / 2 * (matrix**2).sum())
-    assert unfitted(Task()) == 0  # rows of the published A sum to one: nothing is left out of the Moreau envelope
-
-
 @pytest.fixture(scope="module", params=STARTS)
 def coarse(request):
     return request.param, solve_coarsely(Task(), 2.0, request.param)
@@ -97,23 +87,6 @@ def test_the_published_solutions_follow_from_the_rules(coarse):
     assert max(converged) > 0.02
     assert solution.train_loss[0] == pytest.approx(known["train_loss"].value, rel=1e-3)
     assert solution.test_mse[0] == pytest.approx(known["test_mse"].value, rel=4e-3)
-
-
-@pytest.mark.parametrize(
-    ("kind", "alpha", "expected"),
-    [("critical", 1.0, (1.1, 0.95)), ("linear", 1.0, (1.05, 0.9)), ("critical", 1.4, (1.1, np.nan))],
-)
-def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch, kind, alpha, expected):
-    baselines, overlaps = np.array([rule_baseline(Task()), linear_baseline(Task())]), Scalars(1.0, 1.0, 1.0, 1.0)
-
-    def straight(task, alpha, branch):
-        if branch == "positional":
-            return Coarse(overlaps, np.array([0.5, 0.7]), np.full(2, np.nan), 0.0)
-        losses, errors = np.array([1.6, 1.65]) - alpha, baselines + np.array([1.05, 0.9]) - alpha
-        return Coarse(overlaps, losses, errors, 0.0)
-
-    monkeypatch.setattr(published_rule, "solve_coarsely", straight)
-    assert coarse_threshold(Task(), kind, alpha) == pytest.approx(expected, nan_ok=True)
 
 
 def test_a_stop_at_small_steps_leaves_a_solution_short_of_its_fixed_point():

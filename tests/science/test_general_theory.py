@@ -369,11 +369,6 @@ def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
         solve(replace(TASK, spectrum=LAWS), 2.0, "semantic", architecture=Architecture(tokens=3))
 
 
-def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
-    solution = solve(SPARSE, 2.0, "positional", **FEW)
-    assert not solution.converged and solution.reason
-
-
 # Clusters that have no mirror image
 
 

@@ -9,7 +9,7 @@ from numba import njit
 from scipy.special import ndtr, softmax
 
 from attention_phases import Task
-from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates
+from attention_phases.theory.equations import Overlaps, Scalars, Setting, average
 from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, forces, loss_derivatives, search
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.training import message_passing
@@ -187,23 +187,6 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
     agree(averages.fitted_loss, miss[0])
     agree(averages.moreau, miss[0] + overlaps.V / 2 * (r**2).sum(1))
     agree(averages.test_loss, miss[1])
-
-
-def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
-    task, overlaps = TASKS[1]  # small V: the Moreau objective is convex
-    xi, zeta = np.random.default_rng(1).standard_normal((2, 20_000, 2))
-    w, y, _, h = explicit(task, overlaps, xi, zeta)
-    step, V, alpha = 1e-5, overlaps.V, 1.7
-    by_w, by_y = np.empty((2, len(w), 2, 2))
-    for i, move in enumerate(step * np.eye(2)):
-        by_w[:, i] = (minimisers(task, w + move, y, V) - h - move) / (step * V)  # dr/dw_i
-        by_y[:, i] = (minimisers(task, w, y + move, V) - h) / (step * V)
-    assert np.abs(by_w).max() < 100  # no jump, which would be of order 1/step
-    averages = average(Setting(task), Overlaps.of(*overlaps), gaussian_points(2**11, 8, 0))
-    hats = conjugates(Setting(task), alpha, Overlaps.of(*overlaps), averages)
-    agree(hats.V, -alpha * np.trace(by_w, axis1=1, axis2=2))
-    agree(hats.theta, alpha * np.trace(by_y, axis1=1, axis2=2))
-    agree(averages.response, V**2 * (by_w**2).sum((1, 2)))
 
 
 def test_the_trace_of_the_forces_is_that_of_their_finite_differences():

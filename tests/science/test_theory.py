@@ -188,15 +188,6 @@ def test_test_error_is_the_linear_baseline_at_the_linear_threshold():
     assert solution.test_slope < 0
 
 
-def test_a_more_positional_teacher_needs_more_data(critical):
-    later = threshold(Task(omega=0.45), "critical", **CROSSING)
-    assert later.exists
-    assert later.alpha.value - critical.alpha.value > 10 * np.hypot(later.alpha.error, critical.alpha.error)
-    followed = threshold(Task(omega=0.45), "critical", **CROSSING, near=critical)
-    assert followed.exists
-    assert abs(followed.alpha.value - later.alpha.value) < 0.1 * later.alpha.error  # the same scrambles
-
-
 def test_the_spread_is_what_each_scramble_alone_has():
     """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
     points, scrambles, seed = 2**10, 8, 3
