@@ -32,7 +32,7 @@ FEW = ("--points", "256", "--scrambles", "4")
 FEWER = ("--points", "16", "--scrambles", "4")
 THEORY = ("theory", "--alpha", "2", "--branch", "semantic", *FEW)
 THRESHOLD = ("threshold", "--kind", "critical", *FEW)
-SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2")
+SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2", "--workers", "1")
 BASELINE = ("baseline",)
 
 MEASURED = {"q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "steps", "seconds"}
