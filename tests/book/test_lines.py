@@ -161,6 +161,3 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)
     assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)
-
-
-# What is kept

@@ -8,17 +8,13 @@ import pytest
 
 from attention_book import published
 from attention_book.experiments.published_rule import (
-    RULE_DAMPING,
-    STOP,
     Coarse,
     plane_rule,
     product_rule,
     rule_average,
     rule_baseline,
-    rule_step,
     rule_test_error,
     solve_coarsely,
-    stopped,
 )
 from attention_phases import Task
 from attention_phases.theory import linear_baseline
@@ -87,15 +83,3 @@ def test_the_published_solutions_follow_from_the_rules(coarse):
     assert max(converged) > 0.02
     assert solution.train_loss[0] == pytest.approx(known["train_loss"].value, rel=1e-3)
     assert solution.test_mse[0] == pytest.approx(known["test_mse"].value, rel=4e-3)
-
-
-def test_a_stop_at_small_steps_leaves_a_solution_short_of_its_fixed_point():
-    """In the first alpha from the usual start, in the second from above: theta falls with alpha."""
-    task, alphas = Task(omega=0.5), (2.275, 2.1196)
-    ends = stopped(task, alphas, "semantic")
-    settled = [solve_coarsely(task, alpha, "semantic").overlaps for alpha in alphas]
-    away = [abs(end.theta / fixed.theta - 1) for end, fixed in zip(ends, settled)]
-    assert all(1e-3 < gap < 0.05 for gap in away) and ends[1].theta > settled[1].theta
-    step = rule_step(task, alphas[1], ends[1])
-    left = np.hypot(step["q"] - ends[1].q, step["theta"] - ends[1].theta)
-    assert 0.8 * STOP < (1 - RULE_DAMPING) * left < STOP

@@ -67,6 +67,3 @@ def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
     advantages = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
     assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
-
-
-# Of a finite dimension

@@ -50,24 +50,6 @@ def test_what_is_no_sequence_is_refused(text):
         histogram.from_letters(text)
 
 
-@pytest.mark.fast
-def test_start_has_the_moments_of_torch(model):
-    torch.manual_seed(0)
-    weights = tf.views(tf.start(np.random.default_rng(0)))
-    theirs = {
-        "token": torch.nn.Embedding(*tf.SHAPES["token"]).weight,
-        "hidden": torch.nn.Linear(*tf.SHAPES["hidden"][::-1]).weight,
-        "hidden_bias": torch.nn.Linear(*tf.SHAPES["hidden"][::-1]).bias,
-        "query": torch.nn.Linear(*tf.SHAPES["query"]).weight,
-    }
-    for name, their in theirs.items():
-        ours, their = getattr(weights, name).ravel(), their.detach().numpy().ravel()
-        assert ours.std() == pytest.approx(their.std(), rel=4 / len(ours) ** 0.5)
-        assert abs(ours.mean()) < 4 * their.std() / len(ours) ** 0.5
-        if name != "token":
-            assert abs(ours).max() <= tf.SHAPES[name.removesuffix("_bias")][1] ** -0.5
-
-
 def test_gradient_is_that_of_torch(model, sequences):
     flat, _ = model
     gradient = np.full_like(flat, np.nan)

@@ -164,14 +164,6 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
 # Copies
 
 
-def test_without_jumps_the_gain_tends_to_the_replicon():
-    solution = solve(TASK, 2.0, "semantic", 2**10, 8)
-    distances, gain = gains(TASK, 2.0, solution.overlaps, 2**10, 8)
-    error = np.hypot(gain[:, -1].std(ddof=1) / 8**0.5, solution.stderr["replicon"])
-    assert abs(gain[:, -1].mean() - solution.replicon) < 4 * error
-    assert settling_distance(distances, gain) == (0.0, 0.0)
-
-
 def test_gains_of_one_column_are_those_of_the_standard_student():
     found = solve(TASK, 1.5, "positional", 2**10, 8)
     distances, gain = gains(TASK, 1.5, found.overlaps, 2**12, 8)

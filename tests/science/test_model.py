@@ -88,12 +88,6 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
         assert torch.allclose(risk[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
 
 
-def test_overlaps_of_known_weights():
-    teacher = torch.tensor([1.0, -1.0, 2.0, 0.0])
-    overlaps = two_tokens.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)._asdict()
-    assert overlaps == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
-
-
 @pytest.mark.parametrize("positions", [True, False])
 def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     task, d, count = Task(omega=0.3, matrix="alternative"), 12, 200_000

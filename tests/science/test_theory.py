@@ -200,6 +200,3 @@ def test_the_spread_is_what_each_scramble_alone_has():
         values = np.array([float(scramble[name]) for scramble in alone])
         assert np.corrcoef(values, solution.spread[name])[0, 1] > 0.99, name
         assert solution.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
-
-
-# Solutions with both overlaps

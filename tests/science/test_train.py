@@ -15,7 +15,7 @@ from attention_phases import Architecture, BadInput, Task, data_set, measure
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
 from attention_phases.training import fit, train
-from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
+from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 TASK = Task(omega=0.3)
 
@@ -211,13 +211,3 @@ def test_fit_refuses_in_one_line_that_names_the_argument(data, said):
     with pytest.raises(BadInput) as caught:
         fit(data, **arguments)
     assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
-
-
-def test_arrays_of_numpy_are_starts_too(data):
-    (given,) = fit(data, 0.01, data.teacher[None].double().numpy())
-    assert torch.equal(given.weights, fit(data, 0.01, data.teacher[None])[0].weights)
-
-
-@pytest.mark.parametrize("name", ["lbfgs", "gd"])
-def test_every_optimizer_takes_the_settings_it_names(data, name):
-    assert fit(data, 0.01, data.teacher[None], name, **dict.fromkeys(SETTINGS[name], 1))
