@@ -1,4 +1,4 @@
-"""Students: means and gaps over data sets by hand, and the test errors of their dimension."""
+"""Students: means and gaps over data sets by hand."""
 
 from types import SimpleNamespace
 
