@@ -93,7 +93,7 @@ def stay_on_one_core():
 
 @pytest.fixture(scope="session")
 def python():
-    """A function that runs Python, with this process's path, one thread and one core; options as of `subprocess.run`."""
+    """A function that runs Python with this process's path, one thread and one core; options of `subprocess.run`."""
 
     def python(*arguments, path=(), **options):
         environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": os.pathsep.join(map(str, (*path, *sys.path)))}

@@ -41,11 +41,6 @@ def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
         train(TASK, 2.0, 30, [7, 7])
 
 
-def test_students_of_another_architecture_have_their_own_columns():
-    rows = train(TASK, 1.0, 20, 1, ["mixed"], architecture=Architecture("rank2", tokens=3))
-    assert {"q_12", "theta_2", "converged"} <= set(rows)
-
-
 SIZE = TASK, 1.5, 150, range(2)
 SCRIPT = """
 import torch
