@@ -174,6 +174,16 @@ def test_what_people_type_finds_its_page_among_the_first_three_with_the_words_ar
         assert all(word[:4] in spelt for word in words.lower().replace("alpha_c", "αc").split())
 
 
+def test_letters_with_their_names_or_accents_find_the_same_and_functions_come_last(found):
+    of_code = "/book/api/"
+    for names, least in ((("alpha_c", "αc", "α_c"), 10), (("Zdeborová", "Zdeborova", "ZDEBOROVA\u0301"), 1)):
+        results = [[address for address, *_ in found(words) if of_code not in address] for words in names]
+        assert results[0] == results[1] == results[2] and len(results[0]) >= least
+    assert "Hardware" in found("GPU")[0][1] and "Glossary" in found("replica")[0][1] and "code" in found("code")[0][1]
+    api = [of_code in address for address, *_ in found("replicon")]
+    assert len(api) > 3 and any(api) and api == sorted(api)
+
+
 def test_excerpts_have_the_formulas_and_the_links_of_their_pages(found):
     texts = [excerpt for _, _, excerpt in found("α_c")[:10]]
     assert any("α_c" in text for text in texts)
