@@ -47,16 +47,8 @@ def work(cell, pause=0.0, last_pause=0.0):
 
 
 def worker_settings(cell):
-    """What the numerical libraries see in a worker."""
-    import torch  # slow to load, and no other cell needs it
-
-    return [
-        {
-            "pid": os.getpid(),
-            "torch_threads": str(torch.get_num_threads()),
-            **{name: os.environ.get(name, "") for name in ONE_THREAD},
-        }
-    ]
+    """What the numerical libraries go by in a worker: a training asks for one thread itself."""
+    return [{"pid": os.getpid(), **{name: os.environ.get(name, "") for name in ONE_THREAD}}]
 
 
 def grid():

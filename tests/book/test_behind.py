@@ -4,6 +4,7 @@ import json
 from hashlib import sha256
 
 import behind
+import figures
 import jupytext
 import pandas as pd
 import pytest
@@ -81,6 +82,15 @@ def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
     svg = (tmp_path / "fig-15.svg").read_text(encoding="utf-8")
     drawn = " ".join(["fig-15", about["drawn with"]["version"], *([commit] if commit else [])])
     assert about["drawn with"]["commit"] == commit and f"<dc:identifier>{drawn}</dc:identifier>" in svg
+
+
+def test_a_line_says_how_long_the_results_took_and_by_which_code():
+    about = {"experiment": "fig07", "cells": 1200, "file": "data/fig07.parquet", "computing seconds": 5400.0}
+    about["commit"] = ["a" * 40, "b" * 40 + "+changes"]
+    assert figures.data(about) == (
+        "<code>fig07</code>: 1,200 cells, 1.5 h of computing on one core by <code>aaaaaaa</code> and "
+        "<code>bbbbbbb+changes</code>; stored in <code>data/fig07.parquet</code>"
+    )
 
 
 def test_what_is_changed_is_in_the_commands():

@@ -6,14 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.analysis.thresholds import with_one_step
 from attention_book.experiments.cells import OneStepThresholdsCell
 from attention_book.experiments.theory_lines import broken_thresholds
 from attention_phases import Task
 from attention_phases.measured import Measured
 from attention_phases.theory.one_step import threshold
 from attention_phases.theory.one_step.equations import Valley
-from attention_phases.theory.one_step.solution import NO_MAXIMUM
 from attention_phases.theory.prediction_error import test_error as prediction_error
 from attention_phases.theory.thresholds import Threshold
 
@@ -75,26 +73,3 @@ def test_a_moved_threshold_is_where_the_moved_losses_cross(monkeypatch):
         assert row["alpha"] == pytest.approx(0.8 + row["shift"]) and row["symmetric_error"] == 3e-3
         assert row["alpha_error"] == pytest.approx((3e-3**2 + row["shift_error"] ** 2) ** 0.5)
     assert (rows.loc[["semantic", "positional", "semantic at linear"], "alpha"] == 0.8).all()
-
-
-def test_thresholds_that_were_not_found_are_left_out():
-    kept = [
-        ("critical", 0.2, "", -0.004),
-        ("critical", 0.1, "", -0.006),
-        ("critical", 0.25, f"semantic: {NO_MAXIMUM}", -0.001),
-        ("linear", 0.1, "", 0.5),
-    ]
-    table = pd.DataFrame(kept, columns=["what", "omega", "reason", "shift"])
-    table = table.assign(alpha=0.69, alpha_error=1e-3, shift_error=1e-4)
-    lost = pd.DataFrame([{"what": "critical", "omega": 0.3, "reason": "positional: did not settle"}])
-    table = pd.concat([table, lost], ignore_index=True).assign(symmetric=0.7, symmetric_error=1e-3)
-    shifts = with_one_step(table)
-    assert shifts.index.tolist() == [0.1, 0.2, 0.25] and shifts["resolved"].tolist() == [True, True, False]
-    assert with_one_step(table[["what", "omega", "reason", "symmetric", "symmetric_error"]]).empty  # of none at all
-
-    # The shift added to a threshold that other pages give, where they do.
-    lines = pd.DataFrame([{"what": "critical", "omega": 0.1, "alpha": 0.71, "alpha_error": 2e-4}])
-    shared = with_one_step(table, lines=lines)
-    assert shared.loc[0.1, ["symmetric", "alpha"]].tolist() == pytest.approx([0.71, 0.704])
-    assert shared.loc[0.1, "alpha_error"] == pytest.approx(np.hypot(2e-4, 1e-4))
-    assert shared.loc[0.2, ["symmetric", "alpha"]].tolist() == pytest.approx([0.7, 0.696])

@@ -16,7 +16,6 @@ from attention_book.analysis import instances, thresholds
 from attention_book.analysis.architectures import teacher_lengths
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.thresholds import ground_states, with_one_step
-from attention_book.experiments import grid
 from attention_book.experiments.cells import PositionsGivenCell
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
@@ -898,10 +897,6 @@ def test_one_quantity_has_one_value_on_all_pages():
         both = limits.loc[omega], compared.loc[omega, ["informed", "informed_error"]]
         values[f"{omega}, d to infinity"] = {Measured(*place).text for place in both}
     assert {name: texts for name, texts in values.items() if len(texts) != 1} == {}
-    readme = (NOTEBOOKS.parent / "README.md").read_text(encoding="utf-8")
-    quoted = [text for name in ("critical, theory", "linear, theory", "linear, students") for text in values[name]]
-    quoted += [*values["0.1, d to infinity"], *values["0.3, d to infinity"]]
-    assert [text for text in quoted if text not in readme] == []
 
 
 def test_the_penalty_decides_what_is_left_to_the_optimal_learner():
@@ -934,21 +929,3 @@ def test_theory_and_students_agree_on_every_task():
     assert (compared["theory_error"] < compared["tested_mse_error"]).all()
     changed = compared.xs("semantic", level="start")["theory"]
     assert changed.max() > 5 * changed.min()  # theory says something
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("other", "kind"), [("linear", "linear"), ("positional", "critical")])
-def test_with_unlimited_data_the_errors_meet_at_the_end_of_the_threshold(other, kind):
-    """Trained there and tested there."""
-    of_all_data, meets = (stored("another_task", name, points=512) for name in ("of_all_data", "meets"))
-    place = diverges_at(Task(), kind).value
-    trained = Task(omega=place)
-    value, error = meets(trained, of_all_data(trained), other)
-    assert abs(value - place) < 4 * error < 2e-3
-
-
-def test_every_point_of_another_task_has_data_sets_of_its_own():
-    cells = grid("another_task", "paper")
-    tests = {(cell.task, cell.tested) for cell in cells}
-    assert len({(cell.task, cell.seed) for cell in cells}) == len(cells) == 12 * len(tests)
-    assert len(tests) >= 8 and np.isin([cell.d for cell in cells], 1000).all()

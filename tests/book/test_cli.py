@@ -33,7 +33,7 @@ FEW = ("--points", "256", "--scrambles", "4")
 FEWER = ("--points", "16", "--scrambles", "4")
 THEORY = ("theory", "--alpha", "2", "--branch", "semantic", *FEW)
 THRESHOLD = ("threshold", "--kind", "critical", *FEW)
-SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2")
+SIMULATE = ("simulate", "--alpha", "2", "--d", "30", "--init", "semantic", "--seeds", "2", "--workers", "1")
 BASELINE = ("baseline",)
 
 MEASURED = {"q", "m", "theta", "train_loss", "test_mse", "linear_mse", "grad_norm", "steps", "seconds"}
@@ -248,14 +248,12 @@ def test_a_vanishing_penalty_is_a_limit(run):
 # What is refused
 
 VERIFY, SWEEP = ("verify",), ("sweep", "fig02", "--profile", "smoke")
-REALS = {
-    "alpha": (THEORY, ("0", "-1", "nan", "inf", "-1e400", "two")),
+WRONG_MATRICES = ("identity", "", "1,2,3,4", "1,2;3", "1,2;3,4;5,6", "1;2", "a,b;c,d", "1,nan;0,1", "1,inf;0,1")
+WRONG = {
+    "alpha": (THEORY, ("0", "-1", "nan", "inf", "two")),
     "omega": (THRESHOLD, ("-0.1", "1.1", "nan", "inf", "half")),
     "sigma": (BASELINE, ("0", "-1", "nan", "inf")),
     "lam": (SIMULATE, ("0", "-1", "nan", "inf")),
-}
-WRONG_MATRICES = ("identity", "", "1,2,3,4", "1,2;3", "1,2;3,4;5,6", "1;2", "a,b;c,d", "1,nan;0,1", "1,inf;0,1")
-OTHERS = {
     "points": (THEORY, ("0", "-16", "8", "100", "1e3")),
     "scrambles": (THRESHOLD, ("0", "-1", "3", "4.5")),
     "seed": (VERIFY, ("-1", "1.5", "x")),
@@ -270,7 +268,7 @@ OTHERS = {
     "profile": (("sweep", "fig02"), ("huge",)),
     "matrix": (BASELINE, (*WRONG_MATRICES, "1,2\n3,4")),
 }
-BAD = [(command, name, value) for name, (command, values) in {**REALS, **OTHERS}.items() for value in values]
+BAD = [(command, name, value) for name, (command, values) in WRONG.items() for value in values]
 
 
 @pytest.fixture
@@ -285,18 +283,8 @@ def nowhere(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("command", "name", "value"), BAD, ids=[f"{c[0]}-{n}={v[:12]!r}" for c, n, v in BAD])
 def test_bad_input_is_one_line_that_names_it(complaint, nowhere, command, name, value):
     err = complaint(2, *command, f"--{name}={value}", "--json")
-    assert name in err and all(entry in err for entry in as_shown(name, value))
+    assert name in err and all(entry in err for entry in re.split("[;,\n]", value))
     assert list(nowhere.iterdir()) == []
-
-
-def as_shown(name, value):
-    """What the complaint must show: each number of a matrix, and a number of the real line as Python writes it."""
-    if name == "matrix":
-        return re.split("[;,\n]", value)
-    try:
-        return [str(float(value)) if name in REALS else value]
-    except ValueError:  # no number
-        return [value]
 
 
 SOLVE = "theory --alpha 2 --branch semantic --points 64 --scrambles 4"

@@ -1,12 +1,10 @@
 """What the landing page says of the losses, and its results, hold of the stored theory and students."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
 from cells import cell, stored
-from explorer import EXPERIMENTS, branch_nodes, polynomial
+from explorer import EXPERIMENTS
 from scipy.special import expit
 
 from attention_book.analysis.instances import by_dimension
@@ -61,16 +59,3 @@ def test_what_the_results_and_claims_say_of_theory_and_students_holds():
     found = read("fig15", "paper").query("start == 'random'")
     positional = Task().sigma ** 2 * found["m"].abs() > found["theta"].abs()
     assert found["alpha"].min() > critical[Task().omega] and positional.mean() > 0.75  # result 2
-
-
-def test_the_loss_is_continuous_where_a_branch_ends():
-    """There it meets the symmetric branch, from which the end's other values are taken."""
-    ends = 0
-    for name, branch in product(EXPERIMENTS.values(), OWN_OVERLAP):
-        for line in branch_nodes(read(name, "paper"), branch):
-            for end, inner in ((0, slice(1, 5)), (-1, slice(-5, -1))):
-                if line.values[end, 3] == 0:
-                    onward = polynomial(line.alpha[inner], line.values[inner, 0], line.alpha[end])
-                    assert onward == pytest.approx(line.values[end, 0], rel=0.1)  # the next node's is often twice it
-                    ends += 1
-    assert ends > 20

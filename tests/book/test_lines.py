@@ -9,16 +9,13 @@ import pytest
 from attention_book.experiments import cells
 from attention_book.experiments import theory_lines as lines
 from attention_book.experiments.theory_lines import standard_line, variant_line
-from attention_book.experiments.variant_grids import power_law
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import ends, linear_baseline, solve, threshold
+from attention_phases.theory import ends, linear_baseline, solve
 from attention_phases.theory.branches import follow, row_of
-from attention_phases.theory.ends import border, branch_end, stability_limit
-from attention_phases.theory.equations import Overlaps, Setting, average, conjugates, update
-from attention_phases.theory.quadrature import gaussian_points, pool
-from attention_phases.theory.solver import ENDED, UNSETTLED
+from attention_phases.theory.ends import border, stability_limit
+from attention_phases.theory.solver import ENDED
 from attention_phases.theory.thresholds import NOWHERE, loss_gap, seen_between
 
 TASK = Task(omega=0.3)
@@ -32,71 +29,6 @@ def rows():
 
 
 # Branches
-
-
-@pytest.mark.slow
-def test_a_branch_is_followed_to_what_a_search_finds():
-    for branch in ("semantic", "positional"):
-        followed = follow(TASK, branch, ALPHAS[1:], **FEW)
-        assert tuple(followed) == ALPHAS[1:]
-        for alpha, solution in followed.items():
-            alone = solve(TASK, alpha, branch, **FEW)
-            for name, value in solution.overlaps._asdict().items():
-                assert value == pytest.approx(getattr(alone.overlaps, name), abs=solution.stderr[name] + 1e-12)
-
-
-@pytest.mark.slow
-def test_a_branch_that_ends_before_the_lower_quartile_is_entered_at_a_small_alpha():
-    branch = follow(Task(lam=0.001), "positional", (0.1, 0.26, 0.8, 1.1, 1.4, 1.7, 2.0), **FEW)
-    assert list(branch) == [0.1, 0.26] and min(branch.stopped) == 0.8
-
-
-def instability(task, branch, alpha):
-    """By how much one step of the map enlarges a small overlap of `branch` at the solution without overlaps."""
-    overlaps = solve(task, alpha, "symmetric", 2**9, 8, seed=5).overlaps
-    nets, setting = gaussian_points(2**10, 16, 5), Setting(task)
-    x = 0.1
-    images = []
-    for side in (x, -x):
-        point = {
-            "semantic": Overlaps.of(overlaps.q, 0.0, side * (task.sigma**2 * overlaps.q) ** 0.5, overlaps.V),
-            "positional": Overlaps.of(overlaps.q, side * overlaps.q**0.5, 0.0, overlaps.V),
-        }[branch]
-        pooled = pool(average(setting, point, nets))
-        new = update(setting, conjugates(setting, alpha, point, pooled)).scalars
-        own = {"semantic": new.theta / task.sigma, "positional": new.m}[branch]
-        images.append(own / new.q**0.5)
-    return (images[0] - images[1]) / (2 * x)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("omega", "branch", "alpha", "grows_above"),
-    [(0.3, "semantic", 0.85, True), (0.3, "positional", 0.1, True), (0.05, "positional", 0.9, False)],
-    ids=["semantic start", "positional start", "positional stop"],
-)
-def test_a_branch_ends_where_the_symmetric_solution_changes_stability(omega, branch, alpha, grows_above):
-    task = Task(omega=omega)
-    near = solve(task, alpha, branch, 2**9, 8)
-    assert near.converged
-    end, error = branch_end(task, branch, alpha, near.overlaps, 2**9, 8)
-    assert (end < alpha) == grows_above and 0 < error < 0.15 * end
-    below, above = (instability(task, branch, end + side * max(4 * error, 0.1 * end)) for side in (-1, 1))
-    assert (below < 1 < above) if grows_above else (below > 1 > above)
-
-
-@pytest.mark.slow
-def test_no_end_is_read_off_beyond_where_a_branch_folds():
-    """With this spectrum the positional branch ends at a fold, below which its overlap does not go to zero."""
-    task = power_law(1.0)
-    near = solve(task, 0.5, "positional", 2**7, 8)
-    assert near.converged and np.isnan(branch_end(task, "positional", 0.5, near.overlaps, 2**7, 8).value)
-    line = pd.DataFrame(standard_line(cells.LineCell("line", task, 2**5, 8, alphas=(0.2, 0.3, 0.4, 0.5)))).set_index(
-        "what"
-    )
-    end = line.loc["positional start"]
-    first = line.loc[["positional"], "alpha"].min()
-    assert end["reason"] == UNSETTLED and end["alpha"] + end["alpha_error"] == pytest.approx(first)
 
 
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
@@ -130,33 +62,6 @@ def test_a_crossing_is_looked_for_up_to_a_step_outside(gains, converged, expecte
 
     limit = ends.gain_crossing("semantic", known, known.get, solution_at, beyond=True)
     assert limit == pytest.approx(expected, nan_ok=True)
-
-
-@pytest.mark.parametrize(("branch", "held"), [("semantic", "m"), ("positional", "theta")])
-def test_the_gain_is_what_a_small_kick_grows_by(branch, held):
-    solution = solve(TASK, 1.0, branch, 2**11, 8)
-    scale = (TASK.sigma**2 * solution.overlaps.q) ** 0.5 if held == "theta" else solution.overlaps.q**0.5
-    nets, setting = gaussian_points(2**12, 8, 9), Setting(TASK)
-    images = []
-    for side in (0.1, -0.1):
-        kicked = solution.overlaps._replace(**{held: side * scale})
-        state = Overlaps.of(*kicked)
-        new = update(setting, conjugates(setting, 1.0, state, average(setting, state, nets))).scalars
-        images.append(getattr(new, held))
-    gains = (images[0] - images[1]) / (0.2 * scale)
-    assert abs(solution.gain - gains.mean()) < 4 * np.hypot(solution.stderr["gain"], gains.std(ddof=1) / 8**0.5)
-
-
-@pytest.mark.slow
-def test_the_border_of_a_minimum_is_where_it_ends_or_turns_into_a_saddle(rows):
-    at = ends_of(rows)
-    assert at["semantic start"] <= at["semantic border"] < 1.0 and "positional border" not in at  # no end there
-    error = rows.loc[rows["what"] == "semantic border", "alpha_error"].item()
-    assert error > 0
-    table = follow(TASK, "semantic", ALPHAS, **FEW).table
-    later = at["semantic border"] + 0.05  # an end beyond the limit of stability: nothing is left of the minimum there
-    end = Measured(later, 0.01)
-    assert border(TASK, "semantic", table, end, **FEW) is end
 
 
 @pytest.mark.parametrize(
@@ -200,15 +105,6 @@ def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
     assert rows.loc[rows["what"] == "semantic start", "reason"].item() == ENDED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["critical", "linear"])
-def test_thresholds_of_a_line_are_those_of_a_search(rows, kind):
-    of_line = rows[rows["what"] == kind].iloc[0]
-    alpha, error = threshold(TASK, kind, 2**11, 8).alpha
-    assert of_line["alpha"] == pytest.approx(alpha, abs=0.1 * error)  # the same scrambles
-    assert of_line["alpha_error"] == pytest.approx(error, rel=0.05)
-
-
 def test_an_end_lies_beyond_the_last_solution(rows):
     assert 0.3 < ends_of(rows)["semantic start"] < 0.9
     assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
@@ -234,13 +130,6 @@ def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
         near = seen_between(kind, branches, 5.0)
         assert near.alpha.value == 3.25 and near.solutions["semantic"] is branches["semantic"][3]
     assert not seen_between("critical", branches | {"semantic": branch((-1, 1))}, 5.0).exists
-
-
-@pytest.mark.slow
-def test_a_line_without_alphas_has_the_thresholds_alone():
-    rows = standard_line(cells.LineCell("line", TASK, 2**4, 8, alphas=()))
-    parts = [row["what"] for row in rows]
-    assert parts == ["baseline", "critical", "semantic at critical", "positional at critical", "linear"]
 
 
 def test_no_threshold_without_a_positional_minimum():
@@ -272,20 +161,3 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
     limit = rows.loc["positional limit"]
     assert limit["alpha"] == pytest.approx(1.3) and limit["alpha_error"] == pytest.approx(0.013)
     assert list(rows.loc["semantic", "alpha"]) == kept and list(rows.loc["positional", "alpha"]) == list(alphas)
-
-
-@pytest.mark.slow
-def test_the_second_column_replaces_the_positions_where_its_loss_falls_below():
-    task, rank2 = Task(teachers=(1.0, 0.5)), Architecture("rank2")
-    line = cells.ArchitectureLineCell(
-        "line", task, 2**6, 8, alphas=(3.0, 5.0), architecture=rank2, branches=("semantic", "both")
-    )
-    rows = pd.DataFrame(variant_line(line))
-    losses = rows.dropna(subset="train_loss").pivot(index="alpha", columns="what", values="train_loss")
-    gap = losses["both"] - losses["semantic"]
-    assert gap[3.0] > 0 > gap[5.0]
-    (second,) = rows.loc[rows["what"] == "second", "alpha"]  # on more points than the line
-    assert 3.0 < second < 5.0
-
-
-# What is kept

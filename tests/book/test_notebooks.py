@@ -67,25 +67,37 @@ def run(checkout, **values):
     return execution.execute(checkout / "notebooks/page.md", checkout / "kept", values)
 
 
-def test_parameters_of_a_profile_reach_the_notebook_and_the_book_and_the_command_says_where_they_lie(checkout, capsys):
-    assert command.main(["page", "--profile", "smoke"]) == 0
-    executed = capsys.readouterr().out.strip().partition(": ")[2]
-    assert Path(executed).is_file()
+def test_two_notebooks_at_a_time_have_their_parameters_and_work_beside_their_texts_over_sockets(checkout, capfd):
+    """And the command says where the executed ones lie."""
+    where = "import pathlib\nprint(profile, size, pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())"
+    where %= checkout / "notebooks"
+    watch = "\nimport json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
+    ports = "\nprint(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
+    texts = {name: TEXT.replace("print(size)", where + more) for name, more in (("page", ""), ("other", watch + ports))}
+    for name, text in texts.items():  # the second has no table in the profiles
+        (checkout / f"notebooks/{name}.md").write_text(text, encoding="utf-8")
+    before = Path.cwd()
     # Until a book is built from the pages, by the command after --then whose exit code counts, another one waits.
     build = (
         f"import filelock\ntry:\n    filelock.FileLock({str(execution.KEPT / 'lock')!r}, timeout=0).acquire()\n"
         "except filelock.Timeout:\n    raise SystemExit(7)"
     )
-    assert command.main(["--profile", "smoke", "--then", sys.executable, "-c", build]) == 7
-    assert outputs(checkout / "shown/page.ipynb") == ["3\n"]
+    assert command.main(["--profile", "smoke", "--jobs", "2", "--then", sys.executable, "-c", build]) == 7
+    assert Path.cwd() == before
+    said = ["".join(outputs(checkout / f"shown/{name}.ipynb")) for name in texts]
+    assert said[0] == "smoke 3 True\n" and said[1].startswith("smoke 1 True\nipc\n")
+    assert int(said[1].split()[-1]) <= 1  # ipykernel's own port, for what forked processes print
     assert "| A page |" in (checkout / "shown/times.md").read_text(encoding="utf-8")
-    assert [path.name for path in sorted((checkout / "kept/smoke").iterdir())] == ["page.ipynb", "page.seconds"]
-    # It stays as it was, with nothing beside it.
-    assert (checkout / "notebooks/page.md").read_text(encoding="utf-8") == TEXT
-    assert [path.name for path in sorted((checkout / "notebooks").iterdir())] == ["page.md", "profiles.toml"]
-    capsys.readouterr()
-    assert command.main(["--profile", "smoke", "--keep"]) == 0
-    assert capsys.readouterr().out == f"executed: {Path(executed).parent}\n"
+    names = [f"{name}.{end}" for name in sorted(texts) for end in ("ipynb", "seconds")]
+    assert sorted(path.name for path in (checkout / "kept/smoke").iterdir()) == names
+    # They stay as they were, with nothing beside them.
+    assert {path.name for path in (checkout / "notebooks").iterdir()} == {"page.md", "other.md", "profiles.toml"}
+    assert [(checkout / f"notebooks/{name}.md").read_text(encoding="utf-8") for name in texts] == [*texts.values()]
+    assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
+    for words, found in ((["page"], checkout / "kept/smoke/page.ipynb"), (["--keep"], checkout / "kept/smoke")):
+        assert command.main([*words, "--profile", "smoke"]) == 0
+        assert capfd.readouterr().out == f"executed: {found}\n"
+    assert command.main(["--jobs", "0"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -126,25 +138,6 @@ def test_ctrl_c_or_a_scheduler_ends_a_figure_in_one_line_and_leaves_nothing_that
     said = "stopped: results stored so far are kept; run again to go on\n"
     assert (done.returncode, done.stdout, done.stderr) == (128 + end, "", said)
     assert [*(tmp_path / "out").iterdir()] == []
-
-
-def test_several_notebooks_at_a_time_work_beside_their_texts_and_talk_over_sockets_in_a_folder(
-    checkout, capfd, monkeypatch
-):
-    where = "import pathlib\nprint(profile, size, pathlib.Path.cwd() == pathlib.Path(r'%s').resolve())"
-    where %= checkout / "notebooks"
-    watch = "\nimport json, ipykernel, psutil\nprint(json.load(open(ipykernel.get_connection_file()))['transport'])"
-    ports = "\nprint(len({socket.laddr.port for socket in psutil.Process().net_connections('inet')}))"
-    for name, more in {"page": "", "other": watch + ports}.items():  # the second has no table in the profiles
-        (checkout / f"notebooks/{name}.md").write_text(TEXT.replace("print(size)", where + more), encoding="utf-8")
-    before = Path.cwd()
-    assert command.main(["--profile", "smoke", "--jobs", "2"]) == 0
-    assert Path.cwd() == before
-    said = ["".join(outputs(checkout / f"shown/{name}.ipynb")) for name in ("page", "other")]
-    assert said[0] == "smoke 3 True\n" and said[1].startswith("smoke 1 True\nipc\n")
-    assert int(said[1].split()[-1]) <= 1  # ipykernel's own port, for what forked processes print
-    assert capfd.readouterr().err == ""  # no terminal, no progress, and no kernel that warns
-    assert command.main(["--jobs", "0"]) == 2
 
 
 def test_executed_again_only_when_an_input_changed_to_the_same_file_and_what_failed_is_kept_apart(checkout):

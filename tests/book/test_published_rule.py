@@ -7,27 +7,19 @@ import numpy as np
 import pytest
 
 from attention_book import published
-from attention_book.experiments import published_rule
 from attention_book.experiments.published_rule import (
-    RULE_DAMPING,
-    STOP,
     Coarse,
-    coarse_threshold,
-    label_loss,
     plane_rule,
     product_rule,
     rule_average,
     rule_baseline,
-    rule_step,
     rule_test_error,
     solve_coarsely,
-    stopped,
 )
 from attention_phases import Task
-from attention_phases.theory import linear_baseline, solve
-from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy, unfitted
+from attention_phases.theory import linear_baseline
+from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy
 from attention_phases.theory.setting import Setting
-from attention_phases.theory.thresholds import falls
 
 # The converged solutions at alpha = 2, omega = 0.3.
 STARTS = {"semantic": Scalars(0.1148, 0.0, 0.1582, 12.66), "positional": Scalars(0.0512, 0.2580, 0.0, 11.40)}
@@ -43,13 +35,6 @@ def test_a_rule_of_the_plane_has_its_degree_and_no_more(degree, size):
             exact = prod(MOMENTS.get(power, 0) for power in powers)
             assert weights @ np.prod(points**powers, axis=1) == pytest.approx(exact, rel=1e-12, abs=1e-11), powers
     assert abs(weights @ points[:, 0] ** (degree + 1) / MOMENTS[degree + 1] - 1) > 5e-3
-
-
-def test_the_points_of_a_product_have_the_student_outside():
-    points, weights = product_rule(11, 7)
-    assert points.shape == (28 * 12, 4) and weights.sum() == pytest.approx(1)
-    assert weights @ points[:, 1] ** 10 == pytest.approx(MOMENTS[10])  # of degree 11
-    assert weights @ points[:, 2] ** 10 != pytest.approx(MOMENTS[10], rel=0.01)  # of degree 7
 
 
 @pytest.mark.parametrize("branch", STARTS)
@@ -82,13 +67,6 @@ def test_the_published_linear_model():
     assert rule_baseline(Task()) / linear_baseline(Task()) == pytest.approx(1.0097, abs=1e-4)
 
 
-def test_the_label_term():
-    """At omega = 1 labels are A: sigma^2/2 |A|^2."""
-    matrix = np.array(Task().matrix)
-    assert label_loss(Task(omega=1.0)) == pytest.approx(0.5**2 / 2 * (matrix**2).sum())
-    assert unfitted(Task()) == 0  # rows of the published A sum to one: nothing is left out of the Moreau envelope
-
-
 @pytest.fixture(scope="module", params=STARTS)
 def coarse(request):
     return request.param, solve_coarsely(Task(), 2.0, request.param)
@@ -105,57 +83,3 @@ def test_the_published_solutions_follow_from_the_rules(coarse):
     assert max(converged) > 0.02
     assert solution.train_loss[0] == pytest.approx(known["train_loss"].value, rel=1e-3)
     assert solution.test_mse[0] == pytest.approx(known["test_mse"].value, rel=4e-3)
-
-
-@pytest.mark.slow
-def test_exact_losses_are_those_of_many_points():
-    solution = solve(Task(), 2.0, "semantic", 2**10, 8)
-    coarse = solve_coarsely(Task(), 2.0, "semantic")
-    assert coarse.train_loss[1] == pytest.approx(solution.train_loss, rel=0.01)
-    assert coarse.test_mse[1] == pytest.approx(solution.test_mse, rel=0.03)
-
-
-def test_falls_are_interpolated():
-    assert falls(np.arange(5.0), np.array([3.0, 1.0, -1.0, 2.0, -6.0])) == pytest.approx([1.5, 3.25])
-    assert not len(falls(np.array([1.0, 2.0]), np.array([-1.0, 1.0])))
-
-
-@pytest.mark.parametrize(
-    ("kind", "alpha", "expected"),
-    [("critical", 1.0, (1.1, 0.95)), ("linear", 1.0, (1.05, 0.9)), ("critical", 1.4, (1.1, np.nan))],
-)
-def test_a_coarse_threshold_is_where_straight_lines_of_losses_cross(monkeypatch, kind, alpha, expected):
-    baselines, overlaps = np.array([rule_baseline(Task()), linear_baseline(Task())]), Scalars(1.0, 1.0, 1.0, 1.0)
-
-    def straight(task, alpha, branch):
-        if branch == "positional":
-            return Coarse(overlaps, np.array([0.5, 0.7]), np.full(2, np.nan), 0.0)
-        losses, errors = np.array([1.6, 1.65]) - alpha, baselines + np.array([1.05, 0.9]) - alpha
-        return Coarse(overlaps, losses, errors, 0.0)
-
-    monkeypatch.setattr(published_rule, "solve_coarsely", straight)
-    assert coarse_threshold(Task(), kind, alpha) == pytest.approx(expected, nan_ok=True)
-
-
-@pytest.mark.parametrize(("omega", "alpha", "m"), [(0.0, 0.62, 0.190), (0.1, 0.75, 0.211)])
-def test_the_positional_solution_is_the_one_that_the_encoding_leads_to(omega, alpha, m):
-    assert solve_coarsely(Task(omega=omega), alpha, "positional").overlaps.m == pytest.approx(m, abs=2e-3)
-
-
-@pytest.mark.parametrize(("start", "m"), [(0.25, 0.190), (0.1, 0.101), (0.05, 0.058)])
-def test_few_points_have_three_positional_solutions_without_a_positional_part(monkeypatch, start, m):
-    monkeypatch.setattr(published_rule.BranchMap, "start", lambda _: Overlaps.of(0.05, start, 0.0, 24.0))
-    solution = solve_coarsely(Task(omega=0.0), 0.62, "positional")
-    assert solution.change < 1e-6 and solution.overlaps.m == pytest.approx(m, abs=2e-3)
-
-
-def test_a_stop_at_small_steps_leaves_a_solution_short_of_its_fixed_point():
-    """In the first alpha from the usual start, in the second from above: theta falls with alpha."""
-    task, alphas = Task(omega=0.5), (2.275, 2.1196)
-    ends = stopped(task, alphas, "semantic")
-    settled = [solve_coarsely(task, alpha, "semantic").overlaps for alpha in alphas]
-    away = [abs(end.theta / fixed.theta - 1) for end, fixed in zip(ends, settled)]
-    assert all(1e-3 < gap < 0.05 for gap in away) and ends[1].theta > settled[1].theta
-    step = rule_step(task, alphas[1], ends[1])
-    left = np.hypot(step["q"] - ends[1].q, step["theta"] - ends[1].theta)
-    assert 0.8 * STOP < (1 - RULE_DAMPING) * left < STOP

@@ -5,8 +5,10 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import api
 import pytest
 import repository
+import routes
 import yaml
 from docutils import nodes
 from docutils.utils import new_document
@@ -62,6 +64,22 @@ def test_a_token_that_can_write_meets_no_foreign_code(path):
     checkouts = [step for step in steps(path) if step.get("uses", "").startswith("actions/checkout@")]
     assert checkouts
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+# Pages and their list
+
+
+def test_a_module_is_told_of_by_the_first_sentence_of_its_docstring():
+    module = SimpleNamespace(__name__="a.b", __doc__="What ``it`` |\nis.\n\nMore of it.")
+    assert api.row(module) == "| [a.b](api/a.b.rst) | What `it` \\| is. |\n"
+
+
+def test_a_page_takes_as_long_as_its_words_and_formulas_that_are_not_folded():
+    tree = new_document("page")
+    folded = nodes.container("", nodes.paragraph("", "word " * 1000))
+    formulas = [nodes.math_block("", "a = b") for _ in range(2)]
+    tree += [nodes.paragraph("", "word " * 400), *formulas, folded]
+    assert routes.reading(tree) == 400 / 200 + 2
 
 
 # Links of the pages

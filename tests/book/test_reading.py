@@ -27,6 +27,8 @@ def test_every_figure_of_a_notebook_has_its_line_and_its_files():
         assert text.count('<details class="behind">') == len(figures)
         for name in figures:
             assert f'href="../../figures/{name}.json" download' in text
+            read = f'<code>pandas.read_csv("{name}.csv", '
+            assert (read in text) == (HTML / "figures" / f"{name}.csv").exists()
     assert sorted([*lines, "fig-why"]) == NAMES and len(NAMES) > 30  # that one the landing page shows as a picture
 
 
@@ -46,8 +48,10 @@ def test_the_files_of_a_figure_are_what_its_metadata_say(name):
 def test_routes_lead_from_the_landing_page_to_their_last_step(open_page):
     landing = HTML / "book" / "index.html"
     page = open_page(landing)
-    pictures = [image.get_attribute("src") for image in page.locator(".gallery a img").all()]
-    assert len(pictures) > 40 and all((landing.parent / picture).is_file() for picture in pictures)
+    images = page.locator(".gallery a img").all()
+    pictures = [(image.get_attribute("src"), image.get_attribute("class")) for image in images]
+    assert len(pictures) > 40 and all((landing.parent / picture).is_file() for picture, _ in pictures)
+    assert all(picture.endswith("-dark.svg") == (theme == "only-dark") for picture, theme in pictures)
     routes = page.locator(".routes section").all()
     assert len(routes) > 1
     for route in routes:
@@ -117,34 +121,19 @@ def test_a_figure_leads_into_the_explorer(open_page):
 
 TYPED = {  # pages of which one is expected first, by what people type
     "alpha_c": {"index", "fig03_phase_diagram", "glossary"},
-    "αc": {"index", "fig03_phase_diagram", "glossary"},
     "histogram": {"fig04_histogram", "table1_histogram"},
-    "download": {"reproducing", "index"},
-    "code": {"reproducing", "api"},
     "state evolution": {"theory", "glossary"},
-    "replica": {"glossary", "theory", "stability", "beyond_replica_symmetry"},
     "GPU": {"machines", "reproducing"},
-    "cite": {"references"},
     "Zdeborova": {"references"},
     "positional encoding": {"glossary", "model"},
     "Hessian": {"staying", "fig15_random"},
-    "transformer": {"fig04_histogram"},
-    "message passing": {"message_passing"},
-    "ridge penalty": {"glossary", "index"},
-    "sample complexity": {"glossary"},
-    "softmax": {"model"},
     "linear model": {"glossary", "fig03_phase_diagram"},
 }
 MEANT = {  # the same in words that the book has others for
-    "phase transition": {"fig02_slice"},
     "Phase transitions": {"fig03_phase_diagram"},
-    "limitations": {"limits"},
     "linear regression": {"glossary", "fig03_phase_diagram"},
-    "dataset size": {"glossary"},
-    "overfitting": {"glossary", "model"},
     "generalization error": {"glossary", "model"},
     "random initialization": {"fig15_random"},
-    "local minima": {"minima"},
     "induction head": {"fig04_histogram"},
 }
 
@@ -203,6 +192,8 @@ def test_excerpts_have_the_formulas_and_the_links_of_their_pages(found):
     landing = " ".join(text for _, _, text in pages["book/index"])
     theory = " ".join(text for _, _, text in pages["book/theory"])
     assert "1/2V" in theory and "12V" not in theory and "q\u0302" in theory
+    caption = json.loads((HTML / "figures/fig-02.json").read_text(encoding="utf-8"))["caption"].partition("$")[0]
+    assert caption.strip() and caption.strip() in " ".join(text for _, _, text in pages["book/_executed/fig02_slice"])
     assert "Figure 15" in landing and "Cui et al., NeurIPS 2024" in landing and "σ=0.5" in landing.replace(" ", "")
 
 
@@ -265,10 +256,32 @@ def test_equations_and_figures_open_at_links_to_them(open_page, link, content):
         assert page.evaluate("() => document.querySelector('.term-meaning img').naturalWidth") > 0
 
 
-def test_every_term_of_the_glossary_is_used_and_has_a_meaning():
-    previews = json.loads(
-        (HTML / "_static" / "previews.js").read_text(encoding="utf-8").removeprefix("const PREVIEWS = ").rstrip(";\n")
-    )
+@pytest.fixture(scope="module")
+def previews():
+    """What links lead to, by page and anchor."""
+    text = (HTML / "_static" / "previews.js").read_text(encoding="utf-8")
+    return json.loads(text.removeprefix("const PREVIEWS = ").rstrip(";\n"))
+
+
+def test_a_link_shows_the_equation_or_the_figure_that_it_leads_to_and_the_first_one_for_a_page(previews):
+    shown = {"equation": 0, "figure": 0}
+    for page in (page for page in PAGES if "api" not in page.parts):
+        text = page.read_text(encoding="utf-8")
+        for anchor, formula in re.findall(
+            r'<div class="math[^>]* id="(equation-[^"]+)".*?\\\[(.*?)\\\]</div>', text, re.S
+        ):
+            formula = re.sub(r"\\(begin|end)\{split\}|\s", "", unescape(formula))
+            assert formula in re.sub(r"\s", "", unescape(previews[f"{page.stem}#{anchor}"]))
+            shown["equation"] += 1
+        figures = re.findall(r'<figure [^>]*id="([^"]+)"', text)
+        title = re.search(r'<section [^>]*id="([^"]+)"', text)
+        for anchor, name in zip(figures and [title[1], *figures], [*figures[:1], *figures]):
+            assert f"figures/{name}.svg" in previews[f"{page.stem}#{anchor}"]
+            shown["figure"] += 1
+    assert min(shown.values()) > 15
+
+
+def test_every_term_of_the_glossary_is_used_and_has_a_meaning(previews):
     terms = {name.partition("#")[2]: text for name, text in previews.items() if name.startswith("glossary#")}
     used = set()
     for page in PAGES:

@@ -5,8 +5,6 @@ import errno
 import json
 import os
 import re
-import resource
-import signal
 import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -320,28 +318,6 @@ def test_file_left_by_a_kill_while_it_was_made_is_a_new_store(tmp_path):
     with Store(tmp_path / "s.sqlite") as opened:
         fill(opened, [Cell(1.0)])
         assert len(opened.keys()) == 1
-
-
-def test_a_full_disk_keeps_what_was_stored(python, tmp_path):
-    """A limit on the size of files: the sweep stops with a line, and goes on when there is room."""
-    script = (
-        "import sys; from concurrent.futures import ThreadPoolExecutor; from toy_sweep import *\n"
-        "with Store(sys.argv[1]) as results, ThreadPoolExecutor(1) as executor:\n"
-        "    run(grid(), work, results, executor, quiet=True)"
-    )
-
-    def limit():  # writing fails then, instead of killing the process
-        resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-    full = python("-c", script, tmp_path / "s.sqlite", preexec_fn=limit)
-    assert full.returncode == 1
-    assert full.stderr.splitlines()[-1].startswith("attention_phases.errors.StoreError: store")
-    with Store(tmp_path / "s.sqlite") as results:
-        stored = {text for text, *_ in results.items()}
-    assert 0 < len(stored) < 60
-    with Store(tmp_path / "s.sqlite") as results, ThreadPoolExecutor(1) as executor:
-        assert run(grid(), work, results, executor, quiet=True) == (60 - len(stored), len(stored), [])
 
 
 # Tables

@@ -1,4 +1,4 @@
-"""Students: means and gaps over data sets by hand, and the test errors of their dimension."""
+"""Students: means and gaps over data sets by hand."""
 
 from types import SimpleNamespace
 
@@ -10,12 +10,7 @@ from frames import students
 
 from attention_book.analysis import instances
 from attention_book.analysis.instances import in_errors
-from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.simulation import train_students
-from attention_book.paths import DATA
 from attention_phases import Task
-from attention_phases.model.two_tokens import sample
-from attention_phases.theory.prediction_error import test_error as expected_error
 
 
 def of_slice(own, task, **given):
@@ -72,33 +67,3 @@ def test_the_advantage_is_that_of_the_start_with_the_lower_loss():
     advantages = instances.advantage(students(0.3, critical=1.0, linear=1.5, spread=0.25))
     assert advantages.loc[0.5].tolist() == [-4.0, -4.0]  # the positional student: 5 - 9
     assert advantages.loc[2.0].tolist() == [0.75, 1.25]
-
-
-# Of a finite dimension
-
-
-def errors(task, row, d, length=1.0, mean=0.0):
-    """Test error at d and at infinite d of a student with these overlaps; length and mean are the teacher's."""
-    overlaps = {name: row[name] for name in ("q", "m", "theta")} | {"rho": length * task.sigma**2, "m_teacher": mean}
-    return expected_error(task, overlaps, d)[0], expected_error(task, overlaps)[0]
-
-
-@pytest.mark.slow
-def test_a_run_stores_the_test_error_of_its_dimension(monkeypatch):
-    seen = []
-    name = "attention_phases.model.two_tokens.sample"
-    monkeypatch.setattr(name, lambda *given: seen.append(sample(*given)) or seen[0])
-    cell = StudentCell("test", Task(), alpha=1.5, d=20, seed=0, optimizer="lbfgs")
-    for row in train_students(cell):
-        teacher = seen[0].teacher.double()
-        at_d, limit = errors(Task(), row, 20, teacher.square().mean().item(), teacher.mean().item())
-        assert row["test_mse"] == pytest.approx(at_d, rel=1e-9) != limit
-
-
-def test_stored_test_errors_are_those_of_their_dimension():
-    """d = 10, where the limit is far. Means over the teachers, whose length is 1 and whose mean is 0 on average."""
-    table = pd.read_parquet(DATA / "fig07.parquet")
-    table = table[(table["d"] == 10) & (table["start"] == "positional") & (table["optimizer"] == "gd")][:20]
-    both = np.array([errors(Task(), row, 10) for row in table.to_dict("records")])
-    at_d, limit = np.abs(table["test_mse"].mean() - both.mean(0))
-    assert at_d < 0.3 * limit

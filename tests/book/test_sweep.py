@@ -10,16 +10,12 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import pandas as pd
 import psutil
 import pytest
 import toy_sweep
 from distributed import LocalCluster
 from toy_sweep import Cell, grid, table, work, worker_settings
 
-from attention_book import experiments
-from attention_book.experiments import verification
-from attention_book.experiments.kinds import work as train
 from attention_book.store import sweep as store_sweep
 from attention_book.store.parquet import export, load
 from attention_book.store.provenance import key
@@ -29,8 +25,6 @@ from attention_phases.machine import ONE_THREAD, process_pool
 from attention_phases.records import canonical
 
 pytestmark = pytest.mark.slow
-
-TOLERANCES = {"q": (1e-9, 1e-12)}
 
 
 @pytest.fixture(scope="module")
@@ -127,17 +121,6 @@ def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed,
     cells = grid()
     random.Random(0).shuffle(cells)
     assert table(swept(tmp_path, cells, executor=pool(name))).equals(table(undisturbed))
-
-
-def test_trainings_are_the_same_to_the_last_bit_wherever_they_run(tmp_path, pool):
-    cells = experiments.grid("fig03", "smoke")
-    cells = [*cells[:-1:60], cells[-1]]  # the last one is gradient descent
-    assert {cell.optimizer for cell in cells} == {"lbfgs", "gd"} and {cell.d for cell in cells} == {100}
-    (tmp_path / "cluster").mkdir()
-    here = table(swept(tmp_path, cells, train, pool("one process")))
-    elsewhere = table(swept(tmp_path / "cluster", cells, train, pool("cluster")))
-    assert len(here) == 2 * len(cells)
-    pd.testing.assert_frame_equal(elsewhere, here, check_exact=True)
 
 
 @pytest.mark.parametrize("name", ["one process", "cluster"])
@@ -259,36 +242,3 @@ def test_cluster_worker_with_more_threads_is_refused(results, monkeypatch, nthre
     ):
         sweep(grid(), results, executor)
     assert "\n" not in str(caught.value) and not results.keys()
-
-
-def recomputed(rows, work=work, cell_type=Cell, tolerances=TOLERANCES):
-    """Mismatches of all cells."""
-    by_cell = rows.groupby("cell")
-    return [mismatch for _, some in by_cell for mismatch in verification.recompute(cell_type, some, work, tolerances)]
-
-
-@pytest.mark.fast
-@pytest.mark.parametrize(
-    ("column", "change"),
-    [
-        ("q", lambda value: value + 1e-6),
-        ("steps", lambda value: value + 1),
-        ("alpha", lambda value: value * 2),
-        ("start", lambda value: "positional"),
-        ("q", lambda value: float("nan")),
-    ],
-)
-def test_an_altered_row_is_caught(undisturbed, column, change):
-    altered = undisturbed.copy()
-    altered.loc[54, column] = change(altered.loc[54, column])
-    (mismatch,) = recomputed(altered)
-    assert mismatch.column == column and mismatch.cell == canonical(Cell(0.2, seed=7))
-    assert mismatch.recomputed == undisturbed.loc[54, column]
-    assert mismatch.tolerance == TOLERANCES.get(column, (0, 0))
-
-
-@pytest.mark.fast
-def test_what_is_within_the_tolerance_passes(undisturbed):
-    altered = undisturbed.assign(q=undisturbed["q"] * (1 + 1e-4))
-    counts = [len(recomputed(altered, tolerances={"q": allowed})) for allowed in ((2e-4, 0), (0.5e-4, 0), (0, 1))]
-    assert counts == [0, 120, 0]

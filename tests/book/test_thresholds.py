@@ -7,7 +7,6 @@ from frames import lines
 
 from attention_book.analysis import thresholds as lines_of_theory
 from attention_book.analysis.thresholds import (
-    against_theory,
     crossing,
     last_fall,
     rows_of,
@@ -64,21 +63,6 @@ def test_a_crossing_is_the_last_one():
     assert np.isnan(crossing(-noisy_line(np.random.default_rng(0), 0.0), 10)).all()
 
 
-def test_a_shift_against_a_control_on_the_same_instances():
-    rng = np.random.default_rng(3)
-    moves = []
-    for _ in range(600):
-        control = noisy_line(rng, 0.3)
-        student = control + 0.05 + 0.02 * rng.standard_normal(control.shape)
-        moves.append(shift_against_control(student, control.iloc[:, ::-1]))
-    moves, alone = np.array(moves), crossing(control, 300)[1]
-    scatter = moves[:, 0].std(ddof=1)
-    assert moves[:, 0].mean() == pytest.approx(0.05, abs=4 * scatter / 600**0.5)
-    # The scatter is known to 2.9 %, a mean error of 24 data sets is too small by 1/(4 * 24).
-    assert moves[:, 1].mean() == pytest.approx(scatter, rel=4 / 1200**0.5 + 1 / 96)
-    assert scatter < alone / 4
-
-
 def test_no_shift_without_a_fall():
     falling = noisy_line(np.random.default_rng(0), 0.0)
     assert np.isnan(shift_against_control(falling, -falling)).all()
@@ -86,17 +70,6 @@ def test_no_shift_without_a_fall():
     level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # falls again and again, and on the whole not at all
     assert np.isfinite(crossing(level, 10)[0])
     assert np.isnan(shift_against_control(level, level)).all()
-
-
-def test_students_beside_theory():
-    columns = ["alpha", "alpha_error"]
-    trained = pd.DataFrame([(0.7, 0.03), (1.2, 0.06), (1.5, np.nan), (1.9, 0.0)], [0.1, 0.3, 0.4, 0.5], columns)
-    theory = pd.DataFrame([(0.75, 0.04), (1.1, 0.08), (1.4, 0.1), (1.8, 0.1)], [0.1, 0.3, 0.4, 0.5], columns)
-    rows = against_theory(trained, theory)
-    assert list(rows) == ["omega", "trained", "trained_error", "theory", "theory_error", "sigma_off"]
-    assert rows["omega"].to_list() == [0.1, 0.3]
-    assert rows["sigma_off"].to_list() == pytest.approx([-1.0, 1.0])  # 0.05 over 0.05 and 0.1 over 0.1
-    assert against_theory(trained, theory, [0.3])["theory"].to_list() == [1.1]
 
 
 def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():

@@ -12,8 +12,6 @@ from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw_sentences, labels, positional_encoding, sampled_error
 from attention_phases.task import MATRICES, Task
 from attention_phases.theory import prediction_error as exact
-from attention_phases.theory.baseline import mean_attention
-from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training.trials import sample, train_on
 
 TRAINED = Task()
@@ -47,39 +45,6 @@ def test_the_error_on_another_task_is_that_of_sampled_sentences(change):
         assert abs(value - np.mean(errors)) < 4 * np.hypot(error, rough) < 0.03 * value
         unmoved = exact.test_error(TRAINED, point, 12, fixed)
         assert abs(value - unmoved.value) > 8 * np.hypot(error, rough)  # it is another error
-
-
-def test_a_student_equal_to_its_teacher_errs_in_the_positions_alone():
-    """With all of omega moved to 0 in nothing; to 1, or to A alone, in what A and the softmax differ by."""
-    equal = {"q": 0.25, "m": 0.0, "theta": 0.25}
-    for sigma in (0.5, 0.9):
-        assert exact.test_error(Task(omega=0.0, sigma=sigma), equal, trained=TRAINED).value < 1e-30
-    assert exact.test_error(TRAINED, equal).value > 1e-4
-
-
-@pytest.mark.parametrize("point", [SEMANTIC, POSITIONAL])
-def test_with_all_of_omega_moved_the_error_is_a_known_average(point):
-    """At omega = 1 over the student's fields alone; of the positional student at 0 the two averages part."""
-    z, of_z = tensor_rule(80, 2)
-    S = attention(np.sqrt(point["q"]) * z + point["m"] * np.array([1, -1]))
-    only_positions = 0.125 * of_z @ ((S - np.array(TRAINED.matrix)) ** 2).sum((1, 2))
-    value, error = exact.test_error(Task(omega=1.0), point, trained=TRAINED)
-    assert abs(value - only_positions) < 4 * error + 1e-12 and error < 5e-3 * value
-    if point is POSITIONAL:
-        Y = attention(0.5 * z)
-        parts = [of_z @ part.reshape(len(z), -1) for part in (S, Y, S**2, Y**2)]
-        known = 0.125 * (parts[2].sum() + parts[3].sum() - 2 * parts[0] @ parts[1])
-        value, error = exact.test_error(Task(omega=0.0), point, trained=TRAINED)
-        assert abs(value - known) < 4 * error < 0.02 * value
-
-
-@pytest.mark.parametrize("point", [SEMANTIC, POSITIONAL])
-def test_the_encoding_matters_to_the_positional_student_alone(point):
-    weak, usual, strong = (exact.test_error(Task(encoding=c), point, trained=TRAINED) for c in (0.5, 1.0, 2.0))
-    if point is SEMANTIC:
-        assert weak == usual == strong
-    else:
-        assert min(weak.value, strong.value) > 1.05 * usual.value
 
 
 def exchanged_error(task, xi, y, weights):
@@ -132,9 +97,3 @@ def test_trained_students_are_tested_on_sentences_of_the_other_task():
 def test_another_task_has_the_same_tokens_and_teacher():
     with pytest.raises(BadInput, match=r"trained = .*: must be of the spectrum and the teachers"):
         exact.test_error(Task(teachers=(2.0,)), SEMANTIC, trained=TRAINED)
-
-
-def test_the_linear_model_keeps_its_mixing():
-    fixed = mean_attention(TRAINED)
-    strong = exact.test_error(Task(encoding=3.0), SEMANTIC, attention=fixed, trained=TRAINED)
-    assert strong == exact.test_error(TRAINED, SEMANTIC, attention=fixed)

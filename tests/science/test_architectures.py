@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from attention_phases import Task
-from attention_phases.errors import BadInput
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
 from attention_phases.model.sentences import draw_sentences, draw_teacher
@@ -14,7 +13,7 @@ from attention_phases.theory.equations import Overlaps, Setting
 from attention_phases.theory.kernels import general as prox
 from attention_phases.theory.prediction_error import general_test_error
 from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.training import fit, optimizers, trials
+from attention_phases.training import optimizers, trials
 from attention_phases.training.optimizers import start_weights
 
 pytestmark = pytest.mark.slow
@@ -64,33 +63,6 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
     for direction in directions:
         ahead, behind = (students.risk(data, weights + sign * 1e-5 * direction, 0.01)[0] for sign in (1, -1))
         assert torch.allclose((ahead - behind) / 2e-5, (gradients * direction).sum(1), rtol=1e-7, atol=1e-8)
-
-
-def ridge_gain(data, weights, lam):
-    """Half the squares of the singular values that the book names ("Beyond the solved case"), at given weights."""
-    x = data.inputs.reshape(2, -1, data.d)
-    h = x @ weights
-    passed = torch.einsum("abn,bnd->and", torch.softmax(h[:, None] * h, dim=1), x).reshape(-1, data.d)
-    wanted = torch.einsum("abn,bnd->and", data.attention, x - data.positions[:, None, None] / data.d)
-    N = passed.mT @ passed + lam * torch.eye(data.d)
-    root = torch.linalg.cholesky(N)
-    M = passed.mT @ (wanted.reshape(-1, data.d) - passed)
-    return torch.linalg.svdvals(torch.linalg.solve_triangular(root, M, upper=False)) ** 2 / 2
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_low_rank_value_matrix_gains_what_one_singular_value_does_whatever_d(seed):
-    d, losses = 200, {}
-    for form in ("tied", "value"):
-        rng = np.random.default_rng(seed)
-        data = students.sample(TASK, Architecture(form), 2.0, d, rng).double()
-        start = start_weights("semantic", data.teacher, rng, form)[None]
-        (student,) = fit(data, TASK.lam, start, risk=students.risk)
-        losses[form] = student.train_loss, student.weights[:d]
-    gain = d * (losses["tied"][0] - losses["value"][0])
-    largest, second, *_ = ridge_gain(data, losses["tied"][1], TASK.lam).tolist()
-    assert gain == pytest.approx(largest, rel=10 / d)  # the attention answers, by a share 1/d
-    assert second < 0.2 * largest
 
 
 @pytest.mark.parametrize("tokens", [2, 3])
@@ -190,14 +162,6 @@ def test_the_measured_test_error_counts_what_the_value_matrix_passes_on(form):
     assert overlaps == pytest.approx({"q": size, "m": columns.mean(), "theta": along})
 
 
-def test_a_test_error_whose_value_matrix_is_not_known_is_refused(monkeypatch):
-    _, data, weights = data_and_weights("value", 2, 0.0)
-    monkeypatch.setitem(FORMS, "value", FORMS["value"]._replace(value="diagonal"))
-    architecture = Architecture("value")
-    with pytest.raises(BadInput, match="'diagonal': must be one of none, pair, full"):
-        trials.overlaps_and_errors(TASK, weights[0], data.teacher, np.eye(2), architecture)
-
-
 @pytest.mark.fast
 @pytest.mark.parametrize(("form", "rotates"), [("tied", False), ("rank2", True), ("untied", False)])
 def test_columns_that_rotate_leave_the_score(form, rotates):
@@ -262,20 +226,6 @@ def test_hardly_any_proximal_point_has_a_lower_rival(tokens, form):
         rival, _ = lowest(w, Y, C, M, A, chi, w + 1.5 * rng.standard_normal((40, len(w))))
         missed += rival < value - 1e-9
     assert missed <= 3  # 2 % of random problems; what is missed is a slightly lower minimum
-
-
-def test_turning_both_columns_turns_the_proximal_point():
-    rng = np.random.default_rng(6)
-    w, Y, C, M, A, chi = random_problem(rng, 2, "rank2")
-    cos, sin = np.cos(0.7), np.sin(0.7)
-    O = np.array([[cos, -sin], [sin, cos]])  # noqa: E741
-    turned = (w.reshape(2, 2) @ O).ravel()
-    chi_turned = O.T @ chi @ O
-    A_turned = np.kron(np.linalg.inv(C), np.linalg.inv(chi_turned))
-    value, h = lowest(w, Y, C, M, A, chi)
-    other, h_turned = lowest(turned, Y, C, M, A_turned, chi_turned)
-    assert other == pytest.approx(value, rel=1e-10)
-    assert h_turned.reshape(2, 2) == pytest.approx(h.reshape(2, 2) @ O, abs=1e-6)
 
 
 @pytest.mark.parametrize(

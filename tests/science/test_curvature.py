@@ -52,18 +52,6 @@ def test_softness_of_a_known_hessian():
 
 
 @pytest.mark.slow
-def test_the_informed_semantic_student_is_a_minimum():
-    """Above the border of the semantic branch, where theory says so; half the teacher's weights are not a minimum."""
-    task = Task(omega=0.1)
-    for seed in range(3):
-        data = sample(task, 1.5, 300, np.random.default_rng(seed)).double()
-        (student,) = fit(data, task.lam, data.teacher[None], tolerance=1e-6)
-        teacher = data.teacher.numpy()
-        assert softness(hessian(data, student.weights, task.lam), teacher)["softest"] > 1e-3
-        assert softness(hessian(data, data.teacher / 10, task.lam), teacher)["softest"] < -1e-2
-
-
-@pytest.mark.slow
 def test_a_gain_without_jumps_is_that_of_theory_where_nothing_jumps():
     """At thirty times the penalty no sentence jumps; at the usual one, most of the gain comes from jumps."""
     for task, alpha, jumps in ((Task(omega=0.3, lam=0.3), 12.0, 0.0), (Task(omega=0.1), 0.8, 0.5)):

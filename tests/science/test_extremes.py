@@ -9,7 +9,6 @@ import pytest
 
 from attention_book.paths import ROOT
 from attention_phases import BadInput, Task, message_passing
-from attention_phases.attention import target_attention
 from attention_phases.model.sentences import draw
 from attention_phases.theory.quadrature import gaussian_points
 
@@ -31,8 +30,9 @@ def shown():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("task", "branch"), [*product(limits.TASKS, limits.BRANCHES)])
+@pytest.mark.parametrize(("task", "branch"), [*product(limits.TASKS, limits.BRANCHES)][::3])
 def test_the_page_shows_what_comes_out(task, branch):
+    """Of every third row, of both branches: each takes a second."""
     row = shown().loc[f"{task}, {branch}"]
     if row["α = 10"] != "unsettled":  # which rounding may decide
         assert limits.outcome(Task(**limits.TASKS[task]), 10.0, branch, 2**10, 8) == row["α = 10"]
@@ -54,14 +54,6 @@ def test_what_the_page_says_of_its_table():
     assert (table["α = 0.001"] == "none").all()
     assert table.loc["ω = 0, positional"].tolist()[2:] == ["saddle", "none", "saddle"]
     assert (table.filter(like="A = (−1, 2; 2, −1)", axis="index") == "none").all(axis=None)
-
-
-@pytest.mark.parametrize(("name", "leans"), [("ω = 0", True), ("A = (−1, 2; 2, −1)", False)])
-def test_how_the_average_attention_of_a_teacher_leans(name, leans):
-    task = Task(**limits.TASKS[name])
-    fields = task.sigma * np.random.default_rng(0).standard_normal((4000, 2))
-    diagonal = target_attention(fields, task.omega, np.array(task.matrix))[:, range(2), range(2)].mean()
-    assert (diagonal > 0.52) == leans and (diagonal < 0.3) != leans
 
 
 def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_asked_for(monkeypatch):

@@ -90,22 +90,6 @@ def test_without_structure_the_solution_is_that_of_isotropic_tokens(task, branch
     assert structured.gain == pytest.approx(plain.gain, **close) or len(BranchMap(task, 2.0, branch).setting.rho) == 2
 
 
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_a_second_column_of_nearly_nothing_is_no_second_column(branch):
-    plain, second = (solve(task, 2.0, branch, **FEW) for task in (TASK, replace(TASK, teachers=(1.0, 1e-12))))
-    (value, error), known = second.named(0.25)["q"], plain.overlaps.q
-    assert abs(0.25 * value.item() - known) < 4 * np.hypot(0.25 * error.item(), plain.stderr["q"])
-    assert abs(second.train_loss - plain.train_loss) < 4 * np.hypot(*(s.stderr["train_loss"] for s in (plain, second)))
-
-
-def test_two_columns_of_one_size_are_learnt_alike():
-    solution = solve(replace(TASK, teachers=(1.0, 1.0)), 3.0, "both", 2**8, 8, architecture=Architecture("rank2"))
-    q, theta = (solution.spread[name][:, 0, range(2), range(2)] for name in ("q", "theta"))
-    for values in (q, theta):
-        difference = values[:, 0] - values[:, 1]
-        assert abs(difference.mean()) < 4 * difference.std(ddof=1) / 8**0.5 < 0.1 * values.mean()
-
-
 # Fields and equations, with all structure at once
 
 CHOICES = (
@@ -383,11 +367,6 @@ def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
         solve(SPARSE, 2.0, "semantic", architecture=Architecture("untied"))
     with pytest.raises(BadInput, match=r"^spectrum = 2: must be one eigenvalue, or one for each of 3 "):
         solve(replace(TASK, spectrum=LAWS), 2.0, "semantic", architecture=Architecture(tokens=3))
-
-
-def test_a_branch_that_an_l1_penalty_ends_has_a_reason():
-    solution = solve(SPARSE, 2.0, "positional", **FEW)
-    assert not solution.converged and solution.reason
 
 
 # Clusters that have no mirror image

@@ -8,14 +8,11 @@ import torch
 
 from attention_book.experiments import counting as runs
 from attention_book.experiments import grid
-from attention_book.experiments.cells import CountingCell
 from attention_phases import BadInput, histogram
 from attention_phases.histogram import step
 from attention_phases.histogram import transformer as tf
 
 pytestmark = pytest.mark.slow
-
-CELL = CountingCell("histogram", "semantic", 3, 400, 3, 2)
 
 
 @pytest.fixture(scope="module")
@@ -51,24 +48,6 @@ def test_sequences_are_drawn_once_and_split():
 def test_what_is_no_sequence_is_refused(text):
     with pytest.raises(BadInput, match=r"^sequence = .*: must be 10 letters from A to O$"):
         histogram.from_letters(text)
-
-
-@pytest.mark.fast
-def test_start_has_the_moments_of_torch(model):
-    torch.manual_seed(0)
-    weights = tf.views(tf.start(np.random.default_rng(0)))
-    theirs = {
-        "token": torch.nn.Embedding(*tf.SHAPES["token"]).weight,
-        "hidden": torch.nn.Linear(*tf.SHAPES["hidden"][::-1]).weight,
-        "hidden_bias": torch.nn.Linear(*tf.SHAPES["hidden"][::-1]).bias,
-        "query": torch.nn.Linear(*tf.SHAPES["query"]).weight,
-    }
-    for name, their in theirs.items():
-        ours, their = getattr(weights, name).ravel(), their.detach().numpy().ravel()
-        assert ours.std() == pytest.approx(their.std(), rel=4 / len(ours) ** 0.5)
-        assert abs(ours.mean()) < 4 * their.std() / len(ours) ** 0.5
-        if name != "token":
-            assert abs(ours).max() <= tf.SHAPES[name.removesuffix("_bias")][1] ** -0.5
 
 
 def test_gradient_is_that_of_torch(model, sequences):
@@ -131,39 +110,6 @@ def test_a_variant_reads_only_its_half(variant):
         assert torch.allclose(tf.attention(weights, tokens[:, turned]), matrices[:, turned][:, :, turned], atol=1e-6)
 
 
-def test_frozen_zeros_are_zero_until_they_are_freed():
-    for variant in ("semantic", "positional"):
-        cell = replace(CELL, variant=variant)
-        kept, curve = runs.train(cell)
-        frozen = tf.free(variant) == 0
-        assert frozen.sum() == 32 * (15 + 10 + 2 * 64)
-        assert (kept["start"][frozen] == 0).all() and (kept["trained"][frozen] == 0).all()
-        assert (kept["displaced"][frozen] != 0).all()
-        noise = (kept["displaced"] - kept["trained"])[frozen]
-        assert noise.std() == pytest.approx(1e-3, rel=4 / (2 * len(noise)) ** 0.5)
-        assert (kept["final"] != kept["displaced"])[frozen].mean() > 0.9
-        assert [row["epoch"] for row in curve] == list(range(6))
-
-
-def test_variants_share_data_and_start():
-    one, other = (runs.train(replace(CELL, variant=variant), epochs=0)[0]["start"] for variant in tf.VARIANTS)
-    both = tf.free("semantic") * tf.free("positional") == 1
-    assert (one[both] == other[both]).all() and not (one == other).all()
-    assert (runs.data(CELL)[0].tokens == runs.data(replace(CELL, variant="positional"))[0].tokens).all()
-    assert len(runs.data(CELL)[0].tokens) == 280
-    assert not np.array_equal(runs.data(CELL)[0].tokens, runs.data(replace(CELL, seed=4))[0].tokens)
-
-
-def test_rows_of_a_run_say_all():
-    rows = runs.train_and_measure(CELL)
-    by = {what: [row for row in rows if row["what"] == what] for what in dict.fromkeys(row["what"] for row in rows)}
-    sizes = {"epoch": 6, "distance": 4 * 11, "shares": 2, "count": 20, "weights": 2}
-    assert {what: len(some) for what, some in by.items()} == sizes
-    assert runs.train_beginning(CELL) == rows[: runs.BEGINNING] and runs.BEGINNING == 2
-    kept = runs.train(CELL)[0]
-    assert rows[len(by["epoch"]) :] == runs.measure(CELL, kept)  # as `test_oracle` finds again from stored weights
-
-
 @pytest.mark.fast
 def test_shares_of_pure_solutions():
     tokens = histogram.draw(3000, np.random.default_rng(0))[0].tokens
@@ -181,12 +127,6 @@ def test_the_norm_of_the_gradient_is_that_of_the_compiled_step(model, sequences,
     passed = step.forward(weights, sequences, every)[2]
     step.backward(weights, sequences, every, passed, tf.views(gradient))
     assert tf.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
-
-
-def test_the_experiment_has_the_published_size():
-    cells = grid("histogram", "paper")
-    assert len(cells) == 20 and {cell.variant for cell in cells} == {"semantic", "positional"}
-    assert {(cell.sequences, cell.adam_epochs, cell.sgd_epochs) for cell in cells} == {(50_000, 200, 100)}
 
 
 def test_exchanged_runs_are_runs_of_the_experiment():

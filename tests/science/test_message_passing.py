@@ -93,21 +93,6 @@ def test_the_errors_of_a_course_are_those_of_courses_on_one_scramble_each(monkey
         assert whole[f"{name}_error"].to_numpy() == pytest.approx(values.std(0, ddof=1) / 2)
 
 
-def test_near_the_semantic_solution_m_grows_as_the_derivative_of_the_map_says():
-    task = Task(omega=0.1)
-    solution = solve(task, 1.5, "semantic", 2**10, 8)
-    gain, error = solution.gain, solution.stderr["gain"]
-    ratios = []
-    for seed in range(4):
-        _, data, _ = drawn(1.5, 1000, seed, task)
-        fixed = iterate(task, data, start_state(task, data, data.teacher.numpy())).state
-        moved = fixed._replace(weights=fixed.weights + 1e-3)
-        after = step(task, data, moved)
-        ratios.append((after.weights - fixed.weights).mean() / 1e-3)
-    assert abs(np.mean(ratios) - gain) < 4 * np.hypot(error, np.std(ratios, ddof=1) / 2) + 0.02 * abs(gain)
-    assert gain < -1 and (abs(gain) - 1) / (abs(gain) + 1) < message_passing.DAMPING
-
-
 def test_the_modes_are_those_of_the_map():
     solution = solve(TASK, 2.0, "semantic", 2**9, 8)
     values, errors = modes(TASK, 2.0, "semantic", solution.overlaps, 2**9, 8)
@@ -179,14 +164,6 @@ def test_the_stored_perturbations_contract_at_the_predicted_rate():
 # Copies
 
 
-def test_without_jumps_the_gain_tends_to_the_replicon():
-    solution = solve(TASK, 2.0, "semantic", 2**10, 8)
-    distances, gain = gains(TASK, 2.0, solution.overlaps, 2**10, 8)
-    error = np.hypot(gain[:, -1].std(ddof=1) / 8**0.5, solution.stderr["replicon"])
-    assert abs(gain[:, -1].mean() - solution.replicon) < 4 * error
-    assert settling_distance(distances, gain) == (0.0, 0.0)
-
-
 def test_gains_of_one_column_are_those_of_the_standard_student():
     found = solve(TASK, 1.5, "positional", 2**10, 8)
     distances, gain = gains(TASK, 1.5, found.overlaps, 2**12, 8)
@@ -238,17 +215,6 @@ def test_gains_of_columns_are_those_of_two_explicit_copies(architecture):
         gain = alpha * np.einsum("nak,ab,nbk->n", moved, c, moved) / (apart**2).sum()
         error = np.hypot(standard_error(gain), standard_error(found)[k])
         assert abs(gain.mean() - found[:, k].mean()) < 4 * error < 0.18 * gain.mean()
-
-
-def test_with_jumps_the_gain_grows_like_one_over_the_distance():
-    solution = solve(TASK, 1.5, "positional", 2**10, 8)
-    distances, gain = gains(TASK, 1.5, solution.overlaps, 2**12, 8)
-    mean = gain.mean(axis=0)
-    assert (np.diff(mean) > 0).all()
-    slope = np.polyfit(np.log(distances[-4:]), np.log(mean[-4:]), 1)[0]
-    assert -1.3 < slope < -0.7  # an exponent between 0 and -1 would say no jumps, or few
-    apart, error = settling_distance(distances, gain)
-    assert 0.2 < apart < 0.5 and 0 < error < 0.1
 
 
 @pytest.mark.fast

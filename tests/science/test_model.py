@@ -6,11 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.simulation import fit_both_linear, linear_baselines, train_students
+from attention_book.experiments.simulation import fit_both_linear
 from attention_phases import Task
-from attention_phases.model import sentences, students, two_tokens
-from attention_phases.model.architectures import Architecture
+from attention_phases.model import sentences, two_tokens
 from attention_phases.theory import baseline as linear
 from attention_phases.theory import prediction_error as exact
 
@@ -90,24 +88,6 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
         assert torch.allclose(risk[1].double(), exact[1], rtol=rtol, atol=rtol * exact[1].abs().max().item())
 
 
-@pytest.mark.parametrize("form", ["tied", "rank2"])
-def test_the_risk_of_two_tokens_is_that_of_the_general_student(form):
-    architecture, task = Architecture(form), Task(omega=0.4)
-    reduced = two_tokens.sample(task, 1.5, 40, np.random.default_rng(3)).double()
-    general = students.sample(task, architecture, 1.5, 40, np.random.default_rng(3)).double()
-    random = torch.Generator().manual_seed(2)
-    weights = torch.randn(2, 40 * architecture.rank, dtype=torch.float64, generator=random)
-    for one, other in zip(two_tokens.risk(reduced, weights, 0.01), students.risk(general, weights, 0.01)):
-        assert torch.allclose(one, other, rtol=1e-5)  # the reductions are in float32
-    assert general.linear() == pytest.approx(reduced.linear(), rel=1e-4)
-
-
-def test_overlaps_of_known_weights():
-    teacher = torch.tensor([1.0, -1.0, 2.0, 0.0])
-    overlaps = two_tokens.overlaps(Task(sigma=2.0), torch.tensor([1.0, 1.0, 1.0, -1.0]), teacher)._asdict()
-    assert overlaps == {"q": 4.0, "m": 0.5, "theta": 2.0, "rho": 6.0, "m_teacher": 0.5}
-
-
 @pytest.mark.parametrize("positions", [True, False])
 def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
     task, d, count = Task(omega=0.3, matrix="alternative"), 12, 200_000
@@ -131,15 +111,6 @@ def test_error_of_a_linear_model_is_that_of_sampled_sentences(positions):
         assert exact.test_error(task, point, d, attention)[0] == pytest.approx(value, rel=5e-3)
 
 
-def test_reading_the_positions_costs_what_is_passed_on():
-    attention = np.array([[0.7, 0.2], [0.4, 0.5]])
-    with_positions, without = (linear.linear_test_error(Task(), attention, 50, 1.1, read) for read in (True, False))
-    p = np.outer([1, -1], np.ones(50)) / 50**0.5
-    cost = ((attention @ p) ** 2).sum() / (2 * 50)
-    assert linear.encoding_error(attention, 50) == pytest.approx(cost, rel=1e-12)
-    assert with_positions - without == pytest.approx(cost, rel=1e-9)
-
-
 def test_both_linear_fits_are_those_of_the_data_set():
     size = Task(), 2.0, 100
     teacher, fits = fit_both_linear(*size, np.random.default_rng(8))
@@ -155,29 +126,3 @@ def test_both_linear_fits_are_those_of_the_data_set():
 
 def test_the_published_ridge_halves_what_so_little_data_say():
     assert sentences.fit_linear(1e-4 * np.eye(2), 1e-4 * np.eye(2)) == pytest.approx(np.eye(2) / 2)
-
-
-def test_the_two_linear_baselines_differ_by_the_encoding_and_are_those_stored():
-    d, task, count = 60, Task(), 100
-    students = [StudentCell("any", task, 2.0, d, seed, "lbfgs", ("semantic",)) for seed in range(count)]
-    baselines = [linear_baselines(one) for one in students]
-    differences = np.array([one["tokens and positions"] - one["tokens"] for one in baselines])
-    # The best W that reads positions passes on less along (1, -1), to which they add 2/d to sigma^2.
-    expected = linear.encoding_error(linear.mean_attention(task), d) / (1 + 2 / (d * task.sigma**2))
-    error = differences.std(ddof=1) / count**0.5
-    assert abs(differences.mean() - expected) < 4 * error < 0.1 * expected
-    stored = train_students(students[0])[0]["linear_mse"]
-    assert baselines[0]["tokens and positions"] == pytest.approx(stored, rel=5e-3)  # its quadrature
-
-
-def test_terms_of_finite_size_vanish_as_one_over_d():
-    point = {"q": 0.05, "m": 0.26, "theta": 0.03, "rho": 0.25, "m_teacher": 0.02}
-    limit = exact.test_error(Task(), point)[0]
-    gaps = [exact.test_error(Task(), point, d)[0] - limit for d in (100, 1000)]
-    assert gaps[0] == pytest.approx(10 * gaps[1], rel=1e-9) and gaps[0] != 0
-
-
-def test_a_seed_means_one_data_set():
-    first, again, other = (two_tokens.sample(Task(), 1.0, 30, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert torch.equal(first.inputs, again.inputs) and torch.equal(first.targets, again.targets)
-    assert not torch.equal(first.inputs, other.inputs)

@@ -30,7 +30,6 @@ from attention_phases.theory.one_step.equations import (
 from attention_phases.theory.one_step.solution import UNSETTLED, inner_gains, one_step
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import displacement
-from attention_phases.theory.stability import gains
 
 pytestmark = pytest.mark.slow
 
@@ -180,18 +179,6 @@ def test_copies_that_share_no_inner_field_are_as_far_apart_as_minima(broken):
     apart = ALPHA * valley.V**2 * (averages.power - averages.mean_power) / valley.gap
     error = np.hypot(standard_error(gains), standard_error(apart))
     assert abs(gains.mean() - apart.mean()) < 3 * error and error < 0.1 * apart.mean()
-
-
-def test_without_weights_the_gain_inside_a_minimum_is_that_of_copies():
-    """At y = 0, from fields of which only the teacher's part and a hundredth of the rest are common."""
-    plain = solve(TASK, ALPHA, "semantic", **QUADRATURE)
-    q, m, theta, V = plain.overlaps
-    own = q - theta**2 / TASK.sigma**2
-    valley = Valley(q - 0.99 * own, 0.99 * own, m, theta, V, 0.0)
-    distances, known = gains(TASK, ALPHA, plain.overlaps, 2**11)
-    inside = inner_gains(TASK, ALPHA, valley, distances[1:4] ** 2, 2**9)
-    error = np.hypot(standard_error(inside), standard_error(known[:, 1:4]))
-    assert (np.abs(inside.mean(axis=0) - known[:, 1:4].mean(axis=0)) < 3 * error).all() and (error < 0.3).all()
 
 
 # Searches that go wrong

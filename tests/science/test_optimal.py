@@ -1,11 +1,9 @@
 """The optimal learner, and students with infinitely many sentences."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from attention_book.experiments.cells import RecoveryCell
 from attention_book.experiments.simulation import look_for_teacher
@@ -13,7 +11,7 @@ from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput, ResultError
 from attention_phases.model.architectures import Architecture
 from attention_phases.task import MATRICES, Task
-from attention_phases.theory import baseline, solve
+from attention_phases.theory import baseline
 from attention_phases.theory.baseline import (
     FLOOR_MET,
     best_students,
@@ -129,20 +127,6 @@ def test_floors_are_lowest():
     assert level["linear"] == pytest.approx(linear_baseline(TASK), rel=1e-9)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-def test_floors_are_the_limit_of_the_state_evolution(branch):
-    """At alpha = 3,000 what is left above a floor falls as 1/alpha, as it does between 1,500 and 3,000."""
-    half, whole = (solve(TASK, alpha, branch, points=2**12) for alpha in (1500.0, 3000.0))
-    limit, error = 2 * whole.test_mse - half.test_mse, 3 * np.hypot(whole.stderr["test_mse"], half.stderr["test_mse"])
-    assert floors(TASK)[branch] == pytest.approx(limit, abs=4 * error)
-    assert error < 2e-3 * limit
-
-
-def test_an_only_semantic_teacher_is_learnt_without_error():
-    assert floors(Task(omega=0))["semantic"] < 1e-16
-
-
 @pytest.mark.parametrize(
     ("kind", "matrix"), [("critical", "standard"), ("linear", "standard"), ("linear", "alternative")]
 )
@@ -175,13 +159,6 @@ def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
     assert (inside > 0 > beyond) if branch == "semantic" else (inside < 0 < beyond)
 
 
-def test_the_gain_of_the_state_evolution_passes_one_at_the_end():
-    """At alpha = 300, on both sides of the positional end, farther from it than the quadrature is sure of."""
-    end_of = minimum_bound(TASK, "positional").value
-    below, above = (solve(replace(TASK, omega=end_of + aside), 300.0, "positional", 2**10) for aside in (-0.1, 0.1))
-    assert below.gain - 1 > 4 * below.stderr["gain"] and 1 - above.gain > 4 * above.stderr["gain"]
-
-
 def test_ends_of_minima_with_the_alternative_matrix():
     """The best semantic weights vanish; the positional student, while there is one, is a saddle."""
     task = Task(matrix="alternative")
@@ -198,39 +175,11 @@ def test_where_nothing_is_positional_there_is_no_end():
     assert np.isnan(diverges_at(Task(matrix="alternative"), "critical").value)
 
 
-@pytest.mark.parametrize("omega", [0.1, 0.8])  # the semantic student is the better one, the positional one
-def test_no_mixed_student_is_better_than_both(omega):
-    task = replace(TASK, omega=omega)
-    lowest = min(value for name, value in floors(task).items() if name != "linear")
-    starts = [(kappa, m) for kappa in (0.1, 1.0) for m in (0.1, 0.5)]
-    ends = [minimize(lambda at: floor_of(task, *at) / task.sigma**2, start, tol=1e-9) for start in starts]
-    best = min(ends, key=lambda end: end.fun)
-    assert best.fun * task.sigma**2 == pytest.approx(lowest, rel=1e-4) and min(abs(best.x)) < 1e-4
-
-
 @pytest.mark.parametrize("matrix", ["0,100;100,0", "0,1;1,0", "-1,2;2,-1"])
 def test_a_tie_at_omega_one_is_no_end(matrix):
     """Two floors that only rounding tells apart cross at every omega and at none."""
     assert np.isnan(diverges_at(Task(matrix=matrix), "critical").value)
     assert diverges_at(Task(matrix=matrix), "linear").value > 0
-
-
-@pytest.mark.parametrize("sigma", [1e-200, 1e-9, 1e150])
-def test_an_end_that_the_floors_do_not_tell_is_a_failure(sigma):
-    words = re.escape(f"the critical end is not known at sigma = {sigma:g}: ")
-    with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
-        diverges_at(Task(sigma=sigma), "critical")
-
-
-def test_ends_of_small_and_of_large_tokens():
-    """omega* = 5 sigma^2 for small ones; it grows to one for large ones, of which small weights are enough."""
-    small = diverges_at(Task(sigma=1e-5), "critical")
-    assert abs(small.value - 5e-10) < 3 * small.error == 3e-12
-    assert (
-        0.999 < diverges_at(Task(sigma=10.0), "critical").value < diverges_at(Task(sigma=100.0), "critical").value < 1
-    )
-    level = floors(Task(omega=1.0, sigma=100.0))
-    assert level["semantic"] < 100.0**2 / 2 * 4 * 0.1**2  # the error of weights of zero
 
 
 @pytest.mark.parametrize("alpha", [0.1, 1.0])
@@ -246,14 +195,6 @@ def test_labels_that_rounding_has_made_positions_alone_are_a_failure(sigma):
     words = f"^not all fields can be read off the labels at sigma = {sigma:g}: "
     with np.errstate(all="ignore"), pytest.raises(ResultError, match=words):
         recover(Task(sigma=sigma), 0.5, 20, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "name"), [({"alpha": 0}, "alpha"), ({"tokens": 1}, "tokens"), ({"tokens": 10_700}, "tokens")]
-)
-def test_bad_input_is_named(arguments, name):
-    with pytest.raises(BadInput, match=f"^{name} = "):
-        optimal(TASK, **{"alpha": 0.3} | arguments)
 
 
 def test_the_error_of_the_optimal_overlap_is_that_of_its_rule():

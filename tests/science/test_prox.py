@@ -6,12 +6,10 @@ import scipy.optimize
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numba import njit
-from scipy.special import expit, ndtr, softmax
+from scipy.special import ndtr, softmax
 
 from attention_phases import Task
-from attention_phases.attention import target_attention
-from attention_phases.task import MATRICES
-from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates
+from attention_phases.theory.equations import Overlaps, Scalars, Setting, average
 from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, forces, loss_derivatives, search
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.training import message_passing
@@ -117,62 +115,6 @@ def test_prox_is_the_global_minimum(w1, w2, t1, t2, V, variance):
     assert (h - w) / V + gradient == pytest.approx(np.zeros(2), abs=1e-11)
 
 
-def random_sentences(count):
-    """sigma^2, T_1 and T_2 of sentences of many tasks, with either A and any omega."""
-    rng = np.random.default_rng(7)
-    for number in range(count):
-        matrix = np.array(MATRICES[("standard", "alternative")[number % 2]])
-        sigma = rng.uniform(0.3, 0.7)
-        Y = target_attention(sigma * rng.normal(size=2), rng.uniform(), matrix)
-        yield sigma**2, *(1 + np.diag(Y) - np.diag(Y[:, ::-1])) / 2
-
-
-def far_away(t, t1, t2, variance):
-    """g(t), the limit of the loss at (R, R - t/R) for large R, as fields whose scores are t and -t have it."""
-    return variance * ((expit(t) - t1) ** 2 + (expit(-t) - t2) ** 2)
-
-
-T = np.linspace(-8, 8, 1601)
-
-
-@pytest.mark.parametrize("R", [30.0, 300.0])
-def test_far_away_the_loss_has_a_valley_that_is_bounded_and_as_curved_as_it_is_far(R):
-    """Its curvature is R^2 g''(t), which is negative somewhere: only a constant is bounded and convex."""
-    for variance, t1, t2 in random_sentences(20):
-        h = np.stack([np.full_like(T, R), R - T / R], axis=-1)
-        g = far_away(T, t1, t2, variance)
-        assert loss(h, t1, t2, variance) == pytest.approx(g, abs=20 / R**2) and g.max() <= 2 * variance
-        bends = np.array([loss_derivatives(*some, t1, t2, variance)[4] for some in h[1:-1]])  # along h_2
-        second = np.diff(g, 2) / (T[1] - T[0]) ** 2
-        assert bends / R**2 == pytest.approx(second, abs=20 / R**2 + 1e-5)
-        assert second.min() < -3e-3 * variance
-
-
-@pytest.mark.parametrize("V", [1.0, 0.03, 0.001])
-def test_the_proximal_point_of_every_sentence_jumps_at_any_response(V):
-    """It passes what curves down by more than 1/V as w moves by far less."""
-    along = np.array([1, -1]) / 2**0.5
-    for variance, t1, t2 in random_sentences(12):
-        second = np.diff(far_away(T, t1, t2, variance), 2) / (T[1] - T[0]) ** 2
-        R = (-V * second.min()) ** -0.5 + 3
-        middle, unit = T[1 + second.argmin()], 1 / (2**0.5 * R)  # t moves by one as h does by a unit along (1, -1)
-        at = np.array([R, R - middle / R])
-        _, _, *bend = loss_derivatives(*at, t1, t2, variance)
-        assert along @ np.array(bend)[[[0, 1], [1, 2]]] @ along < -1.2 / V
-        centre = at + V * np.array(loss_derivatives(*at, t1, t2, variance)[:2])
-        starts = at + np.linspace(-9, 9, 19)[:, None] * unit * along
-        shifts = np.linspace(-6, 6, 601) * unit
-        ends = []
-        for w in centre + shifts[:, None] * along:
-            minima = [descend(*start, NO_MINIMUM, *w, t1, t2, V, variance) for start in starts]
-            ends.append(min(minima, key=lambda minimum: minimum[2])[:2])
-        steps = np.linalg.norm(np.diff(ends, axis=0), axis=1)
-        assert steps.max() > 30 * (shifts[1] - shifts[0])
-        for end in ends:  # a proximal point is a minimum
-            _, _, h11, h12, h22 = loss_derivatives(*end, t1, t2, variance)
-            assert np.linalg.eigvalsh([[h11, h12], [h12, h22]])[0] > -1.001 / V
-
-
 @njit
 def missed(draws, reach, count):
     """Of how many draws (w_1, w_2, t_1, t_2, V, variance) descents from a grid of starts find a lower minimum."""
@@ -245,23 +187,6 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
     agree(averages.fitted_loss, miss[0])
     agree(averages.moreau, miss[0] + overlaps.V / 2 * (r**2).sum(1))
     agree(averages.test_loss, miss[1])
-
-
-def test_noise_forms_are_the_derivatives_where_the_prox_does_not_jump():
-    task, overlaps = TASKS[1]  # small V: the Moreau objective is convex
-    xi, zeta = np.random.default_rng(1).standard_normal((2, 20_000, 2))
-    w, y, _, h = explicit(task, overlaps, xi, zeta)
-    step, V, alpha = 1e-5, overlaps.V, 1.7
-    by_w, by_y = np.empty((2, len(w), 2, 2))
-    for i, move in enumerate(step * np.eye(2)):
-        by_w[:, i] = (minimisers(task, w + move, y, V) - h - move) / (step * V)  # dr/dw_i
-        by_y[:, i] = (minimisers(task, w, y + move, V) - h) / (step * V)
-    assert np.abs(by_w).max() < 100  # no jump, which would be of order 1/step
-    averages = average(Setting(task), Overlaps.of(*overlaps), gaussian_points(2**11, 8, 0))
-    hats = conjugates(Setting(task), alpha, Overlaps.of(*overlaps), averages)
-    agree(hats.V, -alpha * np.trace(by_w, axis1=1, axis2=2))
-    agree(hats.theta, alpha * np.trace(by_y, axis1=1, axis2=2))
-    agree(averages.response, V**2 * (by_w**2).sum((1, 2)))
 
 
 def test_the_trace_of_the_forces_is_that_of_their_finite_differences():

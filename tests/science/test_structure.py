@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments.cells import ArchitectureCell, StudentCell
-from attention_book.experiments.simulation import train_students
 from attention_phases import Architecture, BadInput, Task
 from attention_phases.model import sentences, students, two_tokens
 from attention_phases.task import variances
 from attention_phases.theory.prediction_error import general_test_error
-from attention_phases.theory.prediction_error import test_error as standard_error_of
-from attention_phases.training import fit, start_weights, trials
+from attention_phases.training import fit, start_weights
 from attention_phases.training.message_passing import iterate, limiting, start_state
 from attention_phases.training.optimizers import with_l1
 
@@ -92,45 +89,6 @@ def test_test_error_is_the_mean_over_sentences(name, attention):
     miss = sentences.labels(task, xi, y) - torch.einsum("nab,bnd->and", student, x)
     seen = miss.double().square().sum((0, 2)).numpy() / (2 * d)
     assert abs(value - seen.mean()) < 4 * np.hypot(error, seen.std() / n**0.5)
-
-
-@pytest.mark.parametrize("task", [Task(), Task(spectrum=[(0.25, 0.5), (0.25, 0.5)])])
-def test_test_error_of_a_plain_task_is_the_usual_one(task):
-    data = two_tokens.sample(Task(), 1.5, 60, np.random.default_rng(4))
-    weights = 0.6 * data.teacher + 0.2
-    columns, teachers = (part.double().numpy()[None] for part in (weights, data.teacher))
-    value, error = general_test_error(task, Architecture(), columns, teachers)
-    usual, usual_error = standard_error_of(Task(), two_tokens.overlaps(Task(), weights, data.teacher), 60)
-    assert abs(value - usual) < 4 * np.hypot(error, usual_error) < 4e-3 * value
-
-
-@pytest.mark.parametrize(
-    "architecture",
-    [
-        Architecture("rank2", 2, 0.3),
-        Architecture("untied", 3),
-        Architecture("value", 3, 0.2),
-        Architecture("full_value"),
-    ],
-    ids=lambda architecture: architecture.form,
-)
-def test_a_spectrum_goes_with_every_architecture(architecture, monkeypatch):
-    """What is measured of a student agrees with the risk of fresh sentences, which knows nothing of fields."""
-    task, d, rng = Task(spectrum=((0.05, 0.5), (0.45, 0.5, 2.0))), 16, np.random.default_rng(6)
-    teacher = sentences.draw_teacher(task, d, rng)
-    weights = start_weights("semantic", teacher, rng, architecture.form)
-    weights = weights + 0.3 * torch.from_numpy(rng.standard_normal(len(weights))).float()
-    monkeypatch.setattr(sentences, "draw_teacher", lambda *_: teacher)
-    fresh = [students.sample(task, architecture, 400.0, d, rng) for _ in range(8)]
-    seen = [2 * students.risk(data, weights[None], 0.0)[0].item() / (6400 * architecture.tokens) for data in fresh]
-    linear = fresh[0].linear()
-    _, (test_mse, _) = trials.overlaps_and_errors(task, weights, teacher, linear, architecture)
-    assert abs(test_mse - np.mean(seen)) < 5 * np.std(seen) / 7**0.5 < 0.03 * test_mse
-    tied, same_law = replace(architecture, form="tied"), Task(spectrum=((0.25, 0.5), (0.25, 0.5)))
-    of_plain, of_split = (
-        trials.overlaps_and_errors(one, weights[:d], teacher, linear, tied)[1] for one in (Task(), same_law)
-    )
-    assert of_split == pytest.approx(of_plain, rel=1e-2)
 
 
 def test_overlaps_carry_the_covariance():
@@ -227,21 +185,3 @@ def test_other_students_refuse_structure_that_they_do_not_read():
     for task in (Task(spectrum=SPECTRUM), Task(teachers=(1.0, 1.0))):
         with pytest.raises(BadInput, match="tied or rank2"):
             students.sample(task, Architecture("untied"), 1.0, 20, np.random.default_rng(9))
-
-
-@pytest.mark.parametrize("form", ["tied", "rank2"])
-def test_rows_have_an_overlap_for_each_column_of_the_teacher(form):
-    task = Task(teachers=(1.5, 0.5), spectrum=((0.15, 0.5, 0.5), (0.35, 0.5, 2.0)))
-    cell = StudentCell("toy", task, 2.0, 60, 1, "lbfgs", ("semantic", "positional"))
-    if form == "rank2":
-        cell = ArchitectureCell(**vars(cell), architecture=Architecture("rank2"))
-    semantic, _ = train_students(cell)
-    assert semantic["theta"] == pytest.approx(np.hypot(semantic["teacher_1"], semantic["teacher_2"]))
-    assert semantic["teacher_1"] > 3 * semantic["teacher_2"] if form == "tied" else semantic["teacher_2"] > 0.02
-    teacher = sentences.draw_teacher(task, 60, cell.rng()).double().numpy()
-    sizes = (np.repeat([0.15, 0.35], 30) * teacher**2).mean(1) / (
-        0.5 * (0.15 * 0.5 + 0.35 * 2.0) * np.array([1.5, 0.5])
-    )
-    assert semantic["length"] == pytest.approx(sizes.mean() - 1, abs=1e-6)
-    (plain,) = train_students(replace(cell, task=Task(lam=0.02), starts=("semantic",)))
-    assert "length" not in plain

@@ -152,31 +152,9 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     assert abs(solution.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * solution.train_loss
 
 
-@pytest.mark.slow
-def test_few_data_leave_a_small_student():
-    few, twice = (solve(TASK, alpha, "symmetric", 2**8, 8) for alpha in (1e-3, 2e-3))
-    shifts = [solution.overlaps.V * TASK.lam / TASK.sigma**2 - 1 for solution in (few, twice)]
-    assert few.converged and twice.converged and 0 < shifts[0] < shifts[1] < 0.05
-    # The prox of a field near zero jumps away from zero, so r stays finite: q and the loss are proportional to alpha,
-    # and V_hat = -alpha E[r . xi]/sqrt(q) to its root. The next terms are smaller by a factor like the shift of V.
-    close = {"rel": 2 * shifts[1]}
-    assert twice.overlaps.q / few.overlaps.q == pytest.approx(2, **close)
-    assert twice.train_loss / few.train_loss == pytest.approx(2, **close)
-    assert shifts[1] / shifts[0] == pytest.approx(2**0.5, **close)
-
-
 def teacher(task, y):
     """Attention of the teacher (N, 2, 2) for its fields y (N, 2)."""
     return (1 - task.omega) * softmax(y[:, :, None] * y[:, None, :], axis=2) + task.omega * np.array(task.matrix)
-
-
-def test_the_linear_baseline_scales_and_knows_the_positions():
-    task = Task(omega=0.25, sigma=0.6, matrix=((0.3, 0.7), (0.8, 0.2)))
-    baseline = linear_baseline(task)
-    assert linear_baseline(replace(task, matrix=((1, 2), (3, 4)))) == pytest.approx(baseline, rel=1e-12)
-    assert linear_baseline(replace(task, omega=0.0)) * 0.75**2 == pytest.approx(baseline, rel=1e-12)
-    assert linear_baseline(replace(task, omega=1.0)) == pytest.approx(0, abs=1e-30)
-    assert linear_baseline(task, nodes=40) == pytest.approx(baseline, rel=1e-10)
 
 
 # Thresholds
@@ -210,15 +188,6 @@ def test_test_error_is_the_linear_baseline_at_the_linear_threshold():
     assert solution.test_slope < 0
 
 
-def test_a_more_positional_teacher_needs_more_data(critical):
-    later = threshold(Task(omega=0.45), "critical", **CROSSING)
-    assert later.exists
-    assert later.alpha.value - critical.alpha.value > 10 * np.hypot(later.alpha.error, critical.alpha.error)
-    followed = threshold(Task(omega=0.45), "critical", **CROSSING, near=critical)
-    assert followed.exists
-    assert abs(followed.alpha.value - later.alpha.value) < 0.1 * later.alpha.error  # the same scrambles
-
-
 def test_the_spread_is_what_each_scramble_alone_has():
     """Its fixed point moves too: without this response the errors of replicon and gain would be far too small."""
     points, scrambles, seed = 2**10, 8, 3
@@ -231,33 +200,3 @@ def test_the_spread_is_what_each_scramble_alone_has():
         values = np.array([float(scramble[name]) for scramble in alone])
         assert np.corrcoef(values, solution.spread[name])[0, 1] > 0.99, name
         assert solution.spread[name].std() == pytest.approx(values.std(), rel=0.1), name
-
-
-# Solutions with both overlaps
-
-SIGNS = ((1, 1, 1, 1), (-1, -1, -1, -1), (1, 1, -1, -1), (-1, -1, 1, 1))  # of xi and zeta: m or theta stays zero
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("omega", "alpha", "branch", "share"),
-    [
-        *((0.3, 1.25, branch, 0.1) for branch in MINIMA),
-        (0.3, 0.83, "semantic", 0.5),
-        (0.1, 1.1, "positional", 0.1),
-    ],
-)
-def test_from_an_admixture_the_iteration_goes_to_a_pure_branch(omega, alpha, branch, share):
-    task, overlaps = Task(omega=omega), solve(Task(omega=omega), alpha, branch, 2**9, 4).overlaps
-    setting = Setting(task)
-    nets = np.concatenate([gaussian_points(2**8, 4) * sign for sign in SIGNS], axis=1)
-    own, other = ("theta", "m") if branch == "semantic" else ("m", "theta")
-    state = np.array(overlaps._replace(**{other: share * getattr(overlaps, own)}))
-    for _ in range(150):
-        at = Overlaps.of(*state)
-        image = update(setting, conjugates(setting, alpha, at, pool(average(setting, at, nets))))
-        state += 0.4 * (np.array(image.scalars) - state)
-        if min(abs(state[1:3])) < 1e-8:
-            break
-    less, more = sorted(abs(state[1:3]) / task.sigma**2)
-    assert less < 1e-6 and more > 0.4

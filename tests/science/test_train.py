@@ -14,8 +14,8 @@ from attention_book.experiments.kinds import work
 from attention_phases import Architecture, BadInput, Task, data_set, measure, message_passing, solve, threshold
 from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
 from attention_phases.model import students, two_tokens
-from attention_phases.training import fit, train, trials
-from attention_phases.training.optimizers import LBFGS_TOLERANCE, SETTINGS
+from attention_phases.training import fit, train
+from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 TASK = Task(omega=0.3)
 
@@ -39,11 +39,6 @@ def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
     assert (row["seed"], row["start"], row["steps"], row["converged"]) == (7, "semantic", 3, False)
     with pytest.raises(BadInput, match=r"seeds = \[7, 7\]: must be different numbers"):
         train(TASK, 2.0, 30, [7, 7])
-
-
-def test_students_of_another_architecture_have_their_own_columns():
-    rows = train(TASK, 1.0, 20, 1, ["mixed"], architecture=Architecture("rank2", tokens=3))
-    assert {"q_12", "theta_2", "converged"} <= set(rows)
 
 
 SIZE = TASK, 1.5, 150, range(2)
@@ -139,26 +134,6 @@ def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd
     assert np.isnan(measure(task, first * np.nan, own)["theta"]).all()
 
 
-def test_data_of_a_seed_are_those_that_train_trains_on(monkeypatch):
-    trained, usual = [], trials.train_on
-    monkeypatch.setattr(trials, "train_on", lambda task, data, *rest, **more: trained.append(data) or usual(
-        task, data, *rest, **more))  # fmt: skip
-    rows = train(Task(), 2.0, 50, seeds=[0])
-    (seen,), own = trained, data_set(Task(), 2.0, 50, seed=0)
-    tensors = [name for name, value in vars(seen).items() if torch.is_tensor(value)]
-    assert {"inputs", "targets", "stiffness", "teacher"} <= {*tensors} and own.floor == seen.floor
-    for name in tensors:
-        assert torch.equal(getattr(own, name), getattr(seen, name)), name
-    starts = torch.stack([own.teacher, torch.full((50,), 50**-0.5)])
-    assert [fit.train_loss for fit in fit(own, 0.01, starts)] == rows["train_loss"].tolist()
-    weights = (2 * starts).requires_grad_()
-    values, gradient = two_tokens.risk(seen, weights.detach(), 0.01)
-    assert torch.equal(own.risk(weights), values)
-    own.risk(weights).sum().backward()
-    assert torch.equal(weights.grad, gradient)
-    assert measure(Task(), own.teacher, own)["theta"].item() == pytest.approx(own.teacher.square().mean().item() / 4)
-
-
 class Bare:
     d = 20
 
@@ -249,13 +224,3 @@ def test_fit_refuses_in_one_line_that_names_the_argument(data, said):
     with pytest.raises(BadInput) as caught:
         fit(data, **arguments)
     assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
-
-
-def test_arrays_of_numpy_are_starts_too(data):
-    (given,) = fit(data, 0.01, data.teacher[None].double().numpy())
-    assert torch.equal(given.weights, fit(data, 0.01, data.teacher[None])[0].weights)
-
-
-@pytest.mark.parametrize("name", ["lbfgs", "gd"])
-def test_every_optimizer_takes_the_settings_it_names(data, name):
-    assert fit(data, 0.01, data.teacher[None], name, **dict.fromkeys(SETTINGS[name], 1))

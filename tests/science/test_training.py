@@ -58,37 +58,6 @@ def test_a_fit_can_have_other_settings(data, starts):
     torch.testing.assert_close(moved.weights, starts[0] - 0.1 * gradient[0])
 
 
-def test_lbfgs_ends_in_minima(data, starts):
-    fits = optimizers.fit(data, TASK.lam, starts, "lbfgs")
-    assert all(fit.grad_norm <= optimizers.LBFGS_TOLERANCE for fit in fits)
-    wide = data.double()
-    for fit in fits:
-        weights = fit.weights.double()
-        directions = torch.randn(20, 300, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-        risks = two_tokens.risk(wide, torch.cat([weights[None], weights + 0.1 * directions]), TASK.lam)[0]
-        assert (risks[1:] > risks[0]).all()
-
-
-def softest(data, weights):
-    """Smallest eigenvalue of the risk's Hessian, by central differences of its gradient."""
-    steps = 1e-4 * torch.eye(data.d, dtype=torch.float64)
-    ahead, behind = (two_tokens.risk(data.double(), weights.double() + sign * steps, TASK.lam)[1] for sign in (1, -1))
-    return torch.linalg.eigvalsh((ahead - behind) / 2e-4)[0].item()
-
-
-def test_gradient_descent_comes_to_the_same_semantic_minimum():
-    data = two_tokens.sample(TASK, 2.0, 300, np.random.default_rng(0))
-    by = {name: optimizers.fit(data, TASK.lam, data.teacher[None], name)[0] for name in ("lbfgs", "gd")}
-    reach = sum(fit.grad_norm for fit in by.values()) / softest(data, by["lbfgs"].weights)
-    assert (by["lbfgs"].weights - by["gd"].weights).norm() <= reach
-    assert by["lbfgs"].train_loss <= by["gd"].train_loss + 1e-8
-
-
-def test_a_strong_penalty_leaves_nothing(data, starts):
-    for fit in optimizers.fit(data, 1e3, starts, "lbfgs"):
-        assert fit.weights.norm() < 1e-6
-
-
 def test_cells_that_differ_in_optimizer_or_start_share_their_data():
     both = train_students(StudentCell("test", TASK, 1.0, 100, 7, "lbfgs"))
     one = train_students(StudentCell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))

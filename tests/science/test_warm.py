@@ -1,15 +1,11 @@
-"""Averages and fixed points from known minima, against those of a search at every step."""
+"""Fixed points from known minima, against those of a search at every step."""
 
 import numpy as np
 import pytest
 
 from attention_phases import Task
-from attention_phases.model.architectures import STANDARD, Architecture
+from attention_phases.model.architectures import Architecture
 from attention_phases.theory import branch, solve
-from attention_phases.theory.branch import BranchMap
-from attention_phases.theory.equations import Overlaps, Setting, average
-from attention_phases.theory.quadrature import gaussian_points
-from attention_phases.theory.solver import solve_model
 
 pytestmark = pytest.mark.slow
 
@@ -43,59 +39,6 @@ def assert_same(solution, expected):
         assert (np.abs(values[0] - values[1]) <= 1e-3 * np.asarray(error) + 1e-12).all(), name
         assert np.asarray(solution.stderr[name]) == pytest.approx(error, rel=1e-3, abs=1e-14), name
     assert solution.test_slope == pytest.approx(expected.test_slope, abs=2e-3 * expected.test_mse)
-
-
-# Averages
-
-
-@pytest.mark.parametrize(
-    "task, overlaps, jumps",
-    [
-        (Task(omega=0.3), Overlaps.of(q=0.0511, m=0.258, theta=0.0, V=11.4), True),
-        (Task(omega=0.1), Overlaps.of(q=0.04, m=0.2, theta=0.0, V=16.0), True),
-        (Task(omega=0.3), Overlaps.of(q=0.03, m=0.0, theta=0.03, V=18.0), True),
-        (Task(omega=0.3), Overlaps.of(q=0.1148, m=0.0, theta=0.158, V=12.67), False),
-        (Task(omega=0.6, matrix="alternative"), Overlaps.of(q=0.08, m=0.3, theta=0.0, V=20.0), False),
-    ],
-    ids=["positional", "weakly positional", "near the semantic start", "semantic", "alternative"],
-)
-def test_averages_near_a_search_are_those_of_a_search(task, overlaps, jumps):
-    points = gaussian_points(2**11, 16)
-    minima = np.empty((*points.shape[:2], 2, 2))
-    setting = Setting(task)
-    centre = average(setting, overlaps, points, minima)
-    alone = np.where([[[True], [False]]], minima, np.nan)  # the lowest minimum of each point, without the second one
-    missed = []
-    for step in (0.01, -0.01):  # as in the finite differences of the error bars
-        near = overlaps._replace(q=overlaps.q * (1 + step), m=overlaps.m * (1 - step), V=overlaps.V * (1 + step))
-        exact, warm, single = (
-            average(setting, near, points, *given) for given in ((), (minima, False), (alone, False))
-        )
-        for name in ("power", "student_noise", "moreau", "pull" if overlaps.m.any() else "teacher_noise"):
-            value = getattr(exact, name).mean()
-            change = abs(getattr(centre, name).mean() - value)
-            assert abs(getattr(warm, name).mean() - value) < 1e-6 * change, name  # of 32768 points none ends elsewhere
-            missed.append(abs(getattr(single, name).mean() - value) / change)
-    assert (max(missed) > 0.1) == jumps
-
-
-def test_general_averages_near_a_search_are_those_of_a_search():
-    model = BranchMap(Task(omega=0.3), 2.0, "positional", STANDARD, general=True)
-    setting, overlaps = model.setting, Overlaps.of(*solve_model(model, gaussian_points(2**6, 8)).overlaps)
-    points = gaussian_points(2**10, 8)
-    minima = np.empty((8, 2**10, 2, 2))
-    centre = average(setting, overlaps, points, minima)
-    near = overlaps._replace(q=0.99 * overlaps.q, V=0.99 * overlaps.V, m=overlaps.m / 0.99)
-    searched = average(setting, near, points)
-    alone = np.where([[[True], [False]]], minima, np.nan)
-    warm, single = (average(setting, near, points, kept, anew=False) for kept in (minima, alone))
-    missed = []
-    for name in ("power", "student_noise", "moreau"):
-        value = getattr(searched, name).mean()
-        change = abs(getattr(centre, name).mean() - value)
-        assert abs(getattr(warm, name).mean() - value) < 0.03 * change, name
-        missed.append(abs(getattr(single, name).mean() - value) / change)
-    assert max(missed) > 0.1  # where the prox jumps
 
 
 # Fixed points
