@@ -98,7 +98,8 @@
   /** Which valley is deeper, on average and on how many data sets; `leads`: by how much the semantic one is. */
   function depths(leads) {
     const {value, error} = measured(leads), deeper = value > 0 ? "semantic" : "positional";
-    return `The ${deeper} valley is deeper on ${leads.filter(lead => lead * value > 0).length} of ${leads.length
+    const told = Math.abs(value) < 2 * error ? `Within two errors both valleys are equally deep. The ${deeper} one` : `The ${deeper} valley`;
+    return `${told} is deeper on ${leads.filter(lead => lead * value > 0).length} of ${leads.length
     } data sets, by ${Math.abs(value).toFixed(2)} ± ${error.toFixed(2)} · 10⁻³ on average.`;
   }
 
