@@ -13,9 +13,9 @@ from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
 from attention_phases.theory import ends, linear_baseline, solve
-from attention_phases.theory.branches import follow, row_of
+from attention_phases.theory.branches import Branch, follow, row_of
 from attention_phases.theory.ends import border, stability_limit
-from attention_phases.theory.solver import ENDED
+from attention_phases.theory.solver import ENDED, UNSETTLED
 from attention_phases.theory.thresholds import NOWHERE, loss_gap, seen_between
 
 TASK = Task(omega=0.3)
@@ -29,6 +29,18 @@ def rows():
 
 
 # Branches
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [(0.93, (0.93, 0.01, ENDED)), (0.6, (0.95, 0.05, UNSETTLED)), (np.nan, (0.95, 0.05, UNSETTLED))],
+)
+def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, told):
+    """Else it is another one, or none, and the end is known to a step of the alphas."""
+    monkeypatch.setattr(ends, "branch_end", lambda *_, **__: Measured(found, 0.01))
+    branch = Branch(TASK, {1.0: SimpleNamespace(overlaps=None)}, {0.9: ENDED})
+    end, cause = ends.branch_ends(TASK, "semantic", [0.9, 1.0], branch)["start"]
+    assert [*end] == pytest.approx(told[:2]) and cause == told[2]
 
 
 def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
