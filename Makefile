@@ -56,7 +56,12 @@ format: $(READY)  ## give code and notebooks the form that `make check` asks for
 
 check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
+	$(MAKE) -j 2 --no-print-directory check-types check-tests
+
+check-types:
 	$(BIN)/basedpyright
+
+check-tests:
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "(fast or not slow) and not alone" --ignore=tests/reference
 
 # Tests of the built book, and of its scripts.
@@ -71,9 +76,8 @@ test: $(READY)  ## everything that CI runs: style, types, notebooks, smoke book,
 	$(TOGETHER) test-book test-all
 	$(BIN)/python -m pytest -m alone tests/book/test_sweep.py
 
-test-types:  # and a browser, which the notebooks beside it need not wait for
+test-types: check-types  # and a browser, which the notebooks beside it need not wait for
 	$(BIN)/python tests/browser.py
-	$(BIN)/basedpyright
 
 # File by file in the order of their names: two that start together compile different functions, the longest is not last.
 BY_NAME := -n 2 --dist loadfile --no-loadscope-reorder
@@ -158,5 +162,5 @@ $(LAB): $(READY) notebooks/lab_settings.json
 	mkdir -p $(LABCONFIG) && cp notebooks/lab_settings.json $(LABCONFIG)/default_setting_overrides.json
 	@touch $@
 
-PARTS := test-types test-notebooks test-all test-book
+PARTS := check-types check-tests test-types test-notebooks test-all test-book
 .PHONY: help install install-lab book format check test $(PARTS) pdf reference metadata validate notebooks lab data verify clean
