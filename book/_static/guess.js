@@ -19,7 +19,7 @@
   /** The valley that is sought, and whether theory is sure that it is the deeper one of two. */
   const sought = () => {
     const {difference, winner} = at(), sure = Boolean(difference && Math.abs(difference.value) >= 2 * difference.error);
-    return {sure, goal: (sure || !difference) && winner || "semantic"};
+    return {sure, goal: sure || !difference ? winner : "semantic"};
   };
 
   function showQuestion() {
@@ -27,7 +27,7 @@
     const share = sure && 100 * Math.abs(now.difference.value) / now[other].train_loss.value;
     const lead = sure ? `the ${goal} valley is the deeper one, its training loss ${share.toFixed(1)}\u00a0% lower, in theory. `
       : now.difference ? "theory does not tell which valley is deeper. "
-      : now.winner ? `theory has the ${goal} valley alone. ` : "theory has neither valley. ";
+      : `theory has the ${goal} valley alone. `;
     question.textContent = `At ω = ${place.omega}, α = ${place.alpha}${place.matrix === "standard" ? "" : ", with the second A,"} ${lead
     }${SETS} students start from small random weights, each with sentences of its own, d = ${DIMENSION}. How many will end in the ${
       sure ? "deeper" : goal} valley?`;
@@ -109,11 +109,12 @@
     show();
   });
 
-  /** Asked at the circle, the question is of where the circle was. */
+  /** Asked at the circle, the question is of where the circle was. Without a valley there is nothing to find. */
   function show() {
-    const here = ["matrix", "omega", "alpha"].every(name => place[name] === state[name]);
+    const here = ["matrix", "omega", "alpha"].every(name => place[name] === state[name]), {winner} = view();
     root.classList.toggle("past", place.asked && !here);
-    ask.disabled = here;
+    ask.disabled = here || !winner;
+    ask.textContent = winner ? "Ask at the circle" : "No valley at the circle";
     showQuestion();
     draw();
   }
