@@ -30,6 +30,10 @@ NAMES = {
 MODULES = {name: module for module, names in NAMES.items() for name in names.split()}
 
 
+def __dir__():
+    return [*MODULES, "style"]
+
+
 def __getattr__(name):
     if name == "style":
         return import_module(".render.style", __name__)

@@ -75,8 +75,12 @@ def record_of(task: Task, alpha: float, d: int, seed: int, architecture: Archite
 def origin_of(**asked: Any) -> dict[str, Any]:
     """Return where a result comes from, of JSON values: what was asked for, version and commit, how to cite it."""
     plain = {name: fields_of(value) if is_dataclass(value) else as_number(value) for name, value in asked.items()}
-    by = ", commit ".join(filter(None, code().values()))
-    return {**plain, **code(), "cite": f"H. Cui et al., NeurIPS 2024, arXiv:2402.03902; by attention-phases {by}"}
+    return {**plain, **code(), "cite": f"H. Cui et al., NeurIPS 2024, arXiv:2402.03902; by {code_in_words()}"}
+
+
+def code_in_words() -> str:
+    """Return the name of this code with its version, and its commit where it is known."""
+    return "attention-phases " + ", commit ".join(filter(None, code().values()))
 
 
 @cache

@@ -23,7 +23,7 @@ from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Store
-from attention_phases import theory
+from attention_phases import records, theory
 from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
 from attention_phases.task import Task
@@ -99,9 +99,16 @@ def test_a_command_that_is_stopped_is_one_line(run, monkeypatch, command, said, 
         except KeyboardInterrupt:
             raise KeyboardInterrupt(said) from None
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a script starts in the background ignores it
     stopped.__name__, stopped.__doc__ = command, "Stopped."
     monkeypatch.setattr(commands, command, stopped)
     assert run(command, *(["fig02"] if command == "sweep" else []), "--quiet") == (code, "", f"{said or 'stopped'}\n")
+
+
+def test_the_program_names_its_version_and_its_commit(run):
+    told = run("--version")
+    assert told == (0, f"{records.code_in_words()}\n", "")
+    assert all(part in told[1] for part in records.code().values() if part)
 
 
 def test_figures_name_every_notebook_once_with_its_title(answer):

@@ -20,7 +20,8 @@ from attention_book.experiments import results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.grids import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
-from attention_book.store.parquet import load
+from attention_book.store.parquet import items, load
+from attention_book.store.sweep import Store
 from attention_phases import Architecture, BadInput, Task, train
 
 SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
@@ -92,7 +93,11 @@ def test_every_combination_is_a_cell():
 @pytest.mark.parametrize(("name", "values"), [("encoding", [1.0, 2.0]), ("form", ["rank2", "tied"])])
 def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
     table = sweep(SIZES | {"omega": 0.3, name: values}, tmp_path / "mine.sqlite", workers=1, quiet=True)
-    assert table.groupby(name).size().to_dict() == dict.fromkeys(values, 4)
+    file = load(tmp_path / "mine.parquet")
+    assert table.groupby(name).size().to_dict() == file.groupby(name).size().to_dict() == dict.fromkeys(values, 4)
+    with Store(tmp_path / "mine.sqlite") as store:
+        stored = {text: rest for text, *rest in store.items()}
+    assert {text: rest for text, *rest in items(tmp_path / "mine.parquet")} == stored
 
 
 @pytest.mark.parametrize(
@@ -162,14 +167,13 @@ def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complain
     assert complaint(2, "sweep", "fig02", "--set", "sgma=0.6", *places).startswith(wrong)
     assert "one of runs, variants" in complaint(2, "sweep", "histogram", "--set", "sigma=0.6", *places)
     assert "sigma = -1: must be" in complaint(2, "sweep", "fig02", "--set", "sigma=-1", *places)
-    for name, value in (("set", "sigma=1"), ("profile", "smoke")):
-        said = complaint(2, "sweep", "--grid", tmp_path / "mine.toml", f"--{name}", value)
-        assert said.startswith(f"{name} = ") and "left out beside --grid" in said
 
 
 def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):
     assert "name = None: must be an experiment" in complaint(2, "sweep")
-    assert "name = 'fig02'" in complaint(2, "sweep", "fig02", "--grid", tmp_path / "mine.toml")
+    for name, *given in (("name", "fig02"), ("set", "--set", "sigma=1"), ("profile", "--profile", "smoke")):
+        said = complaint(2, "sweep", "--grid", tmp_path / "mine.toml", *given)
+        assert said.startswith(f"{name} = ") and "left out beside --grid" in said
     assert "mine.toml: No such file" in complaint(1, "sweep", "--grid", tmp_path / "mine.toml")
     (tmp_path / "text.toml").write_text("no grid", encoding="utf-8")
     assert "must be a TOML file" in complaint(2, "sweep", "--grid", tmp_path / "text.toml")

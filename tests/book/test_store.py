@@ -462,18 +462,20 @@ def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):
 # What somebody who waits or stops is told
 
 
-def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path):
+@pytest.mark.parametrize(("known", "elsewhere"), [(0, ""), (2, ", 2 more in the table")])
+def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path, known, elsewhere):
     class Stopped(Store):
         def put(self, cell, *results):
             super().put(cell, *results)
-            if cell == grid()[2]:  # stored, and not yet counted
+            if cell == grid()[known + 2]:  # stored, and not yet counted
                 raise KeyboardInterrupt
 
-    said = f"stopped: 3 of {len(grid())} cells are kept in {tmp_path / 's.sqlite'}; run again to go on"
+    there = {canonical(cell) for cell in [*grid()[:known], Cell(7.0)]}
+    said = f"stopped: 3 of {len(grid())} cells are kept in {tmp_path / 's.sqlite'}{elsewhere}; run again to go on"
     with Stopped(tmp_path / "s.sqlite") as store, ThreadPoolExecutor(1) as pool:
         with pytest.raises(KeyboardInterrupt, match=re.escape(said)):
-            run(grid(), work, store, pool)
-        assert run(grid(), work, store, pool).skipped == 3
+            run(grid(), work, store, pool, known=there)
+        assert run(grid(), work, store, pool, known=there).skipped == 3 + known
 
 
 def of_notebook():

@@ -166,6 +166,7 @@ BAD_WEIGHTS = {
     "seed = -1: must be": lambda: data_set(TASK, 1.0, 20, -1),
     "data = <": lambda: fit(Bare(), 0.1, torch.ones(1, 20), risk=two_tokens.risk),
     "risk = 'huber': must be a function": lambda: with_risk("huber"),
+    "risk = <function": lambda: with_risk(lambda weights: weights.sum()),
     "what risk returns = tensor(": lambda: with_risk(lambda data, weights, lam: weights.sum()),
     "what risk returns = (tensor(": lambda: with_risk(lambda data, weights, lam: (weights.sum(1), weights[:, :1])),
     "what risk returns = ([1.0]": lambda: with_risk(lambda data, weights, lam: ([1.0], weights)),

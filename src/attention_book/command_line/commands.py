@@ -230,9 +230,9 @@ def sweep(options):
     """
     from ..experiments import grids, results
 
-    if (options.name is None) == (options.grid is None):
-        raise BadInput("name", options.name, "an experiment, or left out beside --grid FILE")
-    for name, usual in (("set", []), ("profile", "paper")):
+    if options.name is None and options.grid is None:
+        raise BadInput("name", None, "an experiment, or left out beside --grid FILE")
+    for name, usual in (("name", None), ("set", []), ("profile", "paper")):
         if options.grid and getattr(options, name) != usual:
             raise BadInput(name, getattr(options, name), "left out beside --grid FILE, which has all sizes")
     if options.grid:

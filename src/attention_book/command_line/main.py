@@ -15,10 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_phases import __version__
 from attention_phases.errors import BadInput, NotebookError, ResultError, StoreError, SweepError
 from attention_phases.model.architectures import FORMS
-from attention_phases.records import origin_of
+from attention_phases.records import code_in_words, origin_of
 from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
@@ -127,10 +126,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(_complain(f"{message} (see {self.prog} --help)", 2))  # without the usage text
 
 
+class _Version(argparse.Action):
+    def __call__(self, parser, *given):  # git is asked when it is
+        print(code_in_words())
+        parser.exit()
+
+
 def parser():
     """The parser of the command line. Its result has the function of `commands` that does the work as `command`."""
     parser = _Parser(prog="attention-phases", description=about(sys.modules[__name__])[0])
-    parser.add_argument("--version", action="version", version=f"{parser.prog} {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, default=argparse.SUPPRESS, help="version and commit")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
 
     def group(*parents):

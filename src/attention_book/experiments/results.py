@@ -94,10 +94,6 @@ def sweep(sizes, store, workers=None, quiet=False, scheduler=None):
         raise BadInput("sizes", sizes, "by name, or cells, one at least")
     compute(cells, store, store.parent, workers, quiet, scheduler, in_process=workers == 1 and scheduler is None)
     rows = of_cells(store.parent / f"{cells[0].experiment}.parquet", cells)
-    for name, usual in BY_DEFAULT.items():  # which the records of cells leave out
-        if name in rows:
-            column = rows[name].astype(object)
-            rows = rows.assign(**{name: column.where(column.notna(), column_value(usual)).infer_objects()})
     rows.attrs |= origin_of(store=str(store))
     return rows
 
@@ -147,10 +143,12 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
 
 
 def meanings():
-    """Columns of the stored tables by name, as their Data Package describes them; none where it is not there."""
+    """Columns by name, as the Data Package of the stored tables describes them where it is there, for `export`."""
     path = DATA / "datapackage.json"
     tables = json.loads(path.read_text(encoding="utf-8"))["resources"] if path.exists() else []
-    return {field["name"]: field for table in tables for field in table["schema"]["fields"]}
+    described = {field["name"]: field for table in tables for field in table["schema"]["fields"]}
+    usual = {name: {"usual": column_value(value)} for name, value in BY_DEFAULT.items()}  # which cells leave out
+    return {name: described.get(name, {}) | usual.get(name, {}) for name in {**described, **usual}}
 
 
 def _executor(workers, scheduler, in_process):

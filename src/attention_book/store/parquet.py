@@ -23,7 +23,7 @@ from .provenance import Row
 from .sweep import Store
 
 FILE_SCHEMA = 1
-SAID = ("description", "unit")  # of a column, in its field
+SAID = ("description", "unit", "usual")  # of a column, in its field
 
 
 def export(store: Store, folder: os.PathLike | str, meanings: Mapping | None = None) -> list[Path]:
@@ -33,7 +33,8 @@ def export(store: Store, folder: os.PathLike | str, meanings: Mapping | None = N
     the results, the provenance, and in the column "cell" the canonical JSON. Cells that an existing file
     has and the store has not stay in it. Equal contents give equal bytes; a file is replaced whole or not at all.
 
-    meanings: `description` and `unit` of columns by name, which the file's fields then carry.
+    meanings: by the name of a column `description` and `unit`, which the file's fields then carry, and `usual`, the
+        value of a field in cells that do not name it.
     """
     by_experiment = defaultdict(dict)
     for text, rows, origin in store.items():
@@ -51,9 +52,10 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mappi
     """Write rows and provenance of cells, given by their canonical JSON; meanings as for `export`."""
     cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
     fields = sorted({name for cell, *_ in cells for name in cell})
+    usual = {name: meanings[name]["usual"] for name in fields if "usual" in meanings.get(name, {})}
     cells.sort(key=lambda item: [_order(item[0].get(name)) for name in fields])
     records = [
-        {**{name: column_value(value) for name, value in cell.items()}, **row, **origin, "cell": text}
+        {**{name: column_value(value) for name, value in {**usual, **cell}.items()}, **row, **origin, "cell": text}
         for cell, text, rows, origin in cells
         for row in rows
     ]
@@ -64,8 +66,8 @@ def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mappi
         path.parent.mkdir(parents=True, exist_ok=True)
         table = pa.table({name: _column([record.get(name) for record in records]) for name in columns})
         about = json.dumps({"schema": FILE_SCHEMA, "version": __version__})
-        said = {name: {key: text for key, text in meanings.get(name, {}).items() if key in SAID} for name in columns}
-        described = [column.with_metadata(said[column.name]) for column in table.schema]
+        said = {name: {key: str(field[key]) for key in SAID if key in field} for name, field in meanings.items()}
+        described = [column.with_metadata(said.get(column.name, {})) for column in table.schema]
         with open(partial, "wb") as file:
             table = table.cast(pa.schema(described, metadata={"attention_phases": about}))
             pq.write_table(table, file, compression="zstd")
@@ -117,8 +119,10 @@ def _read(path: os.PathLike | str) -> pa.Table:
 
 def items(path: os.PathLike | str) -> Iterator[tuple[str, list[Row], Row]]:
     """Yield what `Store.items` yielded when the file was written, bit for bit, in the file's order."""
-    for text, group in groupby(_read(path).to_pylist(), lambda record: record["cell"]):
-        records, known = list(group), {"cell", *provenance.ORIGIN, *json.loads(text)}
+    table = _read(path)
+    filled = {column.name for column in table.schema if b"usual" in (column.metadata or {})}
+    for text, group in groupby(table.to_pylist(), lambda record: record["cell"]):
+        records, known = list(group), {"cell", *provenance.ORIGIN, *json.loads(text), *filled}
         rows = [
             {name: value for name, value in record.items() if name not in known and value is not None}
             for record in records

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -178,7 +178,7 @@ def run(
     store: Store,
     executor: Executor,
     quiet: bool = False,
-    known: Collection[str] = (),
+    known: Set[str] = frozenset(),
 ) -> Summary:
     """Compute the cells that are neither in the store nor `known`. A failed one is not stored: the next run retries it.
 
@@ -219,9 +219,11 @@ def run(
                 bar.write(f"failed: {canonical(cell)}: {failed[-1].error}", file=sys.stderr)
             bar.update()
     except KeyboardInterrupt:
-        there = skipped + len(store.keys() - stored)  # with one that was stored and not yet counted
-        kept = f"{there} of {len(by_text)} cells are kept in {store.path}"
-        raise KeyboardInterrupt(f"stopped: {kept}; run again to go on") from None
+        stored = store.keys()  # with one that was not yet counted
+        here = {text for text in by_text if key(text) in stored}
+        kept = f"{len(here)} of {len(by_text)} cells are kept in {store.path}"
+        elsewhere = f", {more} more in the table" if (more := len(known & by_text.keys() - here)) else ""
+        raise KeyboardInterrupt(f"stopped: {kept}{elsewhere}; run again to go on") from None
     except BrokenExecutor as error:
         raise SweepError(f"a worker process died (killed, or out of memory?) after {done} cells; {go_on}") from error
     finally:

@@ -228,8 +228,8 @@ def phase_diagram(
     """Return which student has the lower training loss at each omega and alpha, and what it errs by: a row of each.
 
     The columns are omega, alpha, `phase`, the branch with the lowest loss of those that are minima, or None; `gap`, the
-    training loss of the semantic minimum minus that of the positional one; `test_mse` of the phase, NaN where there is
-    none, with errors, and `linear_mse`.
+    training loss of the semantic minimum minus that of the positional one, NaN where it lacks one; `test_mse` of the
+    phase, NaN where there is none; with errors, and `linear_mse`.
 
     >>> from attention_phases import phase_diagram
     >>> table = phase_diagram([0.3], [0.9, 1.6], points=256, scrambles=8)

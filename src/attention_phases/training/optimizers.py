@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass
 from functools import partial
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -186,8 +187,10 @@ def _checked(data: Any, starts: Any) -> Tensor:
 
 def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
     """Complain of a risk that does not return for these students what a `Risk` does, or with another gradient."""
-    if not callable(risk):
-        raise BadInput("risk", risk, "a function (data, weights, lam), see Risk")
+    try:
+        signature(risk).bind(data, starts, lam)
+    except (TypeError, ValueError):
+        raise BadInput("risk", risk, "a function (data, weights, lam), see Risk") from None
     returned, wanted = risk(data, starts, lam), [(len(starts),), tuple(starts.shape)]
     parts = returned if isinstance(returned, tuple) else (returned,)
     if [tuple(part.shape) if isinstance(part, Tensor) else None for part in parts] != wanted:
