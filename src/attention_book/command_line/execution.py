@@ -83,7 +83,8 @@ def keep(notebook, done, inputs, seconds):
 
 def _run(path, text, values, bar):
     """Execute the notebook at `path` in place, its kernel beside the text."""
-    progress = bar and {"desc": text.stem, **bar_or_lines()}
+    # Of the cells one may take nearly all of the time: how much is left nobody knows.
+    progress = bar and {"desc": text.stem, **bar_or_lines("{elapsed} so far")}
     options = {"kernel_name": "python3", "cwd": str(text.parent), "progress_bar": progress}
     for name in ("asyncio", "papermill"):  # what they say of a kernel that ends is said below, in one line
         logging.getLogger(name).disabled = True

@@ -149,13 +149,13 @@ def progress(total: int, unit: str, quiet: bool = False, done: int = 0) -> tqdm:
     return tqdm(total=total, unit=unit, smoothing=0, disable=quiet, initial=done, **bar_or_lines())
 
 
-def bar_or_lines() -> dict[str, Any]:
-    """Options of `tqdm`, by whether there is a terminal."""
+def bar_or_lines(told: str = "{remaining} left") -> dict[str, Any]:
+    """Options of `tqdm`, by whether there is a terminal. told: of the time, in a log."""
     if sys.stderr.isatty():
         return {"file": sys.stderr}
     _tell_each_minute()
     # Of itself it would write as units are done, of which one may take an hour.
-    return {"delay": inf, "bar_format": "{desc} {unit} {n_fmt} of {total_fmt}, {remaining} left"}
+    return {"delay": inf, "bar_format": f"{{desc}} {{unit}} {{n_fmt}} of {{total_fmt}}, {told}"}
 
 
 @cache
