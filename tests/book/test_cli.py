@@ -334,6 +334,7 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
             "architecture = 'untied': must be tied or rank2, of two independent tokens",
         ),
         ("optimal --seeds 0", "seeds = 0: must be a whole number >= 1"),
+        ("optimal --seed 5", "seed = 5: must be left out without --d"),
         ("simulate --d 10000000 --quiet", "d = 10000000: must be smaller: at least 3.6e+15 bytes are needed, "),
         ("gamp --d 10000000 --quiet", "d = 10000000: must be smaller: at least 3.6e+15 bytes are needed, "),
         (

@@ -109,7 +109,7 @@ def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
         ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
         ({"starts": "smantic"}, "start = 'smantic': must be one of semantic, positional"),
         ({"seeds": [1, 1]}, r"seeds = \[1, 1\]: must be different numbers"),
-        ({"d": []}, "sizes = .*: must be by name, or cells, one at least"),
+        ({"d": []}, r"d = \[\]: must be several values, at least 1"),
     ],
 )
 def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):

@@ -478,6 +478,15 @@ def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path, known, elsewher
         assert run(grid(), work, store, pool, known=there).skipped == 3 + known
 
 
+def test_a_stop_after_the_last_cell_says_so_too(tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(results, "export", stopped)
+    with pytest.raises(KeyboardInterrupt, match=f"^stopped: cells .* are kept in {tmp_path}/s.sqlite; run again"):
+        results.sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "s.sqlite", workers=1, quiet=True)
+
+
 def of_notebook():
     return NotebookExecutionManager(SimpleNamespace(cells=[0] * 640), progress_bar=sweep.bar_or_lines("{elapsed} long"))
 

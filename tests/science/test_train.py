@@ -161,7 +161,7 @@ BAD_WEIGHTS = {
     "shape of weights = (): must be": lambda: OWN.risk(1.0),
     "weights = tensor([1.+1.j": lambda: measure(TASK, torch.full((20,), 1 + 1j), OWN),
     "weights = 'Q': must be a tensor or an array": lambda: OWN.risk("Q"),
-    "task = Task(omega=0.2": lambda: measure(Task(omega=0.2), OWN.teacher, OWN),
+    "omega = 0.2: must be 0.3, as in the task of the data": lambda: measure(Task(omega=0.2), OWN.teacher, OWN),
     "data = 3: must be of the kind Labelled": lambda: measure(TASK, OWN.teacher, 3),
     "seed = -1: must be": lambda: data_set(TASK, 1.0, 20, -1),
     "data = <": lambda: fit(Bare(), 0.1, torch.ones(1, 20), risk=two_tokens.risk),
@@ -192,6 +192,22 @@ def test_wrong_weights_are_refused_in_one_line(said):
 
 
 # What is refused, and what is said
+
+
+def test_weights_of_zero_predict_as_the_smallest_do():
+    zero, small = (measure(TASK, size * torch.ones(20), OWN)["test_mse"].item() for size in (0.0, 1e-9))
+    assert zero == pytest.approx(small, rel=4e-3) and zero > 0
+
+
+@pytest.mark.parametrize("optimizer", ["lbfgs", "gd", "adam"])
+def test_a_risk_may_answer_in_double_precision(optimizer):
+    def doubled(data, weights, lam):
+        assert weights.dtype == torch.float32
+        return tuple(part.double() for part in two_tokens.risk(data, weights, lam))
+
+    risks, starts = (two_tokens.risk, doubled), OWN.teacher[None]
+    one, other = (fit(OWN, 0.01, starts, optimizer, risk)[0].weights for risk in risks)
+    assert torch.allclose(one, other, atol=1e-5)
 
 
 def test_the_risk_is_that_of_the_data(data):

@@ -137,6 +137,8 @@ def optimal(options):
 
     task = _task(options)
     check_count("seeds", options.seeds)
+    if options.seed and options.d is None:
+        raise BadInput("seed", options.seed, "left out without --d, of which it is the first data set")
     learner = optimal(task, options.alpha, options.tokens)
     result = {
         "q": learner.q.value,

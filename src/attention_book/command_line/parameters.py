@@ -183,7 +183,8 @@ def _banner(changed, smaller, published):
     if smaller:
         sizes = beside_published({name: value for name, value in smaller.items() if name != "profile"})
         size = f"<code>{smaller.get('profile', 'paper')}</code>" + (f" ({sizes})" if sizes else "")
-        lines.append(f"Computed at the reduced size {size}: errors are larger than in the published book.")
+        larger = "errors are larger than in the published book, of which the sentences tell"
+        lines.append(f"Computed at the reduced size {size}: {larger}.")
     paragraphs = "\n".join(f"<p>{line}</p>" for line in lines)
     return f'<div class="admonition {kind}">\n<p class="admonition-title">{title}</p>\n{paragraphs}\n</div>'
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attention_phases.errors import BadInput, check_choice, check_seeds
+from attention_phases.errors import BadInput, check_choice, check_seeds, check_several
 from attention_phases.model.architectures import STANDARD, Architecture
 from attention_phases.task import Task
 
@@ -107,6 +107,9 @@ def own_cells(sizes, experiment):
             raise BadInput("sizes", [*sizes], f"such that {name} is among them")
     table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
     table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
+    for name, value in table.items():
+        if isinstance(value, list):
+            check_several(name, value)
     table["seeds"] = check_seeds(table["seeds"])
     table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})

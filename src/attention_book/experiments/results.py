@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
@@ -124,7 +125,7 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
     one after the other, if `in_process`. If some cells fail, the others are stored and exported before `SweepError`.
     """
-    with _executor(workers, scheduler, in_process) as executor:
+    with _telling(store_path), _executor(workers, scheduler, in_process) as executor:
         if BUILT in Path(store_path).parents:  # ours; a folder that the caller has named must be there
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)
         table = Path(folder) / f"{cells[0].experiment}.parquet"
@@ -140,6 +141,16 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
     if summary.failed:
         raise SweepError(f"{len(summary.failed)} of {len(cells)} cells failed, first: {summary.failed[0].error}")
     return summary
+
+
+@contextmanager
+def _telling(store_path):
+    """Stopped while processes begin or end, or while the table is written, it says what a stopped `run` says."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        said = f"stopped: cells that were computed are kept in {store_path}; run again to go on"
+        raise KeyboardInterrupt(str(stop) or said) from None
 
 
 def meanings():

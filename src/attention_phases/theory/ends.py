@@ -108,12 +108,12 @@ def branch_ends(
 class Spinodal(NamedTuple):
     """From which alpha on, or up to which for the positional branch, a branch exists, and is a minimum.
 
-    Both are NaN where that is so at all alphas searched, or at none, or where there is a `reason`: too few points.
+    Both are NaN where that is so at all alphas searched, or at none, or not seen by too few points: see `reason`.
     """
 
     exists: Measured  #: the alpha where the branch ends
     minimum: Measured  #: that where it becomes a saddle
-    reason: str  #: why one of them is not known; empty if both are, or are nowhere
+    reason: str  #: why there is no end, or why it is not known; else empty
     origin: dict[str, Any]  #: see `records.origin_of`
 
 
@@ -148,7 +148,11 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
         never = plain and (curvature(task, branch) > 0) == (branch == "positional")
         at = partial(solve, task, branch=branch, points=points, **quadrature)
         least = UNKNOWN if never else _confirmed(solutions[max(solutions)], least, at)
-    return Spinodal(end, least, "", origin)
+    reason = ""
+    if np.isnan(end.value):
+        edge = (max if branch == "positional" else min)(solutions, default=None)
+        reason = f"it is there at alpha = {edge:.4g}" if edge else f"it is at none from {SMALLEST} to {LARGEST}"
+    return Spinodal(end, least, reason and f"no end of the {branch} branch: {reason}", origin)
 
 
 def _confirmed(known: Solution, crossing: Measured, solution_at: Callable[..., Solution]) -> Measured:

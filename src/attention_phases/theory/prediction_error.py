@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..attention import pair_attention, softmax
-from ..errors import BadInput, as_number, check_kind, check_positive, check_real
+from ..errors import BadInput, as_number, check_kind, check_real
 from ..measured import Measured, standard_error
 from ..model.architectures import Architecture
 from ..task import Cluster, Task, encoding, variances
@@ -46,7 +46,7 @@ def test_error(
     q, m, theta = (of(name) for name in ("q", "m", "theta"))
     if any(value is None or np.ndim(value) for value in (q, m, theta)):
         raise BadInput("overlaps", overlaps, "numbers q, m and theta, of one column of weights")
-    q = check_positive("q", q)
+    q = check_real("q", q, "a finite number >= 0", lambda v: v >= 0)
     named = (("m", m), ("theta", theta), ("given", given))
     m, theta, given = (check_real(name, value, "a finite number", lambda v: True) for name, value in named)
     d = as_number(d)
@@ -71,11 +71,11 @@ def test_error(
     if theta**2 > 4 * q * rho:  # a teacher's length fluctuates in finite d
         raise BadInput("theta", theta, f"at most sigma sqrt(q), the overlap of parallel weights, {sqrt(q * rho):.3g}")
     variance = task.sigma**2
-    root = sqrt(q)
-    rest = sqrt(max(rho - theta**2 / q, 0.0))  # zero when the student is parallel to the teacher
+    root = sqrt(q) or 1.0  # weights that are all zero have no direction, and no overlap to divide
+    rest = sqrt(max(rho - theta**2 / (q or 1.0), 0.0))  # zero when the student is parallel to the teacher
     numbers = np.moveaxis(gaussian_points(*TEST_ERROR_NET), 2, 0)
     xi, zeta = numbers[:2], numbers[2:]  # (2, scrambles, points)
-    w = root * xi + m * np.array([1, -1])[:, None, None]
+    w = sqrt(q) * xi + m * np.array([1, -1])[:, None, None]
     y = theta / root * xi + rest * zeta
     positions = np.array(task.matrix)[:, :, None, None]
     target = (1 - task.omega) * pair_attention(y) + task.omega * positions

@@ -195,7 +195,7 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
     parts = returned if isinstance(returned, tuple) else (returned,)
     if [tuple(part.shape) if isinstance(part, Tensor) else None for part in parts] != wanted:
         raise BadInput("what risk returns", returned, f"two tensors, of the shapes {wanted[0]} and {wanted[1]}")
-    values, gradient = (part.detach() for part in parts)
+    values, gradient = parts[0].detach(), parts[1].detach().to(starts)
     if not values.isfinite().all():
         raise BadInput("risk of the starts", values, "finite")
     # Along its gradient the risk grows by that. What rounds, jumps or is drawn anew bends by more than it is wrong.
@@ -225,7 +225,7 @@ def adam(data: Any, lam: float, starts: Tensor, risk: Risk) -> tuple[Tensor, lis
     weights = starts.clone()
     optimizer = torch.optim.Adam([weights], lr=ADAM_RATE)
     for _ in range(ADAM_STEPS):
-        weights.grad = risk(data, weights, lam)[1]
+        weights.grad = risk(data, weights, lam)[1].to(weights)
         optimizer.step()
     return weights, [ADAM_STEPS] * len(weights)
 

@@ -1,6 +1,6 @@
 """A training of one's own on the data sets of `train`: what PyTorch differentiates, and what tables say of weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,8 +96,10 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     import pandas as pd  # slow to load
 
     check_kind("data", data, Labelled)
-    if task != data.task:
-        raise BadInput("task", task, f"the task of the data, {data.task}")
+    check_kind("task", task, Task)
+    for field in fields(Task):
+        if (value := getattr(task, field.name)) != (of_data := getattr(data.task, field.name)):
+            raise BadInput(field.name, value, f"{of_data}, as in the task of the data")
     with torch.no_grad():
         rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
         losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
