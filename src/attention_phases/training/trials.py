@@ -58,7 +58,7 @@ def train(
         alpha: sample complexity n/d.
         d: embedding dimension.
         seeds: how many data sets, 0 to seeds - 1; or a list that names them. The sentences are those of the stored
-            tables, of `data_set` and of `message_passing`.
+            tables, of `data_set` and of `message_passing`; another task, if only in a penalty, has others.
         starts: names, see `optimizers.start_weights`.
         optimizer, settings: as for `optimizers.fit`.
         architecture: a form of the student, and its sentences.
