@@ -117,22 +117,6 @@ def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("said", "given"),
-    [
-        ("sizes = 3", {"sizes": 3}),
-        ("sizes = 'grid.toml'", {"sizes": "grid.toml"}),
-        (r"sizes = \['alpha'\]", {"sizes": ["alpha"]}),
-        ("store = 3: must be of the kind str or", {"store": 3}),
-        ("scheduler = 3", {"scheduler": 3}),
-        ("quiet = 'yes': must be of the kind bool", {"quiet": "yes"}),
-    ],
-)
-def test_what_is_of_another_kind_is_refused(said, given):
-    with pytest.raises(BadInput, match=said):
-        sweep(**{"sizes": SIZES, "store": "mine.sqlite", **given})
-
-
 def test_a_number_of_an_array_is_that_of_a_list():
     """0.3 of linspace is 0.30000000000000004, which would have other sentences."""
     omegas = np.linspace(0.1, 0.5, 5)
