@@ -89,8 +89,8 @@ def displaced_ends():
 @cache
 def gains_of_positions(omega, alpha):
     """The gain of a small overlap with the teacher, and the same without jumps."""
-    solution = solve(Task(omega=omega), alpha, "positional", 1024)
-    return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 1024).value
+    solution = solve(Task(omega=omega), alpha, "positional", 512)
+    return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 512).value
 
 
 def unresolved_states():
