@@ -76,7 +76,7 @@ def test_risk_is_that_of_the_definition(name):
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("attention", [None, [[0.7, 0.2], [0.5, 0.4]]])
 def test_test_error_is_the_mean_over_sentences(name, attention):
-    task, d, n, rng = TASKS[name], 15, 100_000, np.random.default_rng(3)
+    task, d, n, rng = TASKS[name], 15, 300_000, np.random.default_rng(3)
     teacher = sentences.draw_teacher(task, d, rng)
     teachers = teacher.double().numpy().reshape(-1, d)
     columns = np.vstack([0.7 * teachers[0] + 0.5, rng.standard_normal(d) + 1])
