@@ -189,13 +189,6 @@ def test_theory_that_takes_minutes_says_so_first(run, monkeypatch):
 NO_SUCH_BRANCH = ("theory", "--alpha", ".2", "--branch", "semantic", *FEW, "--json")
 
 
-def test_help_and_bad_options_answer_before_anything_large_is_loaded(python):
-    large = "{'torch', 'numba', 'scipy', 'pandas', 'matplotlib', 'distributed'}"
-    assert (
-        python("-c", f"import sys, attention_book.command_line.main; print(*{large} & set(sys.modules))").stdout == "\n"
-    )
-
-
 def test_a_closed_pipe_ends_quietly(python):
     reader, writer = os.pipe()
     os.close(reader)
