@@ -211,7 +211,7 @@ def test_a_diagram_has_the_lower_of_the_minima():
 def test_a_spinodal_past_the_largest_alpha_is_where_the_gain_is_1_or_none():
     """Theory has one up to omega = .3534; the gain is no straight line, which more points see."""
     assert np.isnan(spinodal(Task(omega=0.4), "positional", points=2048, scrambles=4).minimum.value)
-    many = {"points": 4096, "scrambles": 4}
+    many = {"points": 8192, "scrambles": 4}
     place = spinodal(Task(), "positional", **many).minimum
     there = solve(Task(), place.value, "positional", **many)
     assert place.value > 13 and abs(there.gain - 1) < 1.5 * there.stderr["gain"]
