@@ -89,8 +89,8 @@ def displaced_ends():
 @cache
 def gains_of_positions(omega, alpha):
     """The gain of a small overlap with the teacher, and the same without jumps."""
-    solution = solve(Task(omega=omega), alpha, "positional", 1024)
-    return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 1024).value
+    solution = solve(Task(omega=omega), alpha, "positional", 512)
+    return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 512).value
 
 
 def unresolved_states():
@@ -882,7 +882,7 @@ def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
 @pytest.mark.slow
 def test_one_quantity_has_one_value_on_all_pages():
     """As written, with the error: where two pages measure the same, one takes it from the other's data."""
-    crossings = stored("fig02_slice", "crossings")
+    crossings, of_slice = (stored("fig02_slice", name, points=2**9) for name in ("crossings", "thresholds"))
     of_map, line_of_map = stored("fig03_phase_diagram", "crossed"), load("fig03_theory")
     _, limits = instances.by_dimension(load("crossing"))
     compared, landing = stored("beyond_replica_symmetry", "compared"), stored("landing", "words", points=2**7)
@@ -891,7 +891,7 @@ def test_one_quantity_has_one_value_on_all_pages():
         in_map = Measured(*of_map[kind].loc[0.3])
         without = dict(zip(("rank one", "none", "full", "none, small"), stored("fig13_value", "crossed")))["none"]
         values[f"{kind}, students"] = {crossings[kind].text, in_map.text, without[kind].text}
-        theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), stored("fig02_slice", "thresholds")[kind]]
+        theory = [Measured(*thresholds.curve(line_of_map, kind).loc[0.3]), of_slice[kind]]
         values[f"{kind}, theory"] = {place.text for place in theory} | {landing[f"alpha_{kind[0]}"]}
     for omega in limits.index:
         both = limits.loc[omega], compared.loc[omega, ["informed", "informed_error"]]

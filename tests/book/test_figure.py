@@ -56,12 +56,6 @@ def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
-def test_a_value_that_cannot_be_used_is_refused_in_one_line_when_the_notebook_runs(tmp_path, complaint):
-    expected = "omega = 1.1: must be in [0, 1]\n"
-    assert complaint(2, *FIGURE, "--set", "omega=1.1", "--out", tmp_path) == expected
-
-
 def test_a_bad_name_a_parameter_set_twice_and_a_file_in_the_place_of_a_folder_are_refused(tmp_path, complaint):
     assert complaint(2, "figure", "nothing").count("fig01") == 1
     assert "omega" in complaint(2, *FIGURE, "--set", "omega=0.2", "--set", "omega=0.3")

@@ -133,7 +133,8 @@ def command_lines(draw):
 def few_nodes():
     """For `end`, which would take most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(baseline, "FLOOR_NODES", 20)
+        patch.setattr(baseline, "FLOOR_NODES", 12)
+        patch.setattr(baseline, "RULES", (12, 6))
         yield
 
 

@@ -25,7 +25,7 @@ def test_misfits_and_bending_are_those_of_sentences_and_decide_for_the_semantic_
     task, rng = Task(), np.random.default_rng(5)
     for branch in OWN_OVERLAP:
         q, m, theta, V = solve(task, 1.25, branch, 2**9).overlaps
-        y = task.sigma * rng.standard_normal((6000, 2))
+        y = task.sigma * rng.standard_normal((2000, 2))
         noise = np.sqrt(max(q - theta**2 / task.sigma**2, 0)) * rng.standard_normal(y.shape)
         before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
         targets = teacher_fit(task, y.T).T

@@ -16,7 +16,7 @@ from filelock import FileLock
 
 from attention_book import paths
 from attention_book.command_line import execution
-from attention_phases.errors import NotebookError
+from attention_phases.errors import BadInput, NotebookError
 
 pytestmark = pytest.mark.slow
 
@@ -159,6 +159,10 @@ def test_executed_again_only_when_an_input_changed_to_the_same_file_and_what_fai
     printed, error = nbformat.read(partial, 4).cells[-1].outputs
     assert (printed.text, error.ename) == ("3\n", "ArithmeticError")
     assert page.read_bytes() == before  # what stood there is untouched
+    refused = TEXT.replace("print(size)", "from attention_phases import Task\nTask(omega=size)")
+    (checkout / "notebooks/page.md").write_text(refused, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"^omega = 3: must be in \[0, 1\]$"):
+        run(checkout, size=3)
 
 
 @pytest.mark.fast

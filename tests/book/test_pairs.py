@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from functools import cache
 from itertools import pairwise
 
 import jupytext
@@ -17,6 +18,16 @@ from attention_book.paths import NOTEBOOKS, ROOT
 
 TEXTS = sorted(NOTEBOOKS.glob("*.md"))
 PAGES = [*TEXTS, *sorted((ROOT / "book").glob("*.md"))]
+
+
+@cache
+def cells_of(text):
+    return jupytext.read(text).cells
+
+
+def tree_of(text):
+    """The syntax of all code of a notebook."""
+    return ast.parse("\n".join(cell.source for cell in cells_of(text) if cell.cell_type == "code"))
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
@@ -49,7 +60,7 @@ def test_an_edit_of_the_ipynb_is_that_edit_of_the_text_and_no_other(text, tmp_pa
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
-    cells = jupytext.read(text).cells
+    cells = cells_of(text)
     for before, cell in pairwise(cells):
         if cell.cell_type == "code":
             lines = cell.source.splitlines()
@@ -65,15 +76,14 @@ def test_cells_are_small_each_is_introduced_and_imports_come_first(text):
 def test_a_page_is_in_the_contents_and_its_figures_are_described(text):
     contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     assert f"book/_executed/{text.stem}.ipynb\n" in contents or text.stem == "landing"  # of the first page
-    for options in (cell.metadata["mystnb"] for cell in jupytext.read(text).cells if "mystnb" in cell.metadata):
+    for options in (cell.metadata["mystnb"] for cell in cells_of(text) if "mystnb" in cell.metadata):
         assert options["figure"]["name"] and options["figure"]["caption"] and options["image"]["alt"]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_no_line_runs_at_one_size_alone(text):
     """What only the paper's size drew, the tests would never see."""
-    tree = ast.parse("\n".join(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"))
-    branches = [node for node in ast.walk(tree) if isinstance(node, (ast.Compare, ast.Match))]
+    branches = [node for node in ast.walk(tree_of(text)) if isinstance(node, (ast.Compare, ast.Match))]
     names = [name.id for branch in branches for name in ast.walk(branch) if isinstance(name, ast.Name)]
     assert "profile" not in names
 
@@ -81,7 +91,7 @@ def test_no_line_runs_at_one_size_alone(text):
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_a_page_can_be_run_again_from_its_parameters(text):
     """So no cell gives the name of an import to something else."""
-    tree = ast.parse("\n".join(cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"))
+    tree = tree_of(text)
     imports = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
     imported = {alias.asname or alias.name for node in imports for alias in node.names}
     stored = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
@@ -91,7 +101,7 @@ def test_a_page_can_be_run_again_from_its_parameters(text):
 def test_code_has_the_form_and_the_style_of_src(tmp_path):
     """`make format` gives it the form."""
     for text in TEXTS:
-        cells = [cell.source for cell in jupytext.read(text).cells if cell.cell_type == "code"]
+        cells = [cell.source for cell in cells_of(text) if cell.cell_type == "code"]
         (tmp_path / f"{text.stem}.py").write_text("\n\n\n# %%\n".join(cells) + "\n", encoding="utf-8")
     options = ["--config", str(ROOT / "pyproject.toml"), "--config", f'src = ["{ROOT}/src"]', "--line-length", "100"]
     for command in (["format", "--check"], ["check", "--ignore", "E501", "--output-format", "concise"]):
@@ -108,7 +118,7 @@ def test_every_name_for_notebooks_is_there_and_of_one_module():
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_every_parameter_says_what_it_is_its_unit_and_its_range(text):
-    (cell,) = [cell for cell in jupytext.read(text).cells if "parameters" in cell.metadata.get("tags", ())]
+    (cell,) = [cell for cell in cells_of(text) if "parameters" in cell.metadata.get("tags", ())]
     for line in cell.source.splitlines():
         assert re.fullmatch(r"\w+ = .+?  # [^;]+; [^;]+; .+", line)
 

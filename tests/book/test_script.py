@@ -37,7 +37,7 @@ def test_scripts_define_what_they_use_keep_their_values_and_save_every_figure(tm
 
 @pytest.mark.slow
 def test_the_script_of_a_page_gives_the_data_of_its_figure(python, tmp_path, monkeypatch):
-    text = NOTEBOOKS / "convergence.md"
+    text = NOTEBOOKS / "minima.md"  # the cheapest
     notebook = executed(text)
     figures = [cell for cell in notebook.cells if "mystnb" in cell.metadata]
     expected = {cell.metadata["mystnb"]["figure"]["name"]: cell.outputs[0].data for cell in figures}

@@ -55,9 +55,9 @@ def test_softness_of_a_known_hessian():
 def test_a_gain_without_jumps_is_that_of_theory_where_nothing_jumps():
     """At thirty times the penalty no sentence jumps; at the usual one, most of the gain comes from jumps."""
     for task, alpha, jumps in ((Task(omega=0.3, lam=0.3), 12.0, 0.0), (Task(omega=0.1), 0.8, 0.5)):
-        solution = solve(task, alpha, "positional", 2048)
+        solution = solve(task, alpha, "positional", 2**10)
         assert solution.converged
-        without = gain_without_jumps(task, alpha, solution.overlaps, 2048)
+        without = gain_without_jumps(task, alpha, solution.overlaps, 2**10)
         error = np.hypot(without.error, solution.stderr["gain"])
         if jumps:
             assert solution.gain - without.value > jumps

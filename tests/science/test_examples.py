@@ -47,8 +47,9 @@ def test_every_field_of_a_record_is_described():
     assert fields > 100
 
 
-def test_to_import_the_library_loads_nothing_large_and_theory_no_torch():
-    code = "import sys, attention_phases; print({'torch', 'numba', 'scipy', 'pandas'} & set(sys.modules))"
+def test_to_import_the_library_and_the_commands_loads_nothing_large_and_theory_no_torch():
+    large = {"torch", "numba", "scipy", "pandas", "matplotlib", "distributed"}
+    code = f"import sys, attention_phases, attention_book.command_line.main; print({large} & set(sys.modules))"
     code += "; import attention_book.experiments.theory_lines; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "set()\nFalse\n"

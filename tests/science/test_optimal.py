@@ -159,8 +159,9 @@ def test_second_differences_of_the_population_loss_vanish_at_an_end(branch):
     assert (inside > 0 > beyond) if branch == "semantic" else (inside < 0 < beyond)
 
 
-def test_ends_of_minima_with_the_alternative_matrix():
+def test_ends_of_minima_with_the_alternative_matrix(monkeypatch):
     """The best semantic weights vanish; the positional student, while there is one, is a saddle."""
+    monkeypatch.setattr(baseline, "RULES", (20, 10))
     task = Task(matrix="alternative")
     place = minimum_bound(task, "semantic").value
     weights = [best_students(replace(task, omega=place + aside))["semantic"][1] for aside in (-1e-3, 1e-3)]

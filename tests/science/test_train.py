@@ -41,34 +41,38 @@ def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
         train(TASK, 2.0, 30, [7, 7])
 
 
-SIZE = TASK, 1.5, 150, range(2)
+# By each optimiser and for both kinds of students, in one process.
+TABLES = """
+from attention_phases import Architecture, Task, train
+
+size = Task(omega=0.3), 1.5, 150, range(2)
+tables = [
+    train(*size, ("semantic", "random"), workers=1),
+    train(*size, "positional", "gd", workers=1, steps=30),
+    train(*size, "mixed", "lbfgs", Architecture("untied", tokens=3), workers=1, tolerance=0.1),
+]
+"""
 SCRIPT = """
 import torch
-from attention_phases.training import train
-from test_train import SIZE, tables
+from attention_phases import machine
 torch.set_num_threads(2)
-for table in (*tables(), train(*SIZE, ("semantic", "random"), workers=2)):
+pool = machine.process_pool
+machine.process_pool = lambda workers, context: pool(workers - 1, context)  # one, which loads for seconds
+{TABLES}
+for table in (*tables, train(*size, ("semantic", "random"), workers=2)):
     print(table.drop(columns="seconds").to_json(double_precision=15))
 """
-
-
-def tables():
-    """By each optimiser and for both kinds of students, in one process."""
-    yield train(*SIZE, ("semantic", "random"), workers=1)
-    yield train(*SIZE, "positional", "gd", workers=1, steps=30)
-    yield train(*SIZE, "mixed", "lbfgs", Architecture("untied", tokens=3), workers=1, tolerance=0.1)
 
 
 @pytest.mark.slow
 def test_neither_threads_nor_processes_change_a_digit(tmp_path):
     """From a script that does not ask whether it is the main one, beside this process of one thread."""
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT, encoding="utf-8")
-    path = os.pathsep.join([os.path.dirname(__file__), *sys.path])
-    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2"), "PYTHONPATH": path}
+    (script := tmp_path / "script.py").write_text(SCRIPT.format(TABLES=TABLES), encoding="utf-8")
+    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "2"), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
-    here = [table.drop(columns="seconds").to_json(double_precision=15) for table in tables()]
+    exec(TABLES, names := {})
+    here = [table.drop(columns="seconds").to_json(double_precision=15) for table in names["tables"]]
     assert done.stdout.splitlines() == [*here, here[0]]
 
 

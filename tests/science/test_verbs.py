@@ -38,6 +38,7 @@ from attention_phases.records import fields_of
 from attention_phases.theory import thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import ENDED, UNSEEN
+from attention_phases.training import message_passing as passing
 from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
 
 test_error.__test__ = False  # no test of pytest's
@@ -209,15 +210,12 @@ def test_a_diagram_has_the_lower_of_the_minima():
 @pytest.mark.slow
 def test_a_spinodal_past_the_largest_alpha_is_where_the_gain_is_1_or_none():
     """Theory has one up to omega = .3534; the gain is no straight line, which more points see."""
-    few = {"points": 2048, "scrambles": 4}
-    never = spinodal(Task(omega=0.4), "positional", **few)
-    assert (
-        np.isnan(never.minimum.value) and never.reason == "no end of the positional branch: it is there at alpha = 12.8"
-    )
-    for more in ({"scrambles": 16}, {"points": 8192}):
-        place = spinodal(Task(), "positional", **few | more).minimum
-        there = solve(Task(), place.value, "positional", **few | more)
-        assert place.value > 13 and abs(there.gain - 1) < 1.5 * there.stderr["gain"]
+    never = spinodal(Task(omega=0.4), "positional", points=2048, scrambles=4)
+    assert np.isnan(never.minimum.value) and never.reason.endswith("positional branch: it is there at alpha = 12.8")
+    many = {"points": 8192, "scrambles": 4}
+    place = spinodal(Task(), "positional", **many).minimum
+    there = solve(Task(), place.value, "positional", **many)
+    assert place.value > 13 and abs(there.gain - 1) < 1.5 * there.stderr["gain"]
 
 
 def test_a_branch_says_which_of_its_solutions_are_saddles():
@@ -254,7 +252,8 @@ def test_message_passing_has_the_data_and_the_names_of_training():
     assert test_error(TASK, passed.overlaps, 100).value == pytest.approx(passed.test_mse, rel=1e-9)
 
 
-def test_it_says_which_damping_would_settle():
+def test_it_says_which_damping_would_settle(monkeypatch):
+    monkeypatch.setattr(passing, "MODE_POINTS", 128)
     undamped = message_passing(TASK, 2.0, 100, seed=3, damping=0.0, steps=40)
     enough = enough_damping(TASK, 2.0, "semantic")
     assert not undamped.converged and f"try {enough:.3f}" in undamped.reason and 0.4 < enough < 0.8
@@ -295,6 +294,8 @@ REFUSED = {
     "workers = 0: must be": lambda: train(TASK, 1.0, 20, workers=0),
     "damping = 1: must be in [0, 1)": lambda: message_passing(TASK, 1.0, 20, damping=1),
     "sizes = 'grid.toml'": lambda: sweep("grid.toml", "mine.sqlite"),
+    "sizes = 3": lambda: sweep(3, "mine.sqlite"),
+    "quiet = 'yes': must be of the kind bool": lambda: sweep({"alpha": 1.0, "d": 20}, "mine.sqlite", quiet="yes"),
     "sizes = ['alpha']": lambda: sweep(["alpha"], "mine.sqlite"),
     "store = 3: must be of the kind str or": lambda: sweep({"alpha": 1.0, "d": 20}, 3),
     "scheduler = 3": lambda: sweep({"alpha": 1.0, "d": 20}, "mine.sqlite", scheduler=3),

@@ -9,7 +9,7 @@ from attention_phases.theory import branch, solve
 
 pytestmark = pytest.mark.slow
 
-FEW = {"points": 2**9, "scrambles": 8}
+FEW = {"points": 2**8, "scrambles": 8}
 FAR = 0.08  # from the start to the fixed point, in the coordinates: nearly as far as a search is taken to serve
 
 
@@ -72,7 +72,7 @@ def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, 
     ],
 )
 def test_a_general_solution_is_that_of_a_search_at_every_step(by_search, architecture, branch, alpha):
-    given, few = (Task(omega=0.3), alpha, branch), {"points": 2**6, "scrambles": 8, "architecture": architecture}
+    given, few = (Task(omega=0.3), alpha, branch), {"points": 2**5, "scrambles": 8, "architecture": architecture}
     expected = by_search(solve, *given, **few)
     assert_same(solve(*given, **few), expected)
     if expected.converged:
