@@ -245,7 +245,7 @@ def _their_crossing(table, upper, lower, rng):
     place = last_fall(alphas, gap)
     if np.isnan(place):
         return UNKNOWN
-    drawn = [last_fall(alphas, gap + noise * rng.standard_normal(len(gap))) for _ in range(DRAWS)]
+    drawn = last_fall(alphas, gap + noise * rng.standard_normal((DRAWS, len(gap))))
     return Measured(place, np.nanstd(drawn))
 
 

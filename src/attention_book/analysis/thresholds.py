@@ -8,7 +8,6 @@ from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.thresholds import falls
 
 from ..experiments.cells import LineCell
 from ..experiments.results import read
@@ -99,10 +98,10 @@ def crossing(gaps, resamples=2000):
     alphas, values = gaps.index.to_numpy(), gaps.to_numpy()  # (A,), (A, S)
     drawn = np.random.default_rng(0).integers(values.shape[1], size=(resamples, *values.shape))
     means = np.take_along_axis(values[None], drawn, axis=2).mean(2)  # (resamples, A)
-    roots = np.array([last_fall(alphas, mean) for mean in means])
+    roots = last_fall(alphas, means)
     roots = roots[np.isfinite(roots)]
     error = float(np.std(roots, ddof=1)) if len(roots) > 1 else np.nan
-    return Measured(last_fall(alphas, values.mean(1)), error)
+    return Measured(float(last_fall(alphas, values.mean(1))), error)
 
 
 def last_fall(alphas, means):
@@ -111,10 +110,13 @@ def last_fall(alphas, means):
     The last, as below a threshold the two students that are compared may be the same one: their difference is then
     noise, and falls through zero by chance. Beyond it, it comes back only where some students are unfinished.
 
-    alphas, means: (A,), growing alphas.
+    alphas, means: growing alphas, (A,), and values at each, (..., A).
     """
-    crossed = falls(alphas, means)
-    return float(crossed[-1]) if len(crossed) else np.nan
+    here, there = means[..., :-1], means[..., 1:]
+    fell = (here > 0) & (there <= 0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where they do not fall
+        places = np.where(fell, alphas[:-1] + here / (here - there) * np.diff(alphas), np.nan)
+    return np.fmax.reduce(places, axis=-1, initial=np.nan)
 
 
 def crossings(table, gap, along="omega"):
