@@ -123,6 +123,7 @@ def of_sweep(options):
 def of_verify(options):
     CALLS.clear()
     verification.check(options.sample, options.seed, options.experiment)
+    assert all(f'"experiment":"{options.experiment}"' in cell for cell in CALLS if options.experiment)
     return {"cells": options.sample, "calls": [*map(str, CALLS)]}
 
 

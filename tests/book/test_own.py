@@ -141,6 +141,7 @@ def test_a_number_of_an_array_is_that_of_a_list():
     for axis in (omegas, torch.from_numpy(omegas), pd.Series(omegas)):
         cells = own_cells(SIZES | {"omega": axis, "seeds": 1}, "mine")
         assert [cell.task.omega for cell in cells] == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert len({*own_cells(SIZES | {"omega": np.array([0.3, 0.3 + 1e-10]), "seeds": 1}, "mine")}) == 2
 
 
 def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
