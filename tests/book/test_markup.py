@@ -117,11 +117,8 @@ def test_a_comparison_on_a_page():
     assert 'class="comparison several-lines titled"' in html
     assert "<caption>Published and ours. Ours: theory, 16 quadratures; students, 10 data sets. In errors: " in html
     assert html.endswith("Published numbers: Fig. 3; Table 1.</p>")
-    assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:3] == [
-        None,
-        "number",
-        "number",
-    ]
+    classes = [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"]
+    assert classes[:3] == [None, "number", "number"]
 
 
 def test_a_comparison_takes_its_numbers_along():
