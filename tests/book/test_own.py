@@ -16,7 +16,7 @@ from cells import sources
 from test_readout import read
 
 from attention_book import style, sweep
-from attention_book.experiments import results
+from attention_book.experiments import GRIDS, results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.grids import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
@@ -160,6 +160,7 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):
     monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
     places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
+    assert {cell.task.sigma for cell in GRIDS["fig02"]("paper", sigma=0.6)} == {0.6}  # or all cells would be computed
     one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")
     assert answer("sweep", "fig02", *one, *places)["done"] == 1
     row = load(tmp_path / "fig02.parquet").iloc[0]
