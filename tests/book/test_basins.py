@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy import stats
 
-from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, classify, cosines
+from attention_book.analysis.arrivals import CLOSE_COSINE, SMALL_GRADIENT, _independent_runs, classify, cosines
 from attention_book.analysis.instances import wilson
 from attention_phases.model.two_tokens import overlaps
 from attention_phases.task import Task
@@ -82,6 +82,12 @@ def test_cosines_are_those_of_the_weights():
     row = pd.DataFrame([overlaps(task, *map(torch.from_numpy, (weights, teacher)))])
     known = [abs(weights @ way) / np.linalg.norm(weights) / d**0.5 for way in (teacher, np.ones(d))]
     assert cosines(row, task.sigma).iloc[0].to_list() == pytest.approx(known)
+
+
+def test_runs_on_a_data_set_that_are_alike_count_less():
+    """Variance of the shares 4/5, 3/5, 1/5 and 2/5: 1/15, of independent runs it would be 1/20."""
+    runs = pd.Series(np.repeat([1, 0] * 4, [4, 1, 3, 2, 1, 4, 2, 3]), np.repeat(range(4), 5))
+    assert _independent_runs(runs.groupby(level=0), 0.5) == pytest.approx(15)
 
 
 @pytest.mark.parametrize(("hits", "count"), [(0, 20), (3, 20), (10, 10), (70, 140)])

@@ -128,6 +128,8 @@ def test_a_smaller_page_says_so_and_keeps_its_text():
     heading, banner, *_ = texts(notebook)
     assert "\n\n".join(texts(notebook)) == whole.replace(heading, f"{heading}\n\n{banner}", 1)
     assert "a comparison" in str(notebook)
+    other = executed({"points": 512}, {"profile": "smoke", "points": 256}).cells[1].source
+    assert "points = 512" in other and "points = 256" not in other
 
 
 def test_of_a_slice_what_exists_is_drawn_and_what_does_not_is_named():

@@ -126,12 +126,8 @@ def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():
     """Between branches that are one solution before, whose difference is rounding."""
 
     def branch(gaps):
-        rest = {
-            "spread": {"train_loss": np.zeros(4)},
-            "stderr": {"test_mse": 1.0},
-            "train_slope": 0.0,
-            "test_slope": -1.0,
-        }
+        errors = {"spread": {"train_loss": np.zeros(4)}, "stderr": {"test_mse": 1.0}}
+        rest = errors | {"train_slope": 0.0, "test_slope": -1.0}
         return {
             alpha: SimpleNamespace(alpha=alpha, free_energy=gap, test_mse=5 + gap, **rest)
             for alpha, gap in enumerate(gaps, 1)

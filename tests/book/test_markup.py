@@ -93,6 +93,11 @@ def test_a_spread_that_is_rounding_is_not_shown():
     assert (first, second) == (["1"], ["1.000050 ± 0.000025"])
 
 
+def test_a_range_follows_its_number_in_the_unit_of_the_heading():
+    frame = pd.DataFrame({"scatter": [3e-5], "scatter_low": [2e-5], "scatter_high": [5e-5]})
+    assert Cells(markup.html_table(frame, "Losses")).rows == [["scatter of εt, 10−5"], ["3 (2 to 5)"]]
+
+
 def rows():
     theory = paper.Published("1.241", "Fig. 3")
     mean = paper.Published("2.0", "Table 1", stderr=0.3, n=10)
@@ -112,11 +117,8 @@ def test_a_comparison_on_a_page():
     assert 'class="comparison several-lines titled"' in html
     assert "<caption>Published and ours. Ours: theory, 16 quadratures; students, 10 data sets. In errors: " in html
     assert html.endswith("Published numbers: Fig. 3; Table 1.</p>")
-    assert [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"][:3] == [
-        None,
-        "number",
-        "number",
-    ]
+    classes = [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"]
+    assert classes[:3] == [None, "number", "number"]
 
 
 def test_a_comparison_takes_its_numbers_along():

@@ -123,6 +123,7 @@ def of_sweep(options):
 def of_verify(options):
     CALLS.clear()
     verification.check(options.sample, options.seed, options.experiment)
+    assert all(f'"experiment":"{options.experiment}"' in cell for cell in CALLS if options.experiment)
     return {"cells": options.sample, "calls": [*map(str, CALLS)]}
 
 
@@ -150,7 +151,7 @@ OTHERS = {  # values
     **{"covariance": "0.05,0.5,1,0;0.65,0.5", "tokens": "3", "token-correlation": ".3", "points": "32", "seed": "5"},
     **{"scrambles": "8", "d": "24", "seeds": "3", "workers": "2", "out": "elsewhere", "y": "300", "damping": ".6"},
     **{"steps": "3", "scheduler": "tcp://a:1", "name": "fig07", "store": "mine.sqlite", "set": "omega=.45"},
-    **{"data": "mine", "grid": "mine.toml", "experiment": "fig15", "sample": "2", "folder": "others"},
+    **{"data": "mine", "grid": "mine.toml", "experiment": "fig14", "sample": "2", "folder": "others"},
 }
 NET, ONE = "--points 16 --scrambles 4", "--d 16 --seeds 1"
 FOUND = f"--alpha 2 --branch positional {NET}"

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from scipy.stats import t
 
 from attention_book.experiments import grid, kinds, simulation, verification
 from attention_book.experiments.cells import StudentCell
@@ -69,8 +70,9 @@ def test_another_minimum_passes_and_is_counted_apart(stored, honest, elsewhere):
         lambda row: {"linear_mse": row["linear_mse"] * 1.02},
         lambda row: {"grad_norm": 1e-3},  # stopped early
         lambda row: {"start": "semantic"},
+        lambda row: {"no worker's": 1.0},
     ],
-    ids=["loss", "test error", "sign", "overlap", "linear fit", "gradient", "name"],
+    ids=["loss", "test error", "sign", "overlap", "linear fit", "gradient", "name", "column"],
 )
 def test_a_wrong_student_between_many_minima_is_caught(stored, elsewhere, slip):
     checked = stored({TWO_ENDS: [elsewhere | slip(elsewhere)]})
@@ -83,6 +85,15 @@ def test_a_student_found_again_has_the_same_losses(stored, name):
     wrong = {"train_loss": 1e-5, "test_mse": 2e-3}[name]  # far inside the scatter of the ends
     checked = stored({TWO_ENDS: [row | {name: row[name] * (1 + wrong)}]})
     assert [mismatch.column for mismatch in checked.mismatches] == [name]
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_one_more_end_lies_within_the_prediction_interval_of_the_others(share):
+    """At 99.9 %; their mean is 1, their standard deviation 0.1."""
+    ends = [dict.fromkeys("qm", 1 + away) | {"theta": 1.0} for away in (-0.1, 0.1) * 6 + (0,)]
+    away = share * 0.1 * t.isf(5e-4, 12) * (1 + 1 / 13) ** 0.5
+    stored = {"q": 1 + away, "m": 1.0, "theta": 1.0}
+    assert verification.is_another(stored, ends, dict.fromkeys(stored, (0, 0))) is (share < 1)
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):

@@ -17,7 +17,7 @@ from cells import sources
 from test_readout import read
 
 from attention_book import style, sweep
-from attention_book.experiments import results
+from attention_book.experiments import GRIDS, results
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.grids import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
@@ -124,6 +124,7 @@ def test_a_number_of_an_array_is_that_of_a_list():
     for axis in (omegas, torch.from_numpy(omegas), pd.Series(omegas)):
         cells = own_cells(SIZES | {"omega": axis, "seeds": 1}, "mine")
         assert [cell.task.omega for cell in cells] == [0.1, 0.2, 0.3, 0.4, 0.5]
+    assert len({*own_cells(SIZES | {"omega": np.array([0.3, 0.3 + 1e-10]), "seeds": 1}, "mine")}) == 2
 
 
 def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
@@ -142,6 +143,7 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):
     monkeypatch.setattr(results, "process_pool", lambda workers, spawn: ThreadPoolExecutor(1))
     places = ("--store", tmp_path / "s.sqlite", "--data", tmp_path)
+    assert {cell.task.sigma for cell in GRIDS["fig02"]("paper", sigma=0.6)} == {0.6}  # or all cells would be computed
     one = ("--set", "sigma=0.6", "--set", "alpha=1.0", "--set", "d=20", "--set", "seed=3", "--set", "optimizer=lbfgs")
     assert answer("sweep", "fig02", *one, *places)["done"] == 1
     row = load(tmp_path / "fig02.parquet").iloc[0]

@@ -158,6 +158,7 @@ def test_a_file_that_is_no_table_of_results_is_refused_and_stays(table, tmp_path
 def test_quadrature_is_the_cause_of_what_the_rules_explain_within_a_fifth_and_the_error(by_rule, reason):
     assert tables.cause(Published("1.000000", "somewhere"), Measured(2.0, 0.02), by_rule) == reason
     assert tables.cause(Published("1.000000", "somewhere"), Measured(0.0, 0.02), by_rule) == reason
+    assert tables.cause(Published("1.0", "somewhere"), Measured(2.0, 0.02), 1.23) == "quadrature"  # rounded
 
 
 def test_the_rules_explain_nearly_all_printed_linear_thresholds_and_no_critical_one():

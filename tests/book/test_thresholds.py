@@ -6,13 +6,7 @@ import pytest
 from frames import lines
 
 from attention_book.analysis import thresholds as lines_of_theory
-from attention_book.analysis.thresholds import (
-    crossing,
-    last_fall,
-    rows_of,
-    shift_against_control,
-    theory_lines,
-)
+from attention_book.analysis.thresholds import crossing, last_fall, rows_of, shift_against_control, theory_lines
 from attention_book.experiments import GRIDS, grid
 from attention_book.experiments.cells import LineCell, OneStepThresholdsCell, RuleCell
 from attention_book.experiments.theory_lines import ROWS
@@ -70,6 +64,14 @@ def test_no_shift_without_a_fall():
     level.iloc[:, 0], level.iloc[5, 1] = [1, -1] * 5 + [1], 3  # falls again and again, and on the whole not at all
     assert np.isfinite(crossing(level, 10)[0])
     assert np.isnan(shift_against_control(level, level)).all()
+
+
+def test_errors_of_a_mean_and_of_a_moved_threshold_are_those_of_its_parts():
+    assert lines_of_theory.mean_of(pd.Series([1.0, 2.0]), [3.0, 4.0]) == (1.5, 2.5)
+    shifted = dict.fromkeys(lines_of_theory.SHIFTED, 0.04)
+    table = pd.DataFrame([{"what": "critical", "omega": 0.1, "reason": "", **shifted}])
+    moved = lines_of_theory.with_one_step(table, lines=lines([("critical", 0.1, 0.75, 0.03)]))
+    assert moved.loc[0.1, ["alpha", "alpha_error"]].tolist() == pytest.approx([0.79, 0.05])
 
 
 def test_the_names_of_rows_of_theory_are_known_and_a_slip_is_refused():

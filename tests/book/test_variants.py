@@ -4,11 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attention_book.analysis.architectures import (
-    beside_theory,
-    extrapolate,
-    teacher_lengths,
-)
+from attention_book.analysis.architectures import beside_theory, extrapolate, teacher_lengths
+from attention_book.analysis.instances import intercept
 from attention_book.experiments.cells import ArchitectureCell
 from attention_book.experiments.kinds import work
 from attention_book.experiments.variant_grids import COMPARED
@@ -52,7 +49,11 @@ def test_larger_dimensions_weigh_more_in_an_extrapolation():
     """Lengths that cancel in each dimension leave a straight line through points that are on none."""
     d, q = np.repeat([100, 200, 400], 2), np.array([0.50, 0.53, 0.40, 0.42, 0.36, 0.33])
     rows = pd.DataFrame({"d": d, "length": [0.1, -0.1] * 3, "q": q})
-    assert extrapolate(rows, "q")[0].value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
+    (value, _), chi2 = extrapolate(rows, "q")
+    assert value == pytest.approx(np.polyfit(1 / d, q, 1, w=d**0.5)[1])
+    weighted = d[:, None] ** 0.5 * np.column_stack([d == 200, np.ones(6), 1 / d, rows["length"]])
+    off, error = intercept(weighted, d**0.5 * q)  # from the line through the others
+    assert chi2 == pytest.approx((off / error) ** 2)
 
 
 def test_overlaps_with_the_positions_count_without_their_sign():

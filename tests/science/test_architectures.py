@@ -132,6 +132,7 @@ def test_the_test_error_is_that_of_many_sentences(form, tokens):
     assert error < 0.02 * value
 
 
+@pytest.mark.fast
 def test_two_columns_are_measured_turned_so_that_the_teacher_is_with_the_first():
     _, data, weights = data_and_weights("rank2", 2, 0.0)
     architecture = Architecture("rank2")

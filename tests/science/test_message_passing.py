@@ -122,6 +122,7 @@ def test_enough_damping_shrinks_every_mode(monkeypatch, values, gain, worst):
     assert least == 0 if worst is None else abs(least + (1 - least) * worst) == pytest.approx(1)
 
 
+@pytest.mark.fast
 def test_a_response_that_sees_jumps_is_the_slope_across_a_share_of_the_fields():
     d, width, variance = 60, 0.3, TASK.sigma**2
     _, data, rng = drawn(1.5, d, 4)

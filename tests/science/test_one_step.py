@@ -114,6 +114,9 @@ def test_without_a_gap_the_equations_are_the_state_evolution(branch, y):
         assert value == pytest.approx(known, rel=1e-9, abs=1e-15)
     free_energy = state_evolution.free_energy(setting, ALPHA, overlaps, hats, plain.moreau)
     assert potential(TASK, ALPHA, valley, same, averages.free) == pytest.approx(free_energy, rel=1e-9)
+    parted = same._replace(q1=1.1 * same.q1)
+    at_zero, near = (potential(TASK, ALPHA, valley._replace(y=y), parted, averages.free) for y in (0.0, 1e-4))
+    assert at_zero == pytest.approx(near, rel=1e-6)
     train_loss = ALPHA * plain.fitted_loss + TASK.lam * 0.06 / (2 * TASK.sigma**2)
     assert energy(TASK, ALPHA, valley, averages) == pytest.approx(train_loss, rel=1e-9)
 

@@ -9,7 +9,7 @@ from scipy.special import expit
 from attention_phases.model.curvature import hessian
 from attention_phases.model.two_tokens import risk, sample
 from attention_phases.task import Task
-from attention_phases.theory.small_weights import growth_rates
+from attention_phases.theory.small_weights import growing_cosines, growth_rates
 
 TASK = Task()
 
@@ -31,6 +31,7 @@ def test_the_positions_grow_faster_than_the_teacher():
     rates = growth_rates(TASK, 3.0)
     assert rates["positional"].value > 2 * rates["semantic"].value > 2 * rates["bulk"].value
     assert np.isnan(growth_rates(TASK, 0.5)["semantic"].value)
+    assert_allclose([*growing_cosines(TASK, 3.0, 20, 0.15, [0]).values()], 20**-0.5)  # at first none is preferred
 
 
 def test_with_many_sentences_the_rates_are_those_of_the_mean_loss():

@@ -10,7 +10,7 @@ from attention_phases import Architecture, BadInput, Task
 from attention_phases.model import sentences, students, two_tokens
 from attention_phases.task import variances
 from attention_phases.theory.prediction_error import general_test_error
-from attention_phases.training import fit, start_weights
+from attention_phases.training import fit, start_weights, trials
 from attention_phases.training.message_passing import iterate, limiting, start_state
 from attention_phases.training.optimizers import with_l1
 
@@ -103,6 +103,8 @@ def test_overlaps_carry_the_covariance():
         "m_teacher": teachers @ p / 8**0.5,
     }
     assert all(np.allclose(found[name], value) for name, value in expected.items())
+    length = np.diag(expected["rho"]).mean() / (0.5 * 0.175 * 1 + 0.5 * 0.275 * 2) - 1
+    assert trials._overlaps(task, columns, teachers)["length"] == pytest.approx(length)
     one = two_tokens.overlaps(task, *map(torch.from_numpy, (columns[1], teachers[2])))
     assert one._asdict() == pytest.approx(
         {"q": found["q"][1, 1], "m": found["m"][1], "theta": found["theta"][1, 2], "rho": found["rho"][2, 2]}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from attention_phases import Task
+from attention_phases import Architecture, Task
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
@@ -150,6 +150,8 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     even = task.sigma**2 / 2 * ((teacher(task, y) - 0.5) ** 2).sum((1, 2))
     error = np.hypot(solution.stderr["train_loss"], ALPHA * even.std() / len(even) ** 0.5)
     assert abs(solution.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * solution.train_loss
+    longer = solve(task, ALPHA, "symmetric", 2**5, 4, architecture=Architecture(tokens=3))  # errors are over L d
+    assert longer.test_mse == pytest.approx(2 / 3 * longer.train_loss / ALPHA)
 
 
 def teacher(task, y):

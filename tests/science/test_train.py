@@ -37,6 +37,8 @@ def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
 def test_one_seed_and_one_start_are_enough_and_settings_reach_the_optimizer():
     (row,) = train(TASK, 2.0, 30, [7], "semantic", "gd", rate=0.1, steps=3).to_dict("records")
     assert (row["seed"], row["start"], row["steps"], row["converged"]) == (7, "semantic", 3, False)
+    (rough,) = train(TASK, 2.0, 30, [7], "semantic", tolerance=0.1).to_dict("records")
+    assert rough["converged"] and 1e-3 < rough["grad_norm"] < 0.1
     with pytest.raises(BadInput, match=r"seeds = \[7, 7\]: must be different numbers"):
         train(TASK, 2.0, 30, [7, 7])
 
