@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ from playwright.sync_api import sync_playwright
 
 from attention_book.command_line import main as cli
 from attention_phases.machine import ONE_THREAD
+
+# What a script starts in the background ignores Ctrl-C, and so would all that tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GUARD = """
 import socket, sys

@@ -100,7 +100,6 @@ def test_a_command_that_is_stopped_is_one_line(run, monkeypatch, command, said, 
         except KeyboardInterrupt:
             raise KeyboardInterrupt(said) from None
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what a script starts in the background ignores it
     stopped.__name__, stopped.__doc__ = command, "Stopped."
     monkeypatch.setattr(commands, command, stopped)
     assert run(command, *(["fig02"] if command == "sweep" else []), "--quiet") == (code, "", f"{said or 'stopped'}\n")

@@ -107,9 +107,8 @@ def own_cells(sizes, experiment):
             raise BadInput("sizes", [*sizes], f"such that {name} is among them")
     table = {name: _listed(value) if hasattr(value, "tolist") else value for name, value in table.items()}
     table |= {name: [*value] for name, value in table.items() if isinstance(value, tuple) and name not in WHOLE}
-    for name, value in table.items():
-        if isinstance(value, list):
-            check_several(name, value)
+    axes = {name: value for name, value in table.items() if isinstance(value, list) and name not in WHOLE}
+    table |= {name: check_several(name, value) for name, value in axes.items()}
     table["seeds"] = check_seeds(table["seeds"])
     table["starts"] = (table["starts"],) if isinstance(table["starts"], str) else tuple(table["starts"])
     return cells_of(experiment, _own_cell, table | {name: [table[name]] for name in WHOLE if name in table})
