@@ -10,7 +10,7 @@ from nbformat.v4 import new_output
 from test_notebooks import TEXT as PAGE
 
 from attention_book.command_line import execution
-from attention_book.experiments import GRIDS, grid, results
+from attention_book.experiments import GRIDS, results
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import load
 from attention_phases.errors import ResultError
@@ -92,7 +92,7 @@ def test_every_notebook_has_a_reference_without_a_warning_and_no_other_has():
 def test_the_stored_results_are_those_of_the_smoke_profile():
     """`make reference` adds what is missing and takes away what no experiment has."""
     stored = {path.stem: set(load(path)["cell"]) for path in reference.RESULTS.glob("*.parquet")}
-    assert stored == {name: {canonical(cell) for cell in grid(name, "smoke")} for name in GRIDS}
+    assert stored == {name: {canonical(cell) for cell in reference.cells_of(name)} for name in GRIDS}
 
 
 def test_a_missing_result_is_not_computed_where_results_are_stored(tmp_path, monkeypatch):

@@ -23,6 +23,7 @@ from nbformat.v4 import new_output
 from papermill.parameterize import parameterize_notebook
 
 from attention_book import paths
+from attention_book.analysis import thresholds
 from attention_book.command_line import execution
 from attention_book.command_line.execution import with_ids
 from attention_book.command_line.parameters import marked, notebook_of
@@ -76,10 +77,16 @@ def _digest(text):
     return f"{len(text[0])} letters, {sha256(text[0].encode()).hexdigest()[:8]}"
 
 
+def cells_of(name):
+    """The cells of an experiment at smoke size, and those that pages ask for beside its grid."""
+    beside = thresholds.line_cells("smoke", [0.26, 0.3]) if name == "fig03_theory" else []
+    return [*grid(name, "smoke"), *beside]
+
+
 def compute_missing():
-    """Add to `RESULTS` what it lacks of every experiment at smoke size, and take away what no experiment has."""
+    """Add to `RESULTS` what it lacks of every experiment at smoke size, and take away what no page reads."""
     for name in GRIDS:
-        cells, table = grid(name, "smoke"), RESULTS / f"{name}.parquet"
+        cells, table = cells_of(name), RESULTS / f"{name}.parquet"
         store = results.folder_of("smoke") / "reference" / f"{name}.sqlite"  # of what was missing here alone
         results.compute(cells, store, RESULTS, workers=None, quiet=True, in_process=True)
         stored, wanted = list(parquet.items(table)), {canonical(cell) for cell in cells}

@@ -5,15 +5,13 @@ import pandas as pd
 
 from attention_phases.errors import ResultError, check_choice
 from attention_phases.measured import UNKNOWN, Measured
-from attention_phases.records import fields_of
 from attention_phases.task import Task
 from attention_phases.theory.branches import MINIMA
 
 from ..experiments.cells import LineCell
-from ..experiments.results import read
+from ..experiments.results import read_cells
 from ..experiments.theory_grids import LINE
-from ..experiments.theory_lines import ROWS, standard_line
-from ..store.parquet import column_value
+from ..experiments.theory_lines import ROWS
 from .instances import GAPS, difference_in_errors, frame_of
 
 NEAREST_ALPHAS = 6  # together 0.4 of alpha on the published grid
@@ -21,28 +19,22 @@ CLEARLY = 2  # standard errors by which a slope must be below zero: one divides 
 SHIFTED = [f"{name}{error}" for name in ("symmetric", "shift", "alpha") for error in ("", "_error")]
 
 
-def theory_lines(profile, omegas):
-    """Rows of `theory_lines.standard_line` at some omega, of the standard task.
+def line_cells(profile, omegas):
+    """The cells of `theory_lines`."""
+    return [LineCell("fig03_theory", Task(omega=omega), **LINE[profile]) for omega in omegas]
 
-    At paper size those that are stored with both branches are read. ResultError where the losses do not cross.
+
+def theory_lines(profile, omegas):
+    """Rows of `theory_lines.standard_line` at some omega, of the standard task: those of Figure 3, or further ones.
+
+    ResultError where the losses do not cross.
     """
-    stored = read("fig03_theory", profile) if profile == "paper" else None
-    lines = pd.concat([_line(stored, omega, LINE[profile]) for omega in omegas])
+    lines = read_cells("fig03_theory", profile, line_cells(profile, omegas))
     crossed = lines.loc[lines["what"] == "critical", "omega"]
     for omega in omegas:
         if not np.isclose(omega, crossed).any():
             raise ResultError(f"no critical threshold found at omega = {omega:g}")
     return lines
-
-
-def _line(stored, omega, size):
-    if stored is not None:
-        rows = stored[np.isclose(stored["omega"], omega)]
-        if rows["what"].isin(MINIMA).any():
-            return rows
-    cell = LineCell("fig03_theory", Task(omega=omega), **size)
-    fields = {name: column_value(value) for name, value in fields_of(cell).items()}
-    return pd.DataFrame([{**fields, **row} for row in standard_line(cell)])
 
 
 def rows_of(lines, what):

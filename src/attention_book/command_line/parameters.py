@@ -8,6 +8,7 @@ import ast
 import json
 import re
 import tomllib
+from functools import cache
 from html import escape
 
 import jupytext
@@ -29,13 +30,20 @@ def notebook_of(text):
 
 def declared(text):
     """Published values of the parameters of a text notebook, by name."""
-    cells = [cell for cell in notebook_of(text).cells if "parameters" in cell.metadata.get("tags", ())]
-    if len(cells) != 1:
-        raise NotebookError(f"{text.name}: {len(cells)} parameters cells, not one")
-    values = assignments(cells[0].source)
+    sources = _parameter_cells(read_edited(text))
+    if len(sources) != 1:
+        raise NotebookError(f"{text.name}: {len(sources)} parameters cells, not one")
+    values = assignments(sources[0])
     if "profile" not in values:
         raise NotebookError(f"{text.name}: no parameter profile, which says at which size it runs")
     return values
+
+
+@cache  # what is behind a figure asks for them, and to parse a text takes longer than all else there
+def _parameter_cells(content):
+    """The sources of the parameters cells of a text."""
+    cells = jupytext.reads(content, ".md").cells
+    return [cell.source for cell in cells if "parameters" in cell.metadata.get("tags", ())]
 
 
 def assignments(source):

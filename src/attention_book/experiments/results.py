@@ -45,6 +45,11 @@ def read(name, profile, **changes):
     cells = grid(name, profile, **changes)
     if (name, changes) not in READ:
         READ.append((name, changes))
+    return read_cells(name, profile, cells)
+
+
+def read_cells(name, profile, cells):
+    """The same of some cells of an experiment, which its grid may lack; they are not noted."""
     kept = stored_in(profile)
     rows = of_cells(kept / f"{name}.parquet", cells) if kept else None
     if rows is not None:
