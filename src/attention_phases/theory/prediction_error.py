@@ -87,16 +87,18 @@ def test_error(
         student = np.broadcast_to(np.asarray(attention)[:, :, None, None], target.shape)
     miss = target - student  # (2, 2, scrambles, points)
 
-    bulk = variance * (miss**2).sum((0, 1))
-    # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
-    plane = sum((np.einsum("ab...,b...->a...", miss, part) ** 2).sum(0) for part in (xi, zeta))
-    # The student also passes on the encoding c u 1_d/sqrt(d), u = (1, -1), with which Q and Q* overlap.
-    by_xi = variance * m / root
-    by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
-    along = by_xi * xi + by_zeta * zeta
-    passed = student[:, 0] - student[:, 1]
-    by_encoding = ((task.encoding * passed) ** 2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
-    per_scramble = (bulk + (variance * plane - 2 * bulk + by_encoding) / d).mean(1) / 2
+    squares = variance * (miss**2).sum((0, 1))
+    if d < inf:
+        # Along span{Q, Q*} a token's entries are not free: |xi|^2 is sigma^2 (xi^2 + zeta^2) there, not 2 sigma^2.
+        plane = sum((np.einsum("ab...,b...->a...", miss, part) ** 2).sum(0) for part in (xi, zeta))
+        # The student also passes on the encoding c u 1_d/sqrt(d), u = (1, -1), with which Q and Q* overlap.
+        by_xi = variance * m / root
+        by_zeta = (variance * m_teacher - by_xi * theta / root) / rest if rest > 0 else 0.0
+        along = by_xi * xi + by_zeta * zeta
+        passed = student[:, 0] - student[:, 1]
+        by_encoding = ((task.encoding * passed) ** 2 - 2 * passed * np.einsum("ab...,b...->a...", miss, along)).sum(0)
+        squares += (variance * plane - 2 * squares + by_encoding) / d
+    per_scramble = squares.mean(1) / 2
     return Measured(float(per_scramble.mean()), standard_error(per_scramble))
 
 

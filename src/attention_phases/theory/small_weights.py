@@ -50,7 +50,8 @@ class Beginning(NamedTuple):
     def means(self, signal: np.ndarray, G: np.ndarray | float) -> np.ndarray:
         """Return ``alpha E sum signal b/(1 - sigma^2 b G)`` at values G (k,); `signal` is (N, 2)."""
         b = self.weights
-        return self.alpha * (signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))).sum(2).mean(1)
+        terms = signal * b / (1 - self.task.sigma**2 * b * np.reshape(G, (-1, 1, 1)))
+        return self.alpha * terms.sum((1, 2)) / len(b)
 
     def bulk(self, G: np.ndarray | float) -> np.ndarray:
         """Return ``z - 1/G`` of the bulk at values G (k,) of its resolvent."""
