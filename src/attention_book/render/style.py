@@ -231,7 +231,7 @@ def draw_shares(axes, matrix, limits, form, label=None, **words):
     look |= dict(zip(("vmin", "vmax"), limits))
     dark = np.interp(0.54, (0, 1), limits)  # beyond it white words are read better, in the mean over both themes
     axes.pcolormesh(columns, rows, matrix, gid=f"shares_{axes.figure.axes.index(axes)}", label=label, **look)
-    words |= {"ha": "center", "va": "center", "in_layout": False}  # within their cell: there is nothing to make room for
+    words |= {"ha": "center", "va": "center", "in_layout": False}  # in their cell, for which room is made
     for (i, j), value in np.ndenumerate(matrix):
         axes.text(j, i, number(value, form), color="white" if value > dark else "black", **words)
     axes.set_aspect("equal")
