@@ -34,6 +34,7 @@ from attention_book.render.wide import WIDE
 from attention_book.store import parquet
 from attention_phases.errors import check_choice
 from attention_phases.records import canonical
+from attention_phases.task import Task
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results"
@@ -78,8 +79,9 @@ def _digest(text):
 
 
 def cells_of(name):
-    """The cells of an experiment at smoke size, and those that pages ask for beside its grid."""
-    beside = thresholds.line_cells("smoke", [0.26, 0.3]) if name == "fig03_theory" else []
+    """The cells of an experiment at smoke size, and the lines that pages ask for beside the grid of Figure 3."""
+    asked = {Task().omega, *(cell.task.omega for cell in grid("fig14_theory", "smoke"))}
+    beside = thresholds.line_cells("smoke", sorted(asked)) if name == "fig03_theory" else []
     return [*grid(name, "smoke"), *beside]
 
 
