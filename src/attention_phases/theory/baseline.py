@@ -7,7 +7,7 @@ floor is the higher one, and no number of sentences makes the semantic minimum w
 lower its error, a student is a saddle of the population loss. Also the test error of a linear model in finite d.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan, nan
@@ -118,7 +118,7 @@ def best_students(task: Task, nodes: int = FLOOR_NODES) -> dict[str, tuple[float
     def lowest(miss_of) -> tuple[float, float]:
         # large tokens may want weights that are as much smaller, and no student needs to be worse than weights of zero
         scales = {1.0, max(task.sigma, 1.0)}
-        found = (minimize_scalar(miss_of, bracket=[weight / scale for weight in BRACKET]).x for scale in scales)
+        found = (minimize_scalar(miss_of, bracket=(BRACKET[0] / scale, BRACKET[1] / scale)).x for scale in scales)
         return min((miss_of(weight), float(weight)) for weight in (*found, 0.0))
 
     level, m = lowest(lambda m: miss(m * (task.sigma * z + [1, -1]), mean))
@@ -163,14 +163,14 @@ def minimum_bound(task: Task, branch: str) -> Measured:
 
     places = [(float(omega), bend(omega, FLOOR_NODES // 2) > 0) for omega in np.linspace(0, 1, SCAN + 1)]
     ordered = pairwise(places if branch == "semantic" else places[::-1])
-    bracket = next(([inside, outside] for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
+    bracket = next(((inside, outside) for (inside, lasts), (outside, beyond) in ordered if lasts and not beyond), None)
     if bracket is None or not all(bend(bracket[0], nodes) > 0 >= bend(bracket[1], nodes) for nodes in RULES):
         return UNKNOWN
     end = _crossing(bend, bracket)
     return end if end.value > ROUNDED else UNKNOWN
 
 
-def _crossing(gap: Callable[[float, int], float], bracket: Sequence[float]) -> Measured:
+def _crossing(gap: Callable[[float, int], float], bracket: tuple[float, float]) -> Measured:
     """Where ``gap(omega, nodes)`` is zero, with the difference between two rules as its error."""
     value, rough = (root_scalar(gap, args=(nodes,), bracket=bracket, xtol=XTOL).root for nodes in RULES)
     return Measured(value, max(abs(value - rough), XTOL))

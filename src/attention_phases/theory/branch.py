@@ -9,7 +9,7 @@ and the iteration goes on if that search disagrees.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -208,7 +208,7 @@ def powell(displacement: Callable, x: np.ndarray, maxfev: int, xtol: float, eps:
 
     # The smallest first step: a larger one can leave the branch, or end where nothing can be computed.
     options = {"eps": eps, "xtol": xtol, "maxfev": maxfev, "factor": 0.1}
-    return root(displacement, x, method="hybr", options=options)
+    return root(displacement, x, method="hybr", options=cast(Any, options))  # scipy-stubs misspell `maxfev`
 
 
 def polish(at: Callable, x: np.ndarray, maxfev: int, xtol: float, eps: float = 1e-6):
