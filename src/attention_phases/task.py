@@ -4,7 +4,9 @@ Tokens may have structure: directions with variances of their own, and clusters 
 """
 
 from dataclasses import dataclass, field
+from functools import reduce
 from math import isclose, sqrt
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -136,7 +138,8 @@ def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
     """The standard deviation of a token's entries."""
     if not spectrum:
         return check_positive("sigma", value)
-    sigma = sqrt(sum(direction.weight * direction.variance for direction in spectrum))
+    # One after the other: the last bit names stored cells, and from Python 3.12 on `sum` rounds once, at its end.
+    sigma = sqrt(reduce(add, (direction.weight * direction.variance for direction in spectrum)))
     if value not in (Task.sigma, sigma):
         raise BadInput("sigma", value, f"left out beside a covariance, of which it is {sigma:.6g}")
     return sigma

@@ -36,10 +36,14 @@ def kernels_apart():
     loopback remains: ipykernel opens it for what forked processes print, and asks for a secret there.
     """
     short = len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER
+    warnings = os.environ.pop("PYTHONWARNINGS", "")  # where they are errors, those of ipykernel are too
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=None if short else "/tmp") as folder:
         config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
         quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error
-        yield {"config": config, "extra_arguments": [quiet, f"--IPKernelApp.ipython_dir={folder}"]}
+        try:
+            yield {"config": config, "extra_arguments": [quiet, f"--IPKernelApp.ipython_dir={folder}"]}
+        finally:
+            os.environ["PYTHONWARNINGS"] = warnings
 
 
 def execute(text, folder, values, changes=None, force=False, bar=False):
