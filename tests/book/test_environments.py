@@ -29,7 +29,7 @@ from attention_book.paths import NOTEBOOKS, ROOT
 from attention_phases import __version__, machine, records
 from attention_phases.machine import njit
 
-FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
+FOLDERS = ("src", "tests", "benchmarks", "book", ".github", "data")
 TEXT = ("read_text", "write_text")
 
 
