@@ -13,6 +13,7 @@ from built import READ, opening
 from playwright.sync_api import sync_playwright
 
 from attention_book.command_line import main as cli
+from attention_book.store.sweep import Store
 from attention_phases.machine import ONE_THREAD
 
 # What a script starts in the background ignores Ctrl-C, and so would all that tests start.
@@ -56,6 +57,13 @@ def run(capsys):
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An empty store of results."""
+    with Store(tmp_path / "s.sqlite") as opened:
+        yield opened
 
 
 def only_object(text):

@@ -5,10 +5,10 @@ from hashlib import sha256
 
 import behind
 import figures
-import jupytext
 import pandas as pd
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+import reference
+from nbformat.v4 import new_output
 
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_book.render.style import PNG
@@ -47,12 +47,8 @@ SVG = "<svg>\n <metadata>\n   <cc:Work>\n   </cc:Work>\n </metadata>\n</svg>"
 
 def executed(parameters):
     """The text of Figure 15 as if executed."""
-    text = next(NOTEBOOKS.glob("fig15_*.md"))
-    notebook = new_notebook(cells=jupytext.read(text).cells)
-    place = next(n for n, cell in enumerate(notebook.cells) if "parameters" in cell.metadata.get("tags", ()))
-    injected = new_code_cell("\n".join(f"{name} = {value!r}" for name, value in parameters.items()))
-    injected.metadata["tags"] = ["injected-parameters"]
-    notebook.cells.insert(place + 1, injected)
+    text = NOTEBOOKS / "fig15_random.md"
+    notebook = reference.prepared(text, parameters, reference.FOLDER / f"{text.stem}.json")
     for cell in notebook.cells:
         if "figure" in cell.metadata.get("mystnb", {}):
             data = {"image/svg+xml": SVG, PNG: "iVBO", "text/csv": "# c\npanel,x\n1,2\n"}
@@ -96,7 +92,7 @@ def test_a_line_says_how_long_the_results_took_and_by_which_code():
 def test_what_is_changed_is_in_the_commands():
     as_read = {"omega": 0.3, "sigma": 0.6, "lam": 0.01, "matrix": [[0.6, 0.4], [0.4, 0.6]]}
     notebook, text = executed({"profile": "smoke"})
-    number = next(n for n, cell in enumerate(notebook.cells) if cell.get("outputs"))
+    number = next(n for n, cell in enumerate(notebook.cells) if "mystnb" in cell.metadata)
     read = [["fig02", as_read], ["histogram", {"variants": ["semantic"]}], ["fig15", {}]]
     _, *again = behind._behind(notebook, number, text, read, True)["commands"]
     swept = [command.partition(" --profile smoke")[::2] for command in again]

@@ -13,6 +13,7 @@ import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from inspect import isfunction
 from pathlib import Path
+from unittest.mock import Mock
 from uuid import UUID
 
 import numba
@@ -28,16 +29,20 @@ from attention_book.paths import NOTEBOOKS, ROOT
 from attention_phases import __version__, machine, records
 from attention_phases.machine import njit
 
-FOLDERS = ("src", "tests", "benchmarks", "book", ".github")
+FOLDERS = ("src", "tests", "benchmarks", "book", ".github", "data")
 TEXT = ("read_text", "write_text")
+
+
+def python_files(*folders):
+    """The text of every Python file in folders of the checkout, by its path."""
+    return {path: path.read_text(encoding="utf-8") for folder in folders for path in (ROOT / folder).rglob("*.py")}
 
 
 def test_text_files_name_their_encoding():
     """Also where ruff's rule does not see it: it asks only what is spelt out as a Path."""
     calls = {}
-    for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+    for path, text in python_files(*FOLDERS).items():
+        for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
             options = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
             if getattr(call.func, "attr", None) in TEXT or options.get("text") == "True":
                 calls[f"{path}:{call.lineno}"] = "encoding" in options
@@ -207,7 +212,7 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     assert of_profile(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
     (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
     assert len(grids.own_cells(grids.read_grid(tmp_path / "mine.toml"), "mine")) == 8
-    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src").rglob("*.py"))
+    sources = "".join(python_files("src").values())
     assert "jupytext.read(" not in sources and "tomllib.load(" not in sources  # which take it for text
 
 
@@ -239,14 +244,8 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
     )
     with machine.process_pool():
         assert asked == [machine.cores()] == [expected]
-    folders = [ROOT / folder for folder in (*FOLDERS, "data") if folder != "tests"]
-    counting = [
-        path.name
-        for folder in folders
-        for path in folder.rglob("*.py")
-        if "cpu_count" in path.read_text(encoding="utf-8")
-    ]
-    assert counting == ["machine.py"]
+    sources = python_files("src", "benchmarks", "book", ".github", "data")
+    assert [path.name for path, text in sources.items() if "cpu_count" in text] == ["machine.py"]
 
 
 # What fails
@@ -254,10 +253,7 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
 
 @pytest.mark.parametrize("error", [RuntimeError("Kernel died\nbefore replying"), LookupError("No such kernel")])
 def test_a_kernel_that_does_not_start_is_one_line(complaint, monkeypatch, tmp_path, error):
-    def execute_notebook(*_, **options):
-        raise error
-
-    monkeypatch.setattr(execution.papermill, "execute_notebook", execute_notebook)
+    monkeypatch.setattr(execution.papermill, "execute_notebook", Mock(side_effect=error))
     said = complaint(1, "figure", "minima", "--profile", "smoke", "--out", tmp_path)
     assert said.startswith(f"minima.md: no kernel for it, or lost: {type(error).__name__}: ")
 
@@ -302,7 +298,7 @@ def test_help_needs_no_docstrings(run, monkeypatch):
     for thing in (cli, *filter(isfunction, vars(commands).values())):
         monkeypatch.setattr(thing, "__doc__", None)
     assert run("--help") == kept
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "src").rglob("*.py")]
+    trees = map(ast.parse, python_files("src").values())
     assert not any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
 
 

@@ -1,14 +1,11 @@
 """Whatever comes in, there is a result or one clear line; never a traceback, and never a NaN."""
 
-import io
 import math
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from attention_book.command_line import main as cli
 from attention_phases.errors import BadInput
 from attention_phases.model.architectures import FORMS, Architecture
 from attention_phases.task import Task
@@ -17,9 +14,7 @@ from attention_phases.theory import baseline
 ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
 SCALARS = st.one_of(st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans())
 ANYTHING = st.one_of(SCALARS, st.lists(st.floats(), max_size=3), st.lists(ROWS, max_size=3))
-FIXED = settings(
-    max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+FIXED = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def one_line(error, *names):
@@ -129,26 +124,15 @@ def command_lines(draw):
     return " ".join([command, *(f"--{name}={draw(st.sampled_from(OPTIONS[command][name]))}" for name in names)])
 
 
-@contextmanager
-def few_nodes():
-    """For `end`, which would take most of the time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(baseline, "FLOOR_NODES", 12)
-        patch.setattr(baseline, "RULES", (12, 6))
-        yield
-
-
 @pytest.mark.slow
-@given(command_lines())
+@given(line=command_lines())
 @settings(FIXED, max_examples=60)
-@example("simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")
-@example("optimal --alpha .3 --tokens 10700 --d 2")
-def test_a_command_line_ends_with_a_result_or_one_line(line):
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err, few_nodes():
-        try:
-            code = cli.main([*line.split(), "--quiet"])
-        except SystemExit as ended:  # how argparse leaves
-            code = ended.code
-    assert code in (0, 1, 2) and err.getvalue().count("\n") == (code > 0)
-    assert code == 1 or bool(out.getvalue()) == (code == 0)  # what did not converge is shown too
-    assert "nan" not in out.getvalue()
+@example(line="simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")
+@example(line="optimal --alpha .3 --tokens 10700 --d 2")
+def test_a_command_line_ends_with_a_result_or_one_line(run, monkeypatch, line):
+    monkeypatch.setattr(baseline, "FLOOR_NODES", 12)  # for `end`, which would take most of the time
+    monkeypatch.setattr(baseline, "RULES", (12, 6))
+    code, out, err = run(*line.split(), "--quiet")
+    assert code in (0, 1, 2) and err.count("\n") == (code > 0)
+    assert code == 1 or bool(out) == (code == 0)  # what did not converge is shown too
+    assert "nan" not in out

@@ -70,7 +70,8 @@ def of_theory(options):
 
 def of_threshold(options):
     size = structured(options), options.kind, *quadrature(options)
-    return {"calls": [str((size, architecture(options)))]}
+    found = {"alpha": 1.25, "stderr": 0.01, "kind": options.kind, "omega": options.omega}
+    return found | {"calls": [str((size, architecture(options)))]}
 
 
 def of_baseline(options):

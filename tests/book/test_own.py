@@ -18,7 +18,6 @@ from test_readout import read
 
 from attention_book import style, sweep
 from attention_book.experiments import GRIDS, results
-from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.grids import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import items, load
@@ -137,7 +136,6 @@ def test_a_grid_is_computed_once_from_python_and_from_a_file(tmp_path, answer):
     assert again["skipped"] == 4 and again["origin"]["store"] == again["store"] == str(tmp_path / "mine.sqlite")
     again = sweep(own_cells(SIZES, "mine"), tmp_path / "mine.sqlite", workers=1)
     assert again["seconds"].tolist() == table["seconds"].tolist()
-    assert isinstance(own_cells(SIZES, "mine")[0], StudentCell)
 
 
 def test_an_experiment_is_swept_with_other_parameters(tmp_path, answer, complaint, monkeypatch):

@@ -2,18 +2,18 @@
 
 import contextlib
 import errno
-import json
 import os
 import re
 import sqlite3
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import make_dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 from operator import itemgetter
 from queue import SimpleQueue
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from papermill.engines import NotebookExecutionManager
-from toy_sweep import Cell, grid, table, work
+from toy_sweep import Cell, grid, work
 
 from attention_book import experiments, paths
 from attention_book.experiments import GRIDS, kinds, results
@@ -32,16 +32,10 @@ from attention_book.store.provenance import key, restore
 from attention_book.store.sweep import Store, run
 from attention_phases import records
 from attention_phases.errors import BadInput, StoreError, SweepError
-from attention_phases.records import canonical, fields_of, seed_sequence
+from attention_phases.records import canonical, seed_sequence
 from attention_phases.task import Task
 
 ORIGIN = {**provenance.environment(), "cell_seconds": 0.1, "finished": "2000-01-01T00:00:00+00:00"}
-
-
-@pytest.fixture
-def store(tmp_path):
-    with Store(tmp_path / "s.sqlite") as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -61,16 +55,7 @@ def fill(store, cells):
 # Names and seeds
 
 
-def test_a_nested_record_stands_flat_in_the_text():
-    text = (
-        '{"alpha":2.0,"d":10,"experiment":"toy","lam":0.01,"matrix":[[0.6,0.4],[0.4,0.6]],"omega":0.4,'
-        '"optimizer":"gd","seed":3,"sigma":0.5,"starts":["semantic","positional"]}'
-    )
-    assert canonical(StudentCell("toy", Task(omega=0.4), 2, 10, 3, "gd")) == text
-
-
-def test_structure_is_named_only_where_there_is_some():
-    """Results and seeds of tasks without it stay what they were."""
+def test_structure_changes_the_seed_and_where_there_is_none_it_stays_what_it_was():
     plain = StudentCell("toy", Task(omega=0.4), 2, 10, 3, "gd")
     structure = {
         "spectrum": [(0.05, 0.5), (0.45, 0.5, 2, 0)],
@@ -79,11 +64,8 @@ def test_structure_is_named_only_where_there_is_some():
         "density": 0.1,
         "l1": 0.02,
     }
-    assert not structure.keys() & json.loads(canonical(plain)).keys()
     for name, value in structure.items():
         cell = replace(plain, task=replace(plain.task, **{name: value}))
-        assert json.loads(canonical(cell)).keys() - json.loads(canonical(plain)).keys() == {name}
-        assert restore(StudentCell, canonical(cell)) == cell
         assert cell.rng().random() != plain.rng().random()
     # Of a cell that is stored.
     assert plain.sentences() == {
@@ -102,19 +84,8 @@ def test_cells_come_back_from_their_text_and_know_their_workers(name):
         assert all(callable(kinds.function(name)) for name in (kind.worker, kind.beginning, kind.runs) if name)
 
 
-def test_equal_cells_have_one_key_and_different_cells_different_ones():
-    """Whatever the order of their fields."""
-    reordered = make_dataclass("Reordered", reversed([*Cell.__dataclass_fields__]), frozen=True)
-    assert canonical(reordered(**fields_of(Cell(2.0, seed=3)))) == canonical(Cell(2.0, seed=3))
-    assert canonical(Cell(2)) == canonical(Cell(2.0)) == canonical(Cell(np.float64(2)))
-    cells = [*grid(), replace(grid()[0], starts=("semantic",)), replace(grid()[0], alpha=np.nextafter(0.1, 1))]
-    assert len({key(canonical(cell)) for cell in cells}) == len(cells)
-
-
-def test_seed_depends_on_the_record_alone():
-    state = seed_sequence(Cell(1.5, seed=1)).generate_state(4).tolist()
-    assert state == seed_sequence(fields_of(Cell(1.5, seed=1))).generate_state(4).tolist()
-    assert state != seed_sequence(Cell(1.5, seed=2)).generate_state(4).tolist()
+def test_key_and_seed_depend_on_the_record_alone():
+    assert canonical(Cell(2)) == canonical(Cell(2.0))
     # As it must stay: another rule would silently change every stored result.
     digest = sha256(b'{"alpha":1.5,"seed":1}').hexdigest()
     assert seed_sequence({"seed": 1, "alpha": 1.5}).entropy == int(digest, 16)
@@ -243,44 +214,29 @@ def test_bad_results_are_refused_by_name(store, rows, named):
 
 
 def cut(size):
-    """Leave a share of a file, or all but so many bytes."""
-
-    def change(path):
-        before = path.stat().st_size
-        os.truncate(path, int(size * before) if size < 1 else before - size)
-
-    return change
+    """A share of a file, or all but so many bytes."""
+    return lambda content: content[: int(size * len(content)) if size < 1 else -size]
 
 
 def of_schema(number):
-    """Change it; SQLite's own number is 0."""
-
-    def change(path):
-        with sqlite3.connect(path) as database:
-            database.execute(f"PRAGMA user_version = {number}")
-        database.close()
-
-    return change
+    """Another number where SQLite keeps it for its users; its own is 0."""
+    return lambda content: content[:60] + number.to_bytes(4) + content[64:]
 
 
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
         *((cut(size), "damaged|malformed|not a database") for size in (0.05, 0.5, 0.99, 4096, 1)),
-        *(
-            (lambda path, lines=lines: path.write_text("alpha,q\n" * lines, encoding="utf-8"), "not a database")
-            for lines in (1, 1000)
-        ),
+        *((lambda _, lines=lines: b"alpha,q\n" * lines, "not a database") for lines in (1, 1000)),
         *((of_schema(number), f"no results of schema 1, .* but of {number}") for number in (0, 99)),
     ],
 )
 def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, reason):
-    spoil(full)
-    before = full.read_bytes()
+    full.write_bytes(spoiled := spoil(full.read_bytes()))
     with pytest.raises(StoreError, match=reason) as caught:
         Store(full)
     assert "\n" not in str(caught.value) and str(full) in str(caught.value)
-    assert full.read_bytes() == before
+    assert full.read_bytes() == spoiled
 
 
 @pytest.mark.parametrize(
@@ -327,10 +283,7 @@ def test_a_full_disk_leaves_the_old_table(tmp_path, store, monkeypatch):
     (path,) = export(store, tmp_path / "data")
     before = path.read_bytes()
 
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(pq, "write_table", full)
+    monkeypatch.setattr(pq, "write_table", Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))))
     with pytest.raises(StoreError, match=r"toy\.parquet: .*No space left") as caught:
         export(store, tmp_path / "data")
     assert "\n" not in str(caught.value)
@@ -359,18 +312,10 @@ def test_export_is_sorted_typed_and_the_same_in_any_order(tmp_path, full, store)
 def test_a_table_gives_back_every_bit_and_loses_nothing(tmp_path, full, store):
     with Store(full) as results:
         (path,) = export(results, tmp_path)
-        written = path.read_bytes()
         assert sorted(items(path), key=itemgetter(0)) == sorted(results.items(), key=itemgetter(0))
-    again = Cell(0.1, seed=100)
-    fill(store, [again, Cell(1.0, experiment="toy_2")])
+    fill(store, [Cell(0.1, seed=100), Cell(1.0, experiment="toy_2")])
     assert [path.name for path in export(store, tmp_path)] == ["toy.parquet", "toy_2.parquet"]  # what is there stays
-    frame = load(path)
-    assert len(frame) == 122
-    with Store(full) as results:
-        (other,) = export(results, tmp_path / "other")
-    assert other.read_bytes() == written
-    before = frame[frame["cell"] != canonical(again)]
-    assert table(before).astype(str).values.tolist() == table(load(other)).astype(str).values.tolist()
+    assert len(load(path)) == 122
 
 
 @pytest.mark.parametrize(
@@ -478,10 +423,7 @@ def test_a_stop_says_how_many_cells_are_kept_and_where(tmp_path, known, elsewher
 
 
 def test_a_stop_after_the_last_cell_says_so_too(tmp_path, monkeypatch):
-    def stopped(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(results, "export", stopped)
+    monkeypatch.setattr(results, "export", Mock(side_effect=KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt, match=f"^stopped: cells .* are kept in {tmp_path}/s.sqlite; run again"):
         results.sweep({"alpha": 1.0, "d": 20, "seeds": 1}, tmp_path / "s.sqlite", workers=1, quiet=True)
 
