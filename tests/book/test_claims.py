@@ -70,20 +70,18 @@ def from_random_starts():
 
 def ends_of_descent(name="ends", after=("stayed",)):
     """Ends of descent at omega = 0.1, from the encoding and from small weights: all, or those that stay."""
-    rows = from_table("staying", name, after)
-    return rows[rows["omega"] == 0.1]
+    return from_table("staying", name, after).query("omega == 0.1")
 
 
-def share_that_left(step, least=2.3):
-    """Of small students at omega = 0.1 beyond an alpha, after a number of steps: by alpha and d."""
+def share_that_left(step):
+    """Of small students at omega = 0.1 beyond alpha = 2.3, after a number of steps: by alpha and d."""
     rows = from_table("staying", "table", after=("stayed",)).query("what == 'descent' and omega == 0.1")
-    return rows[(rows["step"] == step) & (rows["alpha"] >= least)].groupby(["alpha", "d"])["left"].mean()
+    return rows[(rows["step"] == step) & (rows["alpha"] >= 2.3)].groupby(["alpha", "d"])["left"].mean()
 
 
 def displaced_ends():
     """What displaced positional ends do, beyond the border, summed: by how they were displaced."""
-    rows = from_table("staying", "outcomes", after=("stayed",)).query("alpha > 1.1")
-    return rows.groupby("what").sum()
+    return from_table("staying", "outcomes", after=("stayed",)).query("alpha > 1.1").groupby("what").sum()
 
 
 @cache
@@ -91,12 +89,6 @@ def gains_of_positions(omega, alpha):
     """The gain of a small overlap with the teacher, and the same without jumps."""
     solution = solve(Task(omega=omega), alpha, "positional", 512)
     return solution.gain, gain_without_jumps(Task(omega=omega), alpha, solution.overlaps, 512).value
-
-
-def unresolved_states():
-    """Where one step has a solution, but no maximum of Phi among the y tried."""
-    states = ground_states(load("one_step"))
-    return states.index[states["reason"].astype(str) == "no maximum of Phi found"].to_list()
 
 
 def positional_gain(alpha):
@@ -126,11 +118,6 @@ def came_to_the_teacher(unit):
     table = load("hysteresis", way="up")
     over = table["theta"].abs() > unit * table["m"].abs()
     return over.groupby([table["omega"], table["seed"]]).any().groupby("omega").sum().to_dict()
-
-
-def before_one_step():
-    """By how many errors informed students cross before theory with one step, by omega."""
-    return -stored("beyond_replica_symmetry", "compared")["informed_off"]
 
 
 def right_hand_side(q, tokens):
@@ -201,11 +188,6 @@ def above_the_limit(start):
     return (load("fig07", optimizer="gd", start=start).groupby("d")["test_mse"].mean() / limit - 1).abs()
 
 
-def overlap_with_the_positions():
-    """m/sigma^2, in size, of all students from the encoding at omega = 0.1 and alpha = 2."""
-    return load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2
-
-
 def left_the_encoding(optimizer):
     """Share of students of Figure 9 from the encoding that overlap more with the teacher at alpha = 2, by omega."""
     rows = load("fig09", start="positional", alpha=2.0, optimizer=optimizer)
@@ -244,11 +226,11 @@ def changed(optimizer):
     return other.groupby([table["d"], table["start"]]).mean()
 
 
-def shares_above(**where):
-    """The same, and its standard error."""
+def per_cent_above_theory(alpha, **where):
+    """By how many per cent students of Figure 8 from the teacher err more than theory says, with the error."""
     theory = load("fig08_theory", what="semantic", **where).set_index("alpha")["test_mse"]
     students = load("fig08", optimizer="lbfgs", start="semantic", **where).groupby("alpha")["test_mse"]
-    return [shares.loc[1.0:] for shares in (students.mean() / theory - 1, students.sem() / theory)]
+    return per_cent(students.mean()[alpha] / theory[alpha] - 1, students.sem()[alpha] / theory[alpha])
 
 
 def semantic_minima(omega):
@@ -269,22 +251,11 @@ def remembered_over_theory():
     return np.sqrt((students["m"] ** 2).mean()) / theory[students["alpha"].iloc[0]]
 
 
-def semantic_at_the_transition():
-    """Fewest and most minima that starts around the teacher lead to, at omega = 0.3."""
-    counts = from_table("fig03_phase_diagram", "valleys").set_index(["omega", "alpha", "valley"])
-    return tuple(counts.loc[(0.3, 1.25, "semantic"), ["fewest", "most"]])
-
-
 def gained_by_hops():
     """Loss of the lowest of many starts minus that of a search, in the semantic valley at omega = 0.3, mean by d."""
     table = load("searched", omega=0.3, valley="semantic")
     lowest = table.groupby(["d", "seed", "search"])["train_loss"].min().unstack()
     return (lowest["descent"] - lowest["hop"]).groupby("d").mean()
-
-
-def per_cent_above(alpha, **where):
-    """`shares_above` at an alpha."""
-    return per_cent(*(shares.loc[alpha] for shares in shares_above(**where)))
 
 
 def over_the_penalty(what):
@@ -317,7 +288,6 @@ def correlated_off():
     return np.array(off)
 
 
-@cache
 def compared_off():
     """Students minus theory in errors, by architecture and quantity."""
     return stored("architectures_compared", "rows").set_index(["architecture", "quantity"])["sigma_off"]
@@ -330,13 +300,11 @@ def rise_with_full_value():
     return (errors["full_value"] / errors["tied"] - 1).groupby("alpha").mean().loc[0.5:1.2]
 
 
-@cache
 def random_runs():
     """Runs of Figure 15 in several dimensions, each with its basin."""
     return stored("fig15_random", "many")
 
 
-@cache
 def random_shares():
     return stored("fig15_random", "shares")
 
@@ -381,18 +349,12 @@ def untied_off():
 
 
 def letters_are_lost_on_some_data_sets_only():
-    names = cell("table1_histogram", "lost_exchanged", read=lambda name, _: load(name), profile="")
-    gone = names["lost_exchanged"].unstack("data_seed")
+    gone = from_table("table1_histogram", "lost_exchanged").unstack("data_seed")
     return (gone.any(axis=1) & ~gone.all(axis=1)).sum() > 0.9 * gone.any(axis=1).sum()
 
 
-def control_of_counting():
-    """The tables of the runs and of their control."""
-    return load("histogram"), load("counting_control")
-
-
-def explained(table, variant, column):
-    return table.query(f"what == 'shares' and after == 'sgd' and variant == '{variant}' and seed < 4")[column].mean()
+def explained(name, variant, column):
+    return load(name, what="shares", after="sgd", variant=variant).query("seed < 4")[column].mean()
 
 
 def distances_of_the_others():
@@ -405,7 +367,6 @@ def distances_of_the_others():
     ]
 
 
-@cache
 def later_by(**variant):
     """By which share alpha_l of a variant comes later than the standard one, in the mean over the map's omega."""
     alphas = line("fig14_theory", "linear", **variant)
@@ -439,7 +400,8 @@ CLAIMS = {
     "beyond_replica_symmetry": {
         r"At $\omega = 0.2$ the semantic $\Phi$, at 0.4 the positional one is too flat": lambda: (
             with_one_step(load("one_step")).query("not resolved").index.to_list() == [0.2, 0.4]
-            and unresolved_states() == [(0.2, "semantic"), (0.4, "positional")]
+            and ground_states(load("one_step")).query("reason == 'no maximum of Phi found'").index.to_list()
+            == [(0.2, "semantic"), (0.4, "positional")]
         ),
         r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
@@ -449,7 +411,8 @@ CLAIMS = {
             [came_to_the_teacher(unit) == came_to_the_teacher(1) for unit in (0.5, 2, 4)] == [True] * 3
         ),
         r"At $\omega = 0.1$ and 0.2 students cross before theory; $\omega = 0.3$ leaves it open": lambda: (
-            (before_one_step() > 3).to_dict() == {0.1: True, 0.2: True, 0.3: False}
+            (stored("beyond_replica_symmetry", "compared")["informed_off"] < -3).to_dict()
+            == {0.1: True, 0.2: True, 0.3: False}
         ),
         r"as the data do not choose a form (second table)": lambda: (
             stored("beyond_replica_symmetry", "forms")["chi2"].max() < 4.6  # one in ten, of 2 degrees of freedom
@@ -533,7 +496,10 @@ CLAIMS = {
             semantic_minima(0.3) == (1, 1) and semantic_minima(0.1)[0] > 10
         ),
         r"at the transition at $\omega = 0.3$, $\alpha = 1.25$, one or two": lambda: (
-            semantic_at_the_transition() == (1, 2)
+            from_table("fig03_phase_diagram", "valleys")
+            .query("omega == 0.3 and alpha == 1.25 and valley == 'semantic'")[["fewest", "most"]]
+            .to_dict("list")
+            == {"fewest": [1], "most": [2]}
         ),
         r"searches in $d = 250$, 500 and 1000 find lower ones": lambda: (gained_by_hops() > 0).all(),
     },
@@ -566,7 +532,8 @@ CLAIMS = {
             0.3 < changed("gd").loc[10].max() < 0.35 and changed("gd").max() == changed("gd").loc[10].max()
         ),
         r"at $\omega = 0.1$ and $\alpha = 2$, far beyond it, nearly all of those": lambda: (
-            (overlap_with_the_positions() > 0.3).mean() > 0.9 and line("fig03_theory", "positional border")[0.1] < 1.2
+            (load("fig03", start="positional", omega=0.1, alpha=2.0)["m"].abs() / Task().sigma ** 2 > 0.3).mean() > 0.9
+            and line("fig03_theory", "positional border")[0.1] < 1.2
         ),
     },
     "fig07_dimension": {
@@ -584,7 +551,8 @@ CLAIMS = {
             line("ridge", what, "lam").max() > 5 * line("ridge", what, "lam").min() for what in ("critical", "linear")
         ),
         r"they are above it, at $\sigma = 0.7$ by 7(1) %, at the standard parameters by 3(1) %": lambda: (
-            [per_cent_above(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})] == [(7, 1), (3, 1)]
+            [per_cent_above_theory(2.0, **task) for task in ({"sigma": 0.7}, {"omega": 0.3, **STANDARD})]
+            == [(7, 1), (3, 1)]
         ),
         r"More data bring one, but never make it the lower one": more_data_at_a_positional_teacher,
         r"most students started at the teacher end in the positional one": lambda: near_teacher("lbfgs").max() < 0.5,
@@ -767,9 +735,9 @@ CLAIMS = {
         r"within one standard error": lambda: max(map(abs, distances_of_the_others())) < 1,
         r"on which different starts do": letters_are_lost_on_some_data_sets_only,
         r"It falls for a positional control and for a semantic one it does not": lambda: (
-            explained(control_of_counting()[1], "positional", "by_position") < 0.35
-            and explained(control_of_counting()[0], "positional", "by_position") > 0.85
-            and all(explained(table, "semantic", "by_token") > 0.9 for table in control_of_counting())
+            explained("counting_control", "positional", "by_position") < 0.35
+            and explained("histogram", "positional", "by_position") > 0.85
+            and all(explained(name, "semantic", "by_token") > 0.9 for name in ("histogram", "counting_control"))
         ),
     },
 }

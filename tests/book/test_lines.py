@@ -12,20 +12,13 @@ from attention_book.experiments.theory_lines import standard_line, variant_line
 from attention_phases import Task
 from attention_phases.measured import UNKNOWN, Measured
 from attention_phases.model.architectures import Architecture
-from attention_phases.theory import ends, linear_baseline, solve
-from attention_phases.theory.branches import Branch, follow, row_of
-from attention_phases.theory.ends import border, stability_limit
+from attention_phases.theory import ends, linear_baseline
+from attention_phases.theory.branches import Branch
+from attention_phases.theory.ends import border
 from attention_phases.theory.solver import ENDED, UNSETTLED
-from attention_phases.theory.thresholds import NOWHERE, loss_gap, seen_between
+from attention_phases.theory.thresholds import NOWHERE, seen_between
 
 TASK = Task(omega=0.3)
-FEW = {"points": 2**8, "scrambles": 8}
-ALPHAS = (0.3, 0.9, 1.2, 1.6, 2.0)
-
-
-@pytest.fixture(scope="module")
-def rows():
-    return pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**7, 8, alphas=ALPHAS)))
 
 
 # Branches
@@ -41,17 +34,6 @@ def test_an_end_is_believed_near_the_last_solution_alone(monkeypatch, found, tol
     branch = Branch(TASK, {1.0: SimpleNamespace(overlaps=None)}, {0.9: ENDED})
     end, cause = ends.branch_ends(TASK, "semantic", [0.9, 1.0], branch)["start"]
     assert [*end] == pytest.approx(told[:2]) and cause == told[2]
-
-
-def test_a_limit_of_stability_has_the_error_of_its_gain_over_the_slope():
-    """The gain of the semantic branch falls with alpha: a slope kept with its sign would make the error negative."""
-    points = 128
-    branch = follow(TASK, "semantic", [0.72, 0.78, 0.84, 0.9, 0.96], points=points).table
-    limit, error = stability_limit(TASK, "semantic", branch, points=points)
-    below, at_limit, above = (solve(TASK, limit + away, "semantic", points) for away in (-0.03, 0.0, 0.03))
-    slope = (above.gain - below.gain) / 0.06
-    assert slope < 0 and abs(at_limit.gain - 1) < 3 * at_limit.stderr["gain"]
-    assert error == pytest.approx(at_limit.stderr["gain"] / -slope, rel=0.5)
 
 
 @pytest.mark.parametrize(
@@ -87,39 +69,22 @@ def test_a_border_is_the_inner_one_of_the_end_at_hand_and_the_limit_of_stability
     assert border(TASK, branch, None, Measured(0.8, 0.02)) == (0.8, 0.02)
 
 
-def ends_of(rows):
-    return rows.set_index("what")["alpha"]
-
-
-def test_the_gap_of_two_branches_has_the_error_of_their_paired_difference():
-    """The scrambles serve both branches: their errors in quadrature would be far too large."""
-    branches = {branch: follow(TASK, branch, (1.5, 2.0), **FEW) for branch in ("semantic", "positional")}
-    row, solution = row_of(TASK, branches["semantic"][1.5]), branches["semantic"][1.5]
-    for name, error in solution.stderr.items():
-        assert name == "gain" or (row[name], row[f"{name}_error"]) == (getattr(solution, name, row[name]), error), name
-    gap = loss_gap(branches["semantic"], {alpha: branches["positional"][alpha] for alpha in (2.0,)}).set_index("alpha")
-    semantic, positional = (branches[branch][2.0] for branch in ("semantic", "positional"))
-    assert gap.index.tolist() == [2.0] and gap.loc[2.0, "gain"] == semantic.gain
-    assert gap.loc[2.0, "train_loss"] == pytest.approx(semantic.train_loss - positional.train_loss, rel=1e-4)
-    apart = semantic.spread["train_loss"] - positional.spread["train_loss"]
-    assert gap.loc[2.0, "train_loss_error"] == pytest.approx(apart.std(ddof=1) / len(apart) ** 0.5)
-
-
 # Lines
 
 
-def test_a_line_holds_both_branches_and_fills_where_one_is_missing(rows):
+def test_a_line_holds_both_branches_with_their_ends_and_fills_where_one_is_missing():
+    alphas = (0.3, 0.9, 1.2, 1.6, 2.0)
+    rows = pd.DataFrame(standard_line(cells.LineCell("line", TASK, 2**7, 8, alphas=alphas)))
     by = {what: set(part["alpha"]) for what, part in rows.groupby("what")}
-    assert by["positional"] == set(ALPHAS)
-    assert by["semantic"] == set(ALPHAS[1:]) and by["symmetric"] == {0.3}
+    assert by["positional"] == set(alphas)
+    assert by["semantic"] == set(alphas[1:]) and by["symmetric"] == {0.3}
     assert rows.loc[rows["what"] == "baseline", "test_mse"].item() == linear_baseline(TASK)
     assert by["gap"] == by["semantic"] and by["symmetric gap"] == {0.3}
-    assert rows.loc[rows["what"] == "semantic start", "reason"].item() == ENDED
-
-
-def test_an_end_lies_beyond_the_last_solution(rows):
-    assert 0.3 < ends_of(rows)["semantic start"] < 0.9
-    assert not {"positional start", "positional stop", "semantic stop"} & set(rows["what"])  # beyond the alphas
+    losses = rows[rows["alpha"] == 2.0].set_index("what")["train_loss"]
+    assert losses["gap"] == pytest.approx(losses["semantic"] - losses["positional"], rel=1e-3)
+    start = rows[rows["what"] == "semantic start"]
+    assert start["reason"].item() == ENDED and 0.3 < start["alpha"].item() < 0.9  # beyond the last solution
+    assert not {"positional start", "positional stop", "semantic stop"} & by.keys()  # beyond the alphas
 
 
 def test_a_threshold_is_looked_for_where_the_gap_falls_for_the_last_time():

@@ -121,18 +121,6 @@ def test_a_comparison_on_a_page():
     assert classes[:3] == [None, "number", "number"]
 
 
-def test_a_comparison_takes_its_numbers_along():
-    table = markup.Table(compare(rows()), "Published and ours")
-    bundle, numbers = table._repr_mimebundle_()
-    assert bundle == {"text/html": table.html()} and repr(table) == "Published and ours"
-    comparison = numbers[markup.COMPARISON]
-    assert comparison["anchor"] == "table-published-and-ours" and f'id="{comparison["anchor"]}"' in bundle["text/html"]
-    first, second = comparison["rows"]
-    assert first["value"] == 1.25 and first["published_error"] is None and first["reason"] == "quadrature"
-    assert second["reason"] is None and second["parameters"]["branch"] == "positional"
-    assert markup.Table(pd.DataFrame({"count": [1]}), "Counts")._repr_mimebundle_()[1] == {}
-
-
 @pytest.mark.parametrize("folded", [False, True])
 def test_a_table_without_published_numbers_is_shown_as_asked(folded):
     frame = pd.DataFrame({"count": [1]})

@@ -155,12 +155,6 @@ def test_a_mean_whose_scatter_is_not_given_is_taken_to_scatter_as_ours():
     assert row["verdict"] == "agrees" and one(MEAN, 2.68, error, "students", 120, "instances")["verdict"] == "differs"
 
 
-def test_what_is_not_the_same_quantity_is_not_compared():
-    row = one(THEORY, 1.2411, 0.002, comparable=False, reason="definition")
-    assert row["verdict"] == "not comparable" and row["reason"] == "definition"
-    assert row["sigma"] == pytest.approx(1e-4 / (4e-6 + 1e-6 / 12) ** 0.5)
-
-
 @pytest.mark.parametrize(
     ("value", "error", "more"),
     [

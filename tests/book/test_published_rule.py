@@ -18,7 +18,7 @@ from attention_book.experiments.published_rule import (
 )
 from attention_phases import Task
 from attention_phases.theory import linear_baseline
-from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy
+from attention_phases.theory.equations import Overlaps, Scalars, conjugates, free_energy
 from attention_phases.theory.setting import Setting
 
 # The converged solutions at alpha = 2, omega = 0.3.
@@ -35,16 +35,6 @@ def test_a_rule_of_the_plane_has_its_degree_and_no_more(degree, size):
             exact = prod(MOMENTS.get(power, 0) for power in powers)
             assert weights @ np.prod(points**powers, axis=1) == pytest.approx(exact, rel=1e-12, abs=1e-11), powers
     assert abs(weights @ points[:, 0] ** (degree + 1) / MOMENTS[degree + 1] - 1) > 5e-3
-
-
-@pytest.mark.parametrize("branch", STARTS)
-def test_one_descent_gives_the_averages_of_a_search(branch):
-    """Of the other implementation, in which each point is a scramble."""
-    setting, overlaps, rule = Setting(Task()), Overlaps.of(*STARTS[branch]), product_rule(7, 7)
-    few, searched = rule_average(setting, overlaps, rule), average(setting, overlaps, rule[0][:, None])
-    for name in ("power", "student_noise", "pull", "teacher_noise", "fitted_loss", "moreau"):
-        expected = np.tensordot(rule[1], getattr(searched, name), 1)
-        assert getattr(few, name) == pytest.approx(expected, abs=1e-9), name
 
 
 @pytest.mark.parametrize("branch", STARTS)
@@ -67,14 +57,10 @@ def test_the_published_linear_model():
     assert rule_baseline(Task()) / linear_baseline(Task()) == pytest.approx(1.0097, abs=1e-4)
 
 
-@pytest.fixture(scope="module", params=STARTS)
-def coarse(request):
-    return request.param, solve_coarsely(Task(), 2.0, request.param)
-
-
-def test_the_published_solutions_follow_from_the_rules(coarse):
+@pytest.mark.parametrize("branch", STARTS)
+def test_the_published_solutions_follow_from_the_rules(branch):
     """To four parts in a thousand; they stop before they have settled. The converged ones differ by 2 % and more."""
-    branch, solution = coarse
+    solution = solve_coarsely(Task(), 2.0, branch)
     assert isinstance(solution, Coarse) and solution.change < 1e-6
     known, converged = published.FIG2_THEORY[branch], []
     for name in ("q", "V", "theta" if branch == "semantic" else "m"):

@@ -625,16 +625,8 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
         alphas, sets = ([alpha], 20) if train == "circle" else (np.round(0.2 * np.arange(1, 11), 10).tolist(), 4)
         page.evaluate("view => explorer.move(view)", {"matrix": ("standard", "alternative")[number % 3 % 2],
             "omega": rng.uniform(0.02, 0.5), "alpha": alpha, "d": rng.choice([100, 400]).item()})  # fmt: skip
-        rows = [
-            *made_students(
-                rng,
-                alphas,
-                sets,
-                stay=rng.choice([0.1, 0.9, 0.97], 2),
-                slope=rng.choice([0, 1, 1]),
-                critical=rng.choice([0, 1.15, 2.2]),
-            )
-        ]
+        stay, slope, critical = rng.choice([0.1, 0.9, 0.97], 2), rng.choice([0, 1, 1]), rng.choice([0, 1.15, 2.2])
+        rows = [*made_students(rng, alphas, sets, stay, slope, critical)]
         text, table = answered(page, train, rows), pd.DataFrame(rows)
         at = page.evaluate("explorer.view()")
         head = page.locator(".explorer-verdict strong").inner_text()
@@ -681,14 +673,6 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
     wanted = {(train, kind) for train, kinds in (("circle", "few tie lower"), ("sweep", "few first last cross"))
               for kind in kinds.split()}  # fmt: skip
     assert wanted <= told.keys() and told["dots"] > 1000, told
-
-
-def test_a_mean_has_the_error_of_a_mean(page):
-    values = np.random.default_rng(7).exponential(2.0, 7)
-    expected = Measured.mean(values)
-    assert page.evaluate("measured", values.tolist()) == pytest.approx(
-        {"value": expected.value, "error": expected.error}
-    )
 
 
 # Training in the browser ---------------------------------------------------------------------------------------------
@@ -741,18 +725,6 @@ def test_sentences_are_drawn_as_the_model_has_them(page):
     data = Sentences(page, 300, 40, 3)
     assert stats.kstest(data.xi.numpy().ravel() / SIGMA, "norm").pvalue > 0.01
     assert stats.kstest(data.teacher.numpy(), "norm").pvalue > 0.01
-
-
-def test_the_risk_and_its_gradient_are_those_of_the_definition(page):
-    data, weights = Sentences(page, 50, 30, 4), np.random.default_rng(2).standard_normal(30)
-    value, gradient = page.evaluate("""([task, count, d, seed, weights]) => {
-        const {normals, sample, risk} = attentionTraining(explorerData);
-        const {value, gradient} = risk(sample(task, count, d, normals(seed)), Float64Array.from(weights));
-        return [value, [...gradient]];
-    }""", [TASK, 50, 30, 4, weights.tolist()])  # fmt: skip
-    expected, slope = data.slope(weights)
-    assert value == pytest.approx(expected, rel=1e-12)
-    assert gradient == pytest.approx(slope, abs=1e-12)
 
 
 def test_students_end_in_the_minima_of_the_risk(page):
@@ -846,8 +818,9 @@ def test_the_same_seeds_roll_into_the_same_valleys(page):
 
 def test_a_guess_is_asked_answered_and_told_once(page):
     root, place = page.locator(".guess"), "At ω = {:g}, α = {:g}"
-    tally, button = root.locator(".guess-tally"), root.locator("button[type=submit]")
-    assert root.locator(".guess-question").inner_text().startswith(place.format(0.3, 2))
+    question, tally = (root.locator(f".guess-{part}") for part in ("question", "tally"))
+    button = root.locator("button[type=submit]")
+    assert question.inner_text().startswith(place.format(0.3, 2))
     view(page, "standard", 0.3, 1.0)
     root.locator("input").focus()
     for key in ("Home", *["ArrowRight"] * 3, "Tab"):
@@ -875,14 +848,12 @@ def test_a_guess_is_asked_answered_and_told_once(page):
     assert counted == {"semantic": 4, "positional": 15, "neither": 1}
 
     page.get_by_role("button", name="Ask at the circle").press("Enter")
-    assert (
-        root.locator(".guess-question").inner_text().startswith(place.format(0.3, 1)) and not tally.inner_text().strip()
-    )
+    assert question.inner_text().startswith(place.format(0.3, 1)) and not tally.inner_text().strip()
     assert root.locator("circle.ball").count() == 0
     grey = "root => root.classList.contains('past')"
     assert not root.evaluate(grey)
     view(page, "standard", 0.3, 1.01)
-    assert root.evaluate(grey) and root.locator(".guess-question").inner_text().startswith(place.format(0.3, 1))
+    assert root.evaluate(grey) and question.inner_text().startswith(place.format(0.3, 1))
 
 
 @pytest.mark.parametrize("matrix", [*EXPERIMENTS, "made"])

@@ -95,9 +95,8 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
         pull=np.array([weights @ (r[:, 0] - r[:, 1])]),
         teacher_noise=teacher_noise,
         teacher_pull=np.zeros(1),
-        fitted_loss=moreau - V * sums[0] / 2,
         moreau=moreau,
-        **dict.fromkeys(("test_loss", "teacher_slope", "pull_slope", "response"), nan),
+        **dict.fromkeys(("fitted_loss", "test_loss", "teacher_slope", "pull_slope", "response"), nan),
     )
 
 
