@@ -56,8 +56,8 @@ WHOLE = ("index", "fig02_slice")  # pages read with what surrounds the article, 
 NAMING = "a, button, summary, label, th, caption, h1, h2, h3, h4"  # whose text names something
 LOOKS = set()  # of texts, in both themes: colour, opacity, ground, whether large; of links also what surrounds them
 # Formulas go, of whose parts axe has nothing to say. Of texts that look the same in both themes the first is shown
-# and the others keep their place, in code as its text: they are nine in ten of the elements of a page. Colours change at
-# once, and there are no gradients, on which axe judges no words.
+# and the others keep their place, in code as mere text: they are nine in ten of the elements of a page. Colours change
+# at once, and there are no gradients, on which axe judges no words.
 OPEN = """naming => {
     document.querySelectorAll('details').forEach(node => { node.open = true; });
     document.querySelectorAll('mjx-container svg, mjx-assistive-mml').forEach(node => node.replaceChildren());
