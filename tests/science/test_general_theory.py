@@ -25,7 +25,7 @@ from attention_phases.theory.equations import (
 )
 from attention_phases.theory.kernels.general import proximal_points
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
-from attention_phases.theory.setting import Hats, Setting, mean_weights
+from attention_phases.theory.setting import Setting
 from attention_phases.theory.solver import PULLED
 
 TASK = Task()
@@ -106,6 +106,7 @@ OF_THREE = ((0.5, 0.3, 0.1), (0.2, 0.6, 0.4), (0.3, 0.0, 0.9))  # an A of no sym
 PAIRS = replace(TASK, omega=0.2, matrix="alternative", clusters=OF_PAIRS)
 GENERAL = {  # a task, an architecture, and nodes of each normal number
     "columns": (replace(PAIRS, spectrum=SMALL), Architecture("untied", 2, 0.2), 4),
+    "plain": (replace(TASK, sigma=0.35, matrix=((0.5, 0.3), (0.9, 0.4))), Architecture(), 4),
     "laws": (replace(PAIRS, spectrum=SMALL_LAWS, teachers=(1.0, 0.5)), Architecture(), 4),
     "sentences": (replace(TASK, sigma=0.35, clusters=CHOICES), Architecture(tokens=3, correlation=-0.2), 4),
     "shrunk": (replace(PAIRS, spectrum=SMALL, l1=0.02, density=0.3), Architecture(correlation=0.3), 7),
@@ -145,7 +146,7 @@ def entries(point, size):
             yield name, index, [point._replace(**{name: value + side * shift}) for side in (1, -1)], 2 * shift[index]
 
 
-@pytest.mark.parametrize("name", [pytest.param("columns", marks=pytest.mark.slow), "laws", "sentences", "shrunk"])
+@pytest.mark.parametrize("name", [pytest.param("columns", marks=pytest.mark.slow), *[*GENERAL][1:]])
 def test_conjugates_and_overlaps_are_the_slopes_of_the_free_energy_by_one_another(name):
     task, architecture, nodes = GENERAL[name]
     setting = Setting(task, architecture)
@@ -321,45 +322,6 @@ def test_one_compiled_kernel_serves_all():
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
     average(Setting(TASK, general=True), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
     assert len(proximal_points.signatures) == 1
-
-
-def drawn_weights(task, hats, count, rng):
-    """Weights of one column that minimise their energy, drawn with the fields: W, e, W*, penalty, energy and response.
-
-    The minimum is looked for on a grid around the two candidates of either sign, without the formula of a threshold.
-    """
-    (direction,) = task.directions
-    s, l1 = direction.variance, task.l1
-    q, m, theta, V = (hat.item() for hat in hats)
-    teacher = np.where(rng.random(count) < task.density, 1, 0) * rng.standard_normal(count)
-    teacher *= (direction.teacher / task.density) ** 0.5
-    encoding = direction.encoding**0.5
-    B = np.sqrt(s * q) * rng.standard_normal(count) + m * encoding + s * theta * teacher
-    D = task.lam + s * V
-    candidates = np.stack([np.zeros(count), np.maximum(B - l1, 0) / D, np.minimum(B + l1, 0) / D])
-    energies = D * candidates**2 / 2 - B * candidates + l1 * abs(candidates)
-    best = energies.argmin(axis=0)
-    W = np.take_along_axis(candidates, best[None], 0)[0]
-    return {
-        "square": W**2,
-        "encoding": W * encoding,
-        "teacher": W * teacher,
-        "penalty": task.lam * W**2 / 2 + l1 * abs(W),
-        "energy": energies.min(axis=0),
-        "response": (W != 0) / D,
-    }
-
-
-@pytest.mark.parametrize("l1", [0.0, 0.02])
-@pytest.mark.parametrize("density", [1.0, 0.2])
-def test_means_over_weights_are_those_of_drawn_weights(l1, density):
-    task = Task(l1=l1, density=density, spectrum=(Direction(0.4, 1.0, 0.7, 1.3),))
-    hats = Hats(np.full((1, 1, 1), 2e-3), np.full(1, 0.012), np.full((1, 1, 1), 0.06), np.full((1, 1, 1), 0.05))
-    means = mean_weights(Setting(task), hats)
-    for name, values in drawn_weights(task, hats, 400_000, np.random.default_rng(0)).items():
-        error = values.std() / len(values) ** 0.5
-        assert abs(values.mean() - getattr(means, name).item()) < 4 * error + 1e-12, name
-        assert error < 0.02 * abs(values.mean()), name
 
 
 def test_an_l1_penalty_is_refused_where_weights_have_several_columns():

@@ -9,7 +9,7 @@ from cells import stored
 from numpy.polynomial.polynomial import polypow
 
 from attention_phases import Task
-from attention_phases.attention import target_attention
+from attention_phases.attention import attention, target_attention
 from attention_phases.measured import standard_error
 from attention_phases.model.architectures import Architecture
 from attention_phases.model.two_tokens import risk, sample
@@ -53,12 +53,7 @@ def test_the_limiting_loss_is_that_of_the_theory():
     weights = torch.from_numpy(rng.standard_normal((1, 40)))
     h = (data.inputs @ weights[0]).numpy()
     y = (data.inputs @ data.teacher).numpy() - np.array([1, -1]) * data.teacher.mean().item()
-
-    def softmax(f):
-        e = np.exp(f[:, :, None] * f[:, None, :])
-        return e / e.sum(2, keepdims=True)
-
-    miss = softmax(h) - (1 - task.omega) * softmax(y) - task.omega * np.array(task.matrix)
+    miss = attention(h) - target_attention(y, task.omega, np.array(task.matrix))
     expected = task.sigma**2 / 2 * (miss**2).sum() + task.lam / 2 * weights.square().sum().item()
     assert risk(data, weights, task.lam)[0].item() == pytest.approx(expected, rel=1e-12)
 

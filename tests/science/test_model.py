@@ -1,10 +1,12 @@
 """The reduced risk against the definition, and what is measured of given weights."""
 
+import definition
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_structure import TASKS
 
 from attention_book.experiments.simulation import fit_both_linear
 from attention_phases import Task
@@ -19,52 +21,28 @@ tasks = st.builds(
     sigma=st.floats(0.2, 1.5),
     lam=st.floats(1e-3, 2),
     matrix=st.tuples(st.tuples(numbers, numbers), st.tuples(numbers, numbers)),
-)
+) | st.sampled_from([*TASKS.values()])
 
 
-def direct_risk(task, weights, teacher, xi):
-    """R(Q) as it is defined (Eq. 3), sentence by sentence, in float64; xi is (2, n, d)."""
-    d = len(teacher)
-    xi, teacher, total = xi.double(), teacher.double(), 0.5 * task.lam * weights @ weights
-    encoding = torch.ones(d, dtype=torch.float64) / d**0.5
-    matrix = torch.tensor(task.matrix, dtype=torch.float64)
-    for tokens in xi.transpose(0, 1):  # (2, d)
-        y = tokens @ teacher / d**0.5
-        target = (1 - task.omega) * torch.softmax(torch.outer(y, y), 1) + task.omega * matrix
-        x = tokens + torch.stack([encoding, -encoding])
-        h = x @ weights / d**0.5
-        total = total + (target @ tokens - torch.softmax(torch.outer(h, h), 1) @ x).square().sum() / (2 * d)
-    return total
-
-
-def drawn(task, alpha, d, seed):
-    """The teacher and the tokens that `two_tokens.sample` draws from this seed, and its data set."""
-    rng = np.random.default_rng(seed)
-    teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32))
-    xi = torch.from_numpy(rng.standard_normal((2, round(alpha * d), d), dtype=np.float32)) * task.sigma
-    return teacher, xi, two_tokens.sample(task, alpha, d, np.random.default_rng(seed))
-
-
-@settings(max_examples=30, deadline=None)
-@given(tasks, st.floats(0.5, 3), st.integers(2, 9), st.integers(0, 99))
-def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, seed):
-    teacher, xi, data = drawn(task, alpha, d, seed)
-    weights = torch.from_numpy(np.random.default_rng(seed + 1).standard_normal(d)).requires_grad_()
-    expected = direct_risk(task, weights, teacher, xi)
+@settings(max_examples=60, deadline=None)
+@given(tasks, st.floats(0.5, 3), st.integers(2, 9), st.integers(1, 2), st.integers(0, 99))
+def test_risk_and_gradient_are_those_of_the_definition(task, alpha, d, columns, seed):
+    xi, y, data = definition.drawn(task, alpha, d, seed)
+    weights = torch.from_numpy(np.random.default_rng(seed + 1).standard_normal((columns, d))).requires_grad_()
+    expected = definition.risk(task, xi, y, weights)
     (slope,) = torch.autograd.grad(expected, weights)
-    value, gradient = two_tokens.risk(data.double(), weights.detach()[None], task.lam)
+    value, gradient = two_tokens.risk(data, weights.detach().reshape(1, -1), task.lam)
     # The data are float32: their products carry 1e-7 of the size of the terms, of which there are n.
     scale = 1e-5 * (1 + xi.square().sum().item() + expected.item())
     assert value.item() == pytest.approx(expected.item(), abs=scale)
-    assert torch.allclose(gradient[0], slope, rtol=0, atol=10 * scale)
+    assert torch.allclose(gradient.reshape(columns, d), slope, rtol=0, atol=10 * scale)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_loss_that_no_student_can_avoid_has_the_digits_of_float32(seed):
     """A distance from a line, which as a difference of squares would change with the machine by 1e-8 of the loss."""
-    teacher, xi, data = drawn(Task(omega=0.3), 3.0, 20, seed)
-    xi = xi.double()
-    goal = sentences.labels(Task(omega=0.3), xi, xi @ teacher.double() / 20**0.5)
+    xi, _, data = definition.drawn(Task(omega=0.3), 3.0, 20, seed)
+    goal = sentences.labels(Task(omega=0.3), xi, xi @ data.teacher / 20**0.5)
     x = sentences.positional_encoding(Task(), xi)
     line = torch.nn.functional.normalize(x[0] - x[1], dim=1)
     covered = torch.stack([goal[0] - x[1], goal[1] - x[0]])

@@ -171,14 +171,12 @@ def test_ends_of_minima_with_the_alternative_matrix(monkeypatch):
     assert np.isnan(curvature(replace(task, omega=0.3), "positional"))
 
 
-def test_where_nothing_is_positional_there_is_no_end():
-    """The alternative A: its diagonal is below one half, and the positional student with m = 0 is a semantic one."""
-    assert np.isnan(diverges_at(Task(matrix="alternative"), "critical").value)
+@pytest.mark.parametrize("matrix", ["alternative", "0,100;100,0", "0,1;1,0", "-1,2;2,-1"])
+def test_where_nothing_is_positional_there_is_no_end(matrix):
+    """Of each A the diagonal is below one half, and the positional student with m = 0 is a semantic one.
 
-
-@pytest.mark.parametrize("matrix", ["0,100;100,0", "0,1;1,0", "-1,2;2,-1"])
-def test_a_tie_at_omega_one_is_no_end(matrix):
-    """Two floors that only rounding tells apart cross at every omega and at none."""
+    At omega = 1 their floors are equal: only rounding tells them apart, and they cross at every omega and at none.
+    """
     assert np.isnan(diverges_at(Task(matrix=matrix), "critical").value)
     assert diverges_at(Task(matrix=matrix), "linear").value > 0
 

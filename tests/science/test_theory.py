@@ -1,16 +1,14 @@
 """Fixed points of the state evolution: consistency, error bars, limits, thresholds, and trained students."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from scipy.special import softmax
 
 from attention_phases import Architecture, Task
+from attention_phases.attention import target_attention
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branch import BranchMap, Net
 from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.equations import Hats, Overlaps, Scalars, Setting, average, conjugates, free_energy, update
+from attention_phases.theory.equations import Overlaps, Scalars, Setting, average, conjugates, update
 from attention_phases.theory.prediction_error import test_error as exact
 from attention_phases.theory.quadrature import gaussian_points, pool
 from attention_phases.theory.solver import ENDED, SADDLE, UNSETTLED, solve
@@ -21,11 +19,6 @@ TASK = Task(omega=0.3)
 SETTING = Setting(TASK)
 ALPHA = 1.5
 QUADRATURE = {"points": 2**11, "scrambles": 16}
-
-
-def value(solution, name):
-    """An overlap or an observable of a solution."""
-    return getattr(solution.overlaps, name) if name in Scalars._fields else getattr(solution, name)
 
 
 @pytest.fixture(scope="module")
@@ -52,37 +45,6 @@ def test_a_solution_is_a_fixed_point_of_its_branch(solutions, branch, digits):
     test_mse, stderr = exact(TASK, point)
     assert abs(test_mse - solution.test_mse) < 4 * np.hypot(stderr, solution.stderr["test_mse"])
     assert solution.free_energy == pytest.approx(solution.train_loss, rel=digits)  # they differ by the residual
-
-
-@pytest.mark.parametrize("branch", MINIMA)
-def test_free_energy_is_stationary(solutions, branch):
-    overlaps = Overlaps.of(*solutions[branch].overlaps)
-    points = gaussian_points(**QUADRATURE)
-    averages = average(SETTING, overlaps, points)
-    hats, moreau = conjugates(SETTING, ALPHA, overlaps, averages), averages.moreau.mean()  # hats of each scramble
-    pooled = Hats(*(values.mean(axis=0) for values in hats))
-    conjugate = {"q": pooled.V / 2, "V": pooled.q / 2, "m": pooled.m, "theta": pooled.theta}
-    for name, overlap in overlaps._asdict().items():
-        if not overlap.any():
-            continue
-        size = abs(conjugate[name] * overlap).item()  # of the terms that cancel in a derivative by the logarithm
-        step = 1e-3 * overlap
-        sides = [overlaps._replace(**{name: overlap + sign * step}) for sign in (1, -1)]
-        energies = [free_energy(SETTING, ALPHA, s, hats, average(SETTING, s, points).moreau) for s in sides]
-        slopes = (energies[0] - energies[1]) / 2e-3  # of each scramble: linear in its own hats
-        # At fixed points, V, m, and where theta = 0 also q, enter as derivatives of the Moreau envelope; the rest is
-        # by parts and holds up to the quadrature. 1e-3: the finite difference, in which the prox may jump.
-        by_parts = branch == "semantic" and name != "V"
-        error = slopes.std(ddof=1) / 4 if by_parts else 0.0
-        assert abs(slopes.mean()) < 5 * error + 1e-3 * size
-        assert error < 0.05 * size
-
-        hat = getattr(pooled, name)
-        sides = [pooled._replace(**{name: (1 + sign * 1e-4) * hat}) for sign in (1, -1)]
-        ahead, behind = (free_energy(SETTING, ALPHA, overlaps, side, moreau).item() for side in sides)
-        if name in ("q", "V"):
-            size = abs(hat * getattr(overlaps, "V" if name == "q" else "q")).item() / 2
-        assert abs(ahead - behind) / 2e-4 < 1e-5 * size  # the residual, rounding, and 1e-8 of the finite difference
 
 
 @pytest.mark.slow
@@ -132,10 +94,10 @@ def test_the_positional_branch_is_one_up_to_many_data(omega):
     assert fresh.converged and fresh.overlaps == pytest.approx(last.overlaps, rel=1e-4)  # same points, two ways
 
 
-def test_a_saddle_between_two_branches_has_not_converged(solutions):
+def test_a_saddle_between_two_branches_has_not_converged():
     # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
-    near = replace(solutions["positional"], overlaps=Scalars(q=0.0977, m=0.1494, theta=0.0, V=9.88))
-    solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near.overlaps)
+    near = Scalars(q=0.0977, m=0.1494, theta=0.0, V=9.88)
+    solution = solve(TASK, 6.4, "positional", 2**12, 16, start=near)
     assert solution.residual < 1e-6 and 0.1 < solution.overlaps.m < 0.2
     assert not solution.converged and solution.reason == SADDLE
 
@@ -147,16 +109,11 @@ def test_a_strong_penalty_leaves_a_student_that_attends_evenly():
     unfitted = task.sigma**2 / task.lam
     assert abs(solution.overlaps.V / unfitted - 1) < 1e-4  # up to sigma^2 V_hat/lambda
     y = task.sigma * np.random.default_rng(0).standard_normal((200_000, 2))
-    even = task.sigma**2 / 2 * ((teacher(task, y) - 0.5) ** 2).sum((1, 2))
+    even = task.sigma**2 / 2 * ((target_attention(y, task.omega, np.array(task.matrix)) - 0.5) ** 2).sum((1, 2))
     error = np.hypot(solution.stderr["train_loss"], ALPHA * even.std() / len(even) ** 0.5)
     assert abs(solution.train_loss - ALPHA * even.mean()) < 4 * error < 0.02 * solution.train_loss
     longer = solve(task, ALPHA, "symmetric", 2**5, 4, architecture=Architecture(tokens=3))  # errors are over L d
     assert longer.test_mse == pytest.approx(2 / 3 * longer.train_loss / ALPHA)
-
-
-def teacher(task, y):
-    """Attention of the teacher (N, 2, 2) for its fields y (N, 2)."""
-    return (1 - task.omega) * softmax(y[:, :, None] * y[:, None, :], axis=2) + task.omega * np.array(task.matrix)
 
 
 # Thresholds
@@ -164,12 +121,8 @@ def teacher(task, y):
 CROSSING = {"points": 2**9, "scrambles": 8}
 
 
-@pytest.fixture(scope="module")
-def critical():
-    return threshold(TASK, "critical", **CROSSING)
-
-
-def test_training_losses_are_equal_at_the_critical_point(critical):
+def test_training_losses_are_equal_at_the_critical_point():
+    critical = threshold(TASK, "critical", **CROSSING)
     assert critical.exists
     semantic, positional = (solve(TASK, critical.alpha.value, branch, 2**11, 16, seed=7) for branch in MINIMA)
     assert semantic.converged and positional.converged

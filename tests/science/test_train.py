@@ -18,11 +18,7 @@ from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
 TASK = Task(omega=0.3)
-
-
-@pytest.fixture
-def data():
-    return two_tokens.sample(TASK, 1.5, 30, np.random.default_rng(0))
+OWN = data_set(TASK, 1.0, 20)
 
 
 def test_a_row_is_that_of_the_stored_tables_and_says_whether_it_converged():
@@ -78,7 +74,7 @@ def test_neither_threads_nor_processes_change_a_digit(tmp_path):
     assert done.stdout.splitlines() == [*here, here[0]]
 
 
-def test_a_training_has_one_thread(data):
+def test_a_training_has_one_thread():
     seen = []
 
     def risk(data, weights, lam):
@@ -88,7 +84,7 @@ def test_a_training_has_one_thread(data):
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        fit(data, 0.01, data.teacher[None], risk=risk)
+        fit(OWN, 0.01, OWN.teacher[None], risk=risk)
         with one_thread():
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2 and set(seen) == {1}
@@ -140,15 +136,15 @@ def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd
     assert np.isnan(measure(task, first * np.nan, own)["theta"]).all()
 
 
+# What is refused, and what is said
+
+
 class Bare:
     d = 20
 
 
-OWN = data_set(TASK, 1.0, 20)
-
-
-def with_risk(risk):
-    return fit(OWN, 0.01, OWN.teacher[None], risk=risk)
+def fitted(lam=0.01, starts=OWN.teacher[None], optimizer="lbfgs", **settings):
+    return fit(OWN, lam, starts, optimizer, **settings)
 
 
 def of_risk(change):
@@ -161,7 +157,7 @@ def of_risk(change):
     return risk
 
 
-BAD_WEIGHTS = {
+REFUSED = {
     "shape of weights = (21,): must be (20,) or (k, 20)": lambda: OWN.risk(np.ones(21)),
     "shape of weights = (0, 20): must be": lambda: measure(TASK, np.ones((0, 20)), OWN),
     "shape of weights = (): must be": lambda: OWN.risk(1.0),
@@ -171,33 +167,44 @@ BAD_WEIGHTS = {
     "data = 3: must be of the kind Labelled": lambda: measure(TASK, OWN.teacher, 3),
     "seed = -1: must be": lambda: data_set(TASK, 1.0, 20, -1),
     "data = <": lambda: fit(Bare(), 0.1, torch.ones(1, 20), risk=two_tokens.risk),
-    "risk = 'huber': must be a function": lambda: with_risk("huber"),
-    "risk = <function": lambda: with_risk(lambda weights: weights.sum()),
-    "what risk returns = tensor(": lambda: with_risk(lambda data, weights, lam: weights.sum()),
-    "what risk returns = (tensor(": lambda: with_risk(lambda data, weights, lam: (weights.sum(1), weights[:, :1])),
-    "what risk returns = ([1.0]": lambda: with_risk(lambda data, weights, lam: ([1.0], weights)),
-    "risk of the starts = tensor([nan": lambda: with_risk(
-        lambda data, weights, lam: (weights.sum(1) * np.nan, weights)
+    "risk = 'huber': must be a function": lambda: fitted(risk="huber"),
+    "risk = <function": lambda: fitted(risk=lambda weights: weights.sum()),
+    "what risk returns = tensor(": lambda: fitted(risk=lambda data, weights, lam: weights.sum()),
+    "what risk returns = (tensor(": lambda: fitted(risk=lambda data, weights, lam: (weights.sum(1), weights[:, :1])),
+    "what risk returns = ([1.0]": lambda: fitted(risk=lambda data, weights, lam: ([1.0], weights)),
+    "risk of the starts = tensor([nan": lambda: fitted(
+        risk=lambda data, weights, lam: (weights.sum(1) * np.nan, weights)
     ),
-    "gradient of risk = 0.09": lambda: with_risk(of_risk(lambda gradient, weights: -gradient)),
-    "gradient of risk = 3.5": lambda: with_risk(of_risk(lambda gradient, weights: weights)),
-    "gradient of risk = 0.04": lambda: with_risk(of_risk(lambda gradient, weights: gradient / 2)),
+    "gradient of risk = 0.09": lambda: fitted(risk=of_risk(lambda gradient, weights: -gradient)),
+    "gradient of risk = 3.5": lambda: fitted(risk=of_risk(lambda gradient, weights: weights)),
+    "gradient of risk = 0.04": lambda: fitted(risk=of_risk(lambda gradient, weights: gradient / 2)),
     "report = 'yes': must be of the kind Callable or None": lambda: train(TASK, 1.0, 20, report="yes"),
     "report = 1": lambda: message_passing(TASK, 1.0, 20, report=1),
     "report = True": lambda: solve(TASK, 1.0, "semantic", 64, report=True),
     "report = []": lambda: threshold(TASK, "critical", 64, report=[]),
     "alpha = 1000000000.0: must be smaller: ": lambda: train(TASK, 1e9, 20),
+    "lam = -0.1: must be a finite number >= 0": lambda: fitted(lam=-0.1),
+    "lam = nan": lambda: fitted(lam=np.nan),
+    "l1 = -1": lambda: fitted(l1=-1),
+    "shape of starts = (1, 29): must be (k, 20 or 40)": lambda: fitted(starts=torch.ones(1, 29)),
+    "shape of starts = (20,)": lambda: fitted(starts=torch.ones(20)),
+    "shape of starts = (0, 20)": lambda: fitted(starts=torch.ones(0, 20)),
+    "starts = tensor": lambda: fitted(starts=torch.full((1, 20), torch.nan)),
+    "starts = 'semantic': must be an array": lambda: fitted(starts="semantic"),
+    "rate = 300.0: must be smaller: gradient descent diverges": lambda: fitted(optimizer="gd", rate=300.0),
+    "rate = -1: must be": lambda: fitted(optimizer="gd", rate=-1),
+    "steps = 0: must be": lambda: fitted(optimizer="gd", steps=0),
+    "rate = 0.1: must be left out: lbfgs takes tolerance": lambda: fitted(rate=0.1),
+    "rate = 0.1: must be left out: adam takes none": lambda: fitted(optimizer="adam", rate=0.1),
+    "optimizer = 'sgd': must be one of": lambda: fitted(optimizer="sgd"),
 }
 
 
-@pytest.mark.parametrize("said", BAD_WEIGHTS)
-def test_wrong_weights_are_refused_in_one_line(said):
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_is_wrong_is_refused_in_one_line_that_names_it(said):
     with pytest.raises(BadInput) as caught:
-        BAD_WEIGHTS[said]()
+        REFUSED[said]()
     assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
-
-
-# What is refused, and what is said
 
 
 def test_weights_of_zero_predict_as_the_smallest_do():
@@ -216,34 +223,8 @@ def test_a_risk_may_answer_in_double_precision(optimizer):
     assert torch.allclose(one, other, atol=1e-5)
 
 
-def test_the_risk_is_that_of_the_data(data):
+def test_the_risk_is_that_of_the_data():
     general = students.sample(TASK, Architecture("untied", tokens=3), 1.5, 20, np.random.default_rng(0))
     weights = torch.ones(1, 40)
     own, named = (fit(general, 0.1, weights, risk=risk)[0] for risk in (None, students.risk))
     assert torch.equal(own.weights, named.weights) and own.converged
-
-
-BAD_FITS = {
-    "lam = -0.1: must be a finite number >= 0": {"lam": -0.1},
-    "lam = nan": {"lam": np.nan},
-    "l1 = -1": {"l1": -1},
-    "shape of starts = (1, 29): must be (k, 30 or 60)": {"starts": torch.ones(1, 29)},
-    "shape of starts = (30,)": {"starts": torch.ones(30)},
-    "shape of starts = (0, 30)": {"starts": torch.ones(0, 30)},
-    "starts = tensor": {"starts": torch.full((1, 30), torch.nan)},
-    "starts = 'semantic': must be an array": {"starts": "semantic"},
-    "rate = 300.0: must be smaller: gradient descent diverges": {"optimizer": "gd", "rate": 300.0},
-    "rate = -1: must be": {"optimizer": "gd", "rate": -1},
-    "steps = 0: must be": {"optimizer": "gd", "steps": 0},
-    "rate = 0.1: must be left out: lbfgs takes tolerance": {"rate": 0.1},
-    "rate = 0.1: must be left out: adam takes none": {"optimizer": "adam", "rate": 0.1},
-    "optimizer = 'sgd': must be one of": {"optimizer": "sgd"},
-}
-
-
-@pytest.mark.parametrize("said", BAD_FITS)
-def test_fit_refuses_in_one_line_that_names_the_argument(data, said):
-    arguments = {"lam": 0.01, "starts": data.teacher[None], **BAD_FITS[said]}
-    with pytest.raises(BadInput) as caught:
-        fit(data, **arguments)
-    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)

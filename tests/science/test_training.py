@@ -1,16 +1,16 @@
-"""The optimisers: their rule, where they end, and one cell of an experiment."""
+"""The optimisers: their rule and where they end; students beside given positions."""
 
 from time import perf_counter
 
+import definition
 import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments.cells import StudentCell
-from attention_book.experiments.simulation import beside_positions, train_students
+from attention_book.experiments.simulation import beside_positions
 from attention_phases import Task
 from attention_phases.model import two_tokens
-from attention_phases.model.sentences import draw, draw_sentences, labels, positional_encoding
+from attention_phases.model.sentences import draw_sentences
 from attention_phases.theory.prediction_error import test_error as error_of
 from attention_phases.training import optimizers
 from attention_phases.training.optimizers import STARTS, start_weights
@@ -57,24 +57,6 @@ def test_a_fit_says_what_it_reached(data, starts, optimizer, settings):
         assert fit.steps == settings.get("steps", fit.steps) and fit.seconds > 0
 
 
-def test_a_fit_can_have_other_settings(data, starts):
-    (moved,) = optimizers.fit(data, TASK.lam, starts[:1], "gd", rate=0.1, steps=1)
-    _, gradient = two_tokens.risk(data, starts[:1], TASK.lam)
-    torch.testing.assert_close(moved.weights, starts[0] - 0.1 * gradient[0])
-
-
-def test_cells_that_differ_in_optimizer_or_start_share_their_data():
-    both = train_students(StudentCell("test", TASK, 1.0, 100, 7, "lbfgs"))
-    one = train_students(StudentCell("test", TASK, 1.0, 100, 7, "adam", ("positional",)))
-    other = train_students(StudentCell("test", TASK, 1.0, 100, 8, "lbfgs"))
-    assert [row["start"] for row in both] == ["semantic", "positional"]
-    # The linear fit depends on nothing but the data; its test error is known to about 1e-3 of its value.
-    assert both[0]["linear_mse"] == pytest.approx(one[0]["linear_mse"], rel=4e-3)
-    assert other[0]["linear_mse"] != pytest.approx(one[0]["linear_mse"], rel=4e-3)
-    wanted = "start q m theta train_loss test_mse linear_mse grad_norm steps seconds"
-    assert all(list(row) == wanted.split() for row in both + one)
-
-
 @pytest.mark.parametrize(
     ("descend", "step", "steps"), [(optimizers.gradient_descent, 0.15 * 3, 5000), (optimizers.adam, 0.01, 2500)]
 )
@@ -94,18 +76,11 @@ def test_rates_and_steps_are_the_published_ones(descend, step, steps):
 @pytest.mark.parametrize("matrix", ["standard", "alternative"])
 def test_students_beside_given_positions_have_the_teachers_form(matrix):
     """Their risk is that of the outputs ((1 - omega) S + omega A) x."""
-    task, d = Task(omega=0.4, matrix=matrix), 300
-    data = two_tokens.sample(task, 0.5, d, np.random.default_rng(1))
-    teacher, xi, y = draw(task, 0.5, d, np.random.default_rng(1))
-    given = beside_positions(task, data)
-    weights = 0.5 * teacher + 0.1
-    x = positional_encoding(task, xi)
-    h = torch.einsum("and,d->an", x, weights) / d**0.5
-    own = torch.softmax(h[:, None] * h[None], dim=1)
-    mixing = (1 - task.omega) * own + task.omega * torch.tensor(task.matrix)[:, :, None]
-    output = torch.einsum("abn,bnd->and", mixing, x)
-    expected = ((labels(task, xi, y) - output) ** 2).sum() / (2 * d) + 0.5 * task.lam * weights @ weights
-    value, _ = two_tokens.risk(given, weights[None], task.lam)
+    task = Task(omega=0.4, matrix=matrix)
+    xi, y, data = definition.drawn(task, 0.5, 300, 1)
+    weights = 0.5 * data.teacher[None] + 0.1
+    value, _ = two_tokens.risk(beside_positions(task, data), weights, task.lam)
+    expected = definition.risk(task, xi, y, weights, given=task.omega)
     assert value.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
@@ -113,11 +88,6 @@ def test_the_test_error_beside_given_positions_is_that_of_sampled_sentences():
     task, d, count, rng = Task(omega=0.4, matrix="alternative"), 12, 200_000, np.random.default_rng(5)
     teacher = torch.from_numpy(rng.standard_normal(d, dtype=np.float32) + 0.5)
     weights = 0.6 * teacher + 0.4
-    xi, y = draw_sentences(task, teacher, count, rng)
-    x = positional_encoding(task, xi)
-    h = (x @ weights / d**0.5).T
-    mixing = 0.7 * torch.softmax(h[:, :, None] * h[:, None], dim=2) + 0.3 * torch.tensor(task.matrix)
-    miss = labels(task, xi, y) - torch.einsum("nab,bnd->and", mixing, x)
-    losses = miss.square().sum((0, 2)).double().numpy() / (2 * d)
+    losses = definition.losses(task, *draw_sentences(task, teacher, count, rng), weights[None], given=0.3).numpy()
     value, error = error_of(task, two_tokens.overlaps(task, weights, teacher), d, given=0.3)
     assert abs(value - losses.mean()) < 4 * np.hypot(error, losses.std() / count**0.5) < 0.02 * value
