@@ -18,7 +18,7 @@ from attention_book.experiments.published_rule import (
 )
 from attention_phases import Task
 from attention_phases.theory import linear_baseline
-from attention_phases.theory.equations import Overlaps, Scalars, conjugates, free_energy
+from attention_phases.theory.equations import Overlaps, Scalars, average, conjugates, free_energy
 from attention_phases.theory.setting import Setting
 
 # The converged solutions at alpha = 2, omega = 0.3.
@@ -35,6 +35,16 @@ def test_a_rule_of_the_plane_has_its_degree_and_no_more(degree, size):
             exact = prod(MOMENTS.get(power, 0) for power in powers)
             assert weights @ np.prod(points**powers, axis=1) == pytest.approx(exact, rel=1e-12, abs=1e-11), powers
     assert abs(weights @ points[:, 0] ** (degree + 1) / MOMENTS[degree + 1] - 1) > 5e-3
+
+
+@pytest.mark.parametrize("branch", STARTS)
+def test_one_descent_gives_the_averages_of_a_search(branch):
+    """Of the other implementation, in which each point is a scramble."""
+    setting, overlaps, rule = Setting(Task()), Overlaps.of(*STARTS[branch]), product_rule(7, 7)
+    few, searched = rule_average(setting, overlaps, rule), average(setting, overlaps, rule[0][:, None])
+    for name in ("power", "student_noise", "pull", "teacher_noise", "moreau"):
+        expected = np.tensordot(rule[1], getattr(searched, name), 1)
+        assert getattr(few, name) == pytest.approx(expected, abs=1e-9), name
 
 
 @pytest.mark.parametrize("branch", STARTS)

@@ -25,7 +25,7 @@ TASKS = {
     "spectra of the tokens": Task(spectrum=OF_TOKENS),
     "two teachers": Task(teachers=(1.5, 0.5), density=0.3),
     "clusters": Task(clusters=CLUSTERS),
-    "all": Task(spectrum=OF_TOKENS, clusters=CLUSTERS, teachers=(1.0, 0.4)),
+    "all": Task(spectrum=OF_TOKENS, clusters=CLUSTERS, teachers=(1.0, 0.4), matrix=((0.7, 0.2), (0.5, 0.6))),
 }
 
 
