@@ -166,15 +166,17 @@ NAMED = "-ipc-5"  # what Jupyter's sockets have in the place of ".json"
 
 
 def test_sockets_of_kernels_have_short_names_in_a_private_folder(monkeypatch, tmp_path):
-    """Temporary folders of clusters have long names, and jobs of others beside them."""
+    """Temporary folders of clusters have long names, and jobs of others beside them. Their warnings are no errors."""
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
     for length in (0, 100):
         (deep := tmp_path / ("x" * length)).mkdir(exist_ok=True)
         monkeypatch.setattr(tempfile, "tempdir", str(deep))
         with execution.kernels_apart() as apart:
+            assert "PYTHONWARNINGS" not in os.environ
             file = Path(apart["config"].KernelManager.connection_file)
             assert apart["config"].KernelManager.transport == "ipc" and file.parent.stat().st_mode & 0o077 == 0
             assert len(os.fsencode(file.with_suffix(""))) + len(NAMED) <= LONGEST
-    assert not file.parent.exists()
+    assert not file.parent.exists() and os.environ["PYTHONWARNINGS"] == "error"
 
 
 JUPYTER = """#!/bin/sh

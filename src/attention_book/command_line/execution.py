@@ -40,8 +40,10 @@ def kernels_apart():
     with tempfile.TemporaryDirectory(prefix="kernel-", dir=None if short else "/tmp") as folder:
         config = Config({"KernelManager": {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}})
         quiet = "--IPKernelApp.log_level=50"  # the interrupt that ends a kernel is no error
+        arguments = [quiet, f"--IPKernelApp.ipython_dir={folder}"]
         try:
-            yield {"config": config, "extra_arguments": [quiet, f"--IPKernelApp.ipython_dir={folder}"]}
+            # Killed when all is said: of a kernel that closes its sockets, ZeroMQ can complain on stderr.
+            yield {"config": config, "extra_arguments": arguments, "shutdown_kernel": "immediate"}
         finally:
             os.environ["PYTHONWARNINGS"] = warnings
 
