@@ -64,7 +64,7 @@ check-types:
 check-tests:
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "(fast or not slow) and not alone" --ignore=tests/reference
 
-# Tests of the built book.
+# Tests of the built book, by one process: its browser is another one.
 PAGES := $(addprefix tests/book/test_,book.py dark.py explorer.py pages.py pdf.py reading.py readout.py)
 
 TOGETHER = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),-O) --no-print-directory
@@ -93,7 +93,7 @@ test-book: test-notebooks
 	$(BIN)/python book/execute.py --profile smoke && rm -rf _build/smoke
 	$(BIN)/jupyter-book build . --path-output _build/smoke --all -n -W --keep-going
 	$(call print,_build/smoke)
-	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest -n 2 --dist loadgroup $(PAGES)
+	BOOK=_build/smoke/_build/html $(BIN)/python -m pytest $(PAGES)
 
 metadata: $(READY)  ## write what describes the stored results to others: Data Package; README's picture
 	$(BIN)/python data/metadata.py

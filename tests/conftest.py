@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import browser
 import pytest
@@ -34,13 +33,8 @@ sys.addaudithook(hook)
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """A test that opens a page is slow, and so is one that runs programs without a network.
-
-    Tests of one page stay together and in order, since they share it and the last one takes it apart; others by file.
-    """
+    """A test that opens a page is slow, and so is one that runs programs without a network."""
     for item in items:
-        shared = getattr(item, "callspec", None) and item.callspec.params.get("path")
-        item.add_marker(pytest.mark.xdist_group(shared.stem if isinstance(shared, Path) else item.path.stem))
         if {"chromium", "guarded"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
 
