@@ -675,6 +675,14 @@ def test_no_sentence_on_students_contradicts_theory_or_their_errors(page):
     assert wanted <= told.keys() and told["dots"] > 1000, told
 
 
+def test_a_mean_has_the_error_of_a_mean(page):
+    values = np.random.default_rng(7).exponential(2.0, 7)
+    expected = Measured.mean(values)
+    assert page.evaluate("measured", values.tolist()) == pytest.approx(
+        {"value": expected.value, "error": expected.error}
+    )
+
+
 # Training in the browser ---------------------------------------------------------------------------------------------
 
 SAMPLED = """([task, count, d, seed]) => {
@@ -725,6 +733,18 @@ def test_sentences_are_drawn_as_the_model_has_them(page):
     data = Sentences(page, 300, 40, 3)
     assert stats.kstest(data.xi.numpy().ravel() / SIGMA, "norm").pvalue > 0.01
     assert stats.kstest(data.teacher.numpy(), "norm").pvalue > 0.01
+
+
+def test_the_risk_and_its_gradient_are_those_of_the_definition(page):
+    data, weights = Sentences(page, 50, 30, 4), np.random.default_rng(2).standard_normal(30)
+    value, gradient = page.evaluate("""([task, count, d, seed, weights]) => {
+        const {normals, sample, risk} = attentionTraining(explorerData);
+        const {value, gradient} = risk(sample(task, count, d, normals(seed)), Float64Array.from(weights));
+        return [value, [...gradient]];
+    }""", [TASK, 50, 30, 4, weights.tolist()])  # fmt: skip
+    expected, slope = data.slope(weights)
+    assert value == pytest.approx(expected, rel=1e-12)
+    assert gradient == pytest.approx(slope, abs=1e-12)
 
 
 def test_students_end_in_the_minima_of_the_risk(page):

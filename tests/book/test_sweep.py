@@ -109,7 +109,7 @@ def is_running_in(group, process):
         return False
 
 
-@pytest.mark.parametrize("name", POOLS[1:])
+@pytest.mark.parametrize("name", POOLS)
 def test_any_executor_and_order_give_the_same_table(tmp_path, pool, undisturbed, name):
     cells = grid()
     random.Random(0).shuffle(cells)
