@@ -189,6 +189,20 @@ class StayCell(_OnData):
 
 
 @dataclass(frozen=True)
+class DescentCell(_OnData):
+    """Students from small random weights, with and without hints of the teacher: `descents.descend_by_legs`."""
+
+    kind: ClassVar = Kind(
+        ".descents:descend_by_legs", tolerances.STUDENTS, ("grad_norm",), runs=".verification:displaced_runs"
+    )
+
+    way: str
+    noise: float = 0.1
+    hints: tuple = (0.0,)
+    count: int = 4
+
+
+@dataclass(frozen=True)
 class MessagePassingCell(_OnData):
     """Message passing from one start."""
 

@@ -133,12 +133,68 @@ register(
         {"seed": 0, **OFTEN, "d": 1000, **SMALL_AND_DISPLACED},
         {"seed": range(4), **RARELY, "d": 250, **SMALL_AND_DISPLACED},
         {"seed": range(2), **RARELY, "d": 500, **SMALL_AND_DISPLACED},
+        {"seed": range(8), **RARELY, "alpha": [6.0, 8.0], "d": [250, 500]},
+        {"seed": range(4), **RARELY, "alpha": [6.0, 8.0], "d": [1000, 2000]},
     ],
     laptop=[
         {"seed": range(4), **OFTEN, "d": [125, 250], **SMALL_AND_DISPLACED},
         {"seed": range(2), **RARELY, "alpha": [1.5, 4.0], "d": [125, 250], **SMALL_AND_DISPLACED},
     ],
     smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
+)
+# Where the two responses are compared: alpha_c of replica-symmetric theory.
+register(
+    "responses",
+    "Ends of descent from the teacher and from the encoding, with their curvature, at the replica-symmetric alpha_c.",
+    cell_type=cells.StayCell,
+    paper=[
+        {"seed": range(8), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": [250, 500, 1000]},
+        {"seed": range(4), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": 2000},
+    ],
+    laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
+    smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
+)
+ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
+QUICK = ("rate 1.5", "rate 3", "momentum", "lbfgs after 10", "lbfgs after 100", "lbfgs after 1000", "backtracking")
+SLOW = ("minibatches", "minibatches, rate 1.5", "lbfgs after 5000", "capped")
+WAYS = ["gd", "adam", "lbfgs", *QUICK, *SLOW]
+register(
+    "descents",
+    "The same data sets and starts by different ways down: which of them end in the semantic valley?",
+    cell_type=cells.DescentCell,
+    paper=[
+        {"d": [200, 500], "way": WAYS, **ON_SAME_DATA},
+        {"d": [200, 500], "way": ["gd longer", "rate 0.015"], **ON_SAME_DATA},
+    ],
+    laptop={"d": 100, "way": WAYS, **ON_SAME_DATA, "seed": range(4)},
+    smoke={"d": 40, "way": ["gd", "lbfgs", "minibatches", "capped"], **ON_SAME_DATA, "alpha": 4.0, "seed": range(2)},
+)
+HINTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
+HINTED = {"way": ["lbfgs", "adam", "gd"], "noise": [0.1, 0.03, 0.3], "hints": HINTS, "count": 2}
+register(
+    "hints",
+    "Starts with a hint of the teacher: how large must it be for half of the students to end semantic?",
+    cell_type=cells.DescentCell,
+    paper=[
+        {"d": [200, 500], **HINTED, **ON_SAME_DATA},
+        {"d": 1000, **HINTED, "noise": 0.1, **ON_SAME_DATA, "alpha": 2.0},
+    ],
+    laptop={"d": 100, **HINTED, **ON_SAME_DATA, "seed": range(4)},
+    smoke={"d": 40, **HINTED, "noise": 0.1, "hints": (0.03, 0.3), **ON_SAME_DATA, "alpha": 2.0, "seed": range(2)},
+)
+# The data sets of "staying": what L-BFGS makes of random weights there.
+register(
+    "staying_random",
+    "L-BFGS from small random weights across the positional border.",
+    {"way": "lbfgs"},
+    cells.DescentCell,
+    paper=[
+        {"d": [250, 500], "seed": range(12), **OFTEN},
+        {"d": [250, 500], "seed": range(8), **RARELY, "alpha": [1.5, 4.0, 6.0, 8.0, 12.0]},
+        {"d": 1000, "seed": range(4, 8), **OFTEN},
+    ],
+    laptop={"d": [125, 250], "seed": range(4), **OFTEN},
+    smoke={"d": [50, 100], "seed": range(3), **OFTEN, "alpha": [0.8, 2.3]},
 )
 # Around the optimal learner's thresholds, 1/6 and 1/2, and alpha_c near 0.6 of students to whom omega A is given.
 TENTHS = [round(0.1 * k, 2) for k in range(1, 11)]

@@ -1,0 +1,134 @@
+"""Ways down from small random weights: which of them end in the semantic valley, and what changes that."""
+
+from collections import deque
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import torch
+
+from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.training import optimizers
+
+MEMORY = 20  # pairs of a step and the change of the gradient
+ENOUGH, LEAST = 1e-4, 1e-6  # share of the expected decrease that suffices (Armijo); shortest share of a step
+CAP = optimizers.GD_RATE  # a capped step is at most as long as a published step of gradient descent
+PARTS = 8  # minibatches in one epoch
+
+
+def momentum_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS, momentum=0.9):
+    """Return the weights after gradient descent with heavy-ball momentum."""
+    weights, velocity = starts.clone(), torch.zeros_like(starts)
+    for _ in range(steps):
+        velocity = momentum * velocity - rate * risk(data, weights, lam)[1]
+        weights += velocity
+    return weights
+
+
+def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS):
+    """Return the weights after stochastic gradient descent, each step on one of `PARTS` parts of the sentences."""
+    weights, order = starts.clone(), torch.from_numpy(rng.permutation(len(data.targets)))
+    names = ("inputs", "stiffness", "targets")
+    parts = [replace(data, **{name: getattr(data, name)[some] for name in names}) for some in order.chunk(PARTS)]
+    for step in range(steps):
+        if step % PARTS == 0:
+            epoch = rng.permutation(PARTS)
+        gradient = risk(parts[epoch[step % PARTS]], weights, lam / PARTS)[1]
+        weights.sub_(gradient, alpha=rate * PARTS)
+    return weights
+
+
+def backtracking_lbfgs(data, lam, starts, rng, steps=5000, cap=None):
+    """Return where L-BFGS ends whose line search only shortens its steps.
+
+    cap: longest step, in units of the length of the gradient; none by default.
+    """
+    return torch.stack([_backtracking_one(data, lam, start, steps, cap) for start in starts])
+
+
+def _backtracking_one(data, lam, start, steps, cap):
+    def value_and_gradient(weights):
+        value, gradient = risk(data, torch.from_numpy(weights).to(start)[None], lam)
+        return value.item(), gradient[0].double().numpy()
+
+    pairs, weights = deque(maxlen=MEMORY), start.double().numpy()
+    value, gradient = value_and_gradient(weights)
+    for _ in range(steps):
+        size = np.linalg.norm(gradient)
+        if size <= optimizers.LBFGS_TOLERANCE:
+            break
+        step = -_times_inverse_hessian(pairs, gradient)
+        if cap:
+            step *= min(1.0, cap * size / np.linalg.norm(step))
+        slope, share = step @ gradient, 1.0
+        while (new := value_and_gradient(weights + share * step))[0] > value + ENOUGH * share * slope and share > LEAST:
+            share /= 2
+        if share <= LEAST:
+            break  # rounding of the risk has stopped the line search
+        moved, bent = share * step, new[1] - gradient
+        if moved @ bent > 0:
+            pairs.append((moved, bent))
+        weights, (value, gradient) = weights + moved, new
+    return torch.from_numpy(weights).to(start)
+
+
+def _times_inverse_hessian(pairs, gradient):
+    """Return the gradient times the inverse Hessian that the pairs imply (two-loop recursion)."""
+    result, shares = gradient.copy(), []
+    for moved, bent in reversed(pairs):
+        shares.append((moved @ result) / (moved @ bent))
+        result -= shares[-1] * bent
+    if pairs:
+        moved, bent = pairs[-1]
+        result *= (moved @ bent) / (bent @ bent)
+    for (moved, bent), share in zip(pairs, reversed(shares)):
+        result += (share - (bent @ result) / (moved @ bent)) * moved
+    return result
+
+
+def _of_library(minimise, data, lam, starts, rng, **settings):
+    return minimise(data, lam, starts, risk=risk, **settings)[0]
+
+
+gd, adam, lbfgs = (partial(_of_library, optimizers.OPTIMIZERS[name]) for name in ("gd", "adam", "lbfgs"))
+
+# Each way is a list of legs. A leg is a method with its settings, and its students are measured at its end.
+WAYS = {
+    "gd": [(gd, {})],
+    "adam": [(adam, {})],
+    "lbfgs": [(lbfgs, {})],
+    "gd longer": [(gd, {"steps": steps}) for steps in (5000, 15_000, 60_000)],
+    "rate 0.015": [(gd, {"rate": 0.015, "steps": 50_000})],
+    "rate 1.5": [(gd, {"rate": 1.5, "steps": steps}) for steps in (500, 1500, 6000)],
+    "rate 3": [(gd, {"rate": 3.0, "steps": steps}) for steps in (250, 750, 3000)],
+    "momentum": [(momentum_descent, {"steps": steps}) for steps in (500, 1500, 6000)],
+    "minibatches": [(minibatch_descent, {}), (gd, {"steps": 15_000})],
+    "minibatches, rate 1.5": [(minibatch_descent, {"rate": 1.5, "steps": 500}), (gd, {"rate": 1.5, "steps": 1500})],
+    **{f"lbfgs after {steps}": [(gd, {"steps": steps}), (lbfgs, {})] for steps in (10, 100, 1000, 5000)},
+    "backtracking": [(backtracking_lbfgs, {})],
+    "capped": [(backtracking_lbfgs, {"cap": CAP})],
+}
+
+
+def descend_by_legs(cell, displaced=0.0):
+    """Return rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
+
+    A start is ``noise N(0, 1) + hint Q*``. For one data set N(0, 1) is the same in all cells, and for all hints.
+
+    displaced: relative displacement of every weight of the starts; the data stay the same.
+    """
+    rng, rows = cell.rng(), []
+    data = sample(cell.task, cell.alpha, cell.d, rng)
+    drawn = torch.from_numpy(rng.standard_normal((cell.count, cell.d), dtype=np.float32))
+    weights = torch.cat([cell.noise * drawn + hint * data.teacher for hint in cell.hints])
+    away = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
+    weights = weights * (1 + displaced * away)
+    for leg, (method, settings) in enumerate(WAYS[cell.way], 1):
+        weights = method(data, cell.task.lam, weights, rng=rng, **settings)
+        for number, student in enumerate(weights):
+            value, gradient = risk(data, student[None], cell.task.lam)
+            point = overlaps(cell.task, student, data.teacher)
+            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count, **point.named}
+            row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
+            rows.append(row)
+    return rows
