@@ -58,8 +58,9 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
 	$(MAKE) -j 2 --no-print-directory check-types check-tests
 
-check-types:
+check-types:  # of what the package computes with, all; of all scripts, the calls
 	$(BIN)/basedpyright
+	$(BIN)/basedpyright --project tests/calls.json --pythonpath none
 
 check-tests:
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "(fast or not slow) and not alone" --ignore=tests/reference

@@ -240,7 +240,7 @@ def test_the_explorer_carries_the_stored_theory_and_its_errors(data, matrix):
                     omegas = [other.omega for other in others]
                     ends = KroghInterpolator(omegas, [other.alpha[[0, -1]] for other in others])(line.omega)
                     share = (line.alpha[i] - ends[0]) / np.ptp(ends)
-                    across = [through(*other[1:3], other.alpha[0] + share * np.ptp(other.alpha)) for other in others]
+                    across = [through(x, y, x[0] + share * np.ptp(x)) for x, y in (other[1:3] for other in others)]
                     along = through(np.delete(line.alpha, i), np.delete(line.values, i, 0), line.alpha[i])
                     missed = abs([along, KroghInterpolator(omegas, across)(line.omega)] - line.values[i]).max(0)
                     assert line.errors[i] == pytest.approx(np.hypot(errors, missed), rel=1e-3, abs=1e-9)
@@ -893,7 +893,7 @@ def test_the_question_names_the_deeper_valley_only_where_theory_is_sure(page, th
             continue
         ask.evaluate("button => button.click()")
         text = page.locator(".guess-question").inner_text()
-        deeper = min(losses, key=losses.get, default=None)
+        deeper = min(losses, key=losses.__getitem__, default=None)
         if len(losses) == 2:
             (low, error), (high, other) = sorted(loss[:2] for loss in losses.values())
             deeper = deeper if high - low >= 2 * np.hypot(error, other) else None

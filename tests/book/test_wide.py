@@ -19,7 +19,7 @@ def figure():
 
 
 def test_panels_stand_side_by_side_with_labels_of_their_own(figure):
-    svg = wide_svg(figure)
+    svg = str(wide_svg(figure))
     width, height = (float(re.search(rf'{name}="([\d.]+)pt"', svg)[1]) for name in ("width", "height"))
     assert width > 2 * height
     assert svg.count("<!-- what all share -->") == 3

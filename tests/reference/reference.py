@@ -113,9 +113,9 @@ def prepared(text, values, path):
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     expected = json.loads(path.read_text(encoding="utf-8"))[: len(cells)]
     for cell, texts in zip_longest(cells, expected, fillvalue={}):
-        cell.execution_count = 1  # nbval compares no other cells
+        cell["execution_count"] = 1  # nbval compares no other cells
         data = {name: "\n".join(lines) for name, lines in texts.items()}
-        cell.outputs = [new_output("display_data", data)] if data else []
+        cell["outputs"] = [new_output("display_data", data)] if data else []
     return notebook
 
 

@@ -6,7 +6,7 @@ and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
@@ -39,7 +39,7 @@ class Dataset:
         """Numbers of weights that a student of these sentences may have: of one column, or of two."""
         return self.d, 2 * self.d
 
-    def double(self) -> "Dataset":
+    def double(self) -> Self:
         """The same training set in float64."""
         tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
         return replace(self, **tensors)
