@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..machine import torch_defaults
 from ..task import Task, encoding, variances
 from .one_pass import pass_over
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
@@ -49,6 +50,7 @@ class Dataset:
         return fit_linear(self.gram, self.cross)
 
 
+@torch_defaults()
 def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu") -> Dataset:
     """Draw a teacher and a training set.
 
@@ -89,7 +91,7 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
     The training loss is R/d.
     """
-    return (_by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
+    return (by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
 
 
 def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
@@ -104,7 +106,7 @@ def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
     return torch.from_numpy(value), torch.from_numpy(gradient.reshape(weights.shape))
 
 
-def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+def by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """`risk` by two products with the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_choice, check_count, check_kind, check_positive, check_real
-from ..machine import one_thread
+from ..machine import torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import FORMS
 
@@ -113,7 +113,7 @@ class Fit:
     converged: bool  #: grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
 
 
-@one_thread()
+@torch_defaults()
 def fit(
     data: Any,
     lam: float,
@@ -182,6 +182,7 @@ def _checked(data: Any, starts: Any) -> Tensor:
         raise BadInput("shape of starts", tuple(starts.shape), f"(k, {of_each}), a row of weights for each student")
     if not starts.isfinite().all():
         raise BadInput("starts", starts, "finite")
+    starts = starts.detach().clone()  # a tensor made in inference mode cannot be differentiated elsewhere
     return starts.to(data.inputs) if sizes else starts
 
 
