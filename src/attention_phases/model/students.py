@@ -5,7 +5,7 @@ square needs only ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``, so that all f
 nothing of size d beside the fields h = x W/sqrt(d).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -22,13 +22,13 @@ from .sentences import draw, fit_linear, positional_encoding
 class Sentences:
     """Training sentences, reduced to what the risk needs; n is the last axis."""
 
-    inputs: Tensor  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
-    gram: Tensor  #: G, (L, L, n)
-    attention: Tensor  #: Y, (L, L, n)
-    tilt: Tensor  #: Y K, (L, L, n)
+    inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
+    gram: Tensor = field(repr=False)  #: G, (L, L, n)
+    attention: Tensor = field(repr=False)  #: Y, (L, L, n)
+    tilt: Tensor = field(repr=False)  #: Y K, (L, L, n)
     floor: float  #: sum over sentences of the loss at S = Y
     positions: Tensor  #: u, (L,)
-    teacher: Tensor  #: Q*, (d,)
+    teacher: Tensor = field(repr=False)  #: Q*, (d,)
     score: Tensor  #: M, (r, r)
     value: str  #: kind of the student's value matrix, see `architectures.Form`
 

@@ -5,7 +5,7 @@ row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `tar
 and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +22,13 @@ from .sentences import draw, fit_linear, labels, moments, positional_encoding
 class Dataset:
     """Training sentences, reduced to what the risk needs."""
 
-    inputs: Tensor  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
-    stiffness: Tensor  #: ``|x_1 - x_2|^2/d``, (n,)
-    targets: Tensor  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
+    inputs: Tensor = field(repr=False)  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
+    stiffness: Tensor = field(repr=False)  #: ``|x_1 - x_2|^2/d``, (n,)
+    targets: Tensor = field(repr=False)  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
     floor: float  #: sum over sentences of the loss at `targets`
-    gram: np.ndarray  #: sum over sentences of x x^T/d, (2, 2), for the linear model
-    cross: np.ndarray  #: sum of Y xi x^T/d
-    teacher: Tensor  #: Q*, (d,)
+    gram: np.ndarray = field(repr=False)  #: sum over sentences of x x^T/d, (2, 2), for the linear model
+    cross: np.ndarray = field(repr=False)  #: sum of Y xi x^T/d
+    teacher: Tensor = field(repr=False)  #: Q*, (d,)
 
     @property
     def d(self) -> int:

@@ -1,6 +1,6 @@
 """A training of one's own on the data sets of `train`: what PyTorch differentiates, and what tables say of weights."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 class Labelled(two_tokens.Dataset):
     """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
 
-    task: Task  #: what is to be learnt
+    task: Task = field(repr=False)  #: what is to be learnt
     origin: dict[str, Any]  #: task, size and seed, see `origin_of`
-    sentences: Tensor  #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
-    labels: Tensor  #: Y xi, what it should answer, (n, 2, d)
+    #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
+    sentences: Tensor = field(repr=False)
+    labels: Tensor = field(repr=False)  #: Y xi, what it should answer, (n, 2, d)
 
     def risk(self, weights: Any) -> Tensor:
         """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.
