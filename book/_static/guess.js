@@ -72,10 +72,13 @@
     roll.textContent = done ? "Let them roll" : "Stop";
     strong.textContent = done && ends.length === SETS ? `${found} of ${SETS}` : "";
     strong.className = goal;
+    const [lone] = NAMES.filter(name => !at()[name] && (name === "semantic" ? semantic : positional));
+    const unknown = lone ? ` Theory, at infinite d, has no ${lone} valley here. Each of these students came to rest close to the ${
+      lone} minimum of its own sentences${lone === "positional" ? ", as in result 3 below" : ""}.` : "";
     more.textContent = !done ? `${ends.length} of ${SETS} have come to rest …` : ends.length < SETS
       ? `Stopped: ${ends.length} of ${SETS} had come to rest.`
       : `found the ${sure ? "deeper, " : ""}${goal} valley; you guessed ${run.guess}. At ω = ${run.omega}, α = ${run.alpha}, d = ${
-        DIMENSION}: ${semantic} ended in the semantic valley, ${positional} in the positional one, ${neither} in neither.`;
+        DIMENSION}: ${semantic} ended in the semantic valley, ${positional} in the positional one, ${neither} in neither.${unknown}`;
     root.classList.toggle("answered", done && ends.length === SETS);
     document.querySelector(".guess-answer").classList.toggle("told", done && ends.length === SETS);
   }
