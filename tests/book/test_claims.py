@@ -836,6 +836,13 @@ def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
     assert whole_numbers("between 10 and 35 at rank 2") == ["between 10", "between 10 and 35"]
 
 
+def test_message_passing_settles_damped_and_runs_away_undamped_where_its_page_says():
+    assert solve(Task(omega=0.1), 1.5, "semantic", 512).gain < -1
+    there = load("stability", omega=0.1, alpha=1.5)
+    assert there[there["what"] == "settled"]["settled"].astype(bool).all()
+    assert set(there[there["what"] == "copies"]["damping"]) == {0.7}  # undamped copies that run away have no row
+
+
 @pytest.mark.slow
 def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
     for name in ("solve", "threshold"):  # of few points

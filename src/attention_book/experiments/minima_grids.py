@@ -89,15 +89,6 @@ register(
     smoke={"seed": range(2), "task alpha start": at(*PASSED[::6]), "d": 60},
 )
 register(
-    "tracking",
-    "Message passing from its first step, undamped and damped, and where it settles.",
-    {"task": Task(omega=0.1), "alpha": 1.5, "steps": 12},
-    cells.TrackingCell,
-    paper={"seed": range(4), "d": 2000},
-    laptop={"seed": range(4), "d": 1000},
-    smoke={"seed": range(2), "d": 200},
-)
-register(
     "plane",
     "The training loss on the plane through both minima and the origin.",
     {"task": Task(), "alpha": [1.0, 2.0], "seed": 0},
