@@ -166,6 +166,11 @@ def elsewhere(name):
     return compared.unstack("start")
 
 
+def squared_differences():
+    """By student, chi^2 of its test errors on other tasks against theory."""
+    return (stored("another_task", "compared", points=512)["sigma_off"] ** 2).groupby("start").sum()
+
+
 def met():
     return stored("another_task", "met", points=512)
 
@@ -434,9 +439,9 @@ CLAIMS = {
             and (right_form_minus_papers().loc[1.05:] < 0).all()
             and right_form_minus_papers("test_mse").max() < 0
         ),
-        r"The right-hand side grows with $q$ for $L=2$ to 5": lambda: all(
+        r"The right-hand side grows with $q$ for $L=2$ to 8": lambda: all(
             (np.diff([right_hand_side(q, tokens) for q in np.linspace(0.01, 0.99, 60)]) > 0).all()
-            for tokens in range(2, 6)
+            for tokens in range(2, 9)
         ),
         r"at $d=1000$ it is up to three standard errors from theory": lambda: (
             2.5 < (recovered_off().loc[:0.45]).abs().max() < 3.5
@@ -467,6 +472,10 @@ CLAIMS = {
         ),
         r"the semantic student's fields grow with those of the teacher": lambda: (
             elsewhere("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+        ),
+        r"which is what chance allows": lambda: stats.chi2.sf(squared_differences()["linear"], 22) > 0.05,
+        r"so students do differ from theory": lambda: (
+            stats.chi2.sf(squared_differences()[["semantic", "positional"]], 22).max() < 0.05
         ),
         r"errs more with each other strength here": lambda: (
             elsewhere("encoding")["positional"].min() > elsewhere("omega").loc[0.3, "positional"]
@@ -899,7 +908,7 @@ def test_theory_and_students_agree_on_every_task():
         above.index, level="start"
     )
     assert len(above) == 44 and share.abs().max() < 0.02
-    off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 11))
+    off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 10))
     assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3
     assert (compared["theory_error"] < compared["tested_mse_error"]).all()
     changed = compared.xs("semantic", level="start")["theory"]
