@@ -176,9 +176,8 @@ COLUMNS = {
     "excess": Column("training loss minus the part that no student can fit", RATIO),
     # message passing and stability
     "settled": Column("whether the iteration reached relative changes of 1e-12"),
-    "cosine": Column("|cosine| of where message passing settles with the student trained on the same data", RATIO),
     "change": Column("relative change of the weights in the last iteration", RATIO),
-    "iteration": Column("counted from the perturbation, or from the start"),
+    "iteration": Column("counted from the perturbation"),
     "distance": Column("of the perturbed weights from the fixed point, over that at the start", RATIO),
     "damping": Column("share of the old state that is kept", RATIO),
     "width": Column(
@@ -285,11 +284,6 @@ _OF_STAYING = {
     "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans",
     "aside": "the same of the positional end plus size N(0, 1)",
 }
-_OF_TRACKS = {
-    "undamped": "overlaps by iteration, undamped",
-    "damped": "the same, damped",
-    "settled": "where the damped iteration settles",
-}
 _OF_PLANES = {
     "positional": "the positional minimum",
     "semantic": "the semantic minimum",
@@ -314,7 +308,6 @@ OF_CELLS = {  # and of types that derive from them
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
     cells.StayCell: {"what": _about(_OF_STAYING)},
-    cells.TrackingCell: {"what": _about(_OF_TRACKS)},
     cells.PlaneCell: {"what": _about(_OF_PLANES)},
     cells.SearchCell: {"aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO)},
     cells.ControlledCell: {
