@@ -50,6 +50,19 @@ def test_text_files_name_their_encoding():
     assert [place for place, named in calls.items() if not named] == []
 
 
+def test_constants_that_tests_replace_are_as_before(compare):
+    """Elsewhere no test would see another value of them."""
+    tests = "".join(python_files("tests").values())
+    replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
+    lines = []
+    for path, text in sorted(python_files("src", "book", "data", ".github").items()):
+        for node in ast.parse(text).body:
+            names = re.findall(r"\w+", " ".join(map(ast.unparse, getattr(node, "targets", ()))))
+            if replaced & {*names}:
+                lines.append(f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}")
+    compare("constants", lines, str.__eq__)
+
+
 # The installation
 
 
