@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -17,7 +18,9 @@ from unittest.mock import Mock
 from uuid import UUID
 
 import numba
+import numpy as np
 import pytest
+import torch
 from numba.core import caching
 from test_notebooks import COMPARING
 
@@ -26,6 +29,7 @@ from attention_book.command_line import main as cli
 from attention_book.command_line.parameters import declared, notebook_of, of_profile
 from attention_book.experiments import grids
 from attention_book.paths import NOTEBOOKS, ROOT
+from attention_book.store import provenance
 from attention_phases import __version__, machine, records
 from attention_phases.machine import njit
 
@@ -55,7 +59,7 @@ def test_constants_that_tests_replace_are_as_before(compare):
     tests = "".join(python_files("tests").values())
     replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
     lines = []
-    for path, text in sorted(python_files("src", "book", "data", ".github").items()):
+    for path, text in sorted(python_files("src", "book/_ext", "data", ".github").items()):
         for node in ast.parse(text).body:
             names = re.findall(r"\w+", " ".join(map(ast.unparse, getattr(node, "targets", ()))))
             if replaced & {*names}:
@@ -261,6 +265,23 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
         assert asked == [machine.cores()] == [expected]
     sources = python_files("src", "benchmarks", "book", ".github", "data")
     assert [path.name for path, text in sources.items() if "cpu_count" in text] == ["machine.py"]
+
+
+# What is said of a machine, and of sizes
+
+
+def test_results_name_what_has_computed_them():
+    said = provenance.environment()
+    names = ("version", "python", "numpy", "torch", "platform", "accelerator")
+    versions = (__version__, sys.version.split()[0], np.__version__, torch.__version__, platform.platform(), None)
+    assert [said[name] for name in names] == [*versions]
+
+
+def test_make_computes_at_the_size_that_it_names(make):
+    sizes = {"data": "paper", "book": "paper", "book PROFILE=laptop": "laptop", "validate NAME=minima": "smoke"}
+    for target, size in sizes.items():
+        recipe = make("-o", ".venv/.ready", "--dry-run", *target.split()).stdout
+        assert set(re.findall(r"--profile (\w+)", recipe)) == {size}, target
 
 
 # What fails

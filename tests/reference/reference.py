@@ -98,6 +98,11 @@ def compute_missing():
             parquet.write(table, kept)
 
 
+def kept(name):
+    """Return what the code cells of a notebook say, a dict for each, see `lines_of`."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
 def write(name, cells):
     """Keep what a notebook says, from the outputs of its code cells, as its reference; without any, as a new one."""
     text = json.dumps([lines_of(outputs) for outputs in cells], indent=0, ensure_ascii=False) + "\n"
