@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from cases import cases
 from conftest import only_object
 from test_options import OPTIONS, SUBPARSERS
 
@@ -218,28 +219,7 @@ def test_a_vanishing_penalty_is_a_limit(run):
 
 # What is refused
 
-VERIFY, SWEEP = ("verify",), ("sweep", "fig02", "--profile", "smoke")
-WRONG_MATRICES = ("identity", "", "1,2,3,4", "1,2;3", "1,2;3,4;5,6", "1;2", "a,b;c,d", "1,nan;0,1", "1,inf;0,1")
-WRONG = {
-    "alpha": (THEORY, ("0", "-1", "nan", "inf", "two")),
-    "omega": (THRESHOLD, ("-0.1", "1.1", "nan", "inf", "half")),
-    "sigma": (BASELINE, ("0", "-1", "nan", "inf")),
-    "lam": (SIMULATE, ("0", "-1", "nan", "inf")),
-    "points": (THEORY, ("0", "-16", "8", "100", "1e3")),
-    "scrambles": (THRESHOLD, ("0", "-1", "3", "4.5")),
-    "seed": (VERIFY, ("-1", "1.5", "x")),
-    "d": (SIMULATE, ("0", "-5", "1", "x")),
-    "seeds": (SIMULATE, ("0", "-1", "1.5")),
-    "workers": (SWEEP, ("0", "-1", "two")),
-    "sample": (VERIFY, ("0", "-1", "x")),
-    "branch": (THEORY, ("both",)),
-    "kind": (THRESHOLD, ("best",)),
-    "init": (SIMULATE, ("teacher",)),
-    "optimizer": (SIMULATE, ("sgd",)),
-    "profile": (("sweep", "fig02"), ("huge",)),
-    "matrix": (BASELINE, (*WRONG_MATRICES, "1,2\n3,4")),
-}
-BAD = [(command, name, value) for name, (command, values) in WRONG.items() for value in values]
+SWEEP = ("sweep", "fig02", "--profile", "smoke")
 
 
 @pytest.fixture
@@ -251,60 +231,14 @@ def nowhere(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(("command", "name", "value"), BAD, ids=[f"{c[0]}-{n}={v[:12]!r}" for c, n, v in BAD])
+@pytest.mark.parametrize(("command", "name", "value"), cases("wrong"))
 def test_bad_input_is_one_line_that_names_it(complaint, nowhere, command, name, value):
-    err = complaint(2, *command, f"--{name}={value}", "--json")
+    err = complaint(2, *command.split(), f"--{name}={value}", "--json")
     assert name in err and all(entry in err for entry in re.split("[;,\n]", value))
     assert list(nowhere.iterdir()) == []
 
 
-SOLVE = "theory --alpha 2 --branch semantic --points 64 --scrambles 4"
-MIXED = "simulate --alpha 1 --d 20 --init mixed --quiet"
-SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
-
-
-@pytest.mark.parametrize(
-    ("command", "named"),
-    [
-        ("", "COMMAND (see attention-phases --help)"),
-        ("thoery", "thoery"),
-        ("theory --alpha", "--alpha: expected one argument (see attention-phases theory --help)"),
-        ("sweep fig99", "fig99"),
-        ("sweep fig02 --scheduler tcp://127.0.0.1:1 --workers 2", "--workers: not allowed with"),
-        ("baseline --gamma 3", "--gamma"),
-        ("baseline two\nlines", "two lines"),
-        ("baseline --tokens 5", "tokens = 5: must be such that teachers have at most 4 fields, for the linear model"),
-        ("gamp --alpha 2 --init semantic --architecture untied", "unrecognized arguments: --architecture untied"),
-        (f"{SOLVE} --tokens 1", "tokens = 1: must be a whole number >= 2"),
-        (f"{SOLVE} --tokens 1000000", "tokens = 1000000: must be at most 10600"),
-        (f"{SOLVE} --tokens 3 --token-correlation -.6", "token-correlation = -0.6: must be in (-0.5, 1)"),
-        (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied"),
-        (f"{MIXED} --architecture tied", "init = 'mixed': must be one of semantic, positional, random\n"),
-        (f"{MIXED} --architecture value", "init = 'mixed': must be one of semantic, positional, random\n"),
-        (f"{SOLVE} --y 3", "y = 3.0: must be left out without --breaking 1"),
-        (f"{SOLVE} --breaking 2", "--breaking"),
-        (f"{SOLVE} --breaking 1 --y -1", "y = -1.0: must be a finite number >= 0"),
-        (f"{SOLVE} --breaking 1 --y nan", "y = nan: must be"),
-        (f"{SOLVE} --breaking 1 --y x", "--y"),
-        (f"{SOLVE} --breaking 1 --branch symmetric", "branch = 'symmetric': must be one of semantic, positional"),
-        (f"{SOLVE} --breaking 1 --architecture rank2", "breaking = 1: must be 0"),
-        (
-            f"{SOLVE} --breaking 1 --covariance 0.05,0.5;0.45,0.5",
-            "breaking = 1: must be 0 for a task with a covariance",
-        ),
-        (
-            f"{SPECTRUM} --architecture untied",
-            "architecture = 'untied': must be tied or rank2, of two independent tokens",
-        ),
-        ("optimal --seeds 0", "seeds = 0: must be a whole number >= 1"),
-        ("optimal --seed 5", "seed = 5: must be left out without --d"),
-        ("simulate --d 10000000 --quiet", "d = 10000000: must be smaller: at least 3.6e+15 bytes are needed, "),
-        ("gamp --d 10000000 --quiet", "d = 10000000: must be smaller: at least 3.6e+15 bytes are needed, "),
-        ("theory --scrambles 1000000000000", "scrambles = 1000000000000: must be smaller: at least "),
-        ("optimal --omega 1 --d 50", "omega = 1.0: must be below 1"),
-        ("optimal --tokens 65", "tokens = 65: must be at most 64 for the optimal learner"),
-    ],
-)
+@pytest.mark.parametrize(("command", "named"), cases("senseless"))
 def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, named):
     assert named in complaint(2, *filter(None, command.split(" ")))
 

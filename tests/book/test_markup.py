@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from cases import cases
 
 from attention_book import published as paper
 from attention_book.published import Comparison, compare
@@ -54,37 +55,14 @@ def test_a_folded_table_is_named_by_what_opens_it():
     assert 'id="table-all-of-them"' in html
 
 
-@pytest.mark.parametrize(
-    "value, form, text",
-    [
-        (-0.04, "+.1f", "0.0"),
-        (0.04, "+.1f", "0.0"),
-        (-0.06, "+.1f", "−0.1"),
-        (16.44, "+.1f", "+16.4"),
-        (-0.0, "g", "0"),
-        (0.000123, ".2g", "0.00012"),
-        (1.2e-7, ".0e", "1·10<sup>−7</sup>"),
-        (24.0, "d", "24"),
-        (float("nan"), "g", "none"),
-        (2.5e12, ".1e", "2.5·10<sup>12</sup>"),
-        (-3.0, "g", "−3"),
-    ],
-)
+@pytest.mark.parametrize("value, form, text", cases("numbers"))
 def test_numbers_have_a_true_minus_and_none_before_zero(value, form, text):
-    assert markup.number(value, form) == text
+    assert markup.number(float(value), form) == text
 
 
-@pytest.mark.parametrize(
-    "value, std, text",
-    [
-        (0.99885, 0.00045, "0.99885 ± 0.00045"),
-        (158.9, 4.4, "158.9 ± 4.4"),
-        (3.0, 0.0996, "3.00 ± 0.10"),
-        (170.0, 17.9, "170 ± 18"),
-    ],
-)
+@pytest.mark.parametrize("value, std, text", cases("spreads"))
 def test_a_spread_has_two_digits(value, std, text):
-    assert markup.with_spread(value, std) == text
+    assert markup.with_spread(float(value), float(std)) == text
 
 
 def test_a_spread_that_is_rounding_is_not_shown():

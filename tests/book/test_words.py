@@ -14,15 +14,6 @@ CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:---\n(.*?)^---\n)?.*?^```$", re.
 DESCRIBED = re.compile(r"^ +(caption|alt): (.*?)\n(?=\S| +\w+: )", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"\{glue:\w*\}`([\w.]+)[^`]*`|\{\{ (\w+) \}\}")
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
-# Words for marks that a figure of smoke size has too, and how `seen` names such marks.
-MARKS = {
-    "lines": "line",
-    "points": "points|marks",
-    "dotted": "line :",
-    "circles": "points o|marks",
-    "stars": r"points \*|marks of 11",
-    "bars": "bars|box",
-}
 
 
 def described(text):
@@ -44,18 +35,6 @@ def test_a_page_quotes_all_numbers_that_it_makes_and_no_others(page):
     made = {name.split()[0] for name in names if name.endswith("papermill.record/text/plain")}
     text = "".join(BOOK.values()) if page == "landing" else TEXTS[page]
     assert {*quoted(text)} - {"reduced"} == made
-
-
-@pytest.mark.parametrize("page", TEXTS)
-def test_captions_and_alternative_texts_name_marks_that_are_drawn(page):
-    pictures = [(cell, name) for cell in reference.kept(page) for name in cell if name.endswith("image/svg+xml")]
-    drawn = [cell[name.replace("image/svg+xml", "text/plain")] for cell, name in pictures]
-    figures = [*described(TEXTS[page])]
-    assert len(drawn) == len(figures)
-    for seen, words in zip(drawn, figures, strict=True):
-        said = {*re.findall(r"[a-z]+(?:-[a-z]+)?", " ".join(text for _, text in words).lower())}
-        for mark, looks in MARKS.items():
-            assert mark not in said or re.search(looks, "\n".join(seen)), (mark, words)
 
 
 def test_what_is_written_by_hand_is_as_before(compare):
