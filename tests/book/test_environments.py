@@ -21,6 +21,7 @@ import numba
 import numpy as np
 import pytest
 import torch
+from cases import cases
 from numba.core import caching
 from test_notebooks import COMPARING
 
@@ -238,21 +239,11 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
 # Processors
 
 
-@pytest.mark.parametrize(
-    ("groups", "files", "expected"),
-    [
-        ("", {}, 8),
-        ("0::/", {"cpu.max": "max 100000"}, 8),
-        ("0::/", {"cpu.max": "150000 100000"}, 2),
-        ("0::/job/step", {"job/cpu.max": "300000 100000", "job/step/cpu.max": "max 100000"}, 3),
-        ("2:cpu,cpuacct:/job\n0::/", {"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
-        ("2:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
-    ],
-    ids=["none", "no limit", "container", "group above", "version 1", "version 1, no limit"],
-)
+@pytest.mark.parametrize(("groups", "files", "expected"), cases("cores"))
 def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups, files, expected):
     """By its affinity, here to 8 cores, and by a container's quota; nothing else asks for those of the machine."""
-    for name, content in {"proc/self/cgroup": groups, **{f"sys/fs/cgroup/{n}": c for n, c in files.items()}}.items():
+    limits = {f"sys/fs/cgroup/{name}": content for name, content in json.loads(files).items()}
+    for name, content in {"proc/self/cgroup": json.loads(groups, strict=False), **limits}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{content}\n" if content else "", encoding="utf-8")
     monkeypatch.setattr(machine, "SYSTEM", tmp_path)
@@ -262,7 +253,7 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
         machine, "ProcessPoolExecutor", lambda workers, **_: asked.append(workers) or ThreadPoolExecutor()
     )
     with machine.process_pool():
-        assert asked == [machine.cores()] == [expected]
+        assert asked == [machine.cores()] == [int(expected)]
     sources = python_files("src", "benchmarks", "book", ".github", "data")
     assert [path.name for path, text in sources.items() if "cpu_count" in text] == ["machine.py"]
 

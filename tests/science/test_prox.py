@@ -7,9 +7,7 @@ from hypothesis import strategies as st
 from numba import njit
 from scipy.special import ndtr
 
-from attention_phases import Task
-from attention_phases.attention import attention, target_attention
-from attention_phases.theory.equations import Overlaps, Scalars, Setting, average
+from attention_phases.attention import attention
 from attention_phases.theory.kernels.two_tokens import NO_MINIMUM, descend, forces, loss_derivatives, search
 from attention_phases.theory.quadrature import gaussian_points
 from attention_phases.training import message_passing
@@ -111,44 +109,6 @@ def test_prox_is_the_global_minimum_where_there_are_several():
     V, variance = 10 ** rng.uniform(1.3, 2.4, 20_000), rng.uniform(0.3, 0.7, 20_000) ** 2
     reversed_order = 1.0, 2.0, 0.75, 0.625, 100.0, 0.390625  # of the fields, in the lowest minimum
     assert missed(np.vstack([np.column_stack([*w, *t, V, variance]), reversed_order]), 6.0, 14) == 0
-
-
-# Averages over the fields
-
-
-def agree(ours, samples):
-    """A value for each scramble against plain samples: the means within 4 combined standard errors, in error < 5 %."""
-    error = np.hypot(np.std(ours, ddof=1) / len(ours) ** 0.5, samples.std(ddof=1) / len(samples) ** 0.5)
-    assert abs(np.mean(ours) - samples.mean()) < 4 * error
-    assert error < 0.05 * samples.std()
-
-
-TASKS = [
-    (Task(), Scalars(q=0.08, m=0.15, theta=0.07, V=12.0)),
-    (Task(omega=0.6, sigma=0.6, matrix=((0.9, 0.4), (-0.1, 0.7))), Scalars(q=0.3, m=-0.2, theta=-0.15, V=1.0)),
-]
-
-
-@pytest.mark.parametrize("task, overlaps", TASKS)
-def test_averages_are_those_of_the_sampled_fields(task, overlaps):
-    """As written in Result 4.2."""
-    (q, m, theta, V), variance = overlaps, task.sigma**2
-    xi, zeta = np.random.default_rng(0).standard_normal((2, 20_000, 2))
-    w = np.sqrt(q) * xi + m * np.array([1, -1])
-    y = theta / np.sqrt(q) * xi + np.sqrt(variance - theta**2 / q) * zeta
-    Y = target_attention(y, task.omega, np.array(task.matrix))
-    t = (1 + np.stack([Y[:, 0, 0] - Y[:, 0, 1], Y[:, 1, 1] - Y[:, 1, 0]], axis=1)) / 2
-    h = np.array([search(*fields, *aims, V, variance)[0][:2] for fields, aims in zip(w, t)])
-    r = (h - w) / V
-    miss = [variance / 2 * ((attention(fields) - Y) ** 2).sum((1, 2)) for fields in (h, w)]
-    averages = average(Setting(task), Overlaps.of(*overlaps), gaussian_points(2**11, 8, 0))
-    agree(averages.pull, r[:, 0] - r[:, 1])
-    agree(averages.power, (r**2).sum(1))
-    agree(averages.teacher_noise, (r * zeta).sum(1))
-    agree(averages.student_noise, (r * xi).sum(1))
-    agree(averages.fitted_loss, miss[0])
-    agree(averages.moreau, miss[0] + V / 2 * (r**2).sum(1))
-    agree(averages.test_loss, miss[1])
 
 
 def test_the_trace_of_the_forces_is_that_of_their_finite_differences():
