@@ -1,5 +1,6 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
+import ast
 import re
 from functools import cache, partial
 
@@ -25,6 +26,7 @@ from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import diverges_at
 from attention_phases.theory.stability import gain_without_jumps
+from attention_phases.training.optimizers import GD_RATE
 from attention_phases.training.trials import FRESH
 
 ENDS = {"semantic", "positional"}
@@ -848,14 +850,43 @@ def test_message_passing_settles_damped_and_runs_away_undamped_where_its_page_sa
 
 
 @pytest.mark.slow
-def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
+def test_the_lines_of_exercises_give_the_quoted_answers(monkeypatch):
     for name in ("solve", "threshold"):  # of few points
-        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**7, scrambles=4))
-    texts = [path.read_text(encoding="utf-8").partition("## Exercises")[2] for path in NOTEBOOKS.glob("*.md")]
-    lines = [code for text in texts for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
-    assert len(lines) >= 5 and not any(re.search(r"`[\w.]+\(", text) for text in texts)
-    for code in lines:
-        exec(code, {})
+        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**9, scrambles=4))
+    whole = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS.glob("*.md")}
+    texts = {page: text.partition("## Exercises")[2] for page, text in whole.items()}
+    assert not any(re.search(r"`[\w.]+\(", text) for text in texts.values())
+    blocks = {page: re.findall(LINES, text, re.MULTILINE | re.DOTALL) for page, text in texts.items()}
+    assert {page for page, some in blocks.items() if some} == set(MAKE_ANSWERS)
+    for page, (name, parameters) in MAKE_ANSWERS.items():
+        stored(page, name, **parameters)
+        quoted = stored(page, "quoted", **parameters)
+        for code, answer in blocks[page]:
+            *lines, last = ast.parse(code).body
+            exec(ast.unparse(lines), names := {})
+            given = eval(ast.unparse(last), names)
+            if "steps_to_ten" in answer:
+                given = np.log(10) / GD_RATE / (given["positional"].value - given["semantic"].value)
+            texts = [quoted[name] for name in re.findall(r"`(\w+)`", answer)]
+            said = np.array([float(text.partition("(")[0]) for text in texts if text != "none"])
+            for number in filter(np.isfinite, numbers_in(given)):
+                assert min(abs(said / number - 1)) < 0.05, (code, texts)
+
+
+LINES = r"^```python\n(.*?)^```\n\n(.*?)^:::$"
+MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers of its exercises, and parameters
+    "fig02_slice": ("fewer", {"points": 2**9}),
+    "fig03_phase_diagram": ("strong", {}),
+    "fig15_random": ("rates_apart", {}),
+}
+
+
+def numbers_in(given):
+    """The numbers of what lines give: of thresholds their alpha, of measured numbers the value."""
+    if isinstance(given, list):
+        return [number for each in given for number in numbers_in(each)]
+    given = getattr(given, "alpha", given)
+    return [getattr(given, "value", given)]
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+import seen
 from cells import stored
 from columns import COLUMNS, OF_CELLS, described
 from metadata import texts
@@ -130,9 +131,10 @@ def test_a_column_that_nobody_has_described_is_refused():
 
 
 @pytest.mark.parametrize("theme", phases.THEMES)
-def test_the_readme_picture_shows_the_stored_results_and_moves(theme):
+def test_the_readme_picture_shows_the_stored_results_and_moves(theme, compare):
     with phases.styled(theme):
         figure, move = phases.draw(theme)
+        compare(f"README-{theme}", seen.text_of(figure).splitlines())
         digest = phases.digest(figure, move)
         low = []
         for alpha in phases.ALPHAS:
@@ -150,3 +152,11 @@ def test_the_readme_picture_shows_the_stored_results_and_moves(theme):
     for values in re.findall(r'attributeName="d"[^>]* values="([^"]*)"', svg):
         shapes = {re.sub(r"[-\d.]+", "", shape) for shape in values.split(";")}
         assert len(shapes) == 1  # a path of as many points at every alpha: else it would not move
+
+
+def test_the_card_looks_as_before(compare):
+    with phases.styled("light"):
+        figure = phases.draw_card()
+        figure.draw_without_rendering()
+    compare("card", seen.text_of(figure).splitlines())
+    plt.close(figure)

@@ -96,6 +96,15 @@ def test_one_more_end_lies_within_the_prediction_interval_of_the_others(share):
     assert verification.is_another(stored, ends, dict.fromkeys(stored, (0, 0))) is (share < 1)
 
 
+@pytest.mark.parametrize("share", [0.99, 1.01])
+@pytest.mark.parametrize("others", [1e-6, 3e-4])
+@pytest.mark.parametrize("number", [0, 1], ids=["stored", "recomputed"])
+def test_neither_student_has_a_gradient_above_the_tolerance_or_twice_those_of_other_ends(number, others, share):
+    stored, *ends = ({"q": 1 + 1e-3 * k, "m": 1.0, "theta": 1.0, "grad_norm": others} for k in range(4))
+    (stored, ends[0])[number]["grad_norm"] = share * max(1e-4, 2 * others)
+    assert verification.is_another(stored, ends, {"q": (0, 1e-2)}) is (share < 1)
+
+
 def test_many_starts_in_one_valley_are_each_others_ends(stored):
     """The ends of a `ValleyCell` scatter by themselves: an end among them passes, one far above them does not."""
     valley = replace(grid("landscape", "smoke")[5], d=200, seed=1, count=8)  # at omega = 0.1, positional

@@ -122,12 +122,16 @@ def page(chromium, data, tmp_path_factory):
     path.write_text(PAGE % (style, bodies, given, json.dumps(texts), tags), encoding="utf-8")
     page, complaints = chromium.new_page(viewport=DESK, reduced_motion="reduce"), []
     page.on("pageerror", lambda error: complaints.append(error))
-    page.goto(path.as_uri())
-    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
-    page.evaluate(FRAMES)
+    load(page, path.as_uri())
     yield page
     page.close()
     assert complaints == []
+
+
+def load(page, address):
+    page.goto(address)
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    page.evaluate(FRAMES)
 
 
 class Theory:
@@ -945,6 +949,8 @@ def test_the_question_names_the_deeper_valley_only_where_theory_is_sure(page, th
 SHARES = np.array([1.7 * k / 24 - 0.35 for k in range(25)])  # of the landscape's plane
 HIGH = "(status, text) => { status.textContent = text; return status.offsetHeight; }"
 ASKED = "() => { const {name, job} = jobs.at(-1); return [name, {...job, starts: job.starts.map(Q => [...Q])}]; }"
+PLANES = """surfaces => { const {answered} = jobs.find(({name}) => name === "planes");
+    surfaces.forEach(surface => answered({...surface, alpha: 1})); }"""
 ANSWER = "points => { points.forEach(point => jobs.at(-1).answered(point)); jobs.at(-1).answered(null); }"
 
 
@@ -963,8 +969,7 @@ def test_the_landscape_draws_the_mean_surface_its_cut_and_descents(page):
     job = page.evaluate("() => jobs.find(({name}) => name === 'planes').job")
     sent, root = [*surfaces(np.random.default_rng(8), len(job["seeds"]))], page.locator(".landscape")
     assert job["shares"] == pytest.approx(SHARES) and job["d"] == 200
-    page.evaluate("""surfaces => { const {answered} = jobs.find(({name}) => name === "planes");
-        surfaces.forEach(surface => answered({...surface, alpha: 1})); }""", sent)  # fmt: skip
+    page.evaluate(PLANES, sent)
     losses = np.mean([surface["losses"] for surface in sent], 0).reshape(25, 25)  # by b, the semantic share, and a
     p, s = np.mean([[[*minimum.values()] for minimum in surface["minima"]] for surface in sent], 0)
     middle = (p[2] + s[2]) / 2
@@ -1169,3 +1174,36 @@ def test_a_search_finds_the_pages_that_say_most_of_it(page, query):
 
         windows = [text[at : at + 100].rpartition(" ")[0] for at in range(len(text)) if text[at - 1 : at] in ("", " ")]
         assert near(excerpt) >= max(map(near, windows)), excerpt
+
+
+# Words ---------------------------------------------------------------------------------------------------------------
+
+# Names and words of each element, in the order of the page; where a drawing has a word, in hundreds of pixels.
+WRITTEN = """() => [...document.body.querySelectorAll(":not(script, style, #results *)")].flatMap(part => {
+    const own = [...part.childNodes].filter(node => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const said = [...part.attributes].filter(({name}) => /^(aria-(?!hidden)|title$|alt$|placeholder$)/.test(name));
+    if (!own.length && !said.length && !part.matches("li :is(path, circle, rect)")) return [];
+    const at = part.matches("svg text") && part.transform.baseVal.numberOfItems ? part.getCTM() : null;
+    const place = at ? ` at ${(at.e / 100).toFixed(1)} ${(at.f / 100).toFixed(1)}${at.b ? " turned" : ""}` : "";
+    const words = [...own.map(node => node.data), ...said.map(({name, value}) => `${name}=${value}`)].join(" | ");
+    const name = [part.tagName.toLowerCase(), ...part.classList].join(".");
+    return [`${name}${place}: ${words}`.replace(/\\s+/g, " ").trim()];
+})"""
+
+
+def test_scripts_write_the_same_words(compare, page):
+    """All words of a view, then those that are new when students, balls and descents have come back."""
+    load(page, page.url.partition("#")[0])
+    view(page, "standard", 0.3, 1.2)
+    page.wait_for_function("() => document.querySelector('.explorer-said').textContent.includes('α = 1.20')")
+    rng, written = np.random.default_rng(3), page.evaluate(WRITTEN)
+    answered(page, "circle", [*made_students(rng, [1.2], 20)])
+    page.locator(".guess button[type=submit]").click()
+    point = {"m": 0.3, "theta": 0.2, "loss": 1}
+    page.evaluate(ANSWER, [{"k": k, **point, "valley": ("semantic", "positional")[k % 2]} for k in range(20)])
+    job = page.evaluate("() => jobs.find(({name}) => name === 'planes').job")
+    page.evaluate(PLANES, [*surfaces(rng, len(job["seeds"]))])
+    page.locator(".landscape svg").first.press("Enter")
+    page.evaluate(ANSWER, [{"k": k, **point} for k in range(len(job["seeds"]))])
+    page.evaluate(FRAMES)
+    compare("scripts", [*written, "then", *(line for line in page.evaluate(WRITTEN) if line not in written)])
