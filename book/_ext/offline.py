@@ -54,8 +54,10 @@ def with_place(found):
         return f'{start} style="--room: {room:.3g}em">{text}</div>'
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
     plain = re.sub(r" ?([=≥≤≠≈∼∝→<>]) ?", r" \1 ", plain).strip()
-    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain).replace("_", "")
-    return f'{start} data-plain="{escape(letters)}" style="--room: {wide(plain):.2f}ex"><span>{text}</span></span>'
+    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain)
+    still = re.sub(r"_([^\W_]+|\S)", r"<sub>\1</sub>", escape(letters))  # where no script runs
+    room = f'data-plain="{escape(letters.replace("_", ""))}" style="--room: {wide(plain):.2f}ex"'
+    return f"{start} {room}><span>{text}</span><noscript>{still}</noscript></span>"
 
 
 def wide(plain):

@@ -60,6 +60,10 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
     for key in ("ArrowRight", "ArrowRight"):
         page.locator("[name=alpha]").press(key)
     page.wait_for_function(addressed, arg="#omega=0.2&alpha=1.02")
+    for key, alpha in (("Home", 0.02), ("End", 2.0)):
+        page.locator(".explorer-handle").press(key)
+        assert place(page) == [0.2, alpha]
+    go(omega=0.2, alpha=1.02)
     for key in ("ArrowLeft", "Shift+ArrowUp"):
         page.locator(".explorer-handle").press(key)
     assert page.locator(".explorer-controls b").all_inner_texts() == ["0.195", "1.12"]
@@ -87,6 +91,9 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
         page.get_by_role("button", name=name).click()
         arrived = f"{lines[what, 0.3] + by:.2f}".rstrip("0")
         page.wait_for_function("alpha => document.querySelector('[name=alpha]').value === alpha", arg=arrived)
+    go(omega=0.3, alpha=0.7)
+    go(omega="", alpha="")  # which names no place
+    assert place(page) == [0.3, 0.7]
     go(omega=7, alpha=-1, matrix="none", seed="x", train="no")  # what is out of range goes to the next there is
     assert place(page) == [0.5, 0.02] and page.get_by_role("button", name="No αl up to 2").is_disabled()
     assert page.locator("[name=matrix]:checked").input_value() == "standard"
@@ -180,6 +187,7 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
         page.emulate_media(media="print")
     assert all(words.is_visible() for words in both) and drag.count() == 3
     assert not any(part.is_visible() for part in drag.all())
+    assert scripts or page.locator(".bd-article .math sub", has_text="c").first.is_visible()
     page.close()
 
 
@@ -249,11 +257,17 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     critical = given["alphas"][0] + along * (given["alphas"][-1] - given["alphas"][0])
     (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", page.locator("#b-two-valleys").inner_text())
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
-    plane = root.locator("svg").first
-    minimum, corner = root.locator("circle.semantic").first.bounding_box(), plane.bounding_box()
-    plane.click(position={"x": minimum["x"] + 25 - corner["x"], "y": minimum["y"] - 5 - corner["y"]})
+    assert "The start decides" in page.locator("#the-depths-exchange").inner_text()
+    ticks = "axis => [...axis.querySelectorAll('.tick')].find(tick => +tick.textContent === 0).getBoundingClientRect()"
+    left, top = (axis.evaluate(f"axis => ({ticks})(axis).toJSON()") for axis in root.locator(".axis").all()[:2])
     sets = len(given["seeds"])
-    page.wait_for_function(said, arg=f"Of {sets} descents {sets} ended in the semantic valley, 0", timeout=180_000)
+    for by, end in ((3, ""), (-3, f"{sets} of them ended in the mirror image")):  # beside the summit
+        page.mouse.click(left["x"] + left["width"] / 2 + by, top["y"] + top["height"] / 2 - by)
+        ended = f"0 ended in the semantic valley, {sets} in the positional one, 0 in neither. {end}".strip()
+        page.wait_for_function(said, arg=ended, timeout=180_000)
+    page.get_by_role("button", name="Descend from the ridge").click()
+    semantic = "document.querySelector('.landscape [role=status]').textContent.match(/(\\d+) ended in the s/)"
+    page.wait_for_function(f"least => Number({semantic}?.[1]) > least", arg=sets / 2, timeout=180_000)
 
 
 @pytest.mark.slow  # of the built book

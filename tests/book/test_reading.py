@@ -116,6 +116,22 @@ def test_the_notebooks_of_pages_say_in_plain_jupyter_what_the_pages_say():
         assert [number for number in shown if unescape(number).replace("\xa0", " ") not in text] == []
 
 
+BLOCKED = """for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name,
+    {configurable: true, get() { throw new DOMException("Access is denied for this document.", "SecurityError"); }})"""
+
+
+def test_where_the_data_of_sites_are_blocked_search_and_theme_work_and_no_page_complains(chromium):
+    with opening(chromium) as opened:
+        page = opened(HTML / "book" / "model.html")
+        page.add_init_script(BLOCKED)
+        page.reload()
+        for theme in ("light", "dark"):
+            page.locator(".theme-switch-button:visible").click()
+            assert page.evaluate("document.documentElement.dataset.theme") == theme
+        page.goto(f"{(HTML / 'search.html').as_uri()}?q=valley")
+        page.locator("#search-results li").nth(5).wait_for()
+
+
 def test_a_figure_leads_into_the_explorer(open_page):
     page = open_page(EXECUTED / "fig09_alternative.html")
     page.get_by_role("link", name="Explorer").first.click()
