@@ -158,6 +158,10 @@ COLUMNS = {
     "aligned": Column("|cosine| with the end of the next start", RATIO),
     # where descent stays
     "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
+    "way": Column("the way down: an optimiser, or several one after the other"),
+    "hints": Column("sizes of the teacher that are added to a start, as JSON"),
+    "leg": Column("after which part of the way down the student is measured, from 1"),
+    "hint": Column("size of the teacher that is added to the start", RATIO),
     "kicks": Column("sizes by which the positional end is displaced, as JSON"),
     "size": Column("standard deviation of the small random weights, or by how much the end was displaced", RATIO),
     "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),

@@ -150,31 +150,6 @@ register(
     laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
     smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
 )
-ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
-QUICK = ("rate 1.5", "rate 3", "momentum", "lbfgs after 10", "lbfgs after 100", "lbfgs after 1000", "backtracking")
-SLOW = ("minibatches", "minibatches, rate 1.5", "capped", "gd longer", "rate 0.015")
-# Gradient descent as published, Adam and L-BFGS of these data sets and starts are in "fig15_fractions".
-register(
-    "descents",
-    "The data sets and starts of Figure 15 by other ways down: which of them end in the semantic valley?",
-    cell_type=cells.DescentCell,
-    paper={"way": [*QUICK, *SLOW], "d": [200, 500], **ON_SAME_DATA},
-    laptop={"way": [*QUICK, *SLOW[:-2]], "d": 100, **ON_SAME_DATA, "seed": range(4)},
-    smoke={"way": ["rate 3", "lbfgs after 10", "minibatches"], "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
-)
-HINTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2)
-HINTED = {"way": ["lbfgs", "adam", "gd"], "noise": [0.1, 0.03, 0.3], "hints": HINTS, "count": 2}
-register(
-    "hints",
-    "Starts with a hint of the teacher: how large must it be for half of the students to end semantic?",
-    cell_type=cells.DescentCell,
-    paper=[
-        {"d": [200, 500], **HINTED, **ON_SAME_DATA},
-        {"d": 1000, **HINTED, "noise": 0.1, **ON_SAME_DATA, "alpha": 2.0},
-    ],
-    laptop={"d": 100, **HINTED, **ON_SAME_DATA, "seed": range(4)},
-    smoke={"d": 30, **HINTED, "noise": 0.1, "hints": (0.03, 0.3), **ON_SAME_DATA, "alpha": 2.0, "seed": range(2)},
-)
 # The data sets of "staying": what L-BFGS makes of random weights there.
 register(
     "staying_random",
