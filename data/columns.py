@@ -158,7 +158,6 @@ COLUMNS = {
     "aligned": Column("|cosine| with the end of the next start", RATIO),
     # where descent stays
     "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
-    "way": Column("the way down: an optimiser, or several one after the other"),
     "hints": Column("sizes of the teacher that are added to a start, as JSON"),
     "leg": Column("after which part of the way down the student is measured, from 1"),
     "hint": Column("size of the teacher that is added to the start", RATIO),
@@ -311,6 +310,10 @@ OF_CELLS = {  # and of types that derive from them
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
+    cells.DescentCell: {
+        "way": Column("the way down: an optimiser, or several one after the other"),
+        "number": Column("of the start, 0 to count - 1"),
+    },
     cells.StayCell: {"what": _about(_OF_STAYING)},
     cells.PlaneCell: {"what": _about(_OF_PLANES)},
     cells.SearchCell: {"aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO)},
