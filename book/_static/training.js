@@ -236,7 +236,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
   function valley(cosines, minima, slope) {
     const own = side(cosines), minimum = minima[own];
     const near = ["semantic", "positional"].every(name => Math.abs(cosines[name] - minimum[name]) <= arrival.cosine);
-    return slope <= arrival.gradient && side(minimum) === own && near ? own : "neither";
+    return slope > arrival.gradient ? "still moving" : side(minimum) === own && near ? own : "neither";
   }
 
   return {normals, sample, risk, students, planes, descents, guesses, valley};
