@@ -300,4 +300,4 @@ def write_comparison(compared, path):
         cell["matrix"] = json.loads(cell["matrix"])
         result = {name: value for name, value in row.items() if name not in fields and value is not None}
         by_text.setdefault(canonical({"experiment": NAME, **cell}), ([], origin))[0].append(result)
-    parquet.write(Path(path), by_text)
+    parquet.write(Path(path), by_text, {})

@@ -95,7 +95,7 @@ def compute_missing():
         stored, wanted = list(parquet.items(table)), {canonical(cell) for cell in cells}
         kept = {text: rest for text, *rest in stored if text in wanted}
         if len(kept) < len(stored):
-            parquet.write(table, kept)
+            parquet.write(table, kept, {})
 
 
 def kept(name):
