@@ -902,7 +902,7 @@ def test_a_guess_is_asked_answered_and_told_once(page):
     assert "Theory" not in said and alone.startswith("Theory, at infinite d, has no positional valley here.")
     assert alone.endswith("minimum of its own sentences, as in result 3 below.")
     landing = (HERE / "book/index.md").read_text(encoding="utf-8")
-    assert re.search(r"^3\. .*stay in the positional valley", landing, re.MULTILINE)
+    assert re.search(r"^3\. \*\*Minima keep positional students there", landing, re.MULTILINE)
     view(page, "standard", 0.3, 1.0)
     page.get_by_role("button", name="Ask at the circle").press("Enter")
     assert question.inner_text().startswith(place.format(0.3, 1)) and not tally.inner_text().strip()
