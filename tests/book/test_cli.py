@@ -104,7 +104,10 @@ def test_the_program_names_its_version_and_its_commit(run):
 def test_figures_name_every_notebook_once_with_its_title(answer):
     listed = pd.DataFrame(answer("figures")["figures"]).set_index("figure")
     assert sorted(listed["notebook"]) == sorted(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.md"))
-    assert listed.loc["fig15"].tolist() == ["notebooks/fig15_random.md", "Figure 15: L-BFGS finds the deeper valley more often than gradient descent"]
+    assert listed.loc["fig15"].tolist() == [
+        "notebooks/fig15_random.md",
+        "Figure 15: L-BFGS finds the deeper valley more often than gradient descent",
+    ]
     assert listed.index[0] == "fig01" and listed.loc["stability", "notebook"] == "notebooks/stability.md"
 
 
