@@ -273,12 +273,9 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
 @pytest.mark.slow  # of the built book
 def test_every_number_of_the_plain_pages_is_made_by_the_library():
     words = glued(nbformat.read(EXECUTED / "landing.ipynb", 4))
-    used = {
-        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8")))
-        for name in ("index", "model", "scorecard")
-    }
     reduced = json.loads((HTML / "book/scorecard.json").read_text(encoding="utf-8"))["rows"][0]["provenance"]["profile"]
-    for name, named in used.items():
+    for name in ("index", "model", "scorecard"):
+        named = {*re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8"))}
         text = (HTML / f"book/{name}.html").read_text(encoding="utf-8")
         assert all(words[word] in text for word in named - {"reduced"})
         assert text.count("Reduced size") == ("reduced" in named and reduced != "paper")

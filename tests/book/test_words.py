@@ -7,8 +7,8 @@ import reference
 
 from attention_book.paths import NOTEBOOKS, ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BOOK = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "book").glob("*.md"))}
+PLAIN = [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md"))]
+BOOK = {path.stem: path.read_text(encoding="utf-8") for path in PLAIN}
 TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(NOTEBOOKS.glob("*.md"))}
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:---\n(.*?)^---\n)?.*?^```$", re.MULTILINE | re.DOTALL)
 DESCRIBED = re.compile(r"^ +(caption|alt): (.*?)\n(?=\S| +\w+: )", re.MULTILINE | re.DOTALL)
@@ -40,7 +40,7 @@ def test_a_page_quotes_all_numbers_that_it_makes_and_no_others(page):
 def test_what_is_written_by_hand_is_as_before(compare):
     """Of each page the numbers that it quotes, in order; captions and alternative texts; formulas."""
     lines = []
-    for page, text in {"README": README, **BOOK, **TEXTS}.items():
+    for page, text in {**BOOK, **TEXTS}.items():
         prose = CELL.sub("", text)
         formulas = {" ".join("".join(both).split()) for both in FORMULA.findall(prose)}
         lines += [f"# {page}", f"quoted: {' '.join(quoted(prose))}"]

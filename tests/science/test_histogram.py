@@ -50,11 +50,22 @@ def test_what_is_no_sequence_is_refused(text):
         histogram.from_letters(text)
 
 
-def test_the_norm_of_the_gradient_is_that_of_torch(model, sequences, monkeypatch):
+def test_gradient_and_its_norm_are_those_of_torch(model, sequences, monkeypatch):
     flat, _ = model
+    gradient = np.full_like(flat, np.nan)
+    chosen = np.random.default_rng(2).permutation(len(sequences.tokens))
+    weights = tf.views(flat)
+    loss, right, passed = step.forward(weights, sequences, chosen)
+    step.backward(weights, sequences, chosen, passed, tf.views(gradient))
     tensors = tf.Weights(*(part.requires_grad_() for part in tf.tensors_of(flat, torch.float64)))
-    tf.loss(tensors, *map(torch.from_numpy, sequences)).backward()
-    gradient = np.concatenate([part.grad.numpy().ravel() for part in tensors])
+    tokens, counts = (torch.from_numpy(part) for part in sequences)
+    reference = tf.loss(tensors, tokens, counts)
+    reference.backward()
+    assert loss / tokens.numel() == pytest.approx(reference.item(), rel=1e-6)
+    assert right == (tf.logits(tensors, tokens).argmax(-1) == counts).sum()
+    for name, ours, theirs in zip(tf.SHAPES, tf.views(gradient), tensors):
+        size = theirs.grad.abs().max().item()
+        assert abs(ours - theirs.grad.numpy()).max() <= 1e-5 * size, name  # float32 has 1.2e-7
     monkeypatch.setattr(tf, "PART", 70)  # the last batch is smaller
     assert tf.gradient_norm(flat, sequences) == pytest.approx(np.linalg.norm(gradient), rel=1e-4)
 
