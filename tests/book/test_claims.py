@@ -936,6 +936,6 @@ def test_theory_and_students_agree_on_every_task():
     assert len(above) == 44 and share.abs().max() < 0.02
     off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 10))
     assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3
-    assert (compared["theory_error"] < compared["tested_mse_error"]).all()
+    assert (compared["theory_error"] / compared["tested_mse_error"]).median() < 0.5  # of a quarter of the page's points
     changed = compared.xs("semantic", level="start")["theory"]
     assert changed.max() > 5 * changed.min()  # theory says something
