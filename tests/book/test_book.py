@@ -153,7 +153,8 @@ UNSEEN = """() => {
     return panels.flatMap(panel => {
         const frame = parts(panel, "patch")[0].getBBox(), inside = (box, {x, y}, slack) => y > box.y - slack
             && y < box.y + box.height + slack && x > box.x - slack && x < box.x + box.width + slack;
-        return parts(panel, "line2d").flatMap(line => [...line.querySelectorAll("path[clip-path]")]).flatMap(path => {
+        const curves = parts(panel, "line2d").flatMap(line => [...line.querySelectorAll("path[clip-path][d]")]);
+        return curves.flatMap(path => {
             const along = k => path.getPointAtLength(k / 300 * path.getTotalLength());
             const points = [...Array(301).keys()].map(along).filter(({x}) => x > frame.x && x < frame.x + frame.width);
             return [...points.filter(point => !inside(frame, point, 1)).map(() => "outside"),
@@ -175,7 +176,9 @@ RUN_AWAY = {"fig-tracking", "fig-mode", "fig-08-best", "fig-14-areas"}  # figure
 def test_every_page_on_its_own_has_its_files_and_complains_of_nothing(chromium, tmp_path):
     """At the parameters of the build, which are not the published ones."""
     executed = [HERE / "book/_executed" / f"{text.stem}.ipynb" for text in notebooks().values()]
-    made = subprocess.run([sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path])
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path], capture_output=True
+    )
     assert made.returncode == 0 and len(executed) > 25
     widgets = 0
     with opening(chromium) as opened:
