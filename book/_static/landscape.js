@@ -59,7 +59,7 @@
     const contours = d3.contours().size([shares.length, shares.length]).thresholds(depths);
     contours(excess.map(loss => -loss)).forEach(({coordinates}, k) =>  // the whole plane first: the lower, the darker
       line("depth", coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""))
-        .style("fill", `hsl(0 0% ${100 - 75 * k / LEVELS}%)`));
+        .attr("clip-path", "url(#landscape-frame)").style("fill", `hsl(0 0% ${100 - 75 * k / LEVELS}%)`));
     minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
     const [[left, right], [low, high]] = [x.range(), y.range()];  // a descent may leave the frame, its drawing may not
     d3.select(plane).append("clipPath").attr("id", "landscape-frame")

@@ -63,14 +63,14 @@
     return [...best.values()].sort((a, b) => b.score - a.score);
   }
 
-  /** By how many letters two words differ: put in, left out, in the place of another, or exchanged with the next one. */
+  /** By how many letters two words differ: put in, left out, or in the place of another. */
   function apart(a, b) {
     const rows = [...Array(a.length + 1)].map((_, i) => [i, ...Array(b.length).fill(0)]);
     for (let j = 1; j <= b.length; j++) rows[0][j] = j;
     for (let i = 1; i <= a.length; i++)
       for (let j = 1; j <= b.length; j++) {
-        const other = Number(a[i - 1] !== b[j - 1]), swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + other, swapped ? rows[i - 2][j - 2] + 1 : 9);
+        const other = Number(a[i - 1] !== b[j - 1]);
+        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + other);
       }
     return rows[a.length][b.length];
   }

@@ -125,7 +125,7 @@ def test_where_the_data_of_sites_are_blocked_search_and_theme_work_and_no_page_c
         page = opened(HTML / "book" / "model.html")
         page.add_init_script(BLOCKED)
         page.reload()
-        for theme in ("light", "dark"):
+        for theme in ("dark", "light"):
             page.locator(".theme-switch-button:visible").click()
             assert page.evaluate("document.documentElement.dataset.theme") == theme
         page.goto(f"{(HTML / 'search.html').as_uri()}?q=valley")
