@@ -62,7 +62,10 @@ def resource(path):
         "mediatype": "application/vnd.apache.parquet",
         "hash": f"sha256:{sha256(content).hexdigest()}",
         "rows": parquet.metadata.num_rows,
-        "schema": {"fields": [field(column, cell_type) for column in parquet.schema_arrow]},
+        "schema": {
+            "fields": [field(column, cell_type) for column in parquet.schema_arrow],
+            "missingValues": ["", "nan"],  # the latter where a validator reads whole numbers by way of pandas
+        },
     }
 
 
