@@ -6,7 +6,6 @@ import sys
 from dataclasses import fields, is_dataclass
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import distributions
 from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
@@ -115,7 +114,6 @@ def _commit() -> str | None:
 
 
 def _noted_by_pip() -> str | None:
-    for copy in distributions(name="attention-phases", path=[str(SOURCE)]):
-        if noted := copy.read_text("direct_url.json"):
-            return json.loads(noted).get("vcs_info", {}).get("commit_id")
+    for noted in SOURCE.glob("attention_phases-*.dist-info/direct_url.json"):
+        return json.loads(noted.read_text(encoding="utf-8")).get("vcs_info", {}).get("commit_id")
     return None
