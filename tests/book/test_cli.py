@@ -279,9 +279,12 @@ SPECTRUM = "simulate --d 20 --covariance 0.05,0.5,1,0;0.45,0.5"
         (f"{SOLVE} --tokens 3 --token-correlation -.6", "token-correlation = -0.6: must be in (-0.5, 1)"),
         (f"{SOLVE} --architecture value", "architecture = 'value': must be one of tied"),
         (f"{MIXED} --architecture tied", "init = 'mixed': must be one of semantic, positional, random\n"),
+        (f"{MIXED} --architecture value", "init = 'mixed': must be one of semantic, positional, random\n"),
         (f"{SOLVE} --y 3", "y = 3.0: must be left out without --breaking 1"),
         (f"{SOLVE} --breaking 2", "--breaking"),
         (f"{SOLVE} --breaking 1 --y -1", "y = -1.0: must be a finite number >= 0"),
+        (f"{SOLVE} --breaking 1 --y nan", "y = nan: must be"),
+        (f"{SOLVE} --breaking 1 --y x", "--y"),
         (f"{SOLVE} --breaking 1 --branch symmetric", "branch = 'symmetric': must be one of semantic, positional"),
         (f"{SOLVE} --breaking 1 --architecture rank2", "breaking = 1: must be 0"),
         (
