@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import authors_tables
 
 from attention_book.experiments import cells
+from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 
 RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
@@ -339,7 +340,7 @@ OF_CELLS = {  # and of types that derive from them
 
 
 def described(name, cell_type):
-    """Return the `Column` of a stored column; `KeyError` if nothing is known of it.
+    """Return the `Column` of a stored column; `ResultError` if nothing is known of it.
 
     name: of the column; "x_error" is the standard error of "x".
     cell_type: class of the cells of the table.
@@ -353,4 +354,4 @@ def described(name, cell_type):
     if name.endswith("_error"):
         value = name.removesuffix("_error")
         return Column(f"standard error of {value}", described(value, cell_type).unit)
-    raise KeyError(name)
+    raise ResultError(f"column {name!r}: its meaning and unit are not in COLUMNS of data/columns.py")

@@ -8,6 +8,7 @@ Titles, licences and persons are written into these files by hand; columns, size
 import inspect
 import json
 import re
+import sys
 from hashlib import sha256
 
 import authors_tables
@@ -18,6 +19,7 @@ from columns import described
 from attention_book.experiments import GRIDS, grid
 from attention_book.paths import ROOT
 from attention_phases import __version__
+from attention_phases.errors import ResultError
 
 ROWS = re.compile(r"(?<=\|---\|--:\|--:\|---\|\n)(\|.*\n)+")  # of the list of tables in data/README.md
 TYPES = (  # of Arrow, and what Data Packages call them
@@ -42,8 +44,8 @@ def texts():
 
 def line(table):
     """Row of the list of tables: file, rows, size, what it holds."""
-    about = table["description"].rstrip(".")
-    return f"| `{table['path']}` | {table['rows']:,} | {table['bytes'] / 1000:,.0f} | {about} |\n"
+    about, size = table["description"].rstrip("."), (ROOT / "data" / table["path"]).stat().st_size
+    return f"| `{table['path']}` | {table['rows']:,} | {size / 1000:,.0f} | {about} |\n"
 
 
 def resource(path):
@@ -58,10 +60,12 @@ def resource(path):
         "description": inspect.getdoc(experiment).splitlines()[0],
         "format": "parquet",
         "mediatype": "application/vnd.apache.parquet",
-        "bytes": len(content),
         "hash": f"sha256:{sha256(content).hexdigest()}",
         "rows": parquet.metadata.num_rows,
-        "schema": {"fields": [field(column, cell_type) for column in parquet.schema_arrow]},
+        "schema": {
+            "fields": [field(column, cell_type) for column in parquet.schema_arrow],
+            "missingValues": ["", "nan"],  # the latter where a validator reads whole numbers by way of pandas
+        },
     }
 
 
@@ -78,5 +82,9 @@ def field(column, cell_type):
 
 
 if __name__ == "__main__":
-    for name, text in texts().items():
+    try:
+        made = texts()
+    except ResultError as error:
+        sys.exit(str(error))
+    for name, text in made.items():
         (ROOT / name).write_text(text, encoding="utf-8")

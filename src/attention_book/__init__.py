@@ -7,6 +7,8 @@ them what several pages need, `render` gives numbers and pictures their form. `c
 from importlib import import_module
 from typing import Any
 
+from .paths import lacking
+
 # What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
     "experiments": "grid",
@@ -28,16 +30,18 @@ NAMES = {
     " finish_slice theory_curves",
     "store.parquet": "encode",
 }
-MODULES = {name: module for module, names in NAMES.items() for name in names.split()}
+MODULES = {name: module for module, names in NAMES.items() for name in names.split()} | {"style": "render.style"}
 
 
 def __dir__():
-    return [*MODULES, "style"]
+    return [*MODULES]
 
 
 def __getattr__(name) -> Any:
-    if name == "style":
-        return import_module(".render.style", __name__)
     if name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{MODULES[name]}", __name__), name)
+    try:
+        module = import_module(f".{MODULES[name]}", __name__)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(lacking(f"{__name__}.{name}", error), name=error.name) from None
+    return module if name == "style" else getattr(module, name)

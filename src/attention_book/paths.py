@@ -20,6 +20,12 @@ def checkout():
     return ROOT
 
 
+def lacking(what, error):
+    """The line that says what needs the package that a `ModuleNotFoundError` names, and how that is installed."""
+    how = "pip install -e '.[book]', in a checkout of the book, installs it"
+    return f"{what} needs {error.name}, which is not installed: {how}"
+
+
 def stored_table(name):
     """The file of the stored results of an experiment; where it is missing, `StoreError` says how it is made."""
     path = DATA / f"{name}.parquet"

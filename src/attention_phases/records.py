@@ -92,7 +92,10 @@ def code() -> dict[str, str | None]:
 
 
 def _commit() -> str | None:
-    """The commit of the checkout this file is tracked in, "+changes" where the code differs from it."""
+    """The commit of the checkout this file is tracked in, "+changes" where the code differs from it.
+
+    Of a copy that pip has installed from a repository, it is the commit that pip has noted.
+    """
 
     def git(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["git", "-C", SOURCE, *words], capture_output=True, encoding="utf-8", check=False)
@@ -103,8 +106,14 @@ def _commit() -> str | None:
         if tracked.returncode:
             if "safe.directory" in tracked.stderr and parent_process() is None:  # of many workers none says it again
                 print(f"no commit for results: git {tracked.stderr.splitlines()[0]}", file=sys.stderr)
-            return None
+            return _noted_by_pip()
         commit = git("rev-parse", "HEAD").stdout.strip()
         return commit + ("+changes" if git("status", "--porcelain", "--untracked-files=no", "--", ".").stdout else "")
     except OSError:  # no git here
-        return None
+        return _noted_by_pip()
+
+
+def _noted_by_pip() -> str | None:
+    for noted in SOURCE.glob("attention_phases-*.dist-info/direct_url.json"):
+        return json.loads(noted.read_text(encoding="utf-8")).get("vcs_info", {}).get("commit_id")
+    return None

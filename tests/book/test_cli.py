@@ -345,11 +345,6 @@ def test_verify_without_results_is_a_failure(nowhere, complaint):
     assert str(nowhere / "data") in complaint(1, "verify", "--json")
 
 
-def test_an_experiment_is_read_where_it_is_stored(stored, monkeypatch):
-    monkeypatch.setattr(results, "compute", lambda *_: pytest.fail("computed although it is stored"))
-    pd.testing.assert_frame_equal(results.read("fig02", "paper"), load(stored))
-
-
 def test_an_experiment_computes_what_is_missing_and_leaves_data_alone(tiny, stored):
     before, old = stored.read_bytes(), load(stored)
     tiny(0.5, 1.0, 2.0)

@@ -117,11 +117,14 @@ from attention_book.command_line.main import main
 for line in sys.argv[1:]:
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         try:
-            code = main(line.split())
+            code = exec(line) if line.startswith("from") else main(line.split())
         except SystemExit as ended:
             code = ended.code
+        except ImportError as error:
+            code = print(error, file=sys.stderr) or 1
     print(json.dumps([code, out.getvalue(), err.getvalue()]))
 """
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 IMPORTED = {"jupyter-book": "jupyter_book", "matplotlib-inline": "matplotlib_inline", "pyyaml": "yaml"}
 
 
@@ -142,6 +145,8 @@ def installed(tmp_path_factory):
     quiet = ["--quiet", "--no-deps", "--no-index", "--disable-pip-version-check", "--no-build-isolation"]
     subprocess.run([sys.executable, "-m", "pip", "install", *quiet, "--target", packages, folder], check=True)
     (packages / "needed.pth").write_text(sysconfig.get_path("purelib"), encoding="utf-8")
+    (noted,) = packages.glob("attention_phases-*.dist-info/direct_url.json")  # as if it came from a repository
+    noted.write_text(json.dumps({"vcs_info": {"commit_id": COMMIT}}), encoding="utf-8")
     with open(ROOT / "pyproject.toml", "rb") as file:
         extra = tomllib.load(file)["project"]["optional-dependencies"]["book"]
     words = [re.match(r"[\w-]+", requirement)[0] for requirement in extra]
@@ -166,8 +171,9 @@ def installed(tmp_path_factory):
 @pytest.mark.slow
 def test_an_installation_without_a_checkout_does_what_it_can_and_says_what_it_cannot(installed):
     lacking = {"sweep": "sweep --grid mine.toml --quiet", "figure": "figure fig02 --quiet"}
+    lacking |= {f"attention_book.{name}": f"from attention_book import {name}" for name in ("sweep", "style")}
     version, (code, answer, said), *missing = installed("--version", "baseline --json", *lacking.values(), without=True)
-    assert version == [0, f"attention-phases {__version__}\n", ""]
+    assert version == [0, f"attention-phases {__version__}, commit {COMMIT}\n", ""]
     assert (code, said) == (0, "") and json.loads(answer)["test_mse"] > 0
     for command, (*ended, said) in zip(lacking, missing, strict=True):
         needs = rf"{command} needs \w+, which is not installed: pip install -e '.\[book\]', .*\n"

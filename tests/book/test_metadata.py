@@ -23,6 +23,7 @@ from attention_book.paths import DATA, ROOT
 from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task
+from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
 from attention_phases.theory.optimal import thresholds_of_learning
 
@@ -126,7 +127,7 @@ def test_every_meaning_and_every_name_is_used():
 
 def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
-        with pytest.raises(KeyError):
+        with pytest.raises(ResultError, match="not in COLUMNS"):
             described(name, object)
 
 

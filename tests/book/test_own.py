@@ -30,7 +30,7 @@ SIZES = {"omega": [0.2, 0.3], "alpha": 1.0, "d": 20, "seeds": 2}
 
 @pytest.mark.parametrize("width", [3.4, 7.0])
 @pytest.mark.parametrize("font", style.FONTS)
-def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypatch, width, font):
+def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypatch, caplog, width, font):
     monkeypatch.chdir(tmp_path)
     page = (NOTEBOOKS / "your_own_question.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
@@ -41,6 +41,7 @@ def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypa
         warnings.simplefilter("error")  # of a letter that a font lacks
         exec(code, names)
     figure = names["figure"]
+    assert caplog.messages == []
     drawn = figure.get_tightbbox()
     assert 0 <= drawn.x0 < drawn.x1 <= width and 0 <= drawn.y0 < drawn.y1 <= figure.get_size_inches()[1]
     assert f"/MediaBox [ 0 0 {width * 72:g} ".encode() in (tmp_path / "mine.pdf").read_bytes()
@@ -150,6 +151,7 @@ def test_a_sweep_is_of_an_experiment_or_of_a_file(complaint, tmp_path):
     assert "mine.toml: No such file" in complaint(1, "sweep", "--grid", tmp_path / "mine.toml")
     (tmp_path / "text.toml").write_text("no grid", encoding="utf-8")
     assert "must be a TOML file" in complaint(2, "sweep", "--grid", tmp_path / "text.toml")
+    assert "x.parquet': must be an SQLite file" in complaint(2, "sweep", "fig02", "--store", tmp_path / "x.parquet")
 
 
 # The page

@@ -64,6 +64,15 @@ def test_the_stored_results_are_those_of_the_smoke_profile():
     assert stored == {name: {canonical(cell) for cell in reference.cells_of(name)} for name in GRIDS}
 
 
+def test_results_that_no_page_reads_are_taken_away(tmp_path, monkeypatch):
+    shutil.copy(reference.RESULTS / "fig12.parquet", tmp_path)
+    _, *cells = reference.cells_of("fig12")
+    for name, value in {"RESULTS": tmp_path, "GRIDS": ["fig12"], "cells_of": lambda _: cells}.items():
+        monkeypatch.setattr(reference, name, value)
+    reference.compute_missing()
+    assert set(load(tmp_path / "fig12.parquet")["cell"]) == {*map(canonical, cells)}
+
+
 def test_a_missing_result_is_not_computed_where_results_are_stored(tmp_path, monkeypatch):
     monkeypatch.setenv(results.STORED, str(tmp_path))
     monkeypatch.setattr(results, "compute", lambda *_, **__: pytest.fail("computed"))

@@ -393,6 +393,8 @@ def test_damaged_or_foreign_table_is_one_line_that_names_it(tmp_path, store, sha
         load(path)
     with pytest.raises(StoreError, match="missing"):
         load(tmp_path / "missing.parquet")
+    with pytest.raises(StoreError, match="is a directory"):
+        load(tmp_path)
 
 
 def test_a_missing_table_says_how_it_is_computed(tmp_path, monkeypatch):

@@ -21,6 +21,7 @@ from attention_phases.records import code_in_words, origin_of
 from attention_phases.task import Task
 
 from ..experiments import GRIDS, PROFILES
+from ..paths import lacking
 from . import commands
 from .printing import about, print_anything, readable_text
 
@@ -46,8 +47,7 @@ def main(arguments=None):
     except ModuleNotFoundError as error:
         if error.name.startswith("attention_"):
             raise
-        how = "pip install -e '.[book]', in a checkout of the book, installs it"
-        return _complain(f"{options.command.__name__} needs {error.name}, which is not installed: {how}")
+        return _complain(lacking(options.command.__name__, error))
     except OSError as error:  # a full disk, a folder that may not be written
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else error)
     except ArithmeticError:

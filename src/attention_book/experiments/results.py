@@ -130,6 +130,8 @@ def compute(cells, store_path, folder, workers, quiet, scheduler=None, in_proces
     Where a `scheduler` is named, the cells run on its Dask cluster instead of `workers` processes; or in this process,
     one after the other, if `in_process`. If some cells fail, the others are stored and exported before `SweepError`.
     """
+    if Path(store_path).suffix == ".parquet":  # where the table is to be
+        raise BadInput("store", str(store_path), "an SQLite file, such as mine.sqlite; the table is written beside it")
     with _telling(store_path), _executor(workers, scheduler, in_process) as executor:
         if BUILT in Path(store_path).parents:  # ours; a folder that the caller has named must be there
             Path(store_path).parent.mkdir(parents=True, exist_ok=True)

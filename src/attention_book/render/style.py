@@ -3,6 +3,7 @@
 Lines have error bands, points error bars, maps the colours of two sides, thresholds a strip as wide as their error.
 """
 
+import logging
 from math import isfinite
 from pathlib import Path
 
@@ -49,6 +50,7 @@ FONTS = {  # of printed figures: Matplotlib's own, each with the mathematics tha
     "STIX": {"font.family": "STIXGeneral", "mathtext.fontset": "stix"},
     "Computer Modern": {"font.family": "cmr10", "mathtext.fontset": "cm", "axes.formatter.use_mathtext": True},
 }
+logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of the dates in the files of Computer Modern
 # Of a legend that no line crosses; see also `book/_ext/dark.py`.
 OPAQUE = {"frameon": True, "framealpha": 1, "edgecolor": "none"}
 

@@ -108,7 +108,7 @@ def _column(values: list) -> pa.Array:
 
 def _read(path: os.PathLike | str) -> pa.Table:
     try:
-        table = pq.read_table(path)
+        table = pq.ParquetFile(path).read()  # `read_table` would take a folder for a data set of many files
         about = json.loads((table.schema.metadata or {}).get(b"attention_phases", b"{}"))
     except (OSError, ValueError, pa.ArrowException) as error:
         raise StoreError(f"{path}: {str(error).splitlines()[0]}") from error
