@@ -145,7 +145,7 @@ def torch_defaults() -> Iterator[None]:
     device = nullcontext() if torch.empty(0).device.type == "cpu" else torch.device("cpu")
     exact = [torch.autocast(kind, enabled=False) for kind in ("cpu", "cuda")]
     try:
-        with device, exact[0], exact[1], torch.inference_mode(False), torch.enable_grad():
+        with device, exact[0], exact[1], torch.inference_mode(False):  # the last switches gradients on, too
             yield
     finally:
         torch.set_default_dtype(number)

@@ -1,5 +1,8 @@
 """The state evolution with structure: spectra, sparse teachers and l1 penalties, teachers of several columns."""
 
+import os
+import signal
+import time
 import warnings
 from dataclasses import replace
 
@@ -23,7 +26,7 @@ from attention_phases.theory.equations import (
     penalty,
     update,
 )
-from attention_phases.theory.kernels.general import proximal_points
+from attention_phases.theory.kernels import general
 from attention_phases.theory.quadrature import gaussian_points, pool, tensor_rule
 from attention_phases.theory.setting import Hats, Setting, mean_weights
 from attention_phases.theory.solver import PULLED
@@ -316,12 +319,32 @@ def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
     assert not np.isfinite(found.moreau).any()
 
 
+def test_ctrl_c_leaves_the_sentences_that_have_not_begun(monkeypatch):
+    """Of twelve tokens sixteen are read at a time, in a thread that no signal reaches."""
+    calls, longer = [], Architecture(tokens=12)
+
+    def interrupted(w, *_):
+        calls.append(w.shape)
+        if len(calls) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)
+        return w, w[..., 0], w[..., 0]
+
+    monkeypatch.setattr(general, "proximal_points", interrupted)
+    monkeypatch.setattr(quadrature.config, "NUMBA_NUM_THREADS", 1)
+    with pytest.raises(KeyboardInterrupt):
+        start = BranchMap(TASK, 2.0, "semantic", longer).start()
+        average(Setting(TASK, longer), start, gaussian_points(64, 16, dimensions=24))
+    quadrature._pool_of(1).submit(int).result()  # after all that it still has to do
+    assert calls[0] == (1, 16, 12) and len(calls) < 10
+
+
 def test_one_compiled_kernel_serves_all():
     """For each layout of its arrays it would be compiled again, which takes longer than what it computes."""
     for task, form, tokens in ((TASK, "tied", 3), (TEACHERS, "rank2", 2), (TOGETHER, "tied", 2)):
         solve(task, 2.0, "semantic", 2**5, 8, architecture=Architecture(form, tokens))
     average(Setting(TASK, general=True), Overlaps.of(0.1, 0.0, 0.1, 10.0), gaussian_points(2**6, 4)[:, : 2**5])
-    assert len(proximal_points.signatures) == 1
+    assert len(general.proximal_points.signatures) == 1
 
 
 def drawn_weights(task, hats, count, rng):

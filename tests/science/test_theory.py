@@ -82,6 +82,7 @@ def test_slopes_are_those_of_neighbouring_solutions(branch):
 def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, points, reason):
     solution = solve(task, alpha, branch, points, 8)
     assert not solution.converged and solution.reason.partition(":")[0] == reason
+    assert str(solution).startswith(f"no solution ({solution.reason}): Solution(alpha={alpha}, reason=")
 
 
 @pytest.mark.parametrize("omega", [0.3, 1.0])

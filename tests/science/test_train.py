@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,9 @@ import torch
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.kinds import work
 from attention_phases import Architecture, BadInput, Task, data_set, measure, message_passing, solve, threshold
-from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread, torch_defaults
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread
 from attention_phases.model import students, two_tokens
+from attention_phases.model.architectures import STANDARD
 from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
 
@@ -74,22 +76,55 @@ def test_neither_threads_nor_processes_change_a_digit(tmp_path):
     assert done.stdout.splitlines() == [*here, here[0]]
 
 
-def test_a_training_has_one_thread():
-    seen = []
+def settings():
+    """For how many threads torch is set, and what a new tensor is: its type, its place, and how it is made."""
+    new = torch.empty(0)
+    return torch.get_num_threads(), new.dtype, new.device.type, torch.is_grad_enabled(), new.is_inference()
 
-    def risk(data, weights, lam):
-        seen.append(torch.get_num_threads())
-        return two_tokens.risk(data, weights, lam)
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        fit(OWN, 0.01, OWN.teacher[None], risk=risk)
-        with torch_defaults():
-            assert torch.get_num_threads() == 1
-        assert torch.get_num_threads() == 2 and set(seen) == {1}
-    finally:
-        torch.set_num_threads(before)
+@contextmanager
+def changed(what, value):
+    before, change = getattr(torch, f"get_{what}")(), getattr(torch, f"set_{what}")
+    change(value)
+    yield
+    change(before)
+
+
+def numbers():
+    """Of all verbs that use torch, in lists and texts; what they are given are no tensors yet."""
+    data, seen, rng = data_set(TASK, 1.5, 20), [], np.random.default_rng
+
+    def risk(*given):
+        seen.append(settings())
+        return two_tokens.risk(*given)
+
+    general = students.sample(TASK, Architecture("value"), 1.5, 20, rng(0))
+    drawn = [data, general, two_tokens.sample(TASK, 1.5, 20, rng(0))]
+    parts = [part for some in drawn for part in vars(some).values() if torch.is_tensor(part)]
+    parts += [fit(data, 0.01, np.ones((1, 20)), risk=risk)[0].weights, data.risk([0.1] * 20)]
+    tables = [train(TASK, 1.5, 20, 1, "semantic", "gd", some, steps=9) for some in (STANDARD, Architecture("untied"))]
+    tables += [measure(TASK, [0.1] * 20, data), message_passing(TASK, 1.5, 20, steps=9).run.history]
+    assert set(seen) == {(1, torch.float32, "cpu", True, False)} and not parts[0].is_inference()
+    texts = [table.drop(columns="seconds", errors="ignore").to_json(double_precision=15) for table in tables]
+    return [part.tolist() for part in parts], texts
+
+
+CALLERS = {
+    "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+    "device": lambda: torch.device("meta"),
+    "number": lambda: changed("default_dtype", torch.bfloat16),
+    "threads": lambda: changed("num_threads", 2),
+    "no gradients": torch.no_grad,
+    "inference": torch.inference_mode,
+}
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+def test_no_setting_of_the_caller_changes_a_number_or_is_changed(caller):
+    expected = numbers()
+    with CALLERS[caller]():
+        before = settings()
+        assert numbers() == expected and settings() == before
 
 
 def test_of_ctrl_c_a_waiting_process_says_nothing():
@@ -134,6 +169,7 @@ def test_a_data_set_is_that_of_train_and_its_risk_is_the_definition_for_autograd
     torch.testing.assert_close(*slopes, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(own.risk(columns[0]), own.risk(columns.float())[0], rtol=1e-6, atol=0)
     assert np.isnan(measure(task, first * np.nan, own)["theta"]).all()
+    assert all(len(repr(some).splitlines()) == 1 and "tensor" not in repr(some) for some in (own, student))
 
 
 # What is refused, and what is said
@@ -161,7 +197,7 @@ REFUSED = {
     "shape of weights = (21,): must be (20,) or (k, 20)": lambda: OWN.risk(np.ones(21)),
     "shape of weights = (0, 20): must be": lambda: measure(TASK, np.ones((0, 20)), OWN),
     "shape of weights = (): must be": lambda: OWN.risk(1.0),
-    "weights = tensor([1.+1.j": lambda: measure(TASK, torch.full((20,), 1 + 1j), OWN),
+    "dtype of weights = torch.complex64: must be real": lambda: measure(TASK, torch.full((20,), 1 + 1j), OWN),
     "weights = 'Q': must be a tensor or an array": lambda: OWN.risk("Q"),
     "omega = 0.2: must be 0.3, as in the task of the data": lambda: measure(Task(omega=0.2), OWN.teacher, OWN),
     "data = 3: must be of the kind Labelled": lambda: measure(TASK, OWN.teacher, 3),
@@ -169,9 +205,9 @@ REFUSED = {
     "data = <": lambda: fit(Bare(), 0.1, torch.ones(1, 20), risk=two_tokens.risk),
     "risk = 'huber': must be a function": lambda: fitted(risk="huber"),
     "risk = <function": lambda: fitted(risk=lambda weights: weights.sum()),
-    "what risk returns = tensor(": lambda: fitted(risk=lambda data, weights, lam: weights.sum()),
-    "what risk returns = (tensor(": lambda: fitted(risk=lambda data, weights, lam: (weights.sum(1), weights[:, :1])),
-    "what risk returns = ([1.0]": lambda: fitted(risk=lambda data, weights, lam: ([1.0], weights)),
+    "shapes of what risk returns = [()]": lambda: fitted(risk=lambda data, weights, lam: weights.sum()),
+    "shapes of what risk returns = [(1,), (1, 1)]": lambda: fitted(risk=lambda *of: (of[1].sum(1), of[1][:, :1])),
+    "shapes of what risk returns = ['list', (1, 20)]": lambda: fitted(risk=lambda data, weights, lam: ([1.0], weights)),
     "risk of the starts = tensor([nan": lambda: fitted(
         risk=lambda data, weights, lam: (weights.sum(1) * np.nan, weights)
     ),
@@ -189,7 +225,7 @@ REFUSED = {
     "shape of starts = (1, 29): must be (k, 20 or 40)": lambda: fitted(starts=torch.ones(1, 29)),
     "shape of starts = (20,)": lambda: fitted(starts=torch.ones(20)),
     "shape of starts = (0, 20)": lambda: fitted(starts=torch.ones(0, 20)),
-    "starts = tensor": lambda: fitted(starts=torch.full((1, 20), torch.nan)),
+    "starts = Tensor of the shape (1, 20): must be finite": lambda: fitted(starts=torch.full((1, 20), torch.nan)),
     "starts = 'semantic': must be an array": lambda: fitted(starts="semantic"),
     "rate = 300.0: must be smaller: gradient descent diverges": lambda: fitted(optimizer="gd", rate=300.0),
     "rate = -1: must be": lambda: fitted(optimizer="gd", rate=-1),
@@ -221,10 +257,3 @@ def test_a_risk_may_answer_in_double_precision(optimizer):
     risks, starts = (two_tokens.risk, doubled), OWN.teacher[None]
     one, other = (fit(OWN, 0.01, starts, optimizer, risk)[0].weights for risk in risks)
     assert torch.allclose(one, other, atol=1e-5)
-
-
-def test_the_risk_is_that_of_the_data():
-    general = students.sample(TASK, Architecture("untied", tokens=3), 1.5, 20, np.random.default_rng(0))
-    weights = torch.ones(1, 40)
-    own, named = (fit(general, 0.1, weights, risk=risk)[0] for risk in (None, students.risk))
-    assert torch.equal(own.weights, named.weights) and own.converged

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -82,8 +83,8 @@ def test_a_branch_that_is_nowhere_has_an_empty_table_of_the_same_columns():
 @pytest.mark.parametrize("kind", [np.array, torch.tensor, pd.Series, tuple])
 def test_numbers_and_lists_come_in_every_form(kind):
     one = np.array if kind in (pd.Series, tuple) else kind
-    number = Task(omega=one(0.25), teachers=kind([1.0, 0.5]), matrix=one([[0.5, 0.25], [0.25, 0.5]]))
-    assert number == Task(0.25, teachers=(1.0, 0.5), matrix=((0.5, 0.25), (0.25, 0.5)))
+    number = Task(omega=one(0.3), teachers=kind([1.0, 0.7]), matrix=one([[0.6, 0.2], [0.3, 0.5]]))
+    assert number == Task(0.3, teachers=(1.0, 0.7), matrix=((0.6, 0.2), (0.3, 0.5)))
     assert list(follow(TASK, "semantic", kind([2.0]), **FEW)) == [2.0]
     assert solve(TASK, one(2.0), "semantic", **FEW).alpha == 2.0
     rows = train(TASK, one(1.0), one(20), kind([5, 2]), kind(["semantic"]) if kind != torch.tensor else "semantic")
@@ -157,12 +158,12 @@ def test_results_name_their_origin_and_how_to_cite_them(tmp_path):
 @pytest.mark.slow
 def test_spinodals_are_those_of_the_stored_lines():
     table = pd.read_parquet(DATA / "fig03_theory.parquet", filters=[("omega", "==", 0.3)]).set_index("what")
-    found = spinodal(TASK, "semantic", points=256, scrambles=8)
+    found = spinodal(TASK, "semantic", points=256, scrambles=8, report=(counted := []).append)
     for place, what in ((found.exists, "semantic start"), (found.minimum, "semantic border")):
         known = Measured(*table.loc[what, ["alpha", "alpha_error"]])
         gap = place - known
         assert abs(gap.value) < 4 * gap.error < 0.5 * known.value, what
-    assert found.origin["points"] == 256 and not found.reason
+    assert found.origin["points"] == 256 and not found.reason and len(counted) > 1000
     few = spinodal(TASK, "positional", points=1024)
     assert np.isnan([*few.exists, *few.minimum]).all() and few.reason == "not resolved by 1024 points; try 2048"
 
@@ -190,7 +191,9 @@ def test_a_spinodal_past_the_largest_alpha_is_where_the_gain_is_1_or_none():
     never = spinodal(Task(omega=0.4), "positional", points=2048, scrambles=4)
     assert np.isnan(never.minimum.value) and never.reason.endswith("positional branch: it is there at alpha = 12.8")
     many = {"points": 8192, "scrambles": 4}
-    place = spinodal(Task(), "positional", **many).minimum
+    found = spinodal(Task(), "positional", **many)
+    place = found.minimum
+    assert found.reason == f"{never.reason}, the largest searched, and becomes a saddle beyond it"
     there = solve(Task(), place.value, "positional", **many)
     assert place.value > 13 and abs(there.gain - 1) < 1.5 * there.stderr["gain"]
 
@@ -214,6 +217,20 @@ def test_a_threshold_that_is_none_says_why():
     ordered = thresholds.Gap(1.0, 1.0, 0.1, {"semantic": solve(TASK, 12.8, "semantic", **FEW)})
     unchanged = "what it compares does not change its order between alpha = 0.2 and 12.8"
     assert thresholds._search(lambda *_: ordered, 64).reason == unchanged
+
+
+@pytest.mark.parametrize("begins", [0.6, 0.609])
+def test_a_threshold_is_found_next_to_where_its_branch_begins(begins):
+    """The gap falls like a root from there, and Newton's method steps over it."""
+
+    def gap_at(alpha, points, known):
+        size = max(alpha - begins, 0.0) ** 0.5
+        solution = SimpleNamespace(converged=size > 0, reason=ENDED, alpha=alpha)
+        zero = (0.61 - begins) ** 0.5
+        return thresholds.Gap(zero - size, -0.5 / size if size else 0.01, 1e-3, {"semantic": solution})
+
+    found = thresholds._refine(gap_at, thresholds.Threshold(Measured(0.7, np.nan), {}), 64)
+    assert found.alpha.value == pytest.approx(0.61, abs=2e-3) and found.solutions["semantic"].converged
 
 
 # Message passing

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..errors import COVERED, BadInput, check_choice
+from ..errors import COVERED, BadInput, check_choice, check_kind
 from ..measured import UNKNOWN, Measured
 from ..records import origin_of
 from ..task import Task
@@ -40,6 +40,7 @@ def branch_end(
     points: int | None = None,
     scrambles: int = SCRAMBLES,
     seed: int = 0,
+    report: Callable[[int], object] | None = None,
 ) -> Measured:
     """Return the alpha where the own overlap of a branch of the standard student goes to zero.
 
@@ -53,10 +54,11 @@ def branch_end(
         branch: "semantic" or "positional"
         alpha, start: where on the branch to start, not far from the end, and the overlaps there
         points, scrambles, seed: quadrature, see `gaussian_points`; by default `usual_points` of "solution"
+        report: as for `solve`
     """
     nets = gaussian_points(usual_points("solution") if points is None else points, scrambles, seed)
     model = BranchMap(task, alpha, branch)
-    net = Net(np.concatenate([nets, nets * MIRROR[branch]], axis=1), model.fields)
+    net = Net(np.concatenate([nets, nets * MIRROR[branch]], axis=1), model.fields, report)
     log_q, log_V, own = model.pack(Overlaps.of(*start))
     unknown = np.array([log_q, log_V, log(alpha)])
 
@@ -83,7 +85,7 @@ def branch_end(
 
 
 def branch_ends(
-    task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: int
+    task: Task, branch: str, alphas: Sequence[float], solutions: Branch, **quadrature: Any
 ) -> dict[str, tuple[Measured, str]]:
     """Return (alpha, reason of the solution beyond) of each end of a branch within the alphas, by "start" and "stop".
 
@@ -108,7 +110,8 @@ def branch_ends(
 class Spinodal(NamedTuple):
     """From which alpha on, or up to which for the positional branch, a branch exists, and is a minimum.
 
-    Both are NaN where that is so at all alphas searched, or at none, or not seen by too few points: see `reason`.
+    Both are NaN where that is so at all alphas searched, or at none, or not seen by too few points: see `reason`. It
+    also says where a positional branch is a minimum up to an alpha beyond the largest searched.
     """
 
     exists: Measured  #: the alpha where the branch ends
@@ -117,7 +120,14 @@ class Spinodal(NamedTuple):
     origin: dict[str, Any]  #: see `records.origin_of`
 
 
-def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int = SCRAMBLES, seed: int = 0) -> Spinodal:
+def spinodal(
+    task: Task,
+    branch: str,
+    points: int | None = None,
+    scrambles: int = SCRAMBLES,
+    seed: int = 0,
+    report: Callable[[int], object] | None = None,
+) -> Spinodal:
     """Return where a branch of the standard student ends in alpha, and where it becomes a saddle.
 
     >>> from attention_phases import Task, spinodal
@@ -128,7 +138,9 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     Args:
         branch: "semantic" or "positional"
         points, scrambles, seed: as for `solve`; of the positional branch, whose sentences jump, 2048 points at least
+        report: called with 1 after each average, of which there are some hundreds
     """
+    check_kind("report", report, Callable | None)
     check_choice("branch", branch, MINIMA)
     if Setting(task).dimensions != len(MIRROR[branch]):
         raise BadInput("task", task, "of one teacher and without clusters" + COVERED)
@@ -138,6 +150,7 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     origin = origin_of(task=task, branch=branch, points=points, **quadrature)
     if branch == "positional" and points < MIDDLE_POINTS:
         return Spinodal(UNKNOWN, UNKNOWN, f"{UNSEEN} by {points} points; try {MIDDLE_POINTS}", origin)
+    quadrature["report"] = report
     solutions = follow(task, branch, alphas, min(points, MIDDLE_POINTS), **quadrature)
     ends = branch_ends(task, branch, alphas, solutions, points=points, **quadrature)
     end, _ = ends.get(BORDERS[branch], (UNKNOWN, ""))
@@ -152,6 +165,7 @@ def spinodal(task: Task, branch: str, points: int | None = None, scrambles: int 
     if np.isnan(end.value):
         edge = (max if branch == "positional" else min)(solutions, default=None)
         reason = f"it is there at alpha = {edge:.4g}" if edge else f"it is at none from {SMALLEST} to {LARGEST}"
+        reason += ", the largest searched, and becomes a saddle beyond it" if least.value > alphas[-1] else ""
     return Spinodal(end, least, reason and f"no end of the {branch} branch: {reason}", origin)
 
 
@@ -210,16 +224,15 @@ def _secant(nearer: Solution, farther: Solution) -> Measured:
     return Measured(float(nearer.alpha + (1 - nearer.gain) / slope), float(nearer.stderr["gain"] / abs(slope)))
 
 
-def stability_limit(
-    task: Task, branch: str, table: "pd.DataFrame", points: int = 2**11, scrambles: int = SCRAMBLES, seed: int = 0
-) -> Measured:
+def stability_limit(task: Task, branch: str, table: "pd.DataFrame", report: Any = None, **quadrature: Any) -> Measured:
     """Return the alpha where a branch of the standard student turns from a saddle into a minimum; see `gain_crossing`.
 
     NaN if the branch ends as a minimum, or is a saddle all along.
 
     table: of the branch, with alpha, q, m, theta and V. The limit may be beyond its end by one step of its alphas.
+    report, quadrature: as for `solve`
     """
-    nets = gaussian_points(points, scrambles, seed)
+    nets = gaussian_points(**quadrature)
     columns = table[["alpha", *Overlaps._fields]].to_numpy().tolist()
     known = {alpha: Overlaps.of(*overlaps) for alpha, *overlaps in columns}
 
@@ -230,12 +243,12 @@ def stability_limit(
 
     def solution_at(alpha):
         nearest = min(known, key=lambda other: abs(other - alpha))
-        return solve(task, alpha, branch, points, scrambles, seed, start=known[nearest])
+        return solve(task, alpha, branch, **quadrature, start=known[nearest], report=report)
 
     return gain_crossing(branch, known, gain, solution_at, beyond=True)
 
 
-def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quadrature: int) -> Measured:
+def border(task: Task, branch: str, table: "pd.DataFrame", end: Measured, **quadrature: Any) -> Measured:
     """Return the spinodal of a branch, where it ceases to be a minimum: it ends there, or becomes a saddle before.
 
     Args:

@@ -8,6 +8,7 @@ For one column and entries of variance sigma^2 these are the scalars of the main
 correlated between tokens. The tokens have one law, k = 1, or each its own, k = L.
 """
 
+from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -92,7 +93,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     if points.shape[2] != setting.dimensions:  # compiled code would read beyond them
         raise BadInput("points", points.shape, f"an array (scrambles, N, {setting.dimensions})")
     if not setting.fast:
-        means = over_scrambles(_general_means, (points, lowest), setting, overlaps, anew)
+        means = _general_means(points, lowest, setting, overlaps, anew)
         return Averages(*means, response=np.full(len(points), np.nan))
     task, axes = setting.task, (3, 3, 1, 3, 1, 0, 0, 0, 3, 2, 0)  # of each entry, beside that of the scrambles
     arguments = (*overlaps.scalars, setting.rho.item(), *loss_of(task))
@@ -102,6 +103,7 @@ def average(setting: Setting, overlaps: Overlaps, points: np.ndarray, lowest=Non
     return Averages(*(column.reshape(-1, *(1,) * count) for column, count in zip(columns, axes)))
 
 
+@np.errstate(all="ignore")  # of a wild step of a search
 def _general_means(points, lowest, setting, overlaps, anew):
     """The entries of `Averages` but the last, over scrambles of points: arrays (scrambles, L, r or t, n), n points."""
     architecture, (scrambles, n, _) = setting.architecture, points.shape
@@ -121,8 +123,12 @@ def _general_means(points, lowest, setting, overlaps, anew):
     A = np.einsum("ab,akl->akbl", np.linalg.inv(c), np.linalg.inv(overlaps.V)[of]).reshape(tokens * r, -1)
     reach = np.sqrt(np.diag(c)[:, None] * np.einsum("akk->ak", overlaps.V)[of]).ravel()
     w = np.ascontiguousarray(np.moveaxis(w.reshape(scrambles, tokens * r, n), 1, 2))
-    problem = np.ascontiguousarray(Y), lowest, anew, setting.covariance, architecture.score, A, reach
-    h, moreau, test_loss = general.proximal_points(w, *problem)
+    # So many points that a search, whose time grows like the fields to the power 4, takes less than a second if it can.
+    some = gcd(scrambles * n, 2 ** max(0, (10 if anew else 12) - tokens * r // 2))
+    parts = tuple(part.reshape(-1, some, *part.shape[2:]) for part in (w, np.ascontiguousarray(Y), lowest))
+    problem = anew, setting.covariance, architecture.score, A, reach
+    found = over_scrambles(general.proximal_points, parts, *problem, apart=True)
+    h, moreau, test_loss = (part.reshape(scrambles, n, *part.shape[2:]) for part in found)
     forces = (h - w) @ A
     g = np.ascontiguousarray(np.moveaxis(forces, 1, 2)).reshape(scrambles, tokens, r, n)
     pulls = (g * marks).sum(1)

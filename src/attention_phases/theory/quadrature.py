@@ -64,11 +64,13 @@ def gaussian_points(points: int, scrambles: int = SCRAMBLES, seed: int = 0, dime
     return normal
 
 
-def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments) -> list[np.ndarray]:
+def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *arguments, apart: bool = False) -> list:
     """Return ``means(*scrambles, *arguments)`` by threads; `means` releases Python's lock.
 
     The first axis of all arrays, those of `scrambles` and those returned, counts scrambles. The first one, a net or a
     part of it, becomes contiguous and read-only: numba would compile `means` for each kind of array.
+
+    apart: one call for each scramble, and all in other threads than this one, which Ctrl-C stops between the calls
     """
     net = np.ascontiguousarray(scrambles[0]).view()
     net.flags.writeable = False
@@ -79,9 +81,9 @@ def over_scrambles(means: Callable, scrambles: tuple[np.ndarray, ...], *argument
         return means(*part, *arguments)
 
     threads = min(config.NUMBA_NUM_THREADS, len(scrambles[0]))  # type: ignore[attr-defined]
-    if threads == 1:
+    if threads == 1 and not apart:
         return [*of_part(scrambles)]
-    parts = zip(*(np.array_split(array, threads) for array in scrambles))
+    parts = zip(*(np.array_split(array, len(net) if apart else threads) for array in scrambles))
     by_part = _pool_of(threads).map(of_part, parts)
     return [*map(np.concatenate, zip(*by_part))]
 

@@ -30,7 +30,7 @@ SEARCHED = f"between alpha = {SMALLEST} and {LARGEST}"
 ROUGH_POINTS, MIDDLE_POINTS = 2**8, 2**11
 # In alpha: where Newton's method takes over, the step that ends it on some of the points, and on all.
 ROUGH_STEP, NEAR_STEP, LAST_STEP = 2e-2, 5e-2, 3e-3
-NEWTON_STEPS = 6
+NEWTON_STEPS = 10
 
 
 @dataclass(frozen=True)
@@ -143,21 +143,29 @@ def threshold(
 
 
 def _refine(gap_at: GapAt, guess: Threshold, points: int) -> Threshold:
-    """The threshold by Newton's method from a guess, on some of the points and then on all."""
-    alpha, solutions = guess.alpha.value, guess.solutions
+    """The threshold by Newton's method from a guess, on some of the points and then on all.
+
+    A step out of the range in which the gap falls through zero halves that range instead: a branch that has just begun
+    bends, and Newton's method would step over its beginning.
+    """
+    alpha, known = guess.alpha.value, guess.solutions
     for count in sorted({min(points, MIDDLE_POINTS), points}):
+        low, high = SMALLEST, np.inf
         for _ in range(NEWTON_STEPS):
-            gap = gap_at(alpha, count, solutions)
-            solutions, step = gap.solutions, gap.value / gap.slope
-            alpha = max(alpha - step, SMALLEST)
+            gap = gap_at(alpha, count, known)
+            known, step = gap.solutions if gap.exists else known, gap.value / gap.slope
+            low, high = (low, alpha) if gap.exists and gap.value <= 0 else (alpha, high)
             # Newton's next step would be of the order of this one squared.
-            settled = abs(step) <= (LAST_STEP if count == points else NEAR_STEP)
-            if settled or not gap.exists:
+            settled = gap.exists and min(abs(step), high - low) <= (LAST_STEP if count == points else NEAR_STEP)
+            alpha = max(alpha - step, SMALLEST)
+            if high < np.inf and not (gap.exists and low <= alpha <= high):
+                alpha = (low + high) / 2
+            if settled or not (gap.exists or high < np.inf):
                 break
-    if not (settled and gap.exists):
-        why = [_lacking(branch, [solution]) for branch, solution in solutions.items() if not solution.converged]
+    if not settled:
+        why = [_lacking(branch, [solution]) for branch, solution in gap.solutions.items() if not solution.converged]
         return Threshold(UNKNOWN, {}, "; ".join(why) or f"Newton's method did not settle near alpha = {alpha:.4g}")
-    return Threshold(Measured(float(alpha), float(gap.stderr / abs(gap.slope))), solutions)
+    return Threshold(Measured(float(alpha), float(gap.stderr / abs(gap.slope))), known)
 
 
 def _search(gap_at: GapAt, points: int) -> Threshold:

@@ -115,9 +115,9 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 
     check_kind("data", data, Labelled)
     check_kind("task", task, Task)
-    for part in fields(Task):
-        if (value := getattr(task, part.name)) != (of_data := getattr(data.task, part.name)):
-            raise BadInput(part.name, value, f"{of_data}, as in the task of the data")
+    for name in (parameter.name for parameter in fields(Task)):
+        if (value := getattr(task, name)) != (of_data := getattr(data.task, name)):
+            raise BadInput(name, value, f"{of_data}, as in the task of the data")
     with torch.no_grad():
         rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
         losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
