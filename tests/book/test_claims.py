@@ -68,20 +68,26 @@ def from_random_starts():
     return pd.DataFrame({"random": last, **theory}).dropna(subset="random")
 
 
-def ends_of_descent(name="ends", after=("stayed",)):
+def ends_of_descent(name="ends"):
     """Ends of descent at omega = 0.1, from the encoding and from small weights: all, or those that stay."""
-    return from_table("staying", name, after).query("omega == 0.1")
+    return from_table("staying", name, after=("starts",)).query("omega == 0.1")
+
+
+def stay(way, query):
+    """Share of the students of a way down that stay on the positional side, at omega = 0.1."""
+    rows = from_table("staying", "starts").query("omega == 0.1 and optimizer == @way").query(query)
+    return 1 - rows["left"].mean()
 
 
 def share_that_left(step):
     """Of small students at omega = 0.1 beyond alpha = 2.3, after a number of steps: by alpha and d."""
-    rows = from_table("staying", "table", after=("stayed",)).query("what == 'descent' and omega == 0.1")
+    rows = from_table("staying", "table").query("what == 'descent' and omega == 0.1")
     return rows[(rows["step"] == step) & (rows["alpha"] >= 2.3)].groupby(["alpha", "d"])["left"].mean()
 
 
 def displaced_ends():
     """What displaced positional ends do, beyond the border, summed: by how they were displaced."""
-    return from_table("staying", "outcomes", after=("stayed",)).query("alpha > 1.1").groupby("what").sum()
+    return from_table("staying", "outcomes", after=("starts",)).query("alpha > 1.1").groupby("what").sum()
 
 
 @cache
@@ -309,22 +315,18 @@ def random_shares():
     return stored("fig15_random", "shares")
 
 
-def semantic_runs(optimizer, *dimensions, alpha=4):
-    """Shares of the runs that find the semantic minimum, by dimension."""
-    asked = "basin == 'semantic' and optimizer == @optimizer and alpha == @alpha and d in @dimensions"
-    return random_shares().query(asked)["fraction"]
-
-
-def semantic_by_adam(alpha):
-    """Per cent of the runs by Adam in dimension 500 and 1,000 that find the semantic minimum; error over data sets."""
-    runs = random_runs().query("alpha == @alpha and optimizer == 'adam' and d >= 500")
+def semantic_by(optimizer, alpha=4):
+    """Per cent of the runs in dimension 500 and 1,000 that end in the semantic valley; error over data sets."""
+    runs = random_runs().query("alpha == @alpha and optimizer == @optimizer and d >= 500")
     single = (runs["basin"] == "semantic").groupby([runs["d"], runs["seed"]]).mean()
     return per_cent(single.mean(), single.sem())
 
 
-def positional_share(query, column="low"):
-    """Shares of runs that find the positional minimum, by default the lower ends of their 95 % intervals."""
-    return random_shares().query("basin == 'positional'").query(query)[column]
+def beats_descent(optimizer):
+    """Whether more of its runs end in the semantic valley than of gradient descent, from alpha = 2 on."""
+    shares = random_shares().query("basin == 'semantic' and alpha >= 2")
+    shares = shares.pivot(index=["d", "alpha"], columns="optimizer", values="fraction")
+    return shares[optimizer] > shares["gd"]
 
 
 def left_the_teacher():
@@ -642,62 +644,55 @@ CLAIMS = {
         ),
     },
     "fig15_random": {
-        r"At $\omega=0.1$ descent stays beyond the border of theory's positional minimum because it ends in": lambda: (
-            ends_of_descent()["softest"].min() > 0
+        r"L-BFGS finds the deeper valley more often than gradient descent": lambda: beats_descent("lbfgs").all(),
+        r"From $\alpha=2$ on, L-BFGS ends there more often than gradient descent in every dimension": lambda: (
+            len(beats_descent("lbfgs")) == 15 and beats_descent("lbfgs").all()
         ),
-        r"most random starts end positional": lambda: (random_runs()["basin"] == "positional").mean() > 0.7,
-        r"or more find the semantic minimum for $d=50$ and, by Adam, 200, and most for $d=100$": lambda: (
-            semantic_runs("adam", 50, 200).min() > 1 / 3
-            and semantic_runs("gd", 50).item() > 1 / 3
-            and min(semantic_runs(optimizer, 100).item() for optimizer in ("adam", "gd")) > 0.5
+        r"L-BFGS finds the semantic valley in 58(5) % of its runs, Adam in 21(7) %, and gradient": lambda: (
+            [semantic_by(optimizer) for optimizer in ("lbfgs", "adam", "gd")] == [(58, 5), (21, 7), (1, 1)]
         ),
-        r"for $d\ge500$ up to $\alpha=4$, for $d=100$ up to $\alpha=3$": lambda: (
-            positional_share("d >= 500 or d == 100 and alpha <= 3", "fraction").min() > 0.5
-            and positional_share("d == 100 and alpha == 4", "fraction").max() < 0.5
+        r"at $\alpha=1.5$ and $d=1000$, no run of any of the three ends there": lambda: (
+            random_runs().query("alpha == 1.5 and d == 1000 and basin == 'semantic'").empty
         ),
-        r"Adam does at $\alpha=4$ in 21(7) % of the runs, at $\alpha=3$ in 9(3) %": lambda: (
-            [semantic_by_adam(alpha) for alpha in (4, 3)] == [(21, 7), (9, 3)]
-        ),
-        r"most runs find the positional minimum for $\alpha$ from 1 to 2, and for $d\ge500$ up to": lambda: (
-            positional_share("1 <= alpha <= 2 and d >= 200 or alpha >= 1 and d >= 500").min() > 0.5
-        ),
-        r"gradient descent hardly ever finds it within its 5,000 steps": lambda: all(
-            semantic_runs("gd", 500, 1000, alpha=alpha).max() < 0.1 for alpha in (0.5, 1, 1.5, 2, 3, 4)
-        ),
+        r"beyond $\alpha_c=1.25$": lambda: round(line("fig03_theory", "critical")[0.3], 2) == 1.25,
     },
     "staying": {
-        r"has the Hessian a negative eigenvalue": lambda: (
-            min(from_table("staying", name)["softest"].min() for name in ("ends", "informed")) > 0
+        r"points, semantic students included, does the Hessian have a negative eigenvalue": lambda: (
+            min(from_table("staying", name, after=("starts",))["softest"].min() for name in ("ends", "informed")) > 0
         ),
-        r"Most students stay well beyond it": lambda: (
-            (~ends_of_descent().query("1.1 < alpha < 2")["left"]).groupby(ends_of_descent()["d"]).mean().min() > 0.5
+        r"Students that start on the encoding, and most students of gradient descent, stay positional well": lambda: (
+            stay("L-BFGS from the encoding", "1.1 < alpha < 2") > 0.5
+            and stay("gradient descent from random weights", "1.1 < alpha < 2") > 0.5
         ),
-        r"the softest directions lean more to the teacher, and fewer students stay": lambda: (
-            ends_of_descent("stayed", ()).groupby("alpha")["lean"].mean().iloc[[0, 2, 4]].is_monotonic_increasing
+        r"L-BFGS from random weights mostly leaves": lambda: stay("L-BFGS from random weights", "alpha > 1.1") < 0.5,
+        r"all stay for $d\ge500$ up to $\alpha=2.3$": lambda: (
+            stay("L-BFGS from the encoding", "d >= 500 and alpha < 2.4") == 1
+        ),
+        r"the softest directions of the loss turn towards the teacher, and fewer students stay": lambda: (
+            ends_of_descent("stayed").groupby("alpha")["lean"].mean().iloc[[0, 2, 4]].is_monotonic_increasing
             and ends_of_descent().groupby("alpha")["left"].mean().is_monotonic_increasing
         ),
-        r"At $\omega=0.1$ it is near 0 in theory": lambda: all(
+        r"At $\omega=0.1$ this gain without jumps is near 0 in theory": lambda: all(
             abs(gains_of_positions(0.1, a)[1]) < 0.2 for a in (0.5, 1.1)
         ),
-        r"before the border the ends of descent have the curvature of theory without jumps": lambda: (
-            abs(ends_of_descent("stayed", ()).query("alpha < 1.1")["gain"].mean() - gains_of_positions(0.1, 0.8)[1])
-            < 0.1
+        r"the border the Hessian of trained students gives a gain near 0, too": lambda: (
+            abs(ends_of_descent("stayed").query("alpha < 1.1 and d == 500")["gain"].mean()) < 0.1
         ),
         r"At $\omega=0.3$ jumps matter little from $\alpha=4$ on": lambda: (
             abs(np.diff(gains_of_positions(0.3, 4.0))).item() < 0.1
         ),
-        r"at $\alpha$ between 14 and 25": lambda: (
+        r"at an $\alpha$ between 14 and 25": lambda: (
             gains_of_positions(0.3, 14.0)[1] < 1 < gains_of_positions(0.3, 25.0)[1]
         ),
-        r"Those that leave take thousands of steps": lambda: (
+        r"that leave the valley need thousands of steps to do so": lambda: (
             share_that_left(300).max() < 0.1 and share_that_left(10_000).max() > 0.5
         ),
-        r"The valley descends towards the teacher in steps between minima": lambda: (
+        r"So the valley does descend towards the teacher, but in steps of about this size": lambda: (
             displaced_ends().loc["toward", "lower"] > 5 * displaced_ends().loc["aside", "lower"]
         ),
-        r"(it falls with $d$)": lambda: all(
+        r"the smallest eigenvalue of positional minima, which falls like $d^{-p}$": lambda: all(
             rows.iloc[-1] < rows.iloc[0]
-            for _, rows in ends_of_descent("stayed", ()).groupby(["alpha", "d"])["softest"].mean().groupby("alpha")
+            for _, rows in ends_of_descent("stayed").groupby(["alpha", "d"])["softest"].mean().groupby("alpha")
         ),
     },
     "stability": {

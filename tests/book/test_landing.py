@@ -7,6 +7,7 @@ from cells import cell, stored
 from explorer import EXPERIMENTS
 from scipy.special import expit
 
+from attention_book.analysis.arrivals import classify
 from attention_book.analysis.instances import by_dimension
 from attention_book.analysis.thresholds import curve
 from attention_book.experiments.results import read
@@ -56,6 +57,6 @@ def test_what_the_results_and_claims_say_of_theory_and_students_holds():
     earlier = 1 - limits["alpha"] / critical.reindex(limits.index)
     assert len(earlier) == 3 and earlier.between(0, 0.07).all()
     assert (limits["alpha"] + 3 * limits["alpha_error"] < linear.reindex(limits.index)).all()  # results 1 and 5
-    found = read("fig15", "paper").query("start == 'random'")
-    positional = Task().sigma ** 2 * found["m"].abs() > found["theta"].abs()
-    assert found["alpha"].min() > critical[Task().omega] and positional.mean() > 0.75  # result 2
+    runs = classify(read("fig15_fractions", "paper"), Task().sigma).query("d == 1000 and alpha == 4")
+    semantic = (runs["basin"] == "semantic").groupby(runs["optimizer"], observed=True).mean()
+    assert semantic["gd"] < 0.1 and semantic["gd"] < semantic["adam"] < semantic["lbfgs"]  # result 2

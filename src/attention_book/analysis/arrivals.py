@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 
+from attention_phases.theory.branches import MINIMA
+
 from .instances import wilson
 
-BASINS = ("semantic", "positional", "neither")
-SMALL_GRADIENT = 0.01  # largest |grad R| of a run that has arrived
-CLOSE_COSINE = 0.2  # largest difference of a cosine from that of the informed minima
-FEWEST_MINIMA = 3  # informed ones at least, or a basin does not exist
+BASINS = ("semantic", "positional", "neither", "still moving")
+SMALL_GRADIENT = 1e-3  # largest |grad R| of a student that has come to rest
+CLOSE_COSINE = 0.2  # largest difference of a cosine from that of the minimum on the same sentences
 
 
 def cosines(table, sigma):
@@ -18,20 +19,22 @@ def cosines(table, sigma):
 
 
 def classify(table, sigma, close=CLOSE_COSINE):
-    """The runs from random starts with their `side`, that of the larger cosine, and `basin`.
+    """Return the runs with their `side`, that of the larger cosine, both cosines, and the `basin` they ended in.
 
-    The basin is that of the side if the gradient is small and each cosine is within `close` of the mean over the minima
-    on this side that L-BFGS reaches from its own start at this alpha and d.
+    A run whose gradient is larger than `SMALL_GRADIENT` is "still moving". Any other run ended in the basin of its side
+    if both cosines are within `close` of those of the minimum on this side, and otherwise in "neither". The minimum is
+    where the student ended that started on this side, on the same sentences; there is none if it left the side.
+
+    table: the rows of runs, and those of the starts "semantic" and "positional" on their data sets.
     """
+    where = ["alpha", "d", "seed", "side"]
     values = cosines(table, sigma)
-    side, where = values.idxmax(axis=1), ["alpha", "d", "side"]
-    table = table.assign(side=side, **values)
-    informed = table[(table["start"] == side) & (table["optimizer"] == "lbfgs")].groupby(where)
-    centres = informed[[*values]].mean()[informed.size() >= FEWEST_MINIMA]
-    runs = table[table["start"] == "random"].reset_index(drop=True)
-    away = runs[[*values]] - centres.reindex(pd.MultiIndex.from_frame(runs[where])).to_numpy()
-    arrived = (away.abs() <= close).all(axis=1) & (runs["grad_norm"] <= SMALL_GRADIENT)
-    return runs.assign(basin=runs["side"].where(arrived, "neither"))
+    table = table.assign(side=values.idxmax(axis=1), **values)
+    runs = table[~table["start"].isin(MINIMA)].reset_index(drop=True)
+    minima = table[table["start"] == table["side"]].set_index(where)[[*MINIMA]]
+    away = runs[[*MINIMA]] - minima.reindex(pd.MultiIndex.from_frame(runs[where])).to_numpy()
+    basin = runs["side"].where((away.abs() <= close).all(axis=1), "neither")
+    return runs.assign(basin=basin.where(runs["grad_norm"] <= SMALL_GRADIENT, "still moving"))
 
 
 def shares_of_basins(runs):
@@ -56,6 +59,7 @@ def _independent_runs(hits, share):
     """How many these are, from the outcomes of all by data set, which are 0 or 1."""
     runs, variance = hits.size().sum(), share * (1 - share)
     size = runs / hits.ngroups
-    told = variance > 0 and hits.ngroups > 1  # else nothing tells how alike runs on one data set are: they count as one
-    excess = size * hits.mean().var(ddof=1) / variance if told else size  # over the variance of independent runs
+    is_estimable = variance > 0 and hits.ngroups > 1  # otherwise the runs on one data set count as one
+    # The variance of the shares by data set, divided by that of independent runs.
+    excess = size * hits.mean().var(ddof=1) / variance if is_estimable else size
     return runs / np.clip(excess, 1, size)

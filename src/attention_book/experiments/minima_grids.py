@@ -177,7 +177,7 @@ register(
         {"d": 1000, **HINTED, "noise": 0.1, **ON_SAME_DATA, "alpha": 2.0},
     ],
     laptop={"d": 100, **HINTED, **ON_SAME_DATA, "seed": range(4)},
-    smoke={"d": 40, **HINTED, "noise": 0.1, "hints": (0.03, 0.3), **ON_SAME_DATA, "alpha": 2.0, "seed": range(2)},
+    smoke={"d": 30, **HINTED, "noise": 0.1, "hints": (0.03, 0.3), **ON_SAME_DATA, "alpha": 2.0, "seed": range(2)},
 )
 # The data sets of "staying": what L-BFGS makes of random weights there.
 register(
