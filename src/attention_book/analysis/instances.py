@@ -207,6 +207,29 @@ def line_in(power, values):
     return Measured(float(coefficients[0]), float(np.sqrt(inverse[0, 0]))), residuals @ residuals
 
 
+def minimum_responses(table):
+    """Return the response inside the minima where descent ends, V_H = sigma^2 tr H^-1/d, at infinite d.
+
+    Rows by omega, alpha (to two digits) and branch: `V_H` with its error, and how many of the `students` from the start
+    of this name `stayed`, closer to it than to the other start. V_H is that of students that stayed. Its scatter over
+    data sets falls like d^-1/2. It is estimated from all d together, as four data sets alone would not tell it.
+
+    table: rows of `staying.stay`.
+    """
+    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
+    is_semantic = rows["theta"].abs() > rows["sigma"] ** 2 * rows["m"].abs()
+    rows = rows.assign(stayed=is_semantic == (rows["branch"] == "semantic"), V=rows["sigma"] ** 2 / rows["stiff_any"])
+    groups, limits = rows.groupby([rows["omega"], rows["alpha"].round(2), rows["branch"]]), {}
+    for place, some in groups:
+        some = some[some["stayed"]]
+        by_d = some.groupby("d")["V"]
+        freedom = len(some) - by_d.ngroups
+        scatter = ((some["V"] - by_d.transform("mean")) ** 2 @ some["d"]) / freedom if freedom else np.nan
+        limits[place] = limit({d: Measured(V.mean(), (scatter / d / len(V)) ** 0.5) for d, V in by_d})
+    counts = groups["stayed"].agg(stayed="sum", students="size")
+    return frame_of(limits, counts.index.names, "V_H").join(counts)
+
+
 def by_dimension(table):
     """Where the gap vanishes, from the experiment "crossing".
 
