@@ -216,18 +216,16 @@ def minimum_responses(table):
 
     table: rows of `staying.stay`.
     """
-    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).astype({"branch": str})
+    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).round({"alpha": 2})
     is_semantic = rows["theta"].abs() > rows["sigma"] ** 2 * rows["m"].abs()
-    rows = rows.assign(stayed=is_semantic == (rows["branch"] == "semantic"), V=rows["sigma"] ** 2 / rows["stiff_any"])
-    groups, limits = rows.groupby([rows["omega"], rows["alpha"].round(2), rows["branch"]]), {}
+    rows["V_H"] = (rows["sigma"] ** 2 / rows["stiff_any"]).where(is_semantic == (rows["branch"] == "semantic"))
+    groups, limits = rows.astype({"branch": str}).groupby(["omega", "alpha", "branch"]), {}
     for place, some in groups:
-        some = some[some["stayed"]]
-        by_d = some.groupby("d")["V"]
-        freedom = len(some) - by_d.ngroups
-        scatter = ((some["V"] - by_d.transform("mean")) ** 2 @ some["d"]) / freedom if freedom else np.nan
-        limits[place] = limit({d: Measured(V.mean(), (scatter / d / len(V)) ** 0.5) for d, V in by_d})
-    counts = groups["stayed"].agg(stayed="sum", students="size")
-    return frame_of(limits, counts.index.names, "V_H").join(counts)
+        V = some.dropna(subset="V_H").groupby("d")["V_H"]
+        means, counts, free = V.mean(), V.size(), V.size() - 1
+        scatter = (free * V.var() * means.index).sum() / (free.sum() or np.nan)
+        limits[place] = limit({d: Measured(means[d], (scatter / d / counts[d]) ** 0.5) for d in means.index})
+    return frame_of(limits, groups.keys, "V_H").join(groups["V_H"].agg(stayed="count", students="size"))
 
 
 def by_dimension(table):
