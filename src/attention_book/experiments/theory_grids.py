@@ -198,7 +198,7 @@ register(
 )
 # Each branch where it exists.
 BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
-BROKEN += [(alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0)]
+BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
 BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
 register(
     "responses_theory",
