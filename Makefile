@@ -58,8 +58,9 @@ check: $(READY)  ## style, types, fast tests: for work in between
 	$(LINT)
 	$(MAKE) -j 2 --no-print-directory check-types check-tests
 
-check-types:
+check-types:  # of what the package computes with, all; of all scripts, the calls
 	$(BIN)/basedpyright
+	$(BIN)/basedpyright --project tests/calls.json --pythonpath none
 
 check-tests:
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "(fast or not slow) and not alone" --ignore=tests/reference
@@ -104,7 +105,7 @@ validate: $(READY)  ## execute one notebook, then run it again and compare (NAME
 	$(BIN)/python book/execute.py $(or $(NAME),$(error say which: make validate NAME=fig02_slice)) --profile $(PROFILE) --keep
 	$(BIN)/python -m pytest --nbval $(NBVAL) --no-header -q _build/executed/$(PROFILE)/$(NAME).ipynb
 
-reference: $(READY)  ## keep what the smoke notebooks say now as what `make test` expects; NAME=... for one of them
+reference: $(READY)  ## keep what notebooks and pages say now as what `make test` expects; NAME=... for one, or for records
 	$(BIN)/python tests/reference/reference.py $(NAME)
 
 notebooks: $(READY)  ## write the .ipynb beside each text; of an edited pair the newer side counts

@@ -1,8 +1,8 @@
-"""Build the page of one executed notebook as the book would, with the files of its figures beside it.
+"""Build the pages of executed notebooks as the book would, each on its own, with the files of their figures.
 
-    python book/page.py NOTEBOOK.ipynb FOLDER
+    python book/page.py NOTEBOOK.ipynb ... FOLDER
 
-FOLDER/page has the page and what it shows; FOLDER the pictures, their data and the page's script.
+FOLDER/page has the pages and what they show; FOLDER the pictures, their data and the pages' scripts.
 """
 
 import os
@@ -26,16 +26,20 @@ SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
 NAMED = re.compile(r"""(?:href|src|srcset|action)="([^"#?:]+)|(?:url\(|@import )["']?([^"')#?:]+)""")
 
 
-def build(notebook, folder):
-    """Build the page of an executed notebook (a Path) in a folder; what else is there stays."""
+def build(notebooks, folder):
+    """Build the pages of executed notebooks (Paths) in a folder; what else is there stays."""
     with tempfile.TemporaryDirectory() as place:
         source = Path(place).resolve()
-        shutil.copy(notebook, source)
-        (source / "_toc.yml").write_text(f"format: jb-book\nroot: {notebook.name}\n", encoding="utf-8")
+        for notebook in notebooks:  # whose page stands two folders higher than in the book
+            text = notebook.read_text(encoding="utf-8").replace("../../_static/", "_static/")
+            (source / notebook.name).write_text(text, encoding="utf-8")
+        root, *others = [notebook.name for notebook in notebooks]
+        contents = {"format": "jb-book", "root": root, "chapters": [{"file": name} for name in others]}
+        (source / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
         (source / "_config.yml").write_text(yaml.safe_dump(configuration()), encoding="utf-8")
         jupyter_book(["build", str(source), "--all", "--quiet"], standalone_mode=False)
         html = source / "_build" / "html"
-        for path in needed(html / f"{notebook.stem}.html"):
+        for path in set.union(*(needed(html / f"{notebook.stem}.html") for notebook in notebooks)):
             target = folder / PAGE / path.relative_to(html)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, target)
@@ -71,4 +75,5 @@ def configuration():
 
 
 if __name__ == "__main__":
-    build(*map(Path, sys.argv[1:]))
+    *executed, target = map(Path, sys.argv[1:])
+    build(executed, target)

@@ -71,7 +71,7 @@ CROSSING = {  # quantity and start of what falls below what at a threshold
     "critical": (("train_loss", "semantic"), ("train_loss", "positional")),
     "linear": (("test_mse", "semantic"), ("linear_mse", "semantic")),
 }
-DRAWS = 200  # of means, for the error of a crossing
+DRAWS = 2000  # of means, for the error of a crossing
 
 
 class Curve(NamedTuple):
@@ -229,7 +229,7 @@ def thresholds(published, rows):
             theirs = _their_crossing(table, upper, lower, rng) if omega in theory.index else UNKNOWN
             if np.isnan(theirs.value):
                 continue
-            ours = {name: crossing(GAPS[kind](some), rng, DRAWS) for name, some in same.groupby("optimizer")}
+            ours = {name: crossing(GAPS[kind](some)) for name, some in same.groupby("optimizer")}
             for name, own in (ours | {"theory": Measured(*theory.loc[omega])}).items():
                 z = in_errors(own.value - theirs.value, own.error, theirs.error)
                 scores.append((matrix, omega, kind, name, *own, round(z, 2)))
@@ -300,4 +300,4 @@ def write_comparison(compared, path):
         cell["matrix"] = json.loads(cell["matrix"])
         result = {name: value for name, value in row.items() if name not in fields and value is not None}
         by_text.setdefault(canonical({"experiment": NAME, **cell}), ([], origin))[0].append(result)
-    parquet.write(Path(path), by_text)
+    parquet.write(Path(path), by_text, {})

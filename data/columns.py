@@ -159,6 +159,9 @@ COLUMNS = {
     "aligned": Column("|cosine| with the end of the next start", RATIO),
     # where descent stays
     "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
+    "hints": Column("sizes of the teacher that are added to a start, as JSON"),
+    "leg": Column("after which part of the way down the student is measured, from 1"),
+    "hint": Column("size of the teacher that is added to the start", RATIO),
     "kicks": Column("sizes by which the positional end is displaced, as JSON"),
     "size": Column("standard deviation of the small random weights, or by how much the end was displaced", RATIO),
     "same": Column("|cosine| with the end of L-BFGS from the encoding, on the same data", RATIO),
@@ -177,9 +180,8 @@ COLUMNS = {
     "excess": Column("training loss minus the part that no student can fit", RATIO),
     # message passing and stability
     "settled": Column("whether the iteration reached relative changes of 1e-12"),
-    "cosine": Column("|cosine| of where message passing settles with the student trained on the same data", RATIO),
     "change": Column("relative change of the weights in the last iteration", RATIO),
-    "iteration": Column("counted from the perturbation, or from the start"),
+    "iteration": Column("counted from the perturbation"),
     "distance": Column("of the perturbed weights from the fixed point, over that at the start", RATIO),
     "damping": Column("share of the old state that is kept", RATIO),
     "width": Column(
@@ -286,11 +288,6 @@ _OF_STAYING = {
     "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where it leans",
     "aside": "the same of the positional end plus size N(0, 1)",
 }
-_OF_TRACKS = {
-    "undamped": "overlaps by iteration, undamped",
-    "damped": "the same, damped",
-    "settled": "where the damped iteration settles",
-}
 _OF_PLANES = {
     "positional": "the positional minimum",
     "semantic": "the semantic minimum",
@@ -315,8 +312,11 @@ OF_CELLS = {  # and of types that derive from them
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
     cells.OneStepCell: {"seed": _SEED},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
+    cells.DescentCell: {
+        "way": Column("the way down: an optimiser, or several one after the other"),
+        "number": Column("of the start, 0 to count - 1"),
+    },
     cells.StayCell: {"what": _about(_OF_STAYING)},
-    cells.TrackingCell: {"what": _about(_OF_TRACKS)},
     cells.PlaneCell: {"what": _about(_OF_PLANES)},
     cells.SearchCell: {"aligned": Column("|cosine| with the lowest minimum found from all starts of the cell", RATIO)},
     cells.ControlledCell: {

@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+from itertools import zip_longest
 
 import browser
 import pytest
+import reference
 from built import READ, opening
 from playwright.sync_api import sync_playwright
 
@@ -31,9 +33,15 @@ sys.addaudithook(hook)
 """
 
 
+def pytest_addoption(parser):
+    parser.addoption("--keep-references", action="store_true", help="write what is said now, compare nothing")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """A test that opens a page is slow, and so is one that runs programs without a network."""
+def pytest_collection_modifyitems(config, items):
+    """Mark as slow a test that opens a page or runs programs without a network; to keep references, run no others."""
+    if config.getoption("keep_references"):
+        items[:] = [item for item in items if "compare" in getattr(item, "fixturenames", ["compare"])]
     for item in items:
         if {"chromium", "guarded"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
@@ -51,6 +59,21 @@ def run(capsys):
         return code, *capsys.readouterr()
 
     return run
+
+
+@pytest.fixture
+def compare(request):
+    """A function that compares lines with those kept under a name, or keeps them where references are written."""
+
+    def compare(name, lines, same=reference.agree):
+        path = reference.FOLDER / "records" / f"{name}.txt"
+        if request.config.getoption("keep_references"):
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        kept = path.read_text(encoding="utf-8").splitlines()
+        for before, after in zip_longest(kept, lines, fillvalue="nothing"):
+            assert same(before, after), f"{before!r} is now {after!r}: make reference NAME=records"
+
+    return compare
 
 
 @pytest.fixture

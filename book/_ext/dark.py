@@ -71,7 +71,7 @@ def dark(svg):
     untouched = {element for part in kept for element in part.iter()} - {*defined}
     for element in tree.iter():
         if element not in untouched and "style" in element.attrib:
-            style = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), element.get("style"))
+            style = re.sub(r"(?<=: )#[0-9a-f]{6}\b", lambda code: on_dark(code[0]), element.attrib["style"])
             element.set("style", style)
     tree.set("fill", INK)  # matplotlib leaves out a black fill, which is the usual one
     for part in kept:

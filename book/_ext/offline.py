@@ -16,10 +16,10 @@ FORMULA = re.compile(r'(<(span|div) class="math notranslate nohighlight"[^>]*)>(
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 RELATIONS, OPERATORS = "=≥≤≠≈∼∝→<>∈", "+−·×-"
 # Widths of TeX's letters in thousandths of an em, without the space around what relates or operates.
-WIDTHS = """a529 b429 c433 d520 e466 f490 g477 h576 i345 j412 k521 l298 m878 n600 o485 p503 q446 r451 s469 t361 u572
+LISTED = """a529 b429 c433 d520 e466 f490 g477 h576 i345 j412 k521 l298 m878 n600 o485 p503 q446 r451 s469 t361 u572
 v485 w716 x572 y490 z465 α640 δ444 ε466 ζ438 η497 θ469 κ576 λ583 μ603 ν494 ξ438 ρ517 σ571 τ437 ω622 I440 J555 L681 M970
 N979 P642 S613 W944 ∞1000 √853 ·278 ,444 (389 )389 |278 [278 ]278 .278 →1000 ⊤778"""
-WIDTHS = {name[0]: int(name[1:]) for name in WIDTHS.split()}
+WIDTHS = {name[0]: int(name[1:]) for name in LISTED.split()}
 EM = 442  # thousandths of one in TeX's letters are as high as an x, which MathJax makes as high as that around it
 TALL = re.compile(r"\\frac|\\sum|\\int|\\binom")
 
@@ -54,8 +54,10 @@ def with_place(found):
         return f'{start} style="--room: {room:.3g}em">{text}</div>'
     plain = formula(unescape(text).removeprefix(r"\(").removesuffix(r"\)")).strip()
     plain = re.sub(r" ?([=≥≤≠≈∼∝→<>]) ?", r" \1 ", plain).strip()
-    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain).replace("_", "")
-    return f'{start} data-plain="{escape(letters)}" style="--room: {wide(plain):.2f}ex"><span>{text}</span></span>'
+    letters = re.sub(r"\^(-?\d+|[⊤⋆])", lambda power: power[1].translate(RAISED), plain)
+    still = re.sub(r"_([^\W_]+|\S)", r"<sub>\1</sub>", escape(letters))  # where no script runs
+    room = f'data-plain="{escape(letters.replace("_", ""))}" style="--room: {wide(plain):.2f}ex"'
+    return f"{start} {room}><span>{text}</span><noscript>{still}</noscript></span>"
 
 
 def wide(plain):

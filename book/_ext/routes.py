@@ -8,6 +8,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+TEXTS = nodes.title, nodes.term, nodes.paragraph, nodes.caption
 LANDING, MADE = "book/index", "book/_executed/"
 ROUTES = {
     "A first look": (
@@ -23,7 +24,7 @@ ROUTES = {
         ["scorecard", "minima", "stability", "beyond_replica_symmetry", "reproducing"],
     ),
 }
-WORDS_A_MINUTE, FORMULAS_A_MINUTE = 200, 1  # of prose, and of formulas that stand alone
+WORDS_A_MINUTE = 200
 
 
 class Shown(nodes.General, nodes.Element):
@@ -63,7 +64,11 @@ def step(app, to, page, name, steps):
     """Where a page stands on a route, and what comes next."""
     number = steps.index(page.rpartition("/")[2]) + 1
     home = f'<a href="{app.builder.get_relative_uri(page, LANDING)}#routes">other ways through the book</a>'
-    after = f"next: {link(app, page, to[steps[number]])}" if number < len(steps) else f"the last step; {home}"
+    after = (
+        f"this way goes on with {link(app, page, to[steps[number]])}"
+        if number < len(steps)
+        else f"the last step; {home}"
+    )
     return f'<p class="route">{name}: {number} of {len(steps)} · {after}</p>'
 
 
@@ -73,21 +78,23 @@ def link(app, page, target):
 
 
 def cards(app, to):
-    """A card for each route, with how long its prose takes to read."""
+    """A card for each route, with how long its words take to read, and how many formulas there are."""
     made = []
     for name, (about, steps) in ROUTES.items():
-        minutes = round(sum(reading(app.env.get_doctree(to[step])) for step in steps))
+        read = [reading(app.env.get_doctree(to[step])) for step in steps]
+        minutes, formulas = (round(sum(part)) for part in zip(*read))
+        time = f"{minutes} minutes of reading{f' and {formulas} formulas' * (formulas > 1)}"
         items = "".join(f"<li>{link(app, LANDING, to[step])}</li>" for step in steps)
-        made.append(f"<section><h3>{name}</h3><p>{about} {minutes} minutes of reading.</p><ol>{items}</ol></section>")
+        made.append(f"<section><h3>{name}</h3><p>{about} {time}.</p><ol>{items}</ol></section>")
     return f'<div class="routes" id="routes">{"".join(made)}</div>'
 
 
 def reading(tree):
-    """Minutes for the paragraphs and the formulas of a page, without those that are folded."""
+    """Minutes for the words of a page, and how many formulas stand alone, without what is folded."""
     folded = {part for box in tree.findall(nodes.container) for part in box.findall()}
-    words = sum(len(part.astext().split()) for part in tree.findall(nodes.paragraph) if part not in folded)
-    formulas = sum(1 for part in tree.findall(nodes.math_block) if part not in folded)
-    return words / WORDS_A_MINUTE + formulas / FORMULAS_A_MINUTE
+    shown = [part for part in tree.findall() if part not in folded]
+    words = sum(len(part.astext().split()) for part in shown if isinstance(part, TEXTS))
+    return words / WORDS_A_MINUTE, sum(isinstance(part, nodes.math_block) for part in shown)
 
 
 def gallery(app, to):

@@ -54,14 +54,18 @@
     const slope = (b.value - a.value) / (b.alpha - a.alpha), value = a.alpha - a.value / slope;
     const share = (value - a.alpha) / (b.alpha - a.alpha), error = Math.hypot((1 - share) * a.error, share * b.error);
     const theory = run.critical ? `; in theory, at infinite d, at ${withError(run.critical)}` : "; theory, at infinite d, has no crossing here";
-    return `The mean losses of both cross at α = ${withError({value, error: Math.abs(error / slope)})}${theory}. `;
+    const small = run.critical ? "At small d students cross earlier on average, and means over four data sets scatter. " : "";
+    return `The mean losses of both cross at α = ${withError({value, error: Math.abs(error / slope)})}${theory}. ${small}`;
   }
 
-  /** Which student has the lower loss, on the data sets that keep both; who left a valley is counted apart. */
+  const TOWARD = {semantic: "closer to the teacher", positional: "closer to the positions", zero: "at zero weights"};
+
+  /** Which student has the lower loss, on the data sets that keep both; who ended elsewhere is counted apart. */
   function winner() {
     const {lead, mean, name} = compare(run.rows), total = SETS.circle;
-    const gone = NAMES.map(from => [from, total - stayed(run.rows, from).length]).filter(([, count]) => count);
-    const left = gone.map(([from, count]) => `${count} of ${total} ${from} students left their valley. `).join("");
+    const gone = NAMES.flatMap(from => Object.keys(TOWARD).filter(end => end !== from).map(end =>
+      [from, end, chosen(run.rows, from).filter(row => row.valley === end).length])).filter(([, , count]) => count);
+    const left = gone.map(([from, end, count]) => `${count} of ${total} ${from} students ended ${TOWARD[end]}. `).join("");
     const kept = lead.length < total ? ` of the ${lead.length} data sets that keep both` : ` of ${total} data sets`;
     if (!mean) return `${left}${lead.length || "No"} data set${lead.length === 1 ? " keeps" : "s keep"} both: too few to compare. `;
     if (!name) return `${left}On the mean${kept}, both losses are equal within the error. `;
@@ -72,13 +76,15 @@
   }
 
   function report({rows, train, total, place}, done) {
-    const random = chosen(rows, "random"), semantic = random.filter(row => row.valley === "semantic").length;
+    const random = chosen(rows, "random");
+    const [semantic, zero] = ["semantic", "zero"].map(end => random.filter(row => row.valley === end).length);
     const stuck = rows.filter(row => !row.converged).length;
     buttons.forEach((button, i) => { button.innerHTML = !done && button.value === train ? "Stop" : words[i]; });
     said.ariaBusy = String(!done);  // read aloud at the end only
     said.textContent = rows.length < total ? `${rows.length} of ${total} students${done ? ": stopped." : " …"}` : [
       `${place}: `, train === "sweep" ? crossing() : winner(),
-      `Of ${random.length} random starts ${random.length - semantic} ended closer to the positions, ${semantic} to the teacher.`,
+      `Of ${random.length} random starts ${random.length - semantic - zero} ended closer to the positions, ${semantic} to the teacher`,
+      zero ? `, ${zero} at zero weights.` : ".",
       stuck ? ` ${stuck} did not converge.` : "",
     ].join("");
   }

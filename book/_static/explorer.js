@@ -44,7 +44,7 @@
   function move(values) {
     const {omega, matrix} = state;
     for (const [name, value] of Object.entries(values)) {
-      const limits = LIMITS[name], number = Number(value);
+      const limits = LIMITS[name], number = parseFloat(value);  // which is none of an empty text
       if (limits && Number.isFinite(number)) {
         const steps = Math.round((Math.min(Math.max(number, limits.min), limits.max) - limits.min) / limits.step);
         state[name] = Number((limits.min + steps * limits.step).toFixed(6));
@@ -345,9 +345,11 @@
     follow(element, map.node(), (left, top) => byHand({omega: scales.x.invert(left), alpha: scales.y.invert(top)}));
   part("handle").addEventListener("keydown", event => {
     const [, side] = event.key.match(/^Arrow(.*)/) ?? [], name = /Left|Right/.test(side) ? "omega" : "alpha";
-    if (!side) return;
+    const end = {Home: LIMITS.alpha.min, End: LIMITS.alpha.max}[event.key];
+    if (!side && !end) return;
     event.preventDefault();
-    byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey ? 10 : 1) * LIMITS[name].step});
+    if (end) byHand({alpha: end});
+    else byHand({[name]: state[name] + (/Right|Up/.test(side) ? 1 : -1) * (event.shiftKey ? 10 : 1) * LIMITS[name].step});
   });
   part("copy").addEventListener("click", async () => {
     try {

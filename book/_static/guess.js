@@ -4,7 +4,7 @@
 (explorer => {
   const root = document.querySelector(".guess");
   if (!explorer || !root) return;
-  const NAMES = ["semantic", "positional"], SETS = 20, DIMENSION = 200, RATE = 1, EVERY = 5;
+  const NAMES = ["semantic", "positional"], SETS = 20, DIMENSION = 200, RATE = 2, EVERY = 5;
   const HEIGHT = 300, REACH = {m: [-0.1, 1.5], theta: [-0.06, 0.9]};  // of the plane: a ring around 0 lies inside
   const {state, view, verdict, written, withError} = explorer, theory = window.explorerTheory;
   const [question, tally] = ["question", "tally"].map(name => root.querySelector(`.guess-${name}`));
@@ -66,16 +66,19 @@
 
   function showTally(done) {
     const ends = run.paths.map(path => path.at(-1)?.valley).filter(Boolean), [strong, more] = tally.children;
-    const [semantic, positional, neither] = [...NAMES, "neither"].map(name => ends.filter(end => end === name).length);
+    const [semantic, positional, neither, moving] = [...NAMES, "neither", "still moving"].map(name => ends.filter(end => end === name).length);
     const {sure, goal} = run.sought, found = goal === "semantic" ? semantic : positional;
     tally.ariaBusy = String(!done);  // read aloud at the end only
     roll.textContent = done ? "Let them roll" : "Stop";
     strong.textContent = done && ends.length === SETS ? `${found} of ${SETS}` : "";
     strong.className = goal;
+    const [lone] = NAMES.filter(name => !at()[name] && (name === "semantic" ? semantic : positional));
+    const unknown = lone ? ` Theory, at infinite d, has no ${lone} valley here. Each of these students came to rest close to the ${
+      lone} minimum of its own sentences${lone === "positional" ? ", as in result 3 below" : ""}.` : "";
     more.textContent = !done ? `${ends.length} of ${SETS} have come to rest …` : ends.length < SETS
       ? `Stopped: ${ends.length} of ${SETS} had come to rest.`
       : `found the ${sure ? "deeper, " : ""}${goal} valley; you guessed ${run.guess}. At ω = ${run.omega}, α = ${run.alpha}, d = ${
-        DIMENSION}: ${semantic} ended in the semantic valley, ${positional} in the positional one, ${neither} in neither.`;
+        DIMENSION}: ${semantic} ended in the semantic valley, ${positional} in the positional one, ${neither} in neither${moving ? `, ${moving} were still moving` : ""}.${unknown}`;
     root.classList.toggle("answered", done && ends.length === SETS);
     document.querySelector(".guess-answer").classList.toggle("told", done && ends.length === SETS);
   }

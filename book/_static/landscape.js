@@ -61,9 +61,13 @@
       line("depth", coordinates.flat().map(ring => `M${ring.map(point).join("L")}Z`).join(""))
         .style("fill", `hsl(0 0% ${100 - 75 * k / LEVELS}%)`));
     minima.forEach(({m, theta}, k) => dot(`dot ${NAMES[k]}`, m, theta));
+    const [[left, right], [low, high]] = [x.range(), y.range()];  // a descent may leave the frame, its drawing may not
+    d3.select(plane).append("clipPath").attr("id", "landscape-frame")
+      .append("path").attr("d", `M${left} ${high}H${right}V${low}H${left}Z`);
     for (const path of paths) {
-      line("rolled", d3.line(({m}) => x(m), ({theta}) => y(theta))(path));
-      for (const {m, theta} of path.slice(-1)) dot("ball", m, theta, 4);
+      const drawn = [line("rolled", d3.line(({m}) => x(m), ({theta}) => y(theta))(path))];
+      for (const {m, theta} of path.slice(-1)) drawn.push(dot("ball", m, theta, 4));
+      for (const part of drawn) part.attr("clip-path", "url(#landscape-frame)");
     }
     if (aim && !paths.length) dot("ball", aim.m, aim.theta, 4);
     axes();
@@ -103,15 +107,21 @@
     } data sets, by ${Math.abs(value).toFixed(2)} ± ${error.toFixed(2)} · 10⁻³ on average.`;
   }
 
-  /** In which valley the descents ended, if near one: at the nearer one of the minima of its own data set. */
+  /** In which valley the descents ended: that of the nearest minimum of the same data set, or of its mirror image,
+      because a student and its negative attend alike. */
   function ends(several) {
     const found = paths.map((path, k) => {
-      const away = several[k].minima.map(({m, theta}) => Math.hypot(path.at(-1).m - m, path.at(-1).theta - theta));
-      return Math.min(...away) < NEAR ? NAMES[away.indexOf(Math.min(...away))] : "neither";
+      const away = [1, -1].flatMap(sign => several[k].minima.map(({m, theta}) =>
+        Math.hypot(sign * path.at(-1).m - m, sign * path.at(-1).theta - theta)));
+      const nearest = away.indexOf(Math.min(...away));
+      return away[nearest] < NEAR ? {end: NAMES[nearest % 2], mirrored: nearest > 1} : {end: "neither"};
     });
-    const [positional, semantic, neither] = [...NAMES, "neither"].map(name => found.filter(end => end === name).length);
+    const [positional, semantic, neither] = [...NAMES, "neither"].map(name => found.filter(({end}) => end === name).length);
+    const mirrored = found.filter(({mirrored}) => mirrored).length;
+    const unmoved = paths.filter(path => Math.hypot(path.at(-1).m, path.at(-1).theta) < 1e-3).length;
     return `Of ${paths.length} descents ${semantic} ended in the semantic valley, ${positional} in the positional one, ${
-      neither} in neither.`;
+      neither} in neither.${mirrored ? ` ${mirrored} of them ended in the mirror image of a valley, outside the frame.` : ""}${
+      unmoved ? ` ${unmoved} stayed at zero weights, where the loss has no slope.` : ""}`;
   }
 
   /** Descend from the student a Q_positional + b Q_semantic of each data set. */

@@ -12,9 +12,12 @@
   const ALSO = [  // what people type, and what the book calls it
     [/phase transition/i, "more data and a jump", "phase diagram"], [/limitation/i, "limits"],
     [/linear regression/i, "linear model"], [/data ?set size|training set size/i, "sample complexity"],
-    [/overfit|generali[sz]/i, "test error"], [/random init/i, "random weights"], [/local minim/i, "minima"],
-    [/induction head/i, "transformer"],
+    [/overfit|generali[sz]/i, "test error"], [/initiali[sz]/i, "random weights", "descent stays"],
+    [/local minim/i, "minima"], [/induction head/i, "transformer"],
+    [/training.* (fail|stuck|miss|stop)|fail.* training/i, "random starts", "descent stays"],
   ];
+  const ASKED = new Set("a an and are at by can do does for how i in is it of on or that the this to what when where which why".split(" "));
+  const START = [["book/index.html", "First page"], ["book/glossary.html", "Glossary"], ["book/index.html#all-figures", "All figures"]];
 
   const normal = text => text.toLowerCase().replace(/attention[-_]phases/g, "attentionphases")  // which is one name
     .normalize("NFD").replace(/\p{Mark}/gu, "").replace(/[a-z]+/g, name => GREEK[name] ?? name).replace(/[_{}]/g, "");
@@ -32,7 +35,8 @@
 
   /** Pages that have all words, best first: {section, score}, by the section that says most of them. */
   function found(query) {
-    const terms = [...new Set(wordsOf(query).map(stem))], whole = terms.join(" ");
+    const typed = [...new Set(wordsOf(query))], said = typed.filter(word => !ASKED.has(word));
+    const terms = [...new Set((said.length ? said : typed).map(stem))], whole = terms.join(" ");
     const counts = terms.map(term =>
       pages.filter(page => page.some(({of, words}) => holds(of, term) || holds(words, term))));
     const rare = counts.map(some => Math.log(1 + pages.length / (some.length || 1)));
@@ -57,6 +61,30 @@
       for (const page of pages)
         if (!(best.get(page.section.page)?.score >= page.score)) best.set(page.section.page, {...page, terms});
     return [...best.values()].sort((a, b) => b.score - a.score);
+  }
+
+  /** By how many letters two words differ: put in, left out, in the place of another, or exchanged with the next one. */
+  function apart(a, b) {
+    const rows = [...Array(a.length + 1)].map((_, i) => [i, ...Array(b.length).fill(0)]);
+    for (let j = 1; j <= b.length; j++) rows[0][j] = j;
+    for (let i = 1; i <= a.length; i++)
+      for (let j = 1; j <= b.length; j++) {
+        const other = Number(a[i - 1] !== b[j - 1]), swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+        rows[i][j] = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + other, swapped ? rows[i - 2][j - 2] + 1 : 9);
+      }
+    return rows[a.length][b.length];
+  }
+
+  /** The query with the nearest word of the book, the most frequent of several, for each word that no page has; null if
+      there is none near. */
+  function corrected(query) {
+    const counts = new Map();
+    for (const word of pages.flat().flatMap(({of, words}) => [...of, ...words])) counts.set(word, (counts.get(word) ?? 0) + 1);
+    const nearest = word => [...counts].map(([known, count]) => [apart(word, known), -count, known])
+      .filter(([away]) => away <= (word.length > 4 ? 2 : word.length > 3)).sort((a, b) => a[0] - b[0] || a[1] - b[1])[0]?.[2];
+    const missing = word => !pages.some(page => page.some(({of, words}) => holds(of, stem(word)) || holds(words, stem(word))));
+    const better = wordsOf(query).map(word => missing(word) ? nearest(word) : word);
+    return better.every(Boolean) && better.join(" ") !== wordsOf(query).join(" ") ? better.join(" ") : null;
   }
 
   /** Whole words of a text around the first place that has a term, or more of them than others. */
@@ -90,6 +118,9 @@
            excerpt(text, terms));
     for (const [page, name, anchor, about] of functions.slice(0, MOST))
       show(`${page}.html${anchor}`, name, about ?? `Programming interface, with “${query}”`);
+    const other = best.length ? null : corrected(query);
+    if (other) show(`search.html?q=${encodeURIComponent(other)}`, `Did you mean “${other}”?`, "");
+    if (!best.length && !functions.length) for (const [address, title] of START) show(address, title, "");
     Search.stopPulse();
     Search.title.textContent = "Search results";
     const several = ({length}, word) => `${length} ${word}${length === 1 ? "" : "s"}`;

@@ -4,6 +4,7 @@
 "use strict";
 function attentionTraining({sigma, lam, noise, weights, arrival}) {
   const STEPS = 3000, MEMORY = 20, TOLERANCE = 1e-4;  // the last bounds |grad R| of L-BFGS
+  const ZERO = 0.05;  // weights whose root mean square is smaller have gone to zero: those of any other minimum have 0.1
   const logistic = t => 1 / (1 + Math.exp(-t));
   const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
   const norm = values => Math.sqrt(dot(values, values));
@@ -140,7 +141,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
   }
 
   /** Students of each cell {alpha, seed}: from the teacher, from the encoding, and from random weights. `valley`: the
-      one whose direction a student is closer to. Overlaps are over sigma^2, positive with the own valley. */
+      one whose direction a student is closer to, or "zero". Overlaps are over sigma^2, positive with the own valley. */
   function* students({task, d, cells}) {
     for (const {alpha, seed} of cells) {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
@@ -148,8 +149,8 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
                       random: data.teacher.map(() => 0.1 * normal())};
       for (const [start, weights] of Object.entries(starts)) {
         const {Q, train_loss, converged} = minimise(data, weights), {cosines, ...point} = overlaps(data, Q);
-        const valley = Math.abs(cosines.semantic) > Math.abs(cosines.positional) ? "semantic" : "positional";
-        const sign = Math.sign(cosines[valley]) / sigma ** 2;
+        const closer = Math.abs(cosines.semantic) > Math.abs(cosines.positional) ? "semantic" : "positional";
+        const valley = norm(Q) < ZERO * Math.sqrt(d) ? "zero" : closer, sign = Math.sign(cosines[closer]) / sigma ** 2;
         yield {start, valley, alpha, seed, train_loss, converged, test_mse: testError(task, point, d),
                theta: sign * point.theta, m: sign * point.m};
       }
@@ -235,7 +236,7 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
   function valley(cosines, minima, slope) {
     const own = side(cosines), minimum = minima[own];
     const near = ["semantic", "positional"].every(name => Math.abs(cosines[name] - minimum[name]) <= arrival.cosine);
-    return slope <= arrival.gradient && side(minimum) === own && near ? own : "neither";
+    return slope > arrival.gradient ? "still moving" : side(minimum) === own && near ? own : "neither";
   }
 
   return {normals, sample, risk, students, planes, descents, guesses, valley};

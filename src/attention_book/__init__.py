@@ -5,6 +5,7 @@ them what several pages need, `render` gives numbers and pictures their form. `c
 """
 
 from importlib import import_module
+from typing import Any
 
 # What notebooks import, by module. A module is loaded when a name of it is asked for: to load all takes a second.
 NAMES = {
@@ -35,7 +36,7 @@ def __dir__():
     return [*MODULES, "style"]
 
 
-def __getattr__(name):
+def __getattr__(name) -> Any:
     if name == "style":
         return import_module(".render.style", __name__)
     if name not in MODULES:

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
+from math import isfinite
 from numbers import Integral, Real
 from types import UnionType
 from typing import Any, TypeVar
 
 Choice = TypeVar("Choice")
 COVERED = '; the page "Limits" lists what is covered'  # ends a complaint of what theory or training leave out
-LONGEST_VALUE = 300  # characters of a value that a complaint shows
+LONGEST_VALUE, LONGEST_ARRAY = 300, 100  # characters of a value that a complaint shows
 
 
 class BadInput(ValueError):
@@ -21,6 +22,8 @@ class BadInput(ValueError):
     def __str__(self) -> str:
         name, value, allowed = self.args
         shown = " ".join(repr(value).split())  # in one line, also of an array
+        if len(shown) > LONGEST_ARRAY and getattr(value, "ndim", 0):
+            shown = f"{type(value).__name__} of the shape {tuple(value.shape)}"
         return f"{name} = {shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + '...'}: must be {allowed}"
 
 
@@ -41,8 +44,17 @@ class NotebookError(RuntimeError):
 
 
 def as_number(value: Any) -> Any:
-    """Return the number of an array or a tensor of no dimensions; anything else as it is."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+    """Return the number of an array or a tensor of no dimensions; anything else as it is.
+
+    A number of few bits becomes the shortest decimal that has the same bits: 0.3 of float32 is 0.3, as it was meant.
+    """
+    if getattr(value, "ndim", None) != 0:
+        return value
+    number = value.item()
+    if isinstance(number, float) and isfinite(number):
+        shorter = (float(f"{number:.{digits}g}") for digits in range(1, 18))
+        return next(decimal for decimal in shorter if value - value + decimal == value)
+    return number
 
 
 def check_real(name: str, value: object, allowed: str, holds: Callable[[float], bool]) -> float:

@@ -13,9 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from math import ceil
-from multiprocessing import connection, context, get_context, parent_process
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -63,13 +64,13 @@ def _quotas() -> Iterator[float]:
                             yield quota / period
 
 
-class SpawnWithoutScript(context.SpawnContext):
+class SpawnWithoutScript(SpawnContext):
     """A context of processes for work that is a function of a module.
 
     They do not run the caller's script, which need not ask whether it is the main one. Of Ctrl-C their parent tells.
     """
 
-    class Process(context.SpawnProcess):
+    class Process(SpawnProcess):
         def run(self) -> None:
             with suppress(KeyboardInterrupt):
                 super().run()
@@ -79,13 +80,13 @@ class SpawnWithoutScript(context.SpawnContext):
             main = sys.modules["__main__"]
             sys.modules["__main__"] = ModuleType("__main__")
             try:
-                return context.SpawnProcess._Popen(process)
+                return SpawnProcess._Popen(process)
             finally:
                 sys.modules["__main__"] = main
 
 
 @contextmanager
-def process_pool(workers: int | None = None, spawn: context.BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
+def process_pool(workers: int | None = None, spawn: BaseContext | None = None) -> Iterator[ProcessPoolExecutor]:
     """Context of a pool of processes, as many as there are `cores` by default.
 
     Workers are spawned, not forked, which torch and numba threads do not survive. An exception (Ctrl-C) ends them at
@@ -129,16 +130,26 @@ def end_with_parent() -> None:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Context in which torch uses one thread."""
+def torch_defaults() -> Iterator[None]:
+    """Context in which torch uses one thread and its own defaults, so that no setting of the caller changes a number.
+
+    There is no autocast. New tensors are of float32, and on the CPU. Gradients are available, also where the caller has
+    switched them off.
+    """
     import torch  # slow to load
 
-    before = torch.get_num_threads()
+    threads, number = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float32)
+    # The context of a device slows down every operation in it, and is seldom needed.
+    device = nullcontext() if torch.empty(0).device.type == "cpu" else torch.device("cpu")
+    exact = [torch.autocast(kind, enabled=False) for kind in ("cpu", "cuda")]
     try:
-        yield
+        with device, exact[0], exact[1], torch.inference_mode(False), torch.enable_grad():
+            yield
     finally:
-        torch.set_num_threads(before)
+        torch.set_default_dtype(number)
+        torch.set_num_threads(threads)
 
 
 def spread(

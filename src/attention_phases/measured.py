@@ -28,8 +28,8 @@ class Measured(NamedTuple):
     @classmethod
     def mean(cls, values: Iterable[float]) -> "Measured":
         """Return the mean of independent values (n,); NaN where there are none, as is the error of one alone."""
-        values = np.asarray(list(values), float)
-        return cls(float(values.mean()), standard_error(values)) if len(values) else UNKNOWN
+        numbers = np.asarray(list(values), float)
+        return cls(float(numbers.mean()), standard_error(numbers)) if len(numbers) else UNKNOWN
 
     @property
     def text(self) -> str:

@@ -5,13 +5,13 @@ Tokens may have structure: directions with variances of their own, and clusters 
 
 from dataclasses import dataclass, field
 from functools import reduce
-from math import isclose, sqrt
+from math import inf, isclose, sqrt
 from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .errors import BadInput, check_positive, check_real, is_several
+from .errors import BadInput, as_number, check_positive, check_real, is_several
 
 MATRICES = {
     "standard": ((0.6, 0.4), (0.4, 0.6)),
@@ -80,6 +80,9 @@ class Task:
     >>> Task(omega=0.3, encoding=2.0).matrix
     ((0.6, 0.4), (0.4, 0.6))
 
+    Numbers of NumPy and PyTorch become Python's floats: of float32 and shorter types the shortest decimal that they
+    stand for, so that ``Task(omega=torch.tensor(0.3))`` is ``Task(omega=0.3)``.
+
     Args:
         omega: weight of the positional part of the teacher (Eq. 16), in [0, 1]; 0 is purely semantic.
         sigma: standard deviation of a token's entries; it follows from a spectrum where there is one.
@@ -137,7 +140,8 @@ class Task:
 def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
     """The standard deviation of a token's entries."""
     if not spectrum:
-        return check_positive("sigma", value)
+        square = "a number > 0 whose square is finite and > 0"
+        return check_real("sigma", value, square, lambda v: v > 0 and 0 < v * v < inf)
     # One after the other: the last bit names stored cells, and from Python 3.12 on `sum` rounds once, at its end.
     sigma = sqrt(reduce(add, (direction.weight * direction.variance for direction in spectrum)))
     if value not in (Task.sigma, sigma):
@@ -157,10 +161,10 @@ def _matrix(value: object) -> tuple:
     """A square tuple of finite floats from a name, from a text "a,b;c,d" or from nested sequences."""
     if isinstance(value, str) and value in MATRICES:
         return MATRICES[value]
-    plain: Any = value.tolist() if hasattr(value, "tolist") else value  # pyright: ignore[reportAttributeAccessIssue]
+    plain: Any = value.to_numpy() if hasattr(value, "to_numpy") else value  # pyright: ignore[reportAttributeAccessIssue]
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else plain
     try:
-        entries = np.array(rows, dtype=float)
+        entries = np.array([[as_number(entry) for entry in row] for row in rows], dtype=float)
     except (TypeError, ValueError):
         entries = np.empty(0)
     if entries.size < 4 or entries.shape != entries.shape[:1] * 2 or not np.isfinite(entries).all():
@@ -195,7 +199,7 @@ def _spectrum(value: Any) -> tuple[Direction, ...]:
     allowed = "directions eigenvalue,weight[,teacher[,encoding]];... of finite numbers >= 0"
     rows = [row.split(",") for row in value.split(";")] if isinstance(value, str) else value
     try:
-        directions = tuple(Direction(_floats(eigenvalue), *map(float, rest)) for eigenvalue, *rest in rows)
+        directions = tuple(Direction(_floats(eigenvalue), *map(_float, rest)) for eigenvalue, *rest in rows)
     except (TypeError, ValueError):
         raise BadInput("spectrum", value, allowed) from None
     numbers = np.concatenate([np.empty(0), *(np.ravel(part) for direction in directions for part in direction)])
@@ -214,7 +218,7 @@ def _clusters(value: Any) -> tuple[Cluster, ...]:
     """Return joint choices of clusters with floats; `BadInput` if they make none."""
     allowed = "clusters (weight, encoding, teacher) of finite numbers, the last two with one for each token"
     try:
-        clusters = tuple(Cluster(float(choice[0]), *map(_floats, choice[1:])) for choice in value)
+        clusters = tuple(Cluster(_float(choice[0]), *map(_floats, choice[1:])) for choice in value)
         displaced = np.array([cluster[1:] for cluster in clusters])  # (clusters, along, L), else a ValueError
     except (TypeError, ValueError, IndexError):
         raise BadInput("clusters", value, allowed) from None
@@ -225,7 +229,11 @@ def _clusters(value: Any) -> tuple[Cluster, ...]:
 
 
 def _floats(value: Any) -> Any:
-    return float(value) if np.ndim(value) == 0 else tuple(map(float, value))
+    return _float(value) if np.ndim(value) == 0 else tuple(map(_float, value))
+
+
+def _float(value: Any) -> float:
+    return float(as_number(value))
 
 
 def _check_weights(name: str, value: Any, weights: list[float]) -> None:

@@ -1,17 +1,28 @@
-"""The pages of the book that answer: the panel of attention matrices, the sentence in numbers, and the scorecard."""
+"""The pages of the book that answer: the panel of attention matrices, the sentence in numbers, and the scorecard.
+
+And each page on its own, as the command `figure` writes it: its files, and whether its pictures show what they draw.
+"""
 
 import base64
 import json
 import re
+import subprocess
+import sys
+from io import StringIO
+from itertools import pairwise
 from urllib.parse import urldefrag
+from xml.etree import ElementTree
 
 import jsonschema
 import numpy as np
 import pytest
 import torch
-from built import HTML, PHONE, opening
+from built import HERE, HTML, PHONE, opening
+from cells import cell, stored
+from dark import MAPS, SVG, corners
 from scipy.special import logit, softmax
 
+from attention_book.paths import notebooks
 from attention_phases import Task, histogram, test_error
 from attention_phases.histogram import transformer as tf
 
@@ -131,3 +142,85 @@ def test_the_scorecard_shows_its_data(open_page):
     for row in data["rows"]:
         address, anchor = urldefrag(row["page"])
         assert f'id="{anchor}"' in (SCORECARD.parent / address).read_text(encoding="utf-8"), row["id"]
+
+
+# Pages on their own
+
+
+def numbers(text):
+    return np.array(re.findall(r"(-?[\d.]+) (-?[\d.]+)", text), float).reshape(-1, 2)
+
+
+def line_of(group):
+    """Points of a line of a picture, close to one another, and of its marks."""
+    paths = (numbers(path.get("d")) for path in group.iter(f"{SVG}path") if path.get("clip-path"))
+    pairs = [(a, b) for ends in paths for a, b in pairwise(ends)]
+    between = [a + (b - a) * np.linspace(0, 1, 30)[:, None] for a, b in pairs]
+    marks = [(use.get("x"), use.get("y")) for use in group.iter(f"{SVG}use") if use.get("x")]
+    return np.concatenate([*between, np.array(marks, float).reshape(-1, 2)])
+
+
+def ground(legend):
+    """Corners of a legend without a frame, of its words and of its marks."""
+    points = [line_of(legend)]
+    for words in legend.iter(f"{SVG}g"):
+        if place := re.match(r"translate\((\S+) (\S+)\) scale\((\S+) -", words.get("transform", "")):
+            x, y, scale = map(float, place.groups())  # of letters that are 100 units large
+            starts = [numbers(use.get("transform", ""))[:, 0].max(initial=0) for use in words.iter(f"{SVG}use")]
+            points += [[(x, y), (x + scale * (max(starts) + 60), y - 75 * scale)]]
+    points = np.concatenate(points)
+    return points.min(0), points.max(0)
+
+
+def unseen(svg):
+    """Lines of a picture that leave their frame above or below, unless on a map, or that a legend covers."""
+    panels = [group for group in ElementTree.fromstring(svg).iter(f"{SVG}g") if group.get("id", "").startswith("axes_")]
+    lines = [(panel, line_of(part)) for panel in panels for part in panel if part.get("id", "").startswith("line2d")]
+    keys = [part for panel in panels for part in panel if part.get("id", "").startswith("legend")]
+    covers = [ground(key) for key in keys if not key[0].get("id", "").startswith("patch")]
+    for panel, line in lines:
+        low, high = corners(panel)
+        across = line[(line[:, 0] >= low[0]) & (line[:, 0] <= high[0]), 1]
+        is_map = any(part.get("id", "").startswith(MAPS) for part in panel.iter())
+        if not is_map and ((across < low[1] - 1) | (across > high[1] + 1)).any():
+            yield "outside"
+        if any(((line > first) & (line < last)).all(1).any() for first, last in covers):
+            yield "covered"
+
+
+RUN_AWAY = {"fig-tracking", "fig-mode", "fig-08-best", "fig-14-areas"}  # figures whose frame is a part on purpose
+
+
+def test_every_page_on_its_own_has_its_files_and_complains_of_nothing(chromium, tmp_path):
+    """At the parameters of the build, which are not the published ones."""
+    executed = [HERE / "book/_executed" / f"{text.stem}.ipynb" for text in notebooks().values()]
+    made = subprocess.run([sys.executable, "-W", "ignore", HERE / "book/page.py", *executed, tmp_path])
+    assert made.returncode == 0 and len(executed) > 25
+    widgets = 0
+    with opening(chromium) as opened:
+        for path in executed:
+            page = opened(tmp_path / "page" / f"{path.stem}.html")
+            moving = page.locator(".landscape, .attention-panel")
+            widgets += moving.count()
+            assert all(part.is_visible() for part in moving.all()), path.stem
+            page.close()
+    assert widgets == 2
+    pictures = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.svg")}
+    assert {name for name, svg in pictures.items() if "outside" in unseen(svg)} <= RUN_AWAY and len(pictures) > 30
+    assert [name for name, svg in pictures.items() if "covered" in unseen(svg)] == []
+
+
+def drawn(figure):
+    written = StringIO()
+    figure.savefig(written, format="svg")
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("omega", [0.02, 0.1, 0.46, 0.6])
+def test_figure_1_shows_its_overlaps_at_another_omega(omega):
+    names = cell("fig01_landscape", "borders", after=["critical"], profile="paper", omega=omega)
+    assert list(unseen(drawn(names["figure"]))) == []
+
+
+def test_structured_tokens_show_every_threshold():
+    assert list(unseen(drawn(stored("structured_tokens", "by_flatness").figure))) == []

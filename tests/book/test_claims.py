@@ -1,5 +1,6 @@
 """Numbers in the pages' prose: glued from the run, a parameter, a published number, or checked here against `data/`."""
 
+import ast
 import re
 from functools import cache, partial
 
@@ -25,6 +26,7 @@ from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import diverges_at
 from attention_phases.theory.stability import gain_without_jumps
+from attention_phases.training.optimizers import GD_RATE
 from attention_phases.training.trials import FRESH
 
 ENDS = {"semantic", "positional"}
@@ -184,6 +186,11 @@ def elsewhere(name):
     """Theory's errors of students on another task, by what differs in it and by student, and where they meet."""
     compared = stored("another_task", "compared", points=512).loc[(0.3, 1.4, name), "limit"]
     return compared.unstack("start")
+
+
+def squared_differences():
+    """By student, chi^2 of its test errors on other tasks against theory."""
+    return (stored("another_task", "compared", points=512)["sigma_off"] ** 2).groupby("start").sum()
 
 
 def met():
@@ -422,7 +429,7 @@ CLAIMS = {
         r"4,096 outer quadrature points per scramble, four times as many from $\omega = 0.2$ on": lambda: (
             [{2**12}, {2**14}] == [set(load("one_step").query(f"omega {side} 0.2")["points"]) for side in ("<", ">=")]
         ),
-        r"in $\alpha$ at $d = 1000$ while sentences are added": lambda: set(load("hysteresis")["d"]) == {1000},
+        r"at $d = 1000$ while sentences are added": lambda: set(load("hysteresis")["d"]) == {1000},
         r"come to overlap more with the teacher, $|\theta|>|m|$": lambda: (
             [came_to_the_teacher(unit) == came_to_the_teacher(1) for unit in (0.5, 2, 4)] == [True] * 3
         ),
@@ -459,9 +466,9 @@ CLAIMS = {
             and (right_form_minus_papers().loc[1.05:] < 0).all()
             and right_form_minus_papers("test_mse").max() < 0
         ),
-        r"The right-hand side grows with $q$ for $L=2$ to 5": lambda: all(
+        r"The right-hand side grows with $q$ for $L=2$ to 8": lambda: all(
             (np.diff([right_hand_side(q, tokens) for q in np.linspace(0.01, 0.99, 60)]) > 0).all()
-            for tokens in range(2, 6)
+            for tokens in range(2, 9)
         ),
         r"at $d=1000$ it is up to three standard errors from theory": lambda: (
             2.5 < (recovered_off().loc[:0.45]).abs().max() < 3.5
@@ -492,6 +499,10 @@ CLAIMS = {
         ),
         r"the semantic student's fields grow with those of the teacher": lambda: (
             elsewhere("sigma").loc[0.7:].idxmin(axis=1).eq("semantic").all()
+        ),
+        r"So the positional students do differ from theory": lambda: (
+            stats.chi2.sf(squared_differences()["positional"], 22) < 1e-3
+            and stats.chi2.sf(squared_differences()["linear"], 22) > 0.05
         ),
         r"errs more with each other strength here": lambda: (
             elsewhere("encoding")["positional"].min() > elsewhere("omega").loc[0.3, "positional"]
@@ -854,15 +865,51 @@ def test_every_whole_number_in_prose_is_computed_or_claimed_or_has_its_reason():
     assert whole_numbers("between 10 and 35 at rank 2") == ["between 10", "between 10 and 35"]
 
 
+def test_message_passing_settles_damped_and_runs_away_undamped_where_its_page_says():
+    assert solve(Task(omega=0.1), 1.5, "semantic", 512).gain < -1
+    there = load("stability", omega=0.1, alpha=1.5)
+    assert there[there["what"] == "settled"]["settled"].astype(bool).all()
+    assert set(there[there["what"] == "copies"]["damping"]) == {0.7}  # undamped copies that run away have no row
+
+
 @pytest.mark.slow
-def test_the_lines_of_exercises_run_as_they_are_pasted(monkeypatch):
+def test_the_lines_of_exercises_give_the_quoted_answers(monkeypatch):
     for name in ("solve", "threshold"):  # of few points
-        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**7, scrambles=4))
-    texts = [path.read_text(encoding="utf-8").partition("## Exercises")[2] for path in NOTEBOOKS.glob("*.md")]
-    lines = [code for text in texts for code in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)]
-    assert len(lines) >= 5 and not any(re.search(r"`[\w.]+\(", text) for text in texts)
-    for code in lines:
-        exec(code, {})
+        monkeypatch.setattr(attention_phases, name, partial(getattr(attention_phases, name), points=2**9, scrambles=4))
+    whole = {path.stem: path.read_text(encoding="utf-8") for path in NOTEBOOKS.glob("*.md")}
+    texts = {page: text.partition("## Exercises")[2] for page, text in whole.items()}
+    assert not any(re.search(r"`[\w.]+\(", text) for text in texts.values())
+    blocks = {page: re.findall(LINES, text, re.MULTILINE | re.DOTALL) for page, text in texts.items()}
+    assert {page for page, some in blocks.items() if some} == set(MAKE_ANSWERS)
+    for page, (name, parameters) in MAKE_ANSWERS.items():
+        stored(page, name, **parameters)
+        quoted = stored(page, "quoted", **parameters)
+        for code, answer in blocks[page]:
+            *lines, last = ast.parse(code).body
+            exec(ast.unparse(lines), names := {})
+            given = eval(ast.unparse(last), names)
+            if "steps_to_ten" in answer:
+                given = np.log(10) / GD_RATE / (given["positional"].value - given["semantic"].value)
+            texts = [quoted[name] for name in re.findall(r"`(\w+)`", answer)]
+            said = np.array([float(text.partition("(")[0]) for text in texts if text != "none"])
+            for number in filter(np.isfinite, numbers_in(given)):
+                assert min(abs(said / number - 1)) < 0.05, (code, texts)
+
+
+LINES = r"^```python\n(.*?)^```\n\n(.*?)^:::$"
+MAKE_ANSWERS = {  # by page: a name that the cell binds which glues the answers of its exercises, and parameters
+    "fig02_slice": ("fewer", {"points": 2**9}),
+    "fig03_phase_diagram": ("strong", {}),
+    "fig15_random": ("rates_apart", {}),
+}
+
+
+def numbers_in(given):
+    """The numbers of what lines give: of thresholds their alpha, of measured numbers the value."""
+    if isinstance(given, list):
+        return [number for each in given for number in numbers_in(each)]
+    given = getattr(given, "alpha", given)
+    return [getattr(given, "value", given)]
 
 
 @pytest.mark.slow
@@ -912,8 +959,8 @@ def test_theory_and_students_agree_on_every_task():
         above.index, level="start"
     )
     assert len(above) == 44 and share.abs().max() < 0.02
-    off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 11))
+    off = stats.norm.isf(stats.t.sf(((above - share) / error).abs(), 10))
     assert abs(off).max() < 3 and (off**2).mean() ** 0.5 < 1.3
-    assert (compared["theory_error"] < compared["tested_mse_error"]).all()
+    assert (compared["theory_error"] / compared["tested_mse_error"]).median() < 0.5  # of a quarter of the page's points
     changed = compared.xs("semantic", level="start")["theory"]
     assert changed.max() > 5 * changed.min()  # theory says something

@@ -3,6 +3,7 @@
 import ast
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -17,7 +18,10 @@ from unittest.mock import Mock
 from uuid import UUID
 
 import numba
+import numpy as np
 import pytest
+import torch
+from cases import cases
 from numba.core import caching
 from test_notebooks import COMPARING
 
@@ -26,6 +30,7 @@ from attention_book.command_line import main as cli
 from attention_book.command_line.parameters import declared, notebook_of, of_profile
 from attention_book.experiments import grids
 from attention_book.paths import NOTEBOOKS, ROOT
+from attention_book.store import provenance
 from attention_phases import __version__, machine, records
 from attention_phases.machine import njit
 
@@ -48,6 +53,19 @@ def test_text_files_name_their_encoding():
                 calls[f"{path}:{call.lineno}"] = "encoding" in options
     assert len(calls) > 100
     assert [place for place, named in calls.items() if not named] == []
+
+
+def test_constants_that_tests_replace_are_as_before(compare):
+    """Elsewhere no test would see another value of them."""
+    tests = "".join(python_files("tests").values())
+    replaced = {*re.findall(r'setattr\((?:\w+, "|"[\w.]+\.)([A-Z_]{3,})"', tests)}
+    lines = []
+    for path, text in sorted(python_files("src", "book/_ext", "data", ".github").items()):
+        for node in ast.parse(text).body:
+            names = re.findall(r"\w+", " ".join(map(ast.unparse, getattr(node, "targets", ()))))
+            if replaced & {*names}:
+                lines.append(f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node)}")
+    compare("constants", lines, str.__eq__)
 
 
 # The installation
@@ -221,21 +239,11 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
 # Processors
 
 
-@pytest.mark.parametrize(
-    ("groups", "files", "expected"),
-    [
-        ("", {}, 8),
-        ("0::/", {"cpu.max": "max 100000"}, 8),
-        ("0::/", {"cpu.max": "150000 100000"}, 2),
-        ("0::/job/step", {"job/cpu.max": "300000 100000", "job/step/cpu.max": "max 100000"}, 3),
-        ("2:cpu,cpuacct:/job\n0::/", {"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
-        ("2:cpu:/", {"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 8),
-    ],
-    ids=["none", "no limit", "container", "group above", "version 1", "version 1, no limit"],
-)
+@pytest.mark.parametrize(("groups", "files", "expected"), cases("cores"))
 def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups, files, expected):
     """By its affinity, here to 8 cores, and by a container's quota; nothing else asks for those of the machine."""
-    for name, content in {"proc/self/cgroup": groups, **{f"sys/fs/cgroup/{n}": c for n, c in files.items()}}.items():
+    limits = {f"sys/fs/cgroup/{name}": content for name, content in json.loads(files).items()}
+    for name, content in {"proc/self/cgroup": json.loads(groups, strict=False), **limits}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(f"{content}\n" if content else "", encoding="utf-8")
     monkeypatch.setattr(machine, "SYSTEM", tmp_path)
@@ -245,9 +253,26 @@ def test_as_many_processes_as_a_job_may_use_cores(monkeypatch, tmp_path, groups,
         machine, "ProcessPoolExecutor", lambda workers, **_: asked.append(workers) or ThreadPoolExecutor()
     )
     with machine.process_pool():
-        assert asked == [machine.cores()] == [expected]
+        assert asked == [machine.cores()] == [int(expected)]
     sources = python_files("src", "benchmarks", "book", ".github", "data")
     assert [path.name for path, text in sources.items() if "cpu_count" in text] == ["machine.py"]
+
+
+# What is said of a machine, and of sizes
+
+
+def test_results_name_what_has_computed_them():
+    said = provenance.environment()
+    names = ("version", "python", "numpy", "torch", "platform", "accelerator")
+    versions = (__version__, sys.version.split()[0], np.__version__, torch.__version__, platform.platform(), None)
+    assert [said[name] for name in names] == [*versions]
+
+
+def test_make_computes_at_the_size_that_it_names(make):
+    sizes = {"data": "paper", "book": "paper", "book PROFILE=laptop": "laptop", "validate NAME=minima": "smoke"}
+    for target, size in sizes.items():
+        recipe = make("-o", ".venv/.ready", "--dry-run", *target.split()).stdout
+        assert set(re.findall(r"--profile (\w+)", recipe)) == {size}, target
 
 
 # What fails

@@ -60,6 +60,10 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
     for key in ("ArrowRight", "ArrowRight"):
         page.locator("[name=alpha]").press(key)
     page.wait_for_function(addressed, arg="#omega=0.2&alpha=1.02")
+    for key, alpha in (("Home", 0.02), ("End", 2.0)):
+        page.locator(".explorer-handle").press(key)
+        assert place(page) == [0.2, alpha]
+    go(omega=0.2, alpha=1.02)
     for key in ("ArrowLeft", "Shift+ArrowUp"):
         page.locator(".explorer-handle").press(key)
     assert page.locator(".explorer-controls b").all_inner_texts() == ["0.195", "1.12"]
@@ -87,6 +91,9 @@ def test_one_state_moves_by_address_keys_pointer_and_buttons(explorer):
         page.get_by_role("button", name=name).click()
         arrived = f"{lines[what, 0.3] + by:.2f}".rstrip("0")
         page.wait_for_function("alpha => document.querySelector('[name=alpha]').value === alpha", arg=arrived)
+    go(omega=0.3, alpha=0.7)
+    go(omega="", alpha="")  # which names no place
+    assert place(page) == [0.3, 0.7]
     go(omega=7, alpha=-1, matrix="none", seed="x", train="no")  # what is out of range goes to the next there is
     assert place(page) == [0.5, 0.02] and page.get_by_role("button", name="No αl up to 2").is_disabled()
     assert page.locator("[name=matrix]:checked").input_value() == "standard"
@@ -106,6 +113,13 @@ def swipe(page, *points):
     page.wait_for_function("() => window.lifted")
 
 
+SCROLLED = """() => new Promise(done => {
+    let before = NaN;
+    const look = () => { if (scrollY === before) done(); else { before = scrollY; setTimeout(look, 200); } };
+    look();
+})"""
+
+
 def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page):
     page = open_page(PAGE)
     page.set_viewport_size(PHONE)
@@ -118,6 +132,7 @@ def test_a_finger_moves_the_circle_by_its_handle_and_scrolls_beside_it(open_page
     assert omega > 0.33 and alpha < 0.7 and left == scrolled
     swipe(page, (x - 80, y + 40), (x - 80, y - 60))
     page.wait_for_function("left => scrollY > left + 50", arg=left)
+    page.evaluate(SCROLLED)  # a tap while the page still moves would only stop it
     assert place(page) == [omega, alpha]
     swipe(page, (x - 80, y - 60), (x - 80, y - 60))
     assert place(page)[0] < 0.25
@@ -172,6 +187,7 @@ def test_words_follow_the_winner_and_without_scripts_or_on_paper_both_are_shown(
         page.emulate_media(media="print")
     assert all(words.is_visible() for words in both) and drag.count() == 3
     assert not any(part.is_visible() for part in drag.all())
+    assert scripts or page.locator(".bd-article .math sub", has_text="c").first.is_visible()
     page.close()
 
 
@@ -195,6 +211,19 @@ def test_the_link_of_a_view_is_copied_and_where_no_page_may_do_so_shown(open_pag
     assert shown == [("This browser does not let the page copy. The link:", link)] * 2
 
 
+# Within the page, as all balls may have come to rest before a message from here arrives.
+STOPPED_EARLY = """() => new Promise(done => {
+    const button = document.querySelector(".guess button[type=submit]");
+    new MutationObserver((_, watching) => {
+        if (!document.querySelector(".guess .ball")) return;
+        watching.disconnect();
+        button.click();
+        done();
+    }).observe(document.querySelector(".guess"), {childList: true, subtree: true});
+    button.click();
+})"""
+
+
 def test_students_train_and_roll_in_workers_until_they_are_stopped(open_page):
     """What they compute, and what is said of it, is tested where no worker computes."""
     page = open_page(PAGE)
@@ -211,9 +240,7 @@ def test_students_train_and_roll_in_workers_until_they_are_stopped(open_page):
         said.filter(has_text="closer to the positions").wait_for(timeout=120_000)
         losses.append([dot["train_loss"]["value"] for dot in page.evaluate("window.explorer.students()")])
     assert losses[0] == losses[2] != losses[1] and len(losses[0]) > 20
-    page.get_by_role("button", name="Let them roll").press("Enter")
-    page.locator(".guess .ball").first.wait_for(timeout=120_000)
-    page.get_by_role("button", name="Stop").press("Enter")
+    page.evaluate(STOPPED_EARLY)
     assert re.search(r"Stopped: \d+ of 20 had come to rest\.", page.locator(".guess-tally").inner_text())
     assert page.get_by_role("button", name="Let them roll").is_enabled()
 
@@ -230,22 +257,25 @@ def test_the_landscape_of_figure_1_computes_the_jump_that_its_page_tells(open_pa
     critical = given["alphas"][0] + along * (given["alphas"][-1] - given["alphas"][0])
     (said_on_page,) = re.findall(r"(?s)passes.*?([\d.]+)\(\d+\)", page.locator("#b-two-valleys").inner_text())
     assert critical == pytest.approx(float(said_on_page), abs=0.02)
-    minimum = root.locator("circle.semantic").first.bounding_box()
-    page.mouse.click(minimum["x"] + 25, minimum["y"] - 5)
+    assert "The start decides" in page.locator("#the-depths-exchange").inner_text()
+    ticks = "axis => [...axis.querySelectorAll('.tick')].find(tick => +tick.textContent === 0).getBoundingClientRect()"
+    left, top = (axis.evaluate(f"axis => ({ticks})(axis).toJSON()") for axis in root.locator(".axis").all()[:2])
     sets = len(given["seeds"])
-    page.wait_for_function(said, arg=f"Of {sets} descents {sets} ended in the semantic valley, 0", timeout=180_000)
+    for by, end in ((3, ""), (-3, f"{sets} of them ended in the mirror image")):  # beside the summit
+        page.mouse.click(left["x"] + left["width"] / 2 + by, top["y"] + top["height"] / 2 - by)
+        ended = f"0 ended in the semantic valley, {sets} in the positional one, 0 in neither. {end}".strip()
+        page.wait_for_function(said, arg=ended, timeout=180_000)
+    page.get_by_role("button", name="Descend from the ridge").click()
+    semantic = "document.querySelector('.landscape [role=status]').textContent.match(/(\\d+) ended in the s/)"
+    page.wait_for_function(f"least => Number({semantic}?.[1]) > least", arg=sets / 2, timeout=180_000)
 
 
 @pytest.mark.slow  # of the built book
-def test_every_number_of_the_plain_pages_is_made_by_the_library_and_used():
+def test_every_number_of_the_plain_pages_is_made_by_the_library():
     words = glued(nbformat.read(EXECUTED / "landing.ipynb", 4))
-    used = {
-        name: set(re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8")))
-        for name in ("index", "model", "scorecard")
-    }
-    assert set.union(*used.values()) == set(words) | {"reduced"}
     reduced = json.loads((HTML / "book/scorecard.json").read_text(encoding="utf-8"))["rows"][0]["provenance"]["profile"]
-    for name, named in used.items():
+    for name in ("index", "model", "scorecard"):
+        named = {*re.findall(r"\{\{ (\w+) \}\}", (HERE / f"book/{name}.md").read_text(encoding="utf-8"))}
         text = (HTML / f"book/{name}.html").read_text(encoding="utf-8")
         assert all(words[word] in text for word in named - {"reduced"})
         assert text.count("Reduced size") == ("reduced" in named and reduced != "paper")

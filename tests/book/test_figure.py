@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import reference
+from cases import cases
 from cells import cell as run_cell
 from nbformat.v4 import new_code_cell, new_output
 
@@ -28,18 +29,9 @@ FIGURE = ("figure", "fig02", "--profile", "smoke")
 # Parameters
 
 
-@pytest.mark.parametrize(
-    ("setting", "value"),
-    [
-        ("omega=0.2", 0.2),
-        ("omega=1", 1.0),
-        ("points=128", 128),
-        ("matrix=0.3,0.7;0.8,0.2", [[0.3, 0.7], [0.8, 0.2]]),
-        ("omega=.2", 0.2),
-    ],
-)
+@pytest.mark.parametrize(("setting", "value"), cases("settings"))
 def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
-    (assigned_value,) = assigned(SLICE, [setting]).values()
+    (assigned_value,), value = assigned(SLICE, [setting]).values(), json.loads(value)
     assert assigned_value == value and type(assigned_value) is type(value)
     assert assigned(SLICE, [f"{setting.partition('=')[0]}={format_value(value)}"]) == assigned(SLICE, [setting])
 

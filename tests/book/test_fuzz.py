@@ -116,8 +116,7 @@ OPTIONS = {
 }
 
 
-@st.composite
-def command_lines(draw):
+def command_line(draw):
     """A command with a few of its options."""
     command = draw(st.sampled_from([*OPTIONS]))
     names = draw(st.lists(st.sampled_from([*OPTIONS[command]]), unique=True, max_size=4))
@@ -125,7 +124,7 @@ def command_lines(draw):
 
 
 @pytest.mark.slow
-@given(line=command_lines())
+@given(line=st.composite(command_line)())
 @settings(FIXED, max_examples=60)
 @example(line="simulate --d 20 --tokens 3 --covariance 0.05,0.5;0.45,0.5 --seeds 1")
 @example(line="optimal --alpha .3 --tokens 10700 --d 2")

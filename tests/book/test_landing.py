@@ -23,15 +23,15 @@ def test_misfits_and_bending_are_those_of_sentences_and_decide_for_the_semantic_
     """Sentences drawn: of each the misfit at the proximal point, the way there, and the misfit of the fields before."""
     line = pd.DataFrame([{"what": "critical", "alpha": 1.25, "alpha_error": 0.0}])
     accounts = cell("landing", "accounts", read=lambda *_: line, profile="", points=2**9)["accounts"].loc[1.25]
-    task, rng = Task(), np.random.default_rng(5)
+    task, variance, rng = Task(), Task.sigma**2, np.random.default_rng(5)
     for branch in OWN_OVERLAP:
         q, m, theta, V = solve(task, 1.25, branch, 2**9).overlaps
         y = task.sigma * rng.standard_normal((2000, 2))
-        noise = np.sqrt(max(q - theta**2 / task.sigma**2, 0)) * rng.standard_normal(y.shape)
-        before = theta / task.sigma**2 * y + m * np.array([1, -1]) + noise
+        noise = np.sqrt(max(q - theta**2 / variance, 0)) * rng.standard_normal(y.shape)
+        before = theta / variance * y + m * np.array([1, -1]) + noise
         targets = teacher_fit(task, y.T).T
-        after = np.array([search(*w, *target, V, task.sigma**2)[0][:2] for w, target in zip(before, targets)])
-        missed = [((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * task.sigma**2 for h in (after, before)]
+        after = np.array([search(*w, *target, V=V, variance=variance)[0][:2] for w, target in zip(before, targets)])
+        missed = [((expit(h * (h - h[:, ::-1])) - targets) ** 2).sum(1) * variance for h in (after, before)]
         drawn = dict(zip(("misfit", "unseen"), missed)) | {"bending": ((after - before) ** 2).sum(1) / (2 * V)}
         paid = accounts.loc[branch]
         for name, values in drawn.items():

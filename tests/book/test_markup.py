@@ -5,11 +5,10 @@ from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
+from cases import cases
 
-from attention_book import published as paper
-from attention_book.published import Comparison, compare
+from attention_book.published import compare
 from attention_book.render import markup
-from attention_phases.measured import Measured
 
 
 class Cells(HTMLParser):
@@ -54,37 +53,14 @@ def test_a_folded_table_is_named_by_what_opens_it():
     assert 'id="table-all-of-them"' in html
 
 
-@pytest.mark.parametrize(
-    "value, form, text",
-    [
-        (-0.04, "+.1f", "0.0"),
-        (0.04, "+.1f", "0.0"),
-        (-0.06, "+.1f", "−0.1"),
-        (16.44, "+.1f", "+16.4"),
-        (-0.0, "g", "0"),
-        (0.000123, ".2g", "0.00012"),
-        (1.2e-7, ".0e", "1·10<sup>−7</sup>"),
-        (24.0, "d", "24"),
-        (float("nan"), "g", "none"),
-        (2.5e12, ".1e", "2.5·10<sup>12</sup>"),
-        (-3.0, "g", "−3"),
-    ],
-)
+@pytest.mark.parametrize("value, form, text", cases("numbers"))
 def test_numbers_have_a_true_minus_and_none_before_zero(value, form, text):
-    assert markup.number(value, form) == text
+    assert markup.number(float(value), form) == text
 
 
-@pytest.mark.parametrize(
-    "value, std, text",
-    [
-        (0.99885, 0.00045, "0.99885 ± 0.00045"),
-        (158.9, 4.4, "158.9 ± 4.4"),
-        (3.0, 0.0996, "3.00 ± 0.10"),
-        (170.0, 17.9, "170 ± 18"),
-    ],
-)
+@pytest.mark.parametrize("value, std, text", cases("spreads"))
 def test_a_spread_has_two_digits(value, std, text):
-    assert markup.with_spread(value, std) == text
+    assert markup.with_spread(float(value), float(std)) == text
 
 
 def test_a_spread_that_is_rounding_is_not_shown():
@@ -96,29 +72,6 @@ def test_a_spread_that_is_rounding_is_not_shown():
 def test_a_range_follows_its_number_in_the_unit_of_the_heading():
     frame = pd.DataFrame({"scatter": [3e-5], "scatter_low": [2e-5], "scatter_high": [5e-5]})
     assert Cells(markup.html_table(frame, "Losses")).rows == [["scatter of εt, 10−5"], ["3 (2 to 5)"]]
-
-
-def rows():
-    theory = paper.Published("1.241", "Fig. 3")
-    mean = paper.Published("2.0", "Table 1", stderr=0.3, n=10)
-    where = {"alpha": 2.0, "branch": "positional", "optimizer": "gd"}
-    return [
-        Comparison("critical", {"omega": 0.3}, theory, Measured(1.25, 0.001), "theory", 16, "quadrature"),
-        Comparison("test_mse", where, mean, Measured(2.1, 0.4), "students", 10, "cause unknown"),
-    ]
-
-
-def test_a_comparison_on_a_page():
-    html = markup.Table(compare(rows()), "Published and ours").html()
-    head, first, second = Cells(html).rows
-    assert " | ".join(head) == "quantity | verdict | published | ours | difference, % | in errors | ours from"
-    assert first == ["αc, ω = 0.3", "differs: quadrature", "1.241", "1.2500(10)", "+0.7", "+8.6", "theory"]
-    assert second[:4] == ["εg, α = 2, positional, gradient descent", "agrees", "2.00(30)", "2.10(40)"]
-    assert 'class="comparison several-lines titled"' in html
-    assert "<caption>Published and ours. Ours: theory, 16 quadratures; students, 10 data sets. In errors: " in html
-    assert html.endswith("Published numbers: Fig. 3; Table 1.</p>")
-    classes = [attributes.get("class") for tag, attributes in Cells(html).tags if tag == "td"]
-    assert classes[:3] == [None, "number", "number"]
 
 
 @pytest.mark.parametrize("folded", [False, True])

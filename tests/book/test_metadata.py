@@ -10,11 +10,13 @@ import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+import seen
 from cells import stored
 from columns import COLUMNS, OF_CELLS, described
 from metadata import texts
 
 from attention_book.analysis import instances
+from attention_book.analysis.arrivals import classify
 from attention_book.analysis.thresholds import alpha_of
 from attention_book.analysis.thresholds import crossing as crossing_of
 from attention_book.paths import DATA, ROOT
@@ -56,7 +58,7 @@ def test_numbers_have_units_and_nothing_else_has():
 
 
 def test_the_readme_says_the_stored_results():
-    """Its three results, with every number from the tables."""
+    """Its results, with every number from the tables."""
     omega, small = Task().omega, 0.1
     line = load(DATA / "fig02_theory.parquet")
     crossings = stored("beyond_replica_symmetry", "compared")
@@ -70,14 +72,23 @@ def test_the_readme_says_the_stored_results():
     trained = load(DATA / "fig02.parquet").query("optimizer == 'lbfgs'")
     linear = crossing_of(instances.test_gap(trained))
     weak, exact = thresholds_of_learning()
+    runs = classify(load(DATA / "fig15_fractions.parquet"), Task().sigma).query("optimizer == 'gd'")
+    last = runs[(runs["d"] == runs["d"].max()) & (runs["alpha"] == runs["alpha"].max())]
+    ends = last["basin"].value_counts()
+    assert last["alpha"].iloc[0] > 3 * alpha_of(line, "critical").value
     sentences = [
         f"At $\\omega = {omega:g}$ the semantic minimum of the training loss is the lower one beyond $\\alpha_c = "
-        f"{with_error(*alpha_of(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory (students: "
-        f"{crossing(omega, 'informed')}; the lowest minima found: {crossing(omega, 'searched')}). The overlap with the "
-        f"teacher jumps there from 0 to {overlap('semantic', 'theta'):.2f}, that with the positions from "
-        f"{overlap('positional', 'm'):.2f} to 0.",
-        f"Only past $\\alpha_l = {with_error(*alpha_of(line, 'linear'))}$ (students at $d = {trained['d'].iloc[0]}$: "
-        f"{with_error(*linear)}) does the semantic student predict better than the best linear model.",
+        f"{with_error(*alpha_of(line, 'critical'))}$ sentences per dimension, says replica-symmetric theory "
+        f"(extrapolated to infinite dimension, students: {crossing(omega, 'informed')}; the lowest minima found: "
+        f"{crossing(omega, 'searched')}). The overlap with the teacher jumps there from 0 to "
+        f"{overlap('semantic', 'theta'):.2f}, that with the positions from {overlap('positional', 'm'):.2f} to 0.",
+        f"At $d = {last['d'].iloc[0]}$ and $\\alpha = {last['alpha'].iloc[0]:g}$, beyond three times $\\alpha_c$, "
+        f"gradient descent as published, {last['steps'].max():,} steps from small random weights, ends in the "
+        f"positional valley in {ends['positional']} of {len(last)} runs and in the semantic valley in "
+        f"{ends['semantic']}.",
+        f"Only past $\\alpha_l = {with_error(*alpha_of(line, 'linear'))}$ (students at $d = {trained['d'].iloc[0]}$, "
+        f"not extrapolated: {with_error(*linear)}) does the semantic student predict better than the best linear "
+        f"model.",
         f"At $\\omega = {small:g}$ students cross at {crossing(small, 'informed')}, and replica-symmetric theory says "
         f"{crossing(small, 'symmetric')}. One step of replica symmetry breaking gives {crossing(small, 'alpha')}.",
         f"the lowest minima that a search finds cross at {crossing(small, 'searched')}.",
@@ -120,9 +131,10 @@ def test_a_column_that_nobody_has_described_is_refused():
 
 
 @pytest.mark.parametrize("theme", phases.THEMES)
-def test_the_readme_picture_shows_the_stored_results_and_moves(theme):
+def test_the_readme_picture_shows_the_stored_results_and_moves(theme, compare):
     with phases.styled(theme):
         figure, move = phases.draw(theme)
+        compare(f"README-{theme}", seen.text_of(figure).splitlines())
         digest = phases.digest(figure, move)
         low = []
         for alpha in phases.ALPHAS:
@@ -140,3 +152,11 @@ def test_the_readme_picture_shows_the_stored_results_and_moves(theme):
     for values in re.findall(r'attributeName="d"[^>]* values="([^"]*)"', svg):
         shapes = {re.sub(r"[-\d.]+", "", shape) for shape in values.split(";")}
         assert len(shapes) == 1  # a path of as many points at every alpha: else it would not move
+
+
+def test_the_card_looks_as_before(compare):
+    with phases.styled("light"):
+        figure = phases.draw_card()
+        figure.draw_without_rendering()
+    compare("card", seen.text_of(figure).splitlines())
+    plt.close(figure)

@@ -6,6 +6,7 @@ without any it has an entry in `OTHERS` or in its command's, else its test fails
 
 import re
 import sys
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -141,7 +142,7 @@ class Command(NamedTuple):
     """The smallest size at which a command shows all, and what the library says of it."""
 
     given: str
-    library: object  # what the answer must have; a function of the parsed options
+    library: Callable  # what the answer must have; a function of the parsed options
     at: dict = {}  # noqa: RUF012  # other arguments than `given`, by option
     idle: tuple = ()  # options of a task that are taken, so that one line suits all commands, and that do not enter
     waits: str = ""  # the unit in which its progress is told
@@ -174,7 +175,7 @@ COMMANDS = {
     "figures": Command("", lambda options: {"figures": [{"figure": name} for name in notebooks()]}),
 }
 NUMBER = re.compile(r"[-\d.e() ]+")  # of which some are seconds
-(SUBPARSERS,) = [action.choices for action in cli.parser()._actions if action.choices]
+(SUBPARSERS,) = [dict(action.choices) for action in cli.parser()._actions if action.choices]
 OPTIONS = [(name, action) for name, parser in SUBPARSERS.items() for action in parser._actions]
 OPTIONS = [(name, action) for name, action in OPTIONS if action.dest not in ("help", "json", "quiet")]
 

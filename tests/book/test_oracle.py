@@ -52,6 +52,7 @@ NOT_REPEATED = {  # columns that no test computes again, by kind of cell
     },
     "LoopCell": {"grad_norm": BY_ROUNDING},
     "StayCell": {"grad_norm": BY_ROUNDING},
+    "DescentCell": {"grad_norm": BY_ROUNDING},
     "RecoveryCell": {"steps": "the last digits decide when it stands still"},
     "SearchCell": {
         "hops": "how many hops lead lower, over a whole search, is decided by rounding",

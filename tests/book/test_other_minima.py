@@ -88,12 +88,28 @@ def test_a_student_found_again_has_the_same_losses(stored, name):
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])
-def test_one_more_end_lies_within_the_prediction_interval_of_the_others(share):
-    """At 99.9 %; their mean is 1, their standard deviation 0.1."""
+@pytest.mark.parametrize(("relative", "absolute"), [(0, 0), (0.5, 0), (0, 0.5)])
+def test_one_more_end_lies_within_the_prediction_interval_of_the_others_and_the_tolerance(relative, absolute, share):
+    """At 99.9 %; their mean is 1, their standard deviation 0.1, and the recomputed one is 0.9."""
     ends = [dict.fromkeys("qm", 1 + away) | {"theta": 1.0} for away in (-0.1, 0.1) * 6 + (0,)]
-    away = share * 0.1 * t.isf(5e-4, 12) * (1 + 1 / 13) ** 0.5
+    away = share * (0.1 * t.isf(5e-4, 12) * (1 + 1 / 13) ** 0.5 + 0.9 * relative + absolute)
     stored = {"q": 1 + away, "m": 1.0, "theta": 1.0}
-    assert verification.is_another(stored, ends, dict.fromkeys(stored, (0, 0))) is (share < 1)
+    assert verification.is_another(stored, ends, dict.fromkeys(stored, (relative, absolute))) is (share < 1)
+
+
+def test_beside_a_student_in_another_minimum_a_wrong_one_is_caught(stored, elsewhere):
+    both = replace(TWO_ENDS, starts=("positional", "semantic"))
+    wrong = simulation.train_students(both)[1]
+    assert stored({both: [elsewhere, wrong | {"train_loss": 1.2 * wrong["train_loss"]}]}).mismatches
+
+
+@pytest.mark.parametrize("share", [0.99, 1.01])
+@pytest.mark.parametrize("others", [1e-6, 3e-4])
+@pytest.mark.parametrize("number", [0, 1], ids=["stored", "recomputed"])
+def test_neither_student_has_a_gradient_above_the_tolerance_or_twice_those_of_other_ends(number, others, share):
+    stored, *ends = ({"q": 1 + 1e-3 * k, "m": 1.0, "theta": 1.0, "grad_norm": others} for k in range(4))
+    (stored, ends[0])[number]["grad_norm"] = share * max(1e-4, 2 * others)
+    assert verification.is_another(stored, ends, {"q": (0, 1e-2)}) is (share < 1)
 
 
 def test_many_starts_in_one_valley_are_each_others_ends(stored):

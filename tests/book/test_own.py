@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 import reference
 import torch
+from cases import cases
 from cells import sources
 from test_readout import read
 
@@ -98,21 +99,10 @@ def test_an_axis_through_a_usual_value_has_no_gap(tmp_path, name, values):
     assert {text: rest for text, *rest in items(tmp_path / "mine.parquet")} == stored
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"omga": 1}, "size = 'omga': must be one of alpha, d"),
-        ({"omega": [0.2, 2]}, r"omega = 2: must be in \[0, 1\]"),
-        ({"alpha": "x"}, "alpha = 'x': must be a finite number > 0"),
-        ({"optimizer": "sgd"}, "optimizer = 'sgd'"),
-        ({"starts": "smantic"}, "start = 'smantic': must be one of semantic, positional"),
-        ({"seeds": [1, 1]}, r"seeds = \[1, 1\]: must be different numbers"),
-        ({"d": []}, r"d = \[\]: must be several values, at least 1"),
-    ],
-)
+@pytest.mark.parametrize(("change", "said"), cases("sizes"))
 def test_sizes_that_make_no_cells_are_refused(tmp_path, change, said):
     with pytest.raises(BadInput, match=f"^{said}"):
-        sweep(SIZES | change, tmp_path / "mine.sqlite")
+        sweep(SIZES | json.loads(change), tmp_path / "mine.sqlite")
     assert not list(tmp_path.iterdir())
 
 

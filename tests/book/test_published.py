@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import cases
 from hypothesis import given
 from hypothesis import strategies as st
 from scorecard import EXPLAINED
@@ -12,19 +13,9 @@ from attention_phases import BadInput
 from attention_phases.measured import UNKNOWN, Measured, with_error
 
 
-@pytest.mark.parametrize(
-    "value, error, text",
-    [
-        (1.24567, 0.00123, "1.2457(12)"),
-        (1.24567, 0.000996, "1.2457(10)"),
-        (12.345, 0.1, "12.35(10)"),
-        (0.00139712, 2.34e-7, "0.00139712(23)"),
-        (-3.0, 1.5, "-3.0(1.5)"),
-        (1234.4, 31.6, "1234(32)"),
-        (1234.4, 316.0, "1234(320)"),
-    ],
-)
+@pytest.mark.parametrize("value, error, text", cases("errors"))
 def test_values_are_shown_to_the_place_of_their_error(value, error, text):
+    value, error = float(value), float(error)
     assert with_error(value, error) == text
     assert Measured(value, error).text == text.replace("-", "−")
 
@@ -48,33 +39,6 @@ def test_the_last_printed_digit_tells_the_rounding():
     assert paper.Published("158.9", "somewhere").rounding == pytest.approx(0.1 / 12**0.5)
 
 
-# Transcribed a second time from the paper and its result tables, in another order and form.
-AGAIN = """
-alpha_l 0.38 1.9932320 | alpha_l 0.35 1.7495295 | alpha_l 0.325 1.5843728 | alpha_l 0.3 1.4505799
-alpha_l 0.275 1.3270521 | alpha_l 0.25 1.2254411 | alpha_l 0.2 1.0714067 | alpha_l 0.15 0.9415349
-alpha_l 0.1 0.8505675 | alpha_l 0.075 0.8076328 | alpha_l 0.05 0.7652804 | alpha_l 0 0.7224525
-alpha_c 0.425 1.9392972 | alpha_c 0.4 1.7505719 | alpha_c 0.35 1.4541110 | alpha_c 0.3 1.2410177
-alpha_c 0.25 1.06 | alpha_c 0.2 0.9277861 | alpha_c 0.15 0.8180016 | alpha_c 0.1 0.7071599 | alpha_c 0 0.5480511
-theory semantic.test_mse 0.001397 | theory semantic.train_loss 0.003599 | theory semantic.theta 0.1586
-theory semantic.V 12.33 | theory semantic.q 0.1142 | theory positional.test_mse 0.003490
-theory positional.train_loss 0.004515 | theory positional.V 11.04 | theory positional.m 0.2586
-theory positional.q 0.0500 | experiment 2.0.m/sigma^2 1.047 | experiment 2.0.train_loss 0.004585
-experiment 2.0.linear_mse 0.00201 | experiment 2.0.test_mse 0.00349 | experiment 1.5025.m/sigma^2 1.040
-experiment 1.5025.train_loss 0.003311 | experiment 1.5025.linear_mse 0.00195 | experiment 1.5025.test_mse 0.00338
-experiment 1.005.m/sigma^2 1.008 | experiment 1.005.train_loss 0.002200 | experiment 1.005.linear_mse 0.00195
-experiment 1.005.test_mse 0.00328 | experiment 0.5075.m/sigma^2 0.899 | experiment 0.5075.train_loss 0.001162
-experiment 0.5075.linear_mse 0.00197 | experiment 0.5075.test_mse 0.00322 | scaling theta/sigma^2.500 0.534
-scaling theta/sigma^2.209 0.522 | scaling theta/sigma^2.87 0.489 | scaling theta/sigma^2.36 0.444
-scaling theta/sigma^2.10 0.381 | scaling test_mse.500 0.00202 | scaling test_mse.209 0.00208
-scaling test_mse.87 0.00220 | scaling test_mse.36 0.00263 | scaling test_mse.10 0.00424 | scaling m/sigma^2.500 1.03
-scaling m/sigma^2.209 1.01 | scaling m/sigma^2.87 0.96 | scaling m/sigma^2.36 0.86 | scaling m/sigma^2.10 0.68
-counting semantic.of_zeros 0.103 0.019 | counting semantic.trained_to_final 0.465 0.237
-counting semantic.start_to_trained 163.7 8.9 | counting semantic.accuracy 0.99894 0.00117
-counting positional.of_zeros 0.115 0.009 | counting positional.trained_to_final 0.612 0.126
-counting positional.start_to_trained 158.9 4.4 | counting positional.accuracy 0.99885 0.00045
-"""
-
-
 def all_numbers():
     """Every published number as words: table, key, text, and the text of the spread."""
     for name, known in (("alpha_c", paper.CRITICAL_ALPHA), ("alpha_l", paper.LINEAR_ALPHA)):
@@ -89,7 +53,8 @@ def all_numbers():
 
 
 def test_a_second_transcription_is_the_same():
-    again = {tuple(entry.split()) for line in AGAIN.strip().splitlines() for entry in line.split("|")}
+    """That second one, from the paper and its result tables, has another order and form."""
+    again = set(cases("published"))
     numbers = list(all_numbers())
     assert len(numbers) == len(set(numbers)) == 70
     assert set(numbers) == again

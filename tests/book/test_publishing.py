@@ -74,12 +74,12 @@ def test_a_module_is_told_of_by_the_first_sentence_of_its_docstring():
     assert api.row(module) == "| [a.b](api/a.b.rst) | What `it` \\| is. |\n"
 
 
-def test_a_page_takes_as_long_as_its_words_and_formulas_that_are_not_folded():
+def test_a_page_takes_as_long_as_its_words_that_are_not_folded_and_its_formulas_are_counted():
     tree = new_document("page")
     folded = nodes.container("", nodes.paragraph("", "word " * 1000))
     formulas = [nodes.math_block("", "a = b") for _ in range(2)]
-    tree += [nodes.paragraph("", "word " * 400), *formulas, folded]
-    assert routes.reading(tree) == 400 / 200 + 2
+    tree += [nodes.paragraph("", "word " * 400), nodes.caption("", "word " * 100), *formulas, folded]
+    assert routes.reading(tree) == (500 / 200, 2)
 
 
 # Links of the pages

@@ -151,14 +151,15 @@ def test_the_point_under_the_pointer_says_what_the_data_say(open_page):
         image = page.locator("dialog img:visible" if enlarged else "figure#fig-02 img:visible")
         wide = size == DESK
         page.wait_for_function(SHOWS, arg=[image.element_handle(), wide])
+        image.hover()  # which waits until the layout rests; then the numbers are asked for
+        page.wait_for_function("() => window.figureReadout['fig-02']")
+        page.evaluate(FRAMES)  # a late scroll event would close the box
         where = image.bounding_box()
         places = marks(HTML / "figures" / ("fig-02-wide.svg" if wide else "fig-02.svg"), 1, len(trained))
         ratio = image.evaluate("image => image.naturalWidth / image.naturalHeight")
         width = min(where["width"], where["height"] * ratio)
         left, top = where["x"] + (where["width"] - width) / 2, where["y"] + (where["height"] - width / ratio) / 2
         told = []
-        page.mouse.move(left + width / 2, top + width / ratio / 2)  # where the numbers are asked for
-        page.wait_for_function("() => window.figureReadout['fig-02']")
         for (across, down), row in zip(places, trained.itertuples()):
             page.mouse.move(left + across * width, top + down * width / ratio)
             page.evaluate(FRAMES)
@@ -176,6 +177,7 @@ def test_keys_and_taps_read_a_figure_too(open_page):
     box, figure = page.locator(".readout-box"), page.locator("figure#fig-08")
     figure.locator(".themes").focus()
     page.wait_for_function("() => window.figureReadout['fig-08']")
+    page.evaluate(FRAMES)  # a late scroll event would close the box
     said = []
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
         page.keyboard.press(key)

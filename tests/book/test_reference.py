@@ -6,6 +6,7 @@ import shutil
 import nbformat
 import pytest
 import reference
+from cases import cases
 from nbformat.v4 import new_output
 from test_notebooks import TEXT as PAGE
 
@@ -19,42 +20,10 @@ from attention_phases.records import canonical
 TEXT = PAGE.replace("print(size)", 'print("found", size / 3)\nsize')
 
 
-FIGURE, TRAINS = {"of_figure": True}, {"trains": True}  # data to six digits, numbers within their errors
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "same", "how"),
-    [
-        ("alpha_c = 1.25137", "alpha_c = 1.25138", True, {}),
-        ("alpha_c = 1.25137", "alpha_c = 1.25139", False, {}),
-        ("alpha_c = 1.25137", "alpha_l = 1.25137", False, {}),
-        ("−0.000101", "−0.000102", True, {}),
-        ("−0.000101", "0.000101", False, {}),
-        ("8.3e-12", "8.5e-12", False, {}),
-        ("3e-05", "4e-05", True, {}),
-        ("1.2514(56)", "1.2515(57)", True, {}),
-        ("1.2514(56)", "1.2514(58)", False, {}),
-        ("3 of 5 students", "3 of 5 students", True, {}),
-        ("3 of 5 students", "2 of 5 students", False, {}),
-        ("1.5 2.5", "1.5", False, {}),
-        ("line #5e3c99", "line #4e3c99", False, {}),  # a colour is no number
-        ("1,semantic,points,0.5,0.25", "1,semantic,points,0.500001,0.25", True, FIGURE),
-        ("1,semantic,points,0.5,0.25", "1,semantic,points,0.500002,0.25", False, FIGURE),
-        ("1,semantic,points,0.5,0.25", "1,positional,points,0.5,0.25", False, FIGURE),
-        ("1,semantic,points,0,2", "1,semantic,points,0,2.00001", True, FIGURE),
-        ("1,semantic,points,0,2", "1,semantic,points,1e-12,2", False, FIGURE),
-        ("1,semantic,points,-12.3456,2", "1,semantic,points,12.3456,2", False, FIGURE),
-        ("1,semantic,points,0,2", "2,semantic,points,0,2", False, FIGURE),
-        ("gap 0.00100(32)", "gap 0.00131(32)", True, TRAINS),
-        ("gap 0.00100(32)", "gap 0.00134(32)", False, TRAINS),
-        ("loss 0.00379, settled", "loss 0.00382, settled", True, TRAINS),
-        ("loss 0.00379, settled", "loss 0.00384, settled", False, TRAINS),
-        ("loss 0.00379, settled", "loss 0.00379, ran away", False, TRAINS),
-        ("16 data sets", "15 data sets", False, TRAINS),
-    ],
-)
+@pytest.mark.parametrize(("before", "after", "same", "how"), cases("agreeing"))
 def test_lines_agree(before, after, same, how):
-    assert reference.agree(before, after, **how) is same
+    """Data of a figure agree to six digits, numbers of trainings within their errors."""
+    assert reference.agree(before, after, **({} if how == "plain" else {how: True})) is (same == "same")
 
 
 WEIGHTS = json.dumps({"weights": 300 * "Q"})  # what a script is sent

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from cases import cases
 from frames import lines
 
 from attention_book.analysis import thresholds as lines_of_theory
@@ -33,20 +34,11 @@ def test_the_error_of_a_crossing_is_that_of_both_means_beside_it_over_the_slope(
     assert error == pytest.approx((beside.var(axis=1, ddof=0).sum() / 24) ** 0.5 / 2, rel=4 / 16000**0.5)
 
 
-@pytest.mark.parametrize(
-    "means, expected",
-    [
-        ([0.1, -0.1, 0.2, 0.1, -0.1], 3.5),  # the first fall is chance
-        ([1.0, 0.0, 0.0, 3.0, -1.0], 3.75),
-        ([1.0, 0.0], 1.0),
-        ([0.5, 1.0, -3.0, -1.0, -1.0], 1.25),
-        ([-1.0, 1.0], np.nan),
-        ([-1.0, 1.0, 2.0, 0.5, 0.1], np.nan),
-    ],
-)
+@pytest.mark.parametrize("means, expected", cases("falls"))
 def test_the_last_fall_through_zero(means, expected):
-    fall = last_fall(np.arange(float(len(means))), np.array(means))
-    assert fall == pytest.approx(expected, nan_ok=True)
+    """In the first case an earlier fall is chance."""
+    means = np.array(means.split(), float)
+    assert last_fall(np.arange(float(len(means))), means) == pytest.approx(float(expected), nan_ok=True)
 
 
 def test_a_crossing_is_the_last_one():

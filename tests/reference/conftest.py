@@ -27,10 +27,6 @@ config.write_text('c.InteractiveShellApp.extensions = ["seen"]\n', encoding="utf
 kernels.use()
 
 
-def pytest_addoption(parser):
-    parser.addoption("--keep-references", action="store_true", help="write what the notebooks say, compare nothing")
-
-
 def pytest_collect_file(file_path, parent):
     if file_path.suffix == ".json":
         return ReferencedNotebook.from_parent(parent, path=file_path)

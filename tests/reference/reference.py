@@ -47,15 +47,16 @@ NUMBER = re.compile(r"(?<![\w.#])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
 
 def lines_of(outputs):
-    """What a cell's outputs say, as lines by number and kind; a picture says only that it exists."""
-    printed, shown = {}, []
+    """Lines of what a cell's outputs say, by number (quoted numbers: by name) and kind; a picture only exists."""
+    printed, shown = {}, {}
     for output in outputs:
         if output["output_type"] == "stream":  # which may come in several pieces
             printed[output["name"]] = printed.get(output["name"], "") + output["text"]
         else:
-            shown.append(output.get("data") or {"error": output.get("evalue")})
-    kinds = ((number, data, kind) for number, data in enumerate(shown) for kind in sorted(data) if kind not in DRAWN)
-    texts = {f"{number} {kind}": data[kind] for number, data, kind in kinds} | printed
+            name = output.get("metadata", {}).get("scrapbook", {}).get("name", len(shown))
+            shown[name] = output.get("data") or {"error": output.get("evalue")}
+    kinds = ((name, data, kind) for name, data in shown.items() for kind in sorted(data) if kind not in DRAWN)
+    texts = {f"{name} {kind}": data[kind] for name, data, kind in kinds} | printed
     return {name: _lines(name.rpartition(" ")[2], str(text)) for name, text in texts.items()}
 
 
@@ -94,7 +95,12 @@ def compute_missing():
         stored, wanted = list(parquet.items(table)), {canonical(cell) for cell in cells}
         kept = {text: rest for text, *rest in stored if text in wanted}
         if len(kept) < len(stored):
-            parquet.write(table, kept)
+            parquet.write(table, kept, {})
+
+
+def kept(name):
+    """Return what the code cells of a notebook say, a dict for each, see `lines_of`."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def write(name, cells):
@@ -113,9 +119,9 @@ def prepared(text, values, path):
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     expected = json.loads(path.read_text(encoding="utf-8"))[: len(cells)]
     for cell, texts in zip_longest(cells, expected, fillvalue={}):
-        cell.execution_count = 1  # nbval compares no other cells
+        cell["execution_count"] = 1  # nbval compares no other cells
         data = {name: "\n".join(lines) for name, lines in texts.items()}
-        cell.outputs = [new_output("display_data", data)] if data else []
+        cell["outputs"] = [new_output("display_data", data)] if data else []
     return notebook
 
 
@@ -188,11 +194,13 @@ def _last_digit(number):
 def main(names):
     """Compute what is missing in `RESULTS`, and keep what the notebooks, all or some, say when nbval executes them."""
     compute_missing()
-    known = [path.stem for path in paths.NOTEBOOKS.glob("*.md")]
-    kept = [FOLDER / f"{check_choice('notebook', name, known)}.json" for name in names or known]
+    known = [*(path.stem for path in paths.NOTEBOOKS.glob("*.md")), "records"]
+    kept = [FOLDER / f"{check_choice('reference', name, known)}.json" for name in names or known]
     for path in kept:
-        if not path.exists():
+        if not path.exists() and path.stem in known[:-1]:
             write(path.stem, [])
+    # Records are kept by those tests of the book that compare with one.
+    kept = [FOLDER.parent / "book" if path.stem == "records" else path for path in kept]
     side_by_side = ["-n", "2", "--dist", "loadfile"]
     options = ["-q", "--nbval-current-env", "--nbval-cell-timeout=300", "-p", "no:cacheprovider", *side_by_side]
     return pytest.main([*options, "--keep-references", *map(str, kept)])

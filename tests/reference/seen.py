@@ -126,7 +126,7 @@ def _colours(colours):
     return ", ".join(filter(None, runs[:AT_MOST]))
 
 
-def _colour(colour, alpha=None):
+def _colour(colour, alpha=None) -> str:
     """Its name or code, and how opaque it is, if not wholly; empty of none."""
     *_, opaque = to_rgba(colour, alpha)
     code = to_hex(colour)

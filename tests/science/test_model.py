@@ -57,7 +57,7 @@ def test_the_pass_over_the_data_is_the_two_products(columns, n, students):
     data = two_tokens.sample(Task(), n / 30, 30, np.random.default_rng(n))
     weights = torch.randn(students, columns * 30, generator=torch.Generator().manual_seed(n))
     wide, wide_weights = data.double(), weights.double()
-    exact = two_tokens._by_products(wide, wide_weights, 0.3)
+    exact = two_tokens.by_products(wide, wide_weights, 0.3)
     for risk, rtol in (
         (two_tokens.risk(wide, wide_weights, 0.3), 1e-12),
         (two_tokens.risk(data, weights, 0.3), 2e-5),

@@ -70,7 +70,7 @@ def test_derivatives_of_the_loss(h1, h2, t1, t2, variance):
     numeric = [loss(h + e, t1, t2, variance) - loss(h - e, t1, t2, variance) for e in unit]
     # Third derivatives of a loss of order variance in the score, which is quadratic in h: at most about 100 here.
     assert gradient == pytest.approx(np.array(numeric) / (2 * step), abs=1e-6)
-    sides = [loss_derivatives(*(h + e), t1, t2, variance)[:2] for e in (*unit, *-unit)]
+    sides = [loss_derivatives(*(h + e), t1=t1, t2=t2, variance=variance)[:2] for e in (*unit, *-unit)]
     hessian = (np.array(sides[:2]) - np.array(sides[2:])) / (2 * step)
     assert np.array([[h11, h12], [h12, h22]]) == pytest.approx(hessian, abs=1e-5)
 
@@ -138,7 +138,7 @@ def test_averages_are_those_of_the_sampled_fields(task, overlaps):
     y = theta / np.sqrt(q) * xi + np.sqrt(variance - theta**2 / q) * zeta
     Y = target_attention(y, task.omega, np.array(task.matrix))
     t = (1 + np.stack([Y[:, 0, 0] - Y[:, 0, 1], Y[:, 1, 1] - Y[:, 1, 0]], axis=1)) / 2
-    h = np.array([search(*fields, *aims, V, variance)[0][:2] for fields, aims in zip(w, t)])
+    h = np.array([search(*fields, *aims, V=V, variance=variance)[0][:2] for fields, aims in zip(w, t)])
     r = (h - w) / V
     miss = [variance / 2 * ((attention(fields) - Y) ** 2).sum((1, 2)) for fields in (h, w)]
     averages = average(Setting(task), Overlaps.of(*overlaps), gaussian_points(2**11, 8, 0))

@@ -12,7 +12,7 @@ import torch
 from attention_book.experiments.cells import StudentCell
 from attention_book.experiments.kinds import work
 from attention_phases import Architecture, BadInput, Task, data_set, measure, message_passing, solve, threshold
-from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, one_thread, spread
+from attention_phases.machine import ONE_THREAD, SpawnWithoutScript, spread, torch_defaults
 from attention_phases.model import students, two_tokens
 from attention_phases.training import fit, train
 from attention_phases.training.optimizers import LBFGS_TOLERANCE
@@ -85,7 +85,7 @@ def test_a_training_has_one_thread():
     torch.set_num_threads(2)
     try:
         fit(OWN, 0.01, OWN.teacher[None], risk=risk)
-        with one_thread():
+        with torch_defaults():
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2 and set(seen) == {1}
     finally:

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from io import TextIOWrapper
 
 from attention_phases.measured import with_error
 
@@ -16,7 +17,7 @@ def about(thing):
 
 def print_anything():
     """Print as an escape, such as \\u03b1, what stdout cannot carry where the locale is not UTF-8; stderr does so."""
-    if hasattr(sys.stdout, "reconfigure"):  # not in a notebook
+    if isinstance(sys.stdout, TextIOWrapper):  # not in a notebook
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

@@ -212,15 +212,6 @@ class MessagePassingCell(_OnData):
 
 
 @dataclass(frozen=True)
-class TrackingCell(_OnData):
-    """Message passing in its first `steps`, and where it settles, see `convergence.track`."""
-
-    kind: ClassVar = Kind(".convergence:track", tolerances.TRACK)
-
-    steps: int
-
-
-@dataclass(frozen=True)
 class _OnNets:
     """Theory of one task, on `points` points in each of `scrambles` scrambles that `seed` draws."""
 

@@ -3,14 +3,12 @@
 import numpy as np
 import torch
 
-from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.model.two_tokens import overlaps, sample
 from attention_phases.training.message_passing import DAMPING, damped, iterate, limiting, start_state, step
-from attention_phases.training.optimizers import fit
 
 SETTLING = 300  # iterations to the fixed point, at most
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
 CONTRACTING = 30  # iterations in which it is followed
-SLOPE = 1e-6  # of the risk: none
 RESPONSE_WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
 # Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a
 # collective mode that only strong damping stills.
@@ -45,30 +43,6 @@ def measure(cell):
             if all(map(np.isfinite, values.values())) and values["q"] < task.sigma**2:
                 rows.append({"what": "copies", "damping": damping, "width": width, **values})
     return rows
-
-
-def track(cell):
-    """Rows of a `cells.TrackingCell`, by `what` they are; the start is the teacher with noise of its own size, m = 0.
-
-    "undamped" and "damped": q, m, theta and V by `iteration`, the start included. "settled": whether the damped one
-    comes to rest where the limiting risk has no slope, and the `cosine` of this point with what L-BFGS finds.
-    """
-    task, rng = cell.task, cell.rng()
-    whole = sample(task, cell.alpha, cell.d, rng)
-    data = limiting(task, whole)
-    weights = data.teacher.numpy() + rng.standard_normal(cell.d)
-    start = start_state(task, data, weights - weights.mean())
-    undamped, settling = iterate(task, data, start, damping=0.0, steps=cell.steps), iterate(task, data, start)
-    rows = []
-    for what, run in (("undamped", undamped), ("damped", settling)):
-        course = run.history.iloc[: cell.steps + 1].drop(columns="change").reset_index()
-        rows += [{"what": what, **row} for row in course.to_dict("records")]
-    found = settling.state.weights
-    slope = risk(data, torch.from_numpy(found)[None], task.lam)[1]
-    trained = fit(whole, task.lam, whole.teacher[None])[0].weights.double().numpy()
-    cosine = abs(found @ trained) / np.linalg.norm(found) / np.linalg.norm(trained)
-    at_rest = settling.converged and torch.linalg.vector_norm(slope).item() < SLOPE
-    return [*rows, {"what": "settled", "settled": at_rest, "cosine": float(cosine)}]
 
 
 def contraction(task, data, fixed, noise, steps):

@@ -13,7 +13,7 @@ from attention_phases.training import optimizers
 MEMORY = 20  # pairs of a step and the change of the gradient
 ENOUGH, LEAST = 1e-4, 1e-6  # share of the expected decrease that suffices (Armijo); shortest share of a step
 CAP = optimizers.GD_RATE  # a capped step is at most as long as a published step of gradient descent
-PARTS = 8  # minibatches in one epoch
+BATCHES = 8  # minibatches in one epoch
 
 
 def momentum_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS, momentum=0.9):
@@ -26,15 +26,15 @@ def momentum_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opti
 
 
 def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=optimizers.GD_STEPS):
-    """Return the weights after stochastic gradient descent, each step on one of `PARTS` parts of the sentences."""
+    """Return the weights after stochastic gradient descent, each step on one of `BATCHES` parts of the sentences."""
     weights, order = starts.clone(), torch.from_numpy(rng.permutation(len(data.targets)))
     names = ("inputs", "stiffness", "targets")
-    parts = [replace(data, **{name: getattr(data, name)[some] for name in names}) for some in order.chunk(PARTS)]
+    parts = [replace(data, **{name: getattr(data, name)[some] for name in names}) for some in order.chunk(BATCHES)]
     for step in range(steps):
-        if step % PARTS == 0:
-            epoch = rng.permutation(PARTS)
-        gradient = risk(parts[epoch[step % PARTS]], weights, lam / PARTS)[1]
-        weights.sub_(gradient, alpha=rate * PARTS)
+        if step % BATCHES == 0:
+            epoch = rng.permutation(BATCHES)
+        gradient = risk(parts[epoch[step % BATCHES]], weights, lam / BATCHES)[1]
+        weights.sub_(gradient, alpha=rate * BATCHES)
     return weights
 
 

@@ -66,7 +66,7 @@ def cells_of(name, cell_type, table, **changes):
         check_choice("parameter", parameter, (*table, *of_task))
     task = {name: value for name, value in changes.items() if name not in table}
     table = table | {name: value for name, value in changes.items() if name in table}
-    axes = {fields: values for fields, values in table.items() if isinstance(values, (list, range))}
+    axes = {fields: table[fields] for fields, values in table.items() if isinstance(values, (list, range))}
     shared = {field: value for field, value in table.items() if field not in axes}
     if task:
         shared["task"] = replace(shared["task"], **task)

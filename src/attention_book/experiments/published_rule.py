@@ -83,7 +83,7 @@ def rule_average(setting: Setting, overlaps: Overlaps, rule: PlaneRule) -> Avera
     (points, weights), task, scalars = rule, setting.task, overlaps.scalars
     w, y = fields(task, scalars, points)
     targets, V, variance = teacher_fit(task, y.T.copy()).T, scalars.V, task.sigma**2
-    ends = [descend(0.0, 0.0, NO_MINIMUM, *some, *aims, V, variance) for some, aims in zip(w, targets)]
+    ends = [descend(0.0, 0.0, NO_MINIMUM, *some, *aims, V=V, variance=variance) for some, aims in zip(w, targets)]
     h, moreau = np.array(ends)[:, :2], np.array(ends)[:, 2]
     r = (h - w) / V
     sums = np.stack([(r * part).sum(1) for part in (r, points[:, :2], points[:, 2:])]) @ weights

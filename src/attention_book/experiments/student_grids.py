@@ -153,5 +153,5 @@ students(
     cells.AnotherTaskCell,
     paper={"task alpha tested seed": _tests(12), "d": 1000},
     laptop={"task alpha tested seed": _tests(4), "d": 300},
-    smoke={"task alpha tested seed": _tests(2, 3), "d": 60},
+    smoke={"task alpha tested seed": _tests(3, 3), "d": 60},
 )

@@ -178,7 +178,7 @@ variants(
         {"seed": range(12), **AROUND, "d": 1000},
         {"seed": range(6), **PREDICTING, "d": 1000},
         {"d": [500, 1000, 2000], "seed": range(48), **STEEPEST},
-        {"d": [250, 500, 1000], "seed": range(8), **GROWN},
+        {"d": [250, 500, 1000], "seed": range(24), **GROWN},
         *({"seed": range(seeds), **around, "d": 1000} for seeds, around in zip((8, 12), _around(FURTHER))),
     ],
     laptop=[

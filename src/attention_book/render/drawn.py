@@ -175,7 +175,7 @@ def readout_of(figure, names=None):
                     "axes": figure.axes.index(axes) + 1,
                     "name": _html(name or (colour if colour in (names or {}).values() else title)),
                     "labels": [_html(label) for label in labels.values()],
-                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row, name))],
+                    "points": [point for row in some[POINT].to_numpy() if (point := _point(axes, *row, name=name))],
                 }
             )
     series = [some for some in series if some["points"]]

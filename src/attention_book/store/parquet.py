@@ -26,7 +26,7 @@ FILE_SCHEMA = 1
 SAID = ("description", "unit", "usual")  # of a column, in its field
 
 
-def export(store: Store, folder: os.PathLike | str, meanings: Mapping | None = None) -> list[Path]:
+def export(store: Store, folder: os.PathLike | str, meanings: Mapping = {}) -> list[Path]:
     """Write `folder`/EXPERIMENT.parquet for each experiment in the store; return the paths.
 
     A file holds a row per cell and start, sorted by the cell's fields: the fields (nested ones as JSON),
@@ -43,12 +43,12 @@ def export(store: Store, folder: os.PathLike | str, meanings: Mapping | None = N
     for experiment, computed in sorted(by_experiment.items()):
         path = Path(folder) / f"{experiment}.parquet"
         kept = {text: (rows, origin) for text, rows, origin in items(path)} if path.exists() else {}
-        write(path, kept | computed, meanings or {})
+        write(path, kept | computed, meanings)
         paths.append(path)
     return paths
 
 
-def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping) -> None:
+def write(path: Path, by_text: dict[str, tuple[list[Row], Row]], meanings: Mapping = {}) -> None:
     """Write rows and provenance of cells, given by their canonical JSON; meanings as for `export`."""
     cells = [(json.loads(text), text, rows, origin) for text, (rows, origin) in by_text.items()]
     fields = sorted({name for cell, *_ in cells for name in cell})

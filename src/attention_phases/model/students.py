@@ -5,13 +5,14 @@ square needs only ``G = x x^T/d`` and ``K = u (x 1_d)^T/d^(3/2)``, so that all f
 nothing of size d beside the fields h = x W/sqrt(d).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ..errors import COVERED, BadInput
+from ..machine import torch_defaults
 from ..task import Task
 from .architectures import Architecture
 from .sentences import draw, fit_linear, positional_encoding
@@ -21,13 +22,13 @@ from .sentences import draw, fit_linear, positional_encoding
 class Sentences:
     """Training sentences, reduced to what the risk needs; n is the last axis."""
 
-    inputs: Tensor  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
-    gram: Tensor  #: G, (L, L, n)
-    attention: Tensor  #: Y, (L, L, n)
-    tilt: Tensor  #: Y K, (L, L, n)
+    inputs: Tensor = field(repr=False)  #: x/sqrt(d), all first tokens above all second ones, and so on, (L n, d)
+    gram: Tensor = field(repr=False)  #: G, (L, L, n)
+    attention: Tensor = field(repr=False)  #: Y, (L, L, n)
+    tilt: Tensor = field(repr=False)  #: Y K, (L, L, n)
     floor: float  #: sum over sentences of the loss at S = Y
     positions: Tensor  #: u, (L,)
-    teacher: Tensor  #: Q*, (d,)
+    teacher: Tensor = field(repr=False)  #: Q*, (d,)
     score: Tensor  #: M, (r, r)
     value: str  #: kind of the student's value matrix, see `architectures.Form`
 
@@ -53,6 +54,7 @@ class Sentences:
         return fit_linear(*(sums.sum(2).double().cpu().numpy() for sums in (self.gram, cross)))
 
 
+@torch_defaults()
 def sample(
     task: Task, architecture: Architecture, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu"
 ) -> Sentences:
@@ -84,6 +86,8 @@ def sample(
 def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """Empirical risk of `k` students, (k,) in float64, and its gradient, (k, p).
 
+    Both can be differentiated again where the weights require it.
+
     Args:
         weights: as from `training.start_weights`, (k, p).
         lam: ridge penalty on the columns of fields and on the correction V of the value matrix, as ``lam/2 |V|_F^2`` in
@@ -91,8 +95,9 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """
     k, r, d = len(weights), len(data.score), data.d
     of_output, further = OUTPUTS[data.value]
+    again = weights.requires_grad and torch.is_grad_enabled()
     with torch.enable_grad():
-        weights = weights.detach().requires_grad_()
+        weights = weights if again else weights.detach().requires_grad_()
         vectors = weights.reshape(k, -1, d)  # columns of fields; then u and v, or the rows of V
         columns, read = vectors[:, :r], vectors[:, : r + further]  # what sentences are multiplied with
         fields = (read.reshape(-1, d) @ data.inputs.mT).reshape(k, read.shape[1], len(data.positions), -1)
@@ -101,8 +106,8 @@ def risk(data: Sentences, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
         scores = (h[:, :, :, None] * mixed[:, :, None]).sum(1)  # (k, L, L, n)
         value = of_output(data, lam, vectors[:, r:], others, torch.softmax(scores, dim=2))
         value = value + 0.5 * lam * columns.square().sum((1, 2), dtype=torch.float64)
-        (gradient,) = torch.autograd.grad(value.sum(), weights)
-    return value.detach(), gradient
+        (gradient,) = torch.autograd.grad(value.sum(), weights, create_graph=again)
+    return value if again else value.detach(), gradient
 
 
 # Of each kind of output, given the attention (k, L, L, n): the risk (k,) without the columns' penalty. `rest` are the

@@ -5,13 +5,14 @@ row's loss is ``1/2 |x_1 - x_2|^2/d (s - target)^2`` plus a constant, where `tar
 and nothing of size d is left beside h = x Q/sqrt(d).
 """
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ..machine import torch_defaults
 from ..task import Task, encoding, variances
 from .one_pass import pass_over
 from .sentences import draw, fit_linear, labels, moments, positional_encoding
@@ -21,13 +22,13 @@ from .sentences import draw, fit_linear, labels, moments, positional_encoding
 class Dataset:
     """Training sentences, reduced to what the risk needs."""
 
-    inputs: Tensor  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
-    stiffness: Tensor  #: ``|x_1 - x_2|^2/d``, (n,)
-    targets: Tensor  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
+    inputs: Tensor = field(repr=False)  #: x/sqrt(d) of the two tokens of each sentence, (n, 2, d)
+    stiffness: Tensor = field(repr=False)  #: ``|x_1 - x_2|^2/d``, (n,)
+    targets: Tensor = field(repr=False)  #: the values of S_11 and S_22 that would fit each sentence best, (n, 2)
     floor: float  #: sum over sentences of the loss at `targets`
-    gram: np.ndarray  #: sum over sentences of x x^T/d, (2, 2), for the linear model
-    cross: np.ndarray  #: sum of Y xi x^T/d
-    teacher: Tensor  #: Q*, (d,)
+    gram: np.ndarray = field(repr=False)  #: sum over sentences of x x^T/d, (2, 2), for the linear model
+    cross: np.ndarray = field(repr=False)  #: sum of Y xi x^T/d
+    teacher: Tensor = field(repr=False)  #: Q*, (d,)
 
     @property
     def d(self) -> int:
@@ -39,7 +40,7 @@ class Dataset:
         """Numbers of weights that a student of these sentences may have: of one column, or of two."""
         return self.d, 2 * self.d
 
-    def double(self) -> "Dataset":
+    def double(self) -> Self:
         """The same training set in float64."""
         tensors = {name: value.double() for name, value in vars(self).items() if torch.is_tensor(value)}
         return replace(self, **tensors)
@@ -49,6 +50,7 @@ class Dataset:
         return fit_linear(self.gram, self.cross)
 
 
+@torch_defaults()
 def sample(task: Task, alpha: float, d: int, rng: np.random.Generator, device: str = "cpu") -> Dataset:
     """Draw a teacher and a training set.
 
@@ -89,7 +91,7 @@ def risk(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
 
     The training loss is R/d.
     """
-    return (_by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
+    return (by_products if weights.is_cuda else _in_one_pass)(data, weights, lam)
 
 
 def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
@@ -104,7 +106,7 @@ def _in_one_pass(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Te
     return torch.from_numpy(value), torch.from_numpy(gradient.reshape(weights.shape))
 
 
-def _by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
+def by_products(data: Dataset, weights: Tensor, lam: float) -> tuple[Tensor, Tensor]:
     """`risk` by two products with the data matrix."""
     columns, rows = weights.reshape(len(weights), -1, data.d), data.inputs.reshape(-1, data.d)
     h = (columns @ rows.mT).reshape(*columns.shape[:2], -1, 2)  # x Q/sqrt(d), as (k, r, n, 2)

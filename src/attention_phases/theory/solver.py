@@ -53,6 +53,7 @@ class Solution:
     """
 
     alpha: float  #: sample complexity
+    reason: str  #: why the solution failed; empty if it converged
     overlaps: Any  #: `Scalars` of one column of weights, `Overlaps` of more
     train_loss: float  #: epsilon_t (Eq. 14)
     test_mse: float  #: epsilon_g (Eq. 10)
@@ -60,7 +61,6 @@ class Solution:
     train_slope: float  #: d epsilon_t/d alpha: E[Moreau envelope], because the free energy is stationary
     test_slope: float  #: d epsilon_g/d alpha
     residual: float  #: see above
-    reason: str  #: why the solution failed; empty if it converged
     iterations: int  #: evaluations of the map
     #: What the fixed point of each scramble alone has, to first order, as (scrambles, ...) arrays: every overlap by its
     #: name, test_mse, and replicon and gain where there are any. `train_loss` is given minus its mean, as the free
@@ -71,6 +71,9 @@ class Solution:
     #: solution is a saddle in their direction. NaN where nothing is held at zero (semantic branch of rank 2).
     gain: float = nan
     origin: dict[str, Any] = field(default_factory=dict, repr=False)  #: task, quadrature and code, see `origin_of`
+
+    def __str__(self) -> str:
+        return repr(self) if self.converged else f"no solution ({self.reason}): {self!r}"
 
     @property
     def converged(self) -> bool:
@@ -128,8 +131,6 @@ def solve(
     """
     check_kind("report", report, Callable | None)
     model = BranchMap(task, check_positive("alpha", alpha), branch, architecture)
-    if task.sigma**2 == 0:
-        raise FloatingPointError(f"the square of sigma = {task.sigma} is no number above 0")
     points = usual_points("solution", model.setting.fast) if points is None else points
     near = start.overlaps if isinstance(start, Solution) else start
     if isinstance(near, Scalars):  # of Q or of its mirror image -Q, which is the same student

@@ -12,42 +12,20 @@ distance is below what `gains` tries.
 from math import sqrt
 
 import numpy as np
-import pandas as pd
 
-from ..measured import Measured, standard_error
+from ..measured import Measured
 from ..model.architectures import Architecture
 from ..model.curvature import by_fields
 from ..task import Task
 from .branch import BranchMap, Net
-from .equations import Overlaps, Scalars, Setting, average, conjugates, teacher_fit, update
+from .equations import Overlaps, Scalars, Setting, average, teacher_fit
 from .kernels.two_tokens import forces
-from .quadrature import SCRAMBLES, gaussian_points, jackknife, pool
+from .quadrature import SCRAMBLES, gaussian_points, jackknife
 from .solver import derivatives
 from .thresholds import falls
 
 RESPONSE_STEPS = 1000  # iterations of the response to small forces, from none
 HALVINGS = 6  # from copies that share nothing but the teacher, down to 1/64 of their distance
-
-
-def trajectory(task: Task, alpha: float, start: Scalars, steps: int, points: int, scrambles=SCRAMBLES) -> pd.DataFrame:
-    """Return the overlaps by iteration of undamped message passing (Eqs. 7 and 8, iterated), the start included.
-
-    The columns are q, m, theta, V, and "q_error" and so on: standard errors over the courses of single scrambles.
-
-    Args:
-        start: of the first weights, with theta^2 < sigma^2 q, and V
-        points, scrambles: quadrature, see `gaussian_points`
-    """
-    courses, setting = [], Setting(task)
-    for net in gaussian_points(points, scrambles):
-        course = [Overlaps.of(*start)]
-        for _ in range(steps):
-            averages = pool(average(setting, course[-1], net[None]))
-            course.append(update(setting, conjugates(setting, alpha, course[-1], averages)))
-        courses.append([overlaps.scalars for overlaps in course])
-    table = pd.DataFrame(np.mean(courses, axis=0), columns=list(Overlaps._fields))
-    table[[f"{name}_error" for name in Overlaps._fields]] = standard_error(courses)
-    return table.rename_axis("iteration")
 
 
 def modes(

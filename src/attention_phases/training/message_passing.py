@@ -20,6 +20,7 @@ import pandas as pd
 import torch
 
 from ..errors import COVERED, BadInput, check_count, check_kind, check_real
+from ..machine import torch_defaults
 from ..model.sentences import positional_encoding
 from ..model.two_tokens import Dataset, StudentOverlaps, overlaps, risk, sample
 from ..records import origin_of, record_of, seed_sequence
@@ -74,6 +75,7 @@ class Passed:
         return not self.reason
 
 
+@torch_defaults()
 def message_passing(
     task: Task,
     alpha: float,

@@ -1,7 +1,7 @@
 """Minimise the empirical risk from named starts (paper, Section 5 and Appendix E)."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import signature
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_choice, check_count, check_kind, check_positive, check_real
-from ..machine import one_thread
+from ..machine import torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import FORMS
 
@@ -105,7 +105,7 @@ def start_weights(start: str, teacher: Tensor, rng: np.random.Generator, form: s
 class Fit:
     """A trained student."""
 
-    weights: Tensor  #: (p,)
+    weights: Tensor = field(repr=False)  #: (p,)
     train_loss: float  #: R/d
     grad_norm: float  #: Euclidean norm of the gradient of R
     steps: int  #: gradient evaluations
@@ -113,7 +113,7 @@ class Fit:
     converged: bool  #: grad_norm is at most the tolerance of L-BFGS, by whatever optimizer
 
 
-@one_thread()
+@torch_defaults()
 def fit(
     data: Any,
     lam: float,
@@ -182,6 +182,7 @@ def _checked(data: Any, starts: Any) -> Tensor:
         raise BadInput("shape of starts", tuple(starts.shape), f"(k, {of_each}), a row of weights for each student")
     if not starts.isfinite().all():
         raise BadInput("starts", starts, "finite")
+    starts = starts.detach().clone()  # a tensor made in inference mode cannot be differentiated elsewhere
     return starts.to(data.inputs) if sizes else starts
 
 
@@ -193,8 +194,9 @@ def _ask_once(risk: Any, data: Any, lam: float, starts: Tensor) -> None:
         raise BadInput("risk", risk, "a function (data, weights, lam), see Risk") from None
     returned, wanted = risk(data, starts, lam), [(len(starts),), tuple(starts.shape)]
     parts = returned if isinstance(returned, tuple) else (returned,)
-    if [tuple(part.shape) if isinstance(part, Tensor) else None for part in parts] != wanted:
-        raise BadInput("what risk returns", returned, f"two tensors, of the shapes {wanted[0]} and {wanted[1]}")
+    shapes = [tuple(part.shape) if isinstance(part, Tensor) else type(part).__name__ for part in parts]
+    if shapes != wanted:
+        raise BadInput("shapes of what risk returns", shapes, f"{wanted}, of two tensors")
     values, gradient = parts[0].detach(), parts[1].detach().to(starts)
     if not values.isfinite().all():
         raise BadInput("risk of the starts", values, "finite")

@@ -1,20 +1,19 @@
 """A training of one's own on the data sets of `train`: what PyTorch differentiates, and what tables say of weights."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from ..errors import BadInput, check_kind
-from ..machine import one_thread
+from ..machine import torch_defaults
 from ..model import two_tokens
 from ..model.sentences import draw, labels, positional_encoding
 from ..records import origin_of, record_of, seed_sequence
 from ..task import Task
-from .optimizers import with_l1
+from .optimizers import Risk, with_l1
 from .trials import of_weights
 
 if TYPE_CHECKING:
@@ -25,35 +24,54 @@ if TYPE_CHECKING:
 class Labelled(two_tokens.Dataset):
     """The sentences of a seed of `train`, in float32, as an own training reads them; and as `fit` does."""
 
-    task: Task  #: what is to be learnt
+    task: Task = field(repr=False)  #: what is to be learnt
     origin: dict[str, Any]  #: task, size and seed, see `origin_of`
-    sentences: Tensor  #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
-    labels: Tensor  #: Y xi, what it should answer, (n, 2, d)
+    #: x = xi + u 1_d^T/sqrt(d) of the two tokens, as the student reads them, (n, 2, d)
+    sentences: Tensor = field(repr=False)
+    labels: Tensor = field(repr=False)  #: Y xi, what it should answer, (n, 2, d)
 
     def risk(self, weights: Any) -> Tensor:
         """Return the risk R (Eq. 3) with its penalties of weights (d,) or (k, d), as () or (k,), in float64.
 
-        The training loss is R/d. Autograd takes its gradient, which is the compiled one of `two_tokens.risk`, but no
-        second derivative.
+        The training loss is R/d. Autograd takes its first derivatives from the compiled gradient of `two_tokens.risk`.
+        Higher derivatives, and the transforms of `torch.func`, come from `two_tokens.by_products`, which is slower.
         """
-        return _Risk.apply(_tensor(self, weights), self)  # pyright: ignore[reportReturnType]
+        weights = _tensor(self, weights)
+        if torch._C._are_functorch_transforms_active():  # they do not see into compiled code
+            return _differentiable(self, weights)[0]
+        return _Risk.apply(weights, self)  # pyright: ignore[reportReturnType]
 
 
 class _Risk(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, weights: Tensor, data: Labelled) -> Tensor:  # pyright: ignore
-        task, rows = data.task, weights.detach().reshape(-1, data.d).to(data.inputs).contiguous()
-        values, gradient = with_l1(two_tokens.risk, task.l1)(data, rows, task.lam)
-        ctx.save_for_backward(gradient.reshape(weights.shape).to(weights))
-        return values.reshape(weights.shape[:-1])
+        values, gradient = _evaluate(two_tokens.risk, data, weights.detach())
+        ctx.save_for_backward(weights, gradient)
+        ctx.data = data
+        return values
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, of_values: Tensor) -> tuple:  # pyright: ignore[reportIncompatibleMethodOverride]
-        (gradient,) = ctx.saved_tensors
+        weights, gradient = ctx.saved_tensors
+        if torch.is_grad_enabled():  # by `create_graph`: the gradient may be differentiated again
+            gradient = _differentiable(ctx.data, weights)[1]
         return gradient * of_values[..., None].to(gradient.dtype), None
 
 
+def _differentiable(data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """`_evaluate` the risk by operations that PyTorch differentiates as often as it is asked to."""
+    with torch.autocast(data.inputs.device.type, enabled=False):
+        return _evaluate(two_tokens.by_products, data, weights)
+
+
+def _evaluate(risk: Risk, data: Labelled, weights: Tensor) -> tuple[Tensor, Tensor]:
+    """The risk of weights (..., d) by a function of `two_tokens`, with the penalties of the task; and its gradient."""
+    rows, task = weights.reshape(-1, data.d).to(data.inputs).contiguous(), data.task
+    values, gradient = with_l1(risk, task.l1)(data, rows, task.lam)
+    return values.reshape(weights.shape[:-1]), gradient.reshape(weights.shape).to(weights)
+
+
+@torch_defaults()
 def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
     """Return the sentences, labels and teacher that ``train(task, alpha, d, seeds=[seed])`` trains on, as tensors.
 
@@ -77,7 +95,7 @@ def data_set(task: Task, alpha: float, d: int, seed: int = 0) -> Labelled:
     return Labelled(**of_fit, task=task, origin=origin_of(task=task, alpha=alpha, d=d, seed=seed), **texts)
 
 
-@one_thread()
+@torch_defaults()
 def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     """Return what `train` says of its students, of any weights (d,) or (k, d): a row of each.
 
@@ -97,9 +115,9 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 
     check_kind("data", data, Labelled)
     check_kind("task", task, Task)
-    for field in fields(Task):
-        if (value := getattr(task, field.name)) != (of_data := getattr(data.task, field.name)):
-            raise BadInput(field.name, value, f"{of_data}, as in the task of the data")
+    for part in fields(Task):
+        if (value := getattr(task, part.name)) != (of_data := getattr(data.task, part.name)):
+            raise BadInput(part.name, value, f"{of_data}, as in the task of the data")
     with torch.no_grad():
         rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
         losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
@@ -111,11 +129,11 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
 def _tensor(data: two_tokens.Dataset, weights: Any) -> Tensor:
     """Weights (d,) or (k, d) as a tensor."""
     try:
-        weights = torch.as_tensor(weights)
+        weights = weights if isinstance(weights, Tensor) else torch_defaults()(torch.as_tensor)(weights)
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("weights", weights, "a tensor or an array of numbers") from None
     if weights.is_complex():
-        raise BadInput("weights", weights, "real")
+        raise BadInput("dtype of weights", weights.dtype, "real")
     if weights.ndim not in (1, 2) or not len(weights) or weights.shape[-1] != data.d:
         allowed = f"({data.d},) or (k, {data.d}), a row for each student"
         raise BadInput("shape of weights", tuple(weights.shape), allowed)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..errors import BadInput, check_choice, check_seeds, check_several
-from ..machine import one_thread, spread
+from ..machine import spread, torch_defaults
 from ..model import students, two_tokens
 from ..model.architectures import STANDARD, Architecture
 from ..model.sentences import draw_sentences, sampled_error
@@ -80,7 +80,7 @@ def train(
     return table
 
 
-@one_thread()
+@torch_defaults()
 def _trial(job: tuple) -> list[dict[str, Any]]:
     """The rows of one data set."""
     record, (task, alpha, d, architecture), starts, optimizer, settings = job

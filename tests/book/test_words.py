@@ -1,0 +1,54 @@
+"""Words by hand: which numbers a page quotes, and what captions, alternative texts and formulas say."""
+
+import re
+
+import pytest
+import reference
+
+from attention_book.paths import NOTEBOOKS, ROOT
+
+PLAIN = [ROOT / "README.md", *sorted((ROOT / "book").glob("*.md"))]
+BOOK = {path.stem: path.read_text(encoding="utf-8") for path in PLAIN}
+TEXTS = {path.stem: path.read_text(encoding="utf-8") for path in sorted(NOTEBOOKS.glob("*.md"))}
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:---\n(.*?)^---\n)?.*?^```$", re.MULTILINE | re.DOTALL)
+DESCRIBED = re.compile(r"^ +(caption|alt): (.*?)\n(?=\S| +\w+: )", re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r"\{glue:\w*\}`([\w.]+)[^`]*`|\{\{ (\w+) \}\}")
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
+
+
+def described(text):
+    """Kind and words of the captions and alternative texts of a page's figures, figure by figure."""
+    for header in CELL.findall(text):
+        found = DESCRIBED.findall(header)
+        if found:
+            yield [(kind, re.sub(r"^'|'$", "", " ".join(words.split())).replace("''", "'")) for kind, words in found]
+
+
+def quoted(text):
+    return [glued or name for glued, name in QUOTED.findall(text)]
+
+
+@pytest.mark.parametrize("page", TEXTS)
+def test_a_page_quotes_all_numbers_that_it_makes_and_no_others(page):
+    """The landing page quotes those of its notebook, and so do other plain pages."""
+    names = (name for cell in reference.kept(page) for name in cell)
+    made = {name.split()[0] for name in names if name.endswith("papermill.record/text/plain")}
+    text = "".join(BOOK.values()) if page == "landing" else TEXTS[page]
+    assert {*quoted(text)} - {"reduced"} == made
+
+
+def test_what_is_written_by_hand_is_as_before(compare):
+    """Of each page the numbers that it quotes, in order; captions and alternative texts; formulas."""
+    lines = []
+    for page, text in {**BOOK, **TEXTS}.items():
+        prose = CELL.sub("", text)
+        formulas = {" ".join("".join(both).split()) for both in FORMULA.findall(prose)}
+        lines += [f"# {page}", f"quoted: {' '.join(quoted(prose))}"]
+        lines += [f"{kind}: {words}" for figure in described(text) for kind, words in figure]
+        lines += [f"alt: {words}" for words in re.findall(r"^:alt: (.*)$", text, re.MULTILINE)]
+        lines += [f"{name}: {words}" for name, words in re.findall(r'\b(alt|media|src|srcset)="([^"]+)"', text)]
+        lines += sorted(formula for formula in formulas if re.search(r"[-=<>+/^(]|frac|sqrt|ln", formula))
+    compare("words", lines, str.__eq__)
+    (alt,) = re.findall(r"figures/fig-why\.svg\n:alt: (.*)", BOOK["index"])
+    ((_, (_, other)),) = described(TEXTS["landing"])
+    assert alt == other
