@@ -142,7 +142,7 @@ register(
 # sets than those of "staying".
 register(
     "responses",
-    "Ends of descent from the teacher and from the encoding, with their curvature, at the replica-symmetric alpha_c.",
+    "Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and beyond.",
     cell_type=cells.StayCell,
     paper=[
         {"seed": range(8), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": [250, 500, 1000]},
