@@ -89,6 +89,7 @@ COLUMNS = {
     "count": Column("starts on one data set"),
     "alphas": Column("all values of alpha of the cell, as JSON"),
     "branches": Column("branches of the cell, as JSON"),
+    "branch": Column("branch of theory", names=BRANCHES),
     "points": Column("quadrature points of a scramble"),
     "scrambles": Column("independent scrambles of the quadrature, from which its error bars come"),
     "variant": Column("which part of the transformer is frozen at first", names=dict.fromkeys(BRANCHES, "")),
@@ -310,6 +311,7 @@ OF_CELLS = {  # and of types that derive from them
         "what": _about(THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"}),
     },
     cells.OneStepThresholdsCell: {"seed": _SEED, "alpha": _ALPHA, "what": _about(_OF_ONE_STEP)},
+    cells.OneStepCell: {"seed": _SEED},
     cells.MessagePassingCell: {"what": _about(_OF_PASSING)},
     cells.DescentCell: {
         "way": Column("the way down: an optimiser, or several one after the other"),

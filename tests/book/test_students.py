@@ -11,6 +11,7 @@ from frames import students
 from attention_book.analysis import instances
 from attention_book.analysis.instances import in_errors
 from attention_phases import Task
+from attention_phases.measured import Measured
 
 
 def of_slice(own, task, **given):
@@ -45,6 +46,27 @@ def test_means_and_paired_differences():
     assert means.loc[("semantic", 1.0), "theta"] == 2.5
     assert means.loc[("semantic", 1.0), "theta_error"] == pytest.approx(1.5)  # (4 - 1)/sqrt 2 over sqrt 2
     assert instances.training_gap(table).loc[1.0].tolist() == [0.5, 1.0]
+
+
+def test_the_response_of_minima_is_that_of_students_that_stayed_and_all_dimensions_tell_its_scatter():
+    """By hand: V_H = 12 + 100/d and, on two of four data sets each, 1/sqrt(d) times 20 more or less."""
+    rows = [
+        {"d": d, "seed": seed, "stiff_any": 0.25 / (12 + 100 / d + 20 * side / d**0.5), "theta": 0.0, "m": 0.2}
+        for d, sides in ((100, (1, -1, 1, -1)), (400, (1, -1)), (1600, (1, 1, -1, -1)))
+        for seed, side in enumerate(sides)
+    ]
+    left = {"d": 1600, "seed": 9, "stiff_any": 0.001, "theta": 0.051, "m": 0.2}  # cosines: 2 theta, and m/2
+    table = pd.DataFrame([*rows, left]).assign(omega=0.1, alpha=0.7514, sigma=0.5, what="positional")
+    others = table.assign(what="semantic"), table.assign(what="small", stiff_any=1.0)
+    found = instances.minimum_responses(pd.concat([table, *others]))
+    assert found.index.to_list() == [(0.1, 0.75, "positional"), (0.1, 0.75, "semantic")]
+    row = found.loc[0.1, 0.75, "positional"]
+    assert row["V_H"] == pytest.approx(12) and (row["stayed"], row["students"]) == (10, 11)
+    scatter = 20 * (10 / 7) ** 0.5  # three of the ten numbers are means
+    means = {d: Measured(12 + 100 / d, scatter / (d * count) ** 0.5) for d, count in ((100, 4), (400, 2), (1600, 4))}
+    assert row["V_H_error"] == pytest.approx(instances.limit(means).error)
+    assert np.isnan(found.loc[(0.1, 0.75, "semantic"), "V_H"])  # the only one that stayed has no scatter
+    assert found.loc[(0.1, 0.75, "semantic"), "stayed"] == 1
 
 
 def test_a_difference_in_errors_counts_standard_deviations_in_quadrature():

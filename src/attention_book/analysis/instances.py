@@ -207,6 +207,27 @@ def line_in(power, values):
     return Measured(float(coefficients[0]), float(np.sqrt(inverse[0, 0]))), residuals @ residuals
 
 
+def minimum_responses(table):
+    """Return the response inside the minima where descent ends, V_H = sigma^2 tr H^-1/d, at infinite d.
+
+    Rows by omega, alpha (to two digits) and branch: `V_H` with its error, and how many of the `students` from the start
+    of this name `stayed`, closer to it than to the other start. V_H is that of students that stayed. Its scatter over
+    data sets falls like d^-1/2. It is estimated from all d together, as four data sets alone would not tell it.
+
+    table: rows of `staying.stay`.
+    """
+    rows = table[table["what"].isin(MINIMA)].rename(columns={"what": "branch"}).round({"alpha": 2})
+    is_semantic = rows["theta"].abs() > rows["sigma"] ** 2 * rows["m"].abs()
+    rows["V_H"] = (rows["sigma"] ** 2 / rows["stiff_any"]).where(is_semantic == (rows["branch"] == "semantic"))
+    groups, limits = rows.astype({"branch": str}).groupby(["omega", "alpha", "branch"]), {}
+    for place, some in groups:
+        V = some.dropna(subset="V_H").groupby("d")["V_H"]
+        means, counts, free = V.mean(), V.size(), V.size() - 1
+        scatter = (free * V.var() * means.index).sum() / (free.sum() or np.nan)
+        limits[place] = limit({d: Measured(means[d], (scatter / d / counts[d]) ** 0.5) for d in means.index})
+    return frame_of(limits, groups.keys, "V_H").join(groups["V_H"].agg(stayed="count", students="size"))
+
+
 def by_dimension(table):
     """Where the gap vanishes, from the experiment "crossing".
 

@@ -270,6 +270,16 @@ class OneStepThresholdsCell(_OnNets):
 
 
 @dataclass(frozen=True)
+class OneStepCell(_OnNets):
+    """A ground state with one step of replica symmetry breaking, see `theory_lines.broken_state`."""
+
+    kind: ClassVar = Kind(".theory_lines:broken_state", tolerances.ONE_STEP)
+
+    alpha: float = field(kw_only=True)
+    branch: str = field(kw_only=True)
+
+
+@dataclass(frozen=True)
 class CountingCell:
     """A run of the counting task.
 

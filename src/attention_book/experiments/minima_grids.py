@@ -138,14 +138,16 @@ register(
     ],
     smoke={"seed": range(3), **OFTEN, "alpha": [0.8, 2.3], "d": [50, 100], **SMALL_AND_DISPLACED, "steps": (300, 1000)},
 )
-# Where the two responses are compared: alpha_c of replica-symmetric theory.
+# Where the two responses are compared: alpha_c of replica-symmetric theory, and at omega = 0.3 beyond it, on other data
+# sets than those of "staying".
 register(
     "responses",
-    "Ends of descent from the teacher and from the encoding, with their curvature, at the replica-symmetric alpha_c.",
+    "Ends of descent from teacher and encoding, with their curvature, at the replica-symmetric alpha_c and beyond.",
     cell_type=cells.StayCell,
     paper=[
         {"seed": range(8), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": [250, 500, 1000]},
         {"seed": range(4), "task alpha": at((0.1, 0.7514), (0.2, 0.9484), (0.3, 1.2514)), "d": 2000},
+        {"seed": range(4, 12), "task alpha": at((0.3, 1.5), (0.3, 2.5), (0.3, 4.0)), "d": [250, 500, 1000]},
     ],
     laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
     smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},

@@ -196,3 +196,19 @@ register(
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
     smoke={"task": SMALL[2:3], "points": 2**9, "scrambles": 4},
 )
+# Each branch where it exists.
+BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
+BROKEN += [(1.05, "positional"), *((alpha, "semantic") for alpha in (1.3, 1.8, 2.3, 3.0))]
+BROKEN_LATER = [(alpha, branch) for alpha in (1.0, 1.5, 2.5, 4.0, 6.0, 8.0, 12.0) for branch in INFORMED]
+register(
+    "responses_theory",
+    "Ground states with one step of breaking along alpha: their responses.",
+    {"task": Task(omega=0.1)},
+    cells.OneStepCell,
+    paper=[
+        {"alpha branch": BROKEN, "points": 2**12, "scrambles": 16},
+        {"task": Task(), "alpha branch": BROKEN_LATER, "points": 2**13, "scrambles": 16},
+    ],
+    laptop={"alpha branch": BROKEN, "points": 2**9, "scrambles": 8},
+    smoke={"alpha branch": BROKEN[-1:], "points": 2**8, "scrambles": 8},
+)

@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from
 from attention_phases.theory.ends import BORDERS, border, branch_ends, gain_crossing
-from attention_phases.theory.one_step.solution import OneStep
+from attention_phases.theory.one_step.solution import OneStep, one_step
 from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
 from attention_phases.theory.quadrature import usual_points
 from attention_phases.theory.solver import solve
@@ -232,6 +232,11 @@ def _moved_rows(kind, place, moved):
         for branch, state in moved.solutions.items()
     ]
     return [row, *states]
+
+
+def broken_state(cell) -> list[dict]:
+    """Return the row of a `cells.OneStepCell`: all of `one_step_row` that is a finite number."""
+    return [_finite(one_step_row(one_step(cell.task, cell.alpha, cell.branch, None, cell.points, **_quadrature(cell))))]
 
 
 def one_step_row(solution: OneStep) -> dict:
