@@ -140,8 +140,7 @@ class Task:
 def _sigma(value: Any, spectrum: tuple[Direction, ...]) -> float:
     """The standard deviation of a token's entries."""
     if not spectrum:
-        square = "a number > 0 whose square is finite and > 0"
-        return check_real("sigma", value, square, lambda v: v > 0 and 0 < v * v < inf)
+        return check_real("sigma", value, "a finite number > 0, as is its square", lambda v: v > 0 and 0 < v * v < inf)
     # One after the other: the last bit names stored cells, and from Python 3.12 on `sum` rounds once, at its end.
     sigma = sqrt(reduce(add, (direction.weight * direction.variance for direction in spectrum)))
     if value not in (Task.sigma, sigma):

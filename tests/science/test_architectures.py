@@ -7,7 +7,6 @@ import torch
 from attention_phases import Task
 from attention_phases.model import students
 from attention_phases.model.architectures import FORMS, Architecture, Form
-from attention_phases.model.sentences import draw_sentences, draw_teacher
 from attention_phases.theory.equations import Overlaps, named_overlaps
 from attention_phases.theory.kernels import general as prox
 from attention_phases.theory.prediction_error import general_test_error
@@ -61,18 +60,6 @@ def test_the_risk_is_its_definition_and_the_gradient_its_derivative(form, tokens
     for direction in directions:
         ahead, behind = (students.risk(data, weights + sign * 1e-5 * direction, 0.01)[0] for sign in (1, -1))
         assert torch.allclose((ahead - behind) / 2e-5, (gradients * direction).sum(1), rtol=1e-7, atol=1e-8)
-
-
-@pytest.mark.parametrize("tokens", [2, 3])
-def test_a_correlated_token_resembles_the_others(tokens):
-    """Along directions of two variances, to each of which the tokens have the same correlation."""
-    architecture, d, n = Architecture(tokens=tokens, correlation=0.3), 40, 20_000
-    task, rng = Task(spectrum=((0.05, 0.25), (0.45, 0.75))), np.random.default_rng(0)
-    xi, _ = draw_sentences(task, draw_teacher(task, d, rng), n, rng, architecture)
-    for variance, part in ((0.05, xi[:, :, :10]), (0.45, xi[:, :, 10:])):
-        seen = torch.einsum("and,bnd->ab", part, part).numpy() / (n * part.shape[2])
-        expected = variance * (0.7 * np.eye(tokens) + 0.3)
-        assert seen == pytest.approx(expected, abs=5 * variance * (2 / (n * part.shape[2])) ** 0.5)
 
 
 @pytest.mark.parametrize("flat", [True, False])

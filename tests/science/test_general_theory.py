@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 import time
 import warnings
 from dataclasses import replace
@@ -68,29 +69,6 @@ def test_overlaps_and_losses_are_those_of_another_program(spectrum, alpha, omega
     q, m, theta, V = solution.overlaps
     own = abs(theta if branch == "semantic" else m)
     assert (q, own, V, solution.train_loss, solution.test_mse) == pytest.approx(expected, rel=0.002)
-
-
-# Limits: an option at its neutral value changes nothing
-
-
-@pytest.mark.parametrize("branch", ["semantic", "positional"])
-@pytest.mark.parametrize(
-    "task",
-    [
-        replace(TASK, spectrum=(Direction(0.25, 0.3), Direction(0.25, 0.7))),
-        replace(TASK, spectrum=(Direction((0.25, 0.25), 1.0),)),
-        replace(TASK, l1=1e-13, density=0.5),
-    ],
-    ids=["equal eigenvalues", "equal laws", "hardly any l1"],
-)
-def test_without_structure_the_solution_is_that_of_isotropic_tokens(task, branch):
-    plain, structured = (solve(some, 2.0, branch, **FEW) for some in (TASK, task))
-    close = {"rel": 1e-10, "abs": 1e-12}
-    for name, (value, _) in structured.named(0.25).items():
-        assert value == pytest.approx(getattr(plain.overlaps, name), **close), name
-    for name in ("train_loss", "test_mse", "free_energy"):
-        assert getattr(structured, name) == pytest.approx(getattr(plain, name), **close), name
-    assert structured.gain == pytest.approx(plain.gain, **close) or len(BranchMap(task, 2.0, branch).setting.rho) == 2
 
 
 # Fields and equations, with all structure at once
@@ -321,13 +299,16 @@ def test_what_is_not_finite_warns_in_no_thread(monkeypatch):
 
 def test_ctrl_c_leaves_the_sentences_that_have_not_begun(monkeypatch):
     """Of twelve tokens sixteen are read at a time, in a thread that no signal reaches."""
-    calls, longer = [], Architecture(tokens=12)
+    calls, stopped, longer = [], threading.Event(), Architecture(tokens=12)
+    pool = quadrature._pool_of(1)
 
     def interrupted(w, *_):
         calls.append(w.shape)
         if len(calls) == 1:
+            for _ in range(500):
+                time.sleep(0.01 * (pool._work_queue.qsize() < 63))
             os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.2)
+            stopped.wait(60)
         return w, w[..., 0], w[..., 0]
 
     monkeypatch.setattr(general, "proximal_points", interrupted)
@@ -335,8 +316,9 @@ def test_ctrl_c_leaves_the_sentences_that_have_not_begun(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         start = BranchMap(TASK, 2.0, "semantic", longer).start()
         average(Setting(TASK, longer), start, gaussian_points(64, 16, dimensions=24))
-    quadrature._pool_of(1).submit(int).result()  # after all that it still has to do
-    assert calls[0] == (1, 16, 12) and len(calls) < 10
+    stopped.set()
+    pool.submit(int).result()  # after all that it still has to do
+    assert calls == [(1, 16, 12)]
 
 
 def test_one_compiled_kernel_serves_all():
@@ -384,13 +366,6 @@ def test_means_over_weights_are_those_of_drawn_weights(l1, density):
         error = values.std() / len(values) ** 0.5
         assert abs(values.mean() - getattr(means, name).item()) < 4 * error + 1e-12, name
         assert error < 0.02 * abs(values.mean()), name
-
-
-def test_an_l1_penalty_is_refused_where_weights_have_several_columns():
-    with pytest.raises(BadInput, match=r"^l1 = 0\.02: must be 0 where "):
-        solve(SPARSE, 2.0, "semantic", architecture=Architecture("untied"))
-    with pytest.raises(BadInput, match=r"^spectrum = 2: must be one eigenvalue, or one for each of 3 "):
-        solve(replace(TASK, spectrum=LAWS), 2.0, "semantic", architecture=Architecture(tokens=3))
 
 
 # Clusters that have no mirror image

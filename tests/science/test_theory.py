@@ -85,16 +85,6 @@ def test_a_branch_that_does_not_exist_has_not_converged(task, alpha, branch, poi
     assert str(solution).startswith(f"no solution ({solution.reason}): Solution(alpha={alpha}, reason=")
 
 
-@pytest.mark.parametrize("omega", [0.3, 1.0])
-def test_the_positional_branch_is_one_up_to_many_data(omega):
-    last = None
-    for alpha in (3.2, 4.5, 6.4):
-        last = solve(Task(omega=omega), alpha, "positional", 2**9, 8, start=last and last.overlaps)
-        assert last.converged
-    fresh = solve(Task(omega=omega), 6.4, "positional", 2**9, 8)
-    assert fresh.converged and fresh.overlaps == pytest.approx(last.overlaps, rel=1e-4)  # same points, two ways
-
-
 def test_a_saddle_between_two_branches_has_not_converged():
     # Between the positional and the symmetric solution at alpha = 6.4, found by Newton's method from close to it.
     near = Scalars(q=0.0977, m=0.1494, theta=0.0, V=9.88)

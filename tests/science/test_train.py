@@ -94,14 +94,15 @@ def numbers():
     """Of all verbs that use torch, in lists and texts; what they are given are no tensors yet."""
     data, seen, rng = data_set(TASK, 1.5, 20), [], np.random.default_rng
 
-    def risk(*given):
+    def risk(data, weights, lam):
         seen.append(settings())
-        return two_tokens.risk(*given)
+        free = weights.detach().requires_grad_()
+        return data.risk(free).detach(), torch.autograd.grad(data.risk(free).sum(), free)[0]
 
     general = students.sample(TASK, Architecture("value"), 1.5, 20, rng(0))
     drawn = [data, general, two_tokens.sample(TASK, 1.5, 20, rng(0))]
     parts = [part for some in drawn for part in vars(some).values() if torch.is_tensor(part)]
-    parts += [fit(data, 0.01, np.ones((1, 20)), risk=risk)[0].weights, data.risk([0.1] * 20)]
+    parts += [fit(data, 0.01, torch.ones(1, 20, device="cpu").float(), risk=risk)[0].weights, data.risk([0.1] * 20)]
     tables = [train(TASK, 1.5, 20, 1, "semantic", "gd", some, steps=9) for some in (STANDARD, Architecture("untied"))]
     tables += [measure(TASK, [0.1] * 20, data), message_passing(TASK, 1.5, 20, steps=9).run.history]
     assert set(seen) == {(1, torch.float32, "cpu", True, False)} and not parts[0].is_inference()

@@ -173,7 +173,7 @@ def fit(
 def _checked(data: Any, starts: Any) -> Tensor:
     """Initial weights that are finite and, where the data say what a student has, as many as one."""
     try:
-        starts = torch.as_tensor(starts)
+        starts = torch.as_tensor(starts).detach().clone()  # of inference mode it could not be differentiated
     except (TypeError, ValueError, RuntimeError):
         raise BadInput("starts", starts, "an array of weights (k, p)") from None
     sizes = getattr(data, "sizes", None)
@@ -182,7 +182,6 @@ def _checked(data: Any, starts: Any) -> Tensor:
         raise BadInput("shape of starts", tuple(starts.shape), f"(k, {of_each}), a row of weights for each student")
     if not starts.isfinite().all():
         raise BadInput("starts", starts, "finite")
-    starts = starts.detach().clone()  # a tensor made in inference mode cannot be differentiated elsewhere
     return starts.to(data.inputs) if sizes else starts
 
 

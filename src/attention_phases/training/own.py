@@ -118,9 +118,8 @@ def measure(task: Task, weights: Any, data: Labelled) -> "pd.DataFrame":
     for name in (parameter.name for parameter in fields(Task)):
         if (value := getattr(task, name)) != (of_data := getattr(data.task, name)):
             raise BadInput(name, value, f"{of_data}, as in the task of the data")
-    with torch.no_grad():
-        rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
-        losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
+    rows = _tensor(data, weights).detach().reshape(-1, data.d).to(data.inputs)
+    losses = [data.risk(row).item() / data.d for row in rows]  # one at a time, for the digits of `train`
     table = pd.DataFrame([of_weights(task, data, row, loss) for row, loss in zip(rows, losses)])
     table.attrs |= data.origin
     return table
