@@ -12,7 +12,7 @@ from attention_book.paths import NOTEBOOKS
 @cache
 def sources(page):
     """Code of a notebook, cell by cell, as a kernel would run it, but nothing is shown; `quoted` has what is glued."""
-    glue = "quoted = {}\nglue = lambda name, text, **_: quoted.update({name: text})"
+    glue = "quoted = {}\nglue = lambda name, text, into=quoted, **_: into.update({name: text})"
     cells = [cell.source for cell in jupytext.read(NOTEBOOKS / f"{page}.md").cells if cell.cell_type == "code"]
     return [source.replace("style.use_book_output()", glue) for source in cells]
 
