@@ -1,6 +1,5 @@
 """The command line, Python in a process of its own, a Chromium, and pages of the built book in it."""
 
-import json
 import os
 import signal
 import subprocess
@@ -10,6 +9,7 @@ from itertools import zip_longest
 import browser
 import pytest
 import reference
+from answers import only_object
 from built import READ, opening
 from playwright.sync_api import sync_playwright
 
@@ -81,12 +81,6 @@ def store(tmp_path):
     """An empty store of results."""
     with Store(tmp_path / "s.sqlite") as opened:
         yield opened
-
-
-def only_object(text):
-    """The one JSON object that `text` is, by the letter of the standard."""
-    assert text.endswith("}\n") and text.count("\n") == 1
-    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
 
 
 @pytest.fixture

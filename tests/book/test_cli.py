@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from answers import only_object
 from cases import cases
-from conftest import only_object
 from test_options import OPTIONS, SUBPARSERS
 
 from attention_book import experiments

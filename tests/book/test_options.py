@@ -16,7 +16,7 @@ import authors_tables
 import numpy as np
 import pytest
 import reference
-from conftest import only_object
+from answers import only_object
 
 from attention_book.command_line import execution, printing
 from attention_book.command_line import main as cli
