@@ -16,10 +16,8 @@ import yaml
 from jupyter_book.cli.main import main as jupyter_book
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE, FIGURES = (
-    "page",
-    "figures",
-)  # folders: of the page in FOLDER; of files of figures beside the page, and its sources
+PAGE = "page"  # the folder in FOLDER of the pages
+FIGURES = "figures"  # the folder beside a page, and its source, of the files of figures
 EXTENSIONS = ("behind", "offline", "figures", "download")  # those of the book that such a page needs
 SHAPES = ("-wide", "-readout")  # of a figure, which only its page shows
 # How a page names files, and how a style does.
@@ -34,7 +32,9 @@ def build(notebooks, folder):
             text = notebook.read_text(encoding="utf-8").replace("../../_static/", "_static/")
             (source / notebook.name).write_text(text, encoding="utf-8")
         root, *others = [notebook.name for notebook in notebooks]
-        contents = {"format": "jb-book", "root": root, "chapters": [{"file": name} for name in others]}
+        contents: dict = {"format": "jb-book", "root": root}
+        if others:
+            contents["chapters"] = [{"file": name} for name in others]
         (source / "_toc.yml").write_text(yaml.safe_dump(contents), encoding="utf-8")
         (source / "_config.yml").write_text(yaml.safe_dump(configuration()), encoding="utf-8")
         jupyter_book(["build", str(source), "--all", "--quiet"], standalone_mode=False)
