@@ -682,7 +682,8 @@ CLAIMS = {
         r"From $\alpha=2$ on, L-BFGS ends there more often than gradient descent in every dimension": lambda: (
             len(beats_descent("lbfgs")) == 15 and beats_descent("lbfgs").all()
         ),
-        r"L-BFGS finds the semantic valley in 58(5) % of its runs, Adam in 21(7) %, and gradient descent in 1(1) %": lambda: (
+        "L-BFGS finds the semantic valley in 58(5) % of its runs, Adam in 21(7) %, and "
+        "gradient descent in 1(1) %": lambda: (
             [semantic_by(optimizer) for optimizer in ("lbfgs", "adam", "gd")] == [(58, 5), (21, 7), (1, 1)]
         ),
         r"at $\alpha=1.5$ and $d=1000$, no run of any of the three ends there": lambda: (

@@ -34,7 +34,7 @@ TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by e
 KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})
 # Sizes, in which cells differ that are computed alike.
 SIZES = {"experiment", "alpha", "alphas", "d", "seed", "data_seed", "start_seed", "points", "scrambles", "tested"}
-DEAREST = 6.0  # seconds of a cell when it was stored: two take longer, whose kinds have others
+DEAREST = 12.0  # seconds of a cell when it was stored: those that take longer are of kinds that have others
 DEAR = [name for name in KINDS if "Line" in name or "Copies" in name or name in ("RuleCell", "OneStepThresholdsCell")]
 # The gauge of two columns, and what each holds at zero. The errors of these too.
 ZERO = {

@@ -194,7 +194,7 @@ register(
     cell_type=cells.OneStepThresholdsCell,
     paper={"task": SMALL, "points": 2**12, "scrambles": 16},
     laptop={"task": SMALL[2:3], "points": 2**9, "scrambles": 8},
-    smoke={"task": SMALL[2:3], "points": 2**9, "scrambles": 4},
+    smoke={"task": SMALL[1:2], "points": 2**8, "scrambles": 4},
 )
 # Each branch where it exists.
 BROKEN = [(alpha, branch) for alpha in (0.65, 0.8, 0.95) for branch in INFORMED]
