@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import torch
+from scipy.optimize import LbfgsInvHessProduct
 
 from attention_phases.model.two_tokens import overlaps, risk, sample
 from attention_phases.training import optimizers
@@ -73,17 +74,13 @@ def _backtracking_one(data, lam, start, steps, cap):
 
 
 def _times_inverse_hessian(pairs, gradient):
-    """Return the gradient times the inverse Hessian that the pairs imply (two-loop recursion)."""
-    result, shares = gradient.copy(), []
-    for moved, bent in reversed(pairs):
-        shares.append((moved @ result) / (moved @ bent))
-        result -= shares[-1] * bent
-    if pairs:
-        moved, bent = pairs[-1]
-        result *= (moved @ bent) / (bent @ bent)
-    for (moved, bent), share in zip(pairs, reversed(shares)):
-        result += (share - (bent @ result) / (moved @ bent)) * moved
-    return result
+    """Return the inverse Hessian that the pairs imply times the gradient."""
+    if not pairs:
+        return gradient
+    moved, bent = map(np.array, zip(*pairs))
+    # SciPy begins with the unit matrix, and L-BFGS with this multiple of it.
+    scale = (moved[-1] @ bent[-1]) / (bent[-1] @ bent[-1])
+    return scale * LbfgsInvHessProduct(moved / scale**0.5, bent * scale**0.5).matvec(gradient)
 
 
 def _of_library(minimise, data, lam, starts, rng, **settings):

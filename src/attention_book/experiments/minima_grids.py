@@ -1,8 +1,9 @@
 """Sizes of the experiments on minima: where they cross, how many there are, message passing to them, ways to them."""
 
 from attention_phases.task import Task
+from attention_phases.training.optimizers import OPTIMIZERS
 
-from . import cells
+from . import cells, descents
 from .grids import at, register, tasks
 from .student_grids import both, students
 
@@ -151,6 +152,31 @@ register(
     ],
     laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
     smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
+)
+# Those of Figure 15, whose students by gradient descent as published, by Adam and by L-BFGS are in "fig15_fractions".
+ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
+OTHER_WAYS = [way for way in descents.WAYS if way not in OPTIMIZERS]
+register(
+    "descents",
+    "Other ways down from the starts of Figure 15, on the same sentences.",
+    {},
+    cells.DescentCell,
+    paper={"way": OTHER_WAYS, "d": [200, 500], **ON_SAME_DATA},
+    laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
+    smoke={"way": ["rate 3", "lbfgs after 10", "minibatches"], "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
+)
+HINTED = {"hints": (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), "count": 2, **ON_SAME_DATA}
+register(
+    "hints",
+    "Starts with a hint of the teacher, by three optimisers.",
+    {"way": [*OPTIMIZERS]},
+    cells.DescentCell,
+    paper=[
+        {"d": [200, 500], "noise": [0.03, 0.1, 0.3], **HINTED},
+        {"d": 1000, **HINTED, "alpha": 2.0},
+    ],
+    laptop={"d": 100, "noise": [0.03, 0.1, 0.3], **HINTED, "seed": range(4)},
+    smoke={"d": 30, **HINTED, "hints": (0.03, 0.3), "alpha": 2.0, "seed": range(2)},
 )
 # The data sets of "staying": what L-BFGS makes of random weights there.
 register(
