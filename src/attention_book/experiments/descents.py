@@ -94,8 +94,6 @@ WAYS = {
     "gd": [(gd, {})],
     "adam": [(adam, {})],
     "lbfgs": [(lbfgs, {})],
-    "gd longer": [(gd, {"steps": steps}) for steps in (5000, 15_000, 60_000)],
-    "rate 0.015": [(gd, {"rate": 0.015, "steps": 50_000})],
     "rate 1.5": [(gd, {"rate": 1.5, "steps": steps}) for steps in (500, 1500, 6000)],
     "rate 3": [(gd, {"rate": 3.0, "steps": steps}) for steps in (250, 750, 3000)],
     "momentum": [(momentum_descent, {"steps": steps}) for steps in (500, 1500, 6000)],
@@ -104,6 +102,8 @@ WAYS = {
     **{f"lbfgs after {steps}": [(gd, {"steps": steps}), (lbfgs, {})] for steps in (10, 100, 1000)},
     "backtracking": [(backtracking_lbfgs, {})],
     "capped": [(backtracking_lbfgs, {"cap": CAP})],
+    "gd longer": [(gd, {"steps": steps}) for steps in (5000, 15_000, 60_000)],
+    "rate 0.015": [(gd, {"rate": 0.015, "steps": 50_000})],
 }
 
 

@@ -155,13 +155,14 @@ register(
 )
 # Those of Figure 15, whose students by gradient descent as published, by Adam and by L-BFGS are in "fig15_fractions".
 ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
-OTHER_WAYS = [way for way in descents.WAYS if way not in OPTIMIZERS]
+SLOW = "rate 0.015"
+OTHER_WAYS = [way for way in descents.WAYS if way not in (*OPTIMIZERS, SLOW)]
 register(
     "descents",
     "Other ways down from the starts of Figure 15, on the same sentences.",
     {},
     cells.DescentCell,
-    paper={"way": OTHER_WAYS, "d": [200, 500], **ON_SAME_DATA},
+    paper=[{"way": OTHER_WAYS, "d": [200, 500], **ON_SAME_DATA}, {"way": SLOW, "d": 200, **ON_SAME_DATA}],
     laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
     smoke={"way": ["rate 3", "lbfgs after 10", "minibatches"], "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
 )
