@@ -77,14 +77,16 @@
 
   function report({rows, train, total, place}, done) {
     const random = chosen(rows, "random");
-    const [semantic, zero] = ["semantic", "zero"].map(end => random.filter(row => row.valley === end).length);
+    const ended = {semantic: " ended in the semantic valley", positional: " in the positional one", neither: " in neither",
+                   "still moving": " were still moving", zero: " at zero weights"};
+    const ends = Object.entries(ended).map(([end, words]) => [random.filter(row => row.valley === end).length, words])
+      .filter(([count], i) => count || i < 2).map(([count, words]) => count + words).join(", ");
     const stuck = rows.filter(row => !row.converged).length;
     buttons.forEach((button, i) => { button.innerHTML = !done && button.value === train ? "Stop" : words[i]; });
     said.ariaBusy = String(!done);  // read aloud at the end only
     said.textContent = rows.length < total ? `${rows.length} of ${total} students${done ? ": stopped." : " …"}` : [
       `${place}: `, train === "sweep" ? crossing() : winner(),
-      `Of ${random.length} random starts ${random.length - semantic - zero} ended closer to the positions, ${semantic} to the teacher`,
-      zero ? `, ${zero} at zero weights.` : ".",
+      `Of ${random.length} random starts, ${ends}.`,
       stuck ? ` ${stuck} did not converge.` : "",
     ].join("");
   }

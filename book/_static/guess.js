@@ -4,11 +4,12 @@
 (explorer => {
   const root = document.querySelector(".guess");
   if (!explorer || !root) return;
-  const NAMES = ["semantic", "positional"], SETS = 20, DIMENSION = 200, RATE = 2, EVERY = 5;
+  const NAMES = ["semantic", "positional"], SETS = 20, DIMENSION = 200;
+  const OPTIMISERS = {"gradient descent": {rate: 2, every: 5}, "L-BFGS": {every: 1}};
   const HEIGHT = 300, REACH = {m: [-0.1, 1.5], theta: [-0.06, 0.9]};  // of the plane: a ring around 0 lies inside
   const {state, view, verdict, written, withError} = explorer, theory = window.explorerTheory;
   const [question, tally] = ["question", "tally"].map(name => root.querySelector(`.guess-${name}`));
-  const [guess, value, plane] = ["input", "b", "svg"].map(name => root.querySelector(name));
+  const [guess, value, plane, optimiser] = ["input", "b", "svg", "select"].map(name => root.querySelector(name));
   const [roll, ask] = root.querySelectorAll("button");
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const work = inWorker({...window.explorerData, tasks: null});
@@ -30,7 +31,7 @@
       : `theory has the ${goal} valley alone. `;
     question.textContent = `At ω = ${place.omega}, α = ${place.alpha}${place.matrix === "standard" ? "" : ", with the second A,"} ${lead
     }${SETS} students start from small random weights, each with sentences of its own, d = ${DIMENSION}. How many will end in the ${
-      sure ? "deeper" : goal} valley?`;
+      sure ? "deeper" : goal} valley by ${optimiser.value}?`;
   }
 
   /** Overlaps without their signs, as a point of the plane; valleys of theory are rings. */
@@ -77,7 +78,7 @@
       lone} minimum of its own sentences${lone === "positional" ? ", as in result 3 below" : ""}.` : "";
     more.textContent = !done ? `${ends.length} of ${SETS} have come to rest …` : ends.length < SETS
       ? `Stopped: ${ends.length} of ${SETS} had come to rest.`
-      : `found the ${sure ? "deeper, " : ""}${goal} valley; you guessed ${run.guess}. At ω = ${run.omega}, α = ${run.alpha}, d = ${
+      : `found the ${sure ? "deeper, " : ""}${goal} valley; you guessed ${run.guess}. By ${run.optimiser} at ω = ${run.omega}, α = ${run.alpha}, d = ${
         DIMENSION}: ${semantic} ended in the semantic valley, ${positional} in the positional one, ${neither} in neither${moving ? `, ${moving} were still moving` : ""}.${unknown}`;
     root.classList.toggle("answered", done && ends.length === SETS);
     document.querySelector(".guess-answer").classList.toggle("told", done && ends.length === SETS);
@@ -85,10 +86,10 @@
 
   function start() {
     const {matrix, omega, alpha} = place;
-    run = {matrix, omega, alpha, sought: sought(), guess: Number(guess.value), paths: Array.from({length: SETS}, () => [])};
+    run = {matrix, omega, alpha, optimiser: optimiser.value, sought: sought(), guess: Number(guess.value), paths: Array.from({length: SETS}, () => [])};
     showTally(false);
     let drawing;
-    const job = {task: {omega, A: theory.tasks[matrix].A}, d: DIMENSION, alpha, rate: RATE, every: EVERY,
+    const job = {task: {omega, A: theory.tasks[matrix].A}, d: DIMENSION, alpha, ...OPTIMISERS[optimiser.value],
                  seeds: run.paths.map((_, k) => 1000 * state.seed + k)};
     work("guesses", job, point => {
       if (point) run.paths[point.k].push(point);
@@ -104,12 +105,19 @@
     work();
     showTally(true);
   });
-  ask.addEventListener("click", () => {
-    place = {matrix: state.matrix, omega: Number(written("omega")), alpha: Number(written("alpha")), asked: true};
+
+  /** Forget the last run: the question is another one. */
+  function askAnew() {
     [run, tally.children[0].textContent, tally.children[1].textContent, tally.ariaBusy] = [null, "", "", "false"];
     work();
     roll.textContent = "Let them roll";
     show();
+  }
+
+  optimiser.addEventListener("input", askAnew);
+  ask.addEventListener("click", () => {
+    place = {matrix: state.matrix, omega: Number(written("omega")), alpha: Number(written("alpha")), asked: true};
+    askAnew();
   });
 
   /** Asked at the circle, the question is of where the circle was. Without a valley there is nothing to find. */

@@ -83,11 +83,13 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     return {value, gradient};
   }
 
-  /** The student that L-BFGS reaches from a start. */
-  function minimise(data, start) {
-    let Q = start, now = risk(data, Q), steps = 0;
+  /** L-BFGS from a start: before each step, and at the end, the student with its risk and the length of its gradient. */
+  function* lbfgs(data, start) {
     const history = [];  // of moves and of what they changed in the gradient, the last one at the end
-    while (norm(now.gradient) > TOLERANCE && steps++ < STEPS) {
+    for (let Q = start, now = risk(data, Q), step = 0; ; step++) {
+      const slope = norm(now.gradient), ended = slope <= TOLERANCE || step === STEPS;
+      yield {Q, slope, ended, value: now.value};
+      if (ended) return;
       const direction = now.gradient.map(entry => -entry), shares = [];
       for (const {moved, turned, curvature} of history.toReversed()) {
         shares.unshift(dot(moved, direction) / curvature);
@@ -109,7 +111,23 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
       if (history.length > MEMORY) history.shift();
       [Q, now] = [tried, next];
     }
-    return {Q, train_loss: now.value / data.d, converged: norm(now.gradient) <= TOLERANCE};
+  }
+
+  /** Gradient descent from a start, while |grad R| is larger than `least`: before each step, and at the end, as `lbfgs`. */
+  function* descent(data, start, rate, least) {
+    for (let Q = start, step = 0; ; step++) {
+      const {value, gradient} = risk(data, Q), slope = norm(gradient), ended = slope <= least || step === STEPS;
+      yield {Q, slope, ended, value};
+      if (ended) return;
+      Q = add(Q.slice(), -rate, gradient);
+    }
+  }
+
+  /** The student that L-BFGS reaches from a start. */
+  function minimise(data, start) {
+    let last;
+    for (last of lbfgs(data, start));
+    return {Q: last.Q, train_loss: last.value / data.d, slope: last.slope, converged: last.slope <= TOLERANCE};
   }
 
   /** Order parameters of a student, and the cosines of its weights with the teacher and with the encoding. */
@@ -140,18 +158,20 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     });
   }
 
-  /** Students of each cell {alpha, seed}: from the teacher, from the encoding, and from random weights. `valley`: the
-      one whose direction a student is closer to, or "zero". Overlaps are over sigma^2, positive with the own valley. */
+  /** Students of each cell {alpha, seed}: from the teacher, from the encoding, and from random weights. The `valley` of
+      the first two is the one whose direction they are closer to, and the one from random weights has arrived in its
+      `valley`; or it is "zero". Overlaps are divided by sigma^2, and positive with the closer direction. */
   function* students({task, d, cells}) {
     for (const {alpha, seed} of cells) {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
       const starts = {semantic: data.teacher, positional: new Float64Array(d).fill(d ** -0.5),
                       random: data.teacher.map(() => 0.1 * normal())};
+      const ends = {};  // cosines by start; the random one comes last
       for (const [start, weights] of Object.entries(starts)) {
-        const {Q, train_loss, converged} = minimise(data, weights), {cosines, ...point} = overlaps(data, Q);
-        const closer = Math.abs(cosines.semantic) > Math.abs(cosines.positional) ? "semantic" : "positional";
-        const valley = norm(Q) < ZERO * Math.sqrt(d) ? "zero" : closer, sign = Math.sign(cosines[closer]) / sigma ** 2;
-        yield {start, valley, alpha, seed, train_loss, converged, test_mse: testError(task, point, d),
+        const {Q, train_loss, converged, slope} = minimise(data, weights), {cosines, ...point} = overlaps(data, Q);
+        const closer = side(ends[start] = sizes(data, Q)), sign = Math.sign(cosines[closer]) / sigma ** 2;
+        const end = start === "random" ? valley(ends.random, ends, slope) : closer;
+        yield {start, valley: norm(Q) < ZERO * Math.sqrt(d) ? "zero" : end, alpha, seed, train_loss, converged, test_mse: testError(task, point, d),
                theta: sign * point.theta, m: sign * point.m};
       }
     }
@@ -182,16 +202,12 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
     return {m: m / sigma ** 2, theta: theta / sigma ** 2, loss: risk(data, Q).value / data.d};
   }
 
-  /** Gradient descent of several balls {k, data, Q}, by turns, while |grad R| is larger than `least`: where each is,
-      every `every` steps and at its end. */
-  function* roll(balls, rate, every, least) {
+  /** Several balls {k, data, way} on their ways down, by turns: where each is, every `every` steps and at its end. */
+  function* roll(balls, every) {
     for (let step = 0, rolling = balls; rolling.length; step++) {
       for (const ball of rolling) {
-        const {k, data, Q} = ball, slope = risk(data, Q).gradient;
-        ball.slope = norm(slope);
-        ball.ended = ball.slope <= least || step === STEPS;
-        if (step % every === 0 || ball.ended) yield {k, ...place(data, Q)};
-        if (!ball.ended) add(Q, -rate, slope);
+        Object.assign(ball, ball.way.next().value);
+        if (step % every === 0 || ball.ended) yield {k: ball.k, ...place(ball.data, ball.Q)};
       }
       rolling = rolling.filter(({ended}) => !ended);
     }
@@ -200,18 +216,20 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
   /** Descents from a student of each of the planes. */
   function* descents({task, d, seeds, largest, alpha, starts, rate, every}) {
     yield* roll(seeds.map((seed, k) => {
-      const whole = sample(task, Math.round(largest * d), d, normals(seed));
-      return {k, data: {...whole, count: Math.round(alpha * d)}, Q: starts[k].slice()};
-    }), rate, every, 10 * TOLERANCE);
+      const data = {...sample(task, Math.round(largest * d), d, normals(seed)), count: Math.round(alpha * d)};
+      return {k, data, way: descent(data, starts[k], rate, 10 * TOLERANCE)};
+    }), every);
   }
 
-  /** Descents from small random weights, each on a data set of its own; with its end comes its valley. */
+  /** Ways down from small random weights, each on a data set of its own, by gradient descent if there is a rate, and
+      otherwise by L-BFGS; with its end comes its valley. */
   function* guesses({task, d, seeds, alpha, rate, every}) {
     const balls = seeds.map((seed, k) => {
       const normal = normals(seed), data = sample(task, Math.round(alpha * d), d, normal);
-      return {k, data, Q: data.teacher.map(() => 0.1 * normal())};
+      const start = data.teacher.map(() => 0.1 * normal());
+      return {k, data, way: rate ? descent(data, start, rate, arrival.gradient) : lbfgs(data, start)};
     });
-    for (const point of roll(balls, rate, every, arrival.gradient)) {
+    for (const point of roll(balls, every)) {
       const {data, Q, slope, ended} = balls[point.k];
       yield ended ? {...point, valley: valley(sizes(data, Q), informed(data), slope)} : point;
     }

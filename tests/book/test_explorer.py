@@ -237,7 +237,7 @@ def test_students_train_and_roll_in_workers_until_they_are_stopped(open_page):
     losses = []
     for seed in (7, 8, 7):
         go_on(page, omega=0.3, alpha=0.5, d=100, seed=seed, train="circle")
-        said.filter(has_text="closer to the positions").wait_for(timeout=120_000)
+        said.filter(has_text="in the semantic valley").wait_for(timeout=120_000)
         losses.append([dot["train_loss"]["value"] for dot in page.evaluate("window.explorer.students()")])
     assert losses[0] == losses[2] != losses[1] and len(losses[0]) > 20
     page.evaluate(STOPPED_EARLY)

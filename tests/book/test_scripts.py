@@ -555,8 +555,8 @@ def made_students(rng, alphas, sets, stay=(0.8, 0.75), slope=1, critical=1.15):
                 loss = 3e-3 + slope * 1e-3 * (alpha - critical) * (start == "positional") + 2e-4 * rng.standard_normal()
                 share = {"semantic": stay[0], "positional": 1 - stay[1], "random": 0.5}[start]
                 valley = "semantic" if rng.random() < share else "positional"
-                if valley != start and rng.random() < 0.2:
-                    valley = "zero"
+                if valley != start and rng.random() < 0.3:
+                    valley = "neither" if start == "random" and rng.random() < 0.5 else "zero"
                 row = {"start": start, "alpha": alpha, "seed": seed, "valley": valley, "train_loss": loss}
                 overlaps = {"theta": rng.uniform(-0.5, 0.9), "m": rng.uniform(-0.5, 0.9)}
                 yield row | overlaps | {"test_mse": rng.uniform(1e-3, 3e-3), "converged": bool(rng.random() < 0.97)}
@@ -598,15 +598,16 @@ def test_what_is_said_and_drawn_of_students(page, train, sets):
     table, text = pd.DataFrame(rows), said.inner_text()
     assert text.startswith(f"At ω = 0.30, {'α = 1.40' if train == 'circle' else 'along α'}, d = 200: ")
     random = table[table["start"] == "random"]["valley"].value_counts()
-    ended = f"{random['positional']} ended closer to the positions, {random['semantic']} to the teacher"
-    assert f"Of {random.sum()} random starts {ended}, {random['zero']} at zero weights." in text
+    ended = f"{random['semantic']} ended in the semantic valley, {random['positional']} in the positional one"
+    ended += f", {random['neither']} in neither, {random['zero']} at zero weights."
+    assert f"Of {random.sum()} random starts, {ended}" in text
     stuck = (~table["converged"]).sum()
     assert stuck and text.endswith(f" {stuck} did not converge.")
     stayed = table[table["start"] == table["valley"]].groupby(["start", "alpha"])
     for panel, (key, scale) in zip(page.locator(".explorer-panels > div").all(), QUANTITIES.values(), strict=True):
         drawing, higher = Drawing(panel.locator("svg")), 0
         top = drawing.place((0, 6))[1]
-        for name in (*OWN_OVERLAP, "zero"):
+        for name in (*OWN_OVERLAP, "neither", "zero"):
             means = scale * stayed[key].agg(["mean", "sem"]).reindex([name], level=0).droplevel(0).fillna(0)
             lone = table[(table["start"] == "random") & (table["valley"] == name)]
             lone = scale * lone.set_index("alpha")[key]
@@ -782,9 +783,9 @@ def test_students_end_in_the_minima_of_the_risk(page):
         data = Sentences(page, round(row["alpha"] * d), d, row["seed"])
         rho = data.overlaps(data.teacher.numpy())["rho"]
         assert row["converged"] and max(row["theta"], row["m"]) > 0
-        assert (row["valley"] == "semantic") == (abs(row["theta"]) / rho**0.5 > SIGMA * abs(row["m"]))
         if row["start"] == "random":  # another method may end in the other valley
             continue
+        assert (row["valley"] == "semantic") == (abs(row["theta"]) / rho**0.5 > SIGMA * abs(row["m"]))
         start = {"semantic": data.teacher.numpy(), "positional": np.full(d, d**-0.5)}[row["start"]]
         options = {"gtol": 1e-9, "ftol": 0, "maxiter": 5000}
         found = minimize(data.slope, start, jac=True, method="L-BFGS-B", options=options)
@@ -852,12 +853,20 @@ def test_balls_arrive_in_valleys_as_the_page_of_figure_15_counts(page, data):
 
 
 def test_the_same_seeds_roll_into_the_same_valleys(page):
-    job = {"task": TASK, "d": 30, "alpha": 2.1, "rate": 1, "every": 5}
+    job = {"task": TASK, "d": 30, "alpha": 2.1, "every": 5}
     balls = "job => [...attentionTraining(explorerData).guesses(job)]"
-    first, again, other = (page.evaluate(balls, job | {"seeds": seeds}) for seeds in ([3, 4], [3, 4], [4, 3]))
-    ends = {point["k"]: point for point in first if "valley" in point}
-    assert first == again and first != other and [*sorted(ends)] == [0, 1]
+    rolled, again, other = (
+        page.evaluate(balls, job | {"rate": 1, "seeds": seeds}) for seeds in ([3, 4], [3, 4], [4, 3])
+    )
+    ends = {point["k"]: point for point in rolled if "valley" in point}
+    assert rolled == again and rolled != other and [*sorted(ends)] == [0, 1]
     assert ends == {1 - point["k"]: point | {"k": 1 - point["k"]} for point in other if "valley" in point}
+    # Without a rate, by L-BFGS: from the same weights to where the students of the explorer end.
+    ends = [point for point in page.evaluate(balls, job | {"seeds": [3, 4]}) if "valley" in point]
+    cells = [{"alpha": job["alpha"], "seed": seed} for seed in (3, 4)]
+    trained = page.evaluate("job => [...attentionTraining(explorerData).students(job)]", job | {"cells": cells})
+    losses = [student["train_loss"] for student in trained if student["start"] == "random"]
+    assert sorted(point["loss"] for point in ends) == pytest.approx(sorted(losses), rel=1e-9)
 
 
 # Guess, then see -----------------------------------------------------------------------------------------------------
@@ -870,12 +879,13 @@ def test_a_guess_is_asked_answered_and_told_once(page):
     assert question.inner_text().startswith(place.format(0.3, 2))
     view(page, "standard", 0.3, 1.0)
     root.locator("input").focus()
-    for key in ("Home", *["ArrowRight"] * 3, "Tab"):
+    for key in ("Home", *["ArrowRight"] * 3, "Tab", "Tab"):
         page.keyboard.press(key)
     assert root.locator("label b").inner_text() == "3"
     page.keyboard.press("Enter")
     name, job = page.evaluate("() => [jobs.at(-1).name, jobs.at(-1).job]")
     assert name == "guesses" and (job["task"]["omega"], job["alpha"], len({*job["seeds"]})) == (0.3, 2, 20)
+    assert question.inner_text().endswith("by gradient descent?") and job["rate"] == 2
     points = [{"k": k, "m": 0.3, "theta": 0.2, "loss": 1} for k in range(20)]
     ends = [
         point | {"valley": name} for point, name in zip(points, ["semantic"] * 4 + ["positional"] * 15 + ["neither"])
@@ -887,7 +897,7 @@ def test_a_guess_is_asked_answered_and_told_once(page):
     said = tally.inner_text()
     assert tally.get_attribute("aria-busy") == "false" and said.startswith("4 of 20") and "you guessed 3." in said
     assert (
-        f"{place.format(0.3, 2)}, d = 200: 4 ended in the semantic valley, 15 in the positional one, 1 in neither"
+        f"By gradient descent at {place.format(0.3, 2)[3:]}, d = 200: 4 ended in the semantic valley, 15 in the positional one, 1 in neither"
         in said
     )
     page.evaluate(FRAMES)
@@ -907,6 +917,10 @@ def test_a_guess_is_asked_answered_and_told_once(page):
     page.get_by_role("button", name="Ask at the circle").press("Enter")
     assert question.inner_text().startswith(place.format(0.3, 1)) and not tally.inner_text().strip()
     assert root.locator("circle.ball").count() == 0
+    root.locator("select").select_option("L-BFGS")
+    button.press("Enter")
+    assert question.inner_text().endswith("by L-BFGS?") and "rate" not in page.evaluate("() => jobs.at(-1).job")
+    root.locator("select").select_option("gradient descent")
     grey = "root => root.classList.contains('past')"
     assert not root.evaluate(grey)
     view(page, "standard", 0.3, 1.01)
@@ -939,7 +953,7 @@ def test_the_question_names_the_deeper_valley_only_where_theory_is_sure(page, th
         assert (f"the {sure} valley is the deeper one" in text) == bool(sure), text
         lone = {1: f"has the {deeper} valley alone", 2: "does not tell which valley is deeper"}
         assert (f"theory {lone[len(losses)]}" in text) == (sure is None)
-        assert text.endswith(f"end in the {'deeper' if sure else deeper or 'semantic'} valley?")
+        assert text.endswith(f"end in the {'deeper' if sure else deeper or 'semantic'} valley by gradient descent?")
         if sure:
             assert says(re.search(r"([0-9.]+)\s% lower", text)[1], 100 * (1 - low / high))
     assert asked[None] and asked["nowhere"] and sum(asked.values()) > 15, asked
