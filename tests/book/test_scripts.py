@@ -689,14 +689,6 @@ def test_students_of_small_d_cross_earlier_as_the_browser_says(data):
     assert len(found) == 3 and (found["alpha"] + 2 * found["alpha_error"] < theory).all()
 
 
-def test_a_mean_has_the_error_of_a_mean(page):
-    values = np.random.default_rng(7).exponential(2.0, 7)
-    expected = Measured.mean(values)
-    assert page.evaluate("measured", values.tolist()) == pytest.approx(
-        {"value": expected.value, "error": expected.error}
-    )
-
-
 # Training in the browser ---------------------------------------------------------------------------------------------
 
 SAMPLED = """([task, count, d, seed]) => {
