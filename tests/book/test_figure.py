@@ -36,13 +36,7 @@ def test_a_setting_becomes_a_value_of_the_parameter_s_type(setting, value):
     assert assigned(SLICE, [f"{setting.partition('=')[0]}={format_value(value)}"]) == assigned(SLICE, [setting])
 
 
-BAD = [
-    *("omega=x", "omega=", "omega", "omega=true", "omega=[0.3]", "points=128.0", "points=1e3", "omgea=0.2"),
-    *("matrix=[]", "matrix=standard", "matrix=0.3,0.7;0.8,x", "profile=laptop"),
-]
-
-
-@pytest.mark.parametrize("setting", BAD)
+@pytest.mark.parametrize(("setting",), cases("bad_settings"))
 def test_a_bad_setting_is_refused_in_one_line_before_anything_runs(setting, tmp_path, complaint):
     assert setting.partition("=")[0] in complaint(2, *FIGURE, "--set", setting, "--out", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -48,29 +48,6 @@ def test_the_recipe_for_print_has_its_width_and_cuts_no_label(tmp_path, monkeypa
     plt.close(figure)
 
 
-ROWS = pd.DataFrame({"q": [0.1], "q_error": [0.01], "m": [1.0]})
-WRONG_DRAWING = {
-    "count = 0: must be a whole number": lambda axes: style.panels(0, 3),
-    "height = -1: must be a finite number > 0": lambda axes: style.panels(2, -1),
-    "width = 'wide': must be": lambda axes: style.panels(2, 3, "wide"),
-    "axes = None: must be of the kind Axes": lambda axes: style.draw_line(None, ROWS, "q", "red"),
-    "rows = [1]: must be of the kind DataFrame": lambda axes: style.draw_line(axes, [1], "q", "red"),
-    "name = 'm': must be a column that has its error": lambda axes: style.draw_line(axes, ROWS, "m", "red"),
-    "name = 'theta': must be a column that has": lambda axes: style.draw_means(axes, ROWS, "theta", "red"),
-    "figure = 'fig': must be of the kind Figure": lambda axes: style.show("fig"),
-    "threshold = 1.2: must be of the kind Measured": lambda axes: style.mark_threshold(axes, 1.2, "a", "red"),
-}
-
-
-@pytest.mark.parametrize("said", WRONG_DRAWING)
-def test_a_figure_that_cannot_be_drawn_is_refused_in_a_line(said):
-    figure, (axes,) = style.panels(1, 2)
-    with pytest.raises(BadInput) as caught:
-        WRONG_DRAWING[said](axes)
-    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
-    plt.close(figure)
-
-
 def test_work_distributed_by_hand_has_the_students_of_train(monkeypatch, capsys):
     (code,) = re.findall(
         r"^```python\n(from concurrent.*?)^```", (ROOT / "book/machines.md").read_text(encoding="utf-8"), re.M | re.S

@@ -10,6 +10,7 @@ import pytest
 import repository
 import routes
 import yaml
+from cases import cases
 from docutils import nodes
 from docutils.utils import new_document
 
@@ -86,7 +87,6 @@ def test_a_page_takes_as_long_as_its_words_that_are_not_folded_and_its_formulas_
 
 
 GITHUB = "https://github.com/someone/book"
-SOURCE, BINDER = f"{GITHUB}/blob/main", "https://mybinder.org/v2/gh/someone/book/main?urlpath=lab/tree"
 
 
 @pytest.mark.parametrize(
@@ -122,16 +122,7 @@ def test_the_book_s_bibtex_entry_has_the_address_where_one_is_known(url):
     assert re.sub(r".*url += .*github.*\n", "", shown) == text and other == "version = 1"
 
 
-@pytest.mark.parametrize(
-    ("url", "shown"),
-    [
-        (f"{SOURCE}/book/_executed/fig02_slice.ipynb?plain=1", f"{SOURCE}/notebooks/fig02_slice.md?plain=1"),
-        (f"{BINDER}/book/_executed/fig02_slice.ipynb", f"{BINDER}/notebooks/fig02_slice.md"),
-        (f"{SOURCE}/book/index.md?plain=1", f"{SOURCE}/book/index.md?plain=1"),
-        (f"{SOURCE}/book/_executed/times.md?plain=1", None),
-        (f"{SOURCE}/book/api/attention_phases.rst?plain=1", None),
-    ],
-)
+@pytest.mark.parametrize(("url", "shown"), cases("addresses"))
 @pytest.mark.parametrize("label", ["source-buttons", "launch-buttons"])
 def test_links_name_the_text_of_a_notebook_and_only_what_git_has(label, url, shown):
     search = {"label": "search", "type": "button"}
@@ -139,4 +130,4 @@ def test_links_name_the_text_of_a_notebook_and_only_what_git_has(label, url, sho
     repository.point_at_texts(None, "a page", "page.html", context, None)
     *groups, other = context["header_buttons"]
     assert other == search
-    assert [button["url"] for group in groups for button in group["buttons"]] == ([shown] if shown else [])
+    assert [button["url"] for group in groups for button in group["buttons"]] == ([] if shown == "none" else [shown])

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from cases import cases
 from papermill.engines import NotebookExecutionManager
 from toy_sweep import Cell, grid, work
 
@@ -239,10 +240,7 @@ def test_what_is_no_store_is_refused_in_a_line_and_stays_as_it_is(full, spoil, r
     assert full.read_bytes() == spoiled
 
 
-@pytest.mark.parametrize(
-    ("place", "why"),
-    [("missing/s.sqlite", "No such file or directory"), (".", "Is a directory"), ("file/s.sqlite", "Not a directory")],
-)
+@pytest.mark.parametrize(("place", "why"), cases("places"))
 def test_unusable_path_is_one_line_that_says_why(tmp_path, place, why):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=f"^store {re.escape(str(tmp_path / place))}: {why}$"):

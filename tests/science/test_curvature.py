@@ -1,10 +1,8 @@
 """How soft the risk is at a student, against derivatives of its definition, and a gain without jumps against theory."""
 
-import definition
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose
 
 from attention_phases import Task, data_set
 from attention_phases.model import students
@@ -12,15 +10,6 @@ from attention_phases.model.architectures import FORMS, Architecture
 from attention_phases.model.curvature import hessian, softness
 from attention_phases.theory import solve
 from attention_phases.theory.stability import gain_without_jumps
-
-
-def test_the_hessian_is_that_of_the_risk_by_definition():
-    """Eq. 3, differentiated twice by PyTorch."""
-    task = Task(omega=0.1)
-    xi, y, data = definition.drawn(task, 1.5, 100, 0)
-    weights = 0.5 * data.teacher + 0.2
-    dense = torch.autograd.functional.hessian(lambda Q: definition.risk(task, xi, y, Q[None]), weights)
-    assert_allclose(hessian(data, weights, task.lam), dense, atol=1e-6)  # stored tokens have seven digits
 
 
 def test_softness_of_a_known_hessian():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import cases
 
 from attention_phases import Task
 from attention_phases.model.architectures import Architecture
@@ -45,21 +46,9 @@ def assert_same(solution, expected):
 
 
 # Near the ends at omega = 0.3: semantic from 0.77, positional from 0.06; at omega = 0.05 positional up to 1.
-@pytest.mark.parametrize(
-    "omega, branch, alpha",
-    [
-        (0.3, "semantic", 2.0),
-        (0.3, "semantic", 0.85),
-        (0.3, "semantic", 0.6),
-        (0.3, "positional", 2.0),
-        (0.3, "positional", 4.5),
-        (0.3, "positional", 0.1),
-        (0.05, "positional", 0.9),
-        (0.3, "symmetric", 0.5),
-    ],
-)
+@pytest.mark.parametrize(("omega", "branch", "alpha"), cases("warm"))
 def test_a_solution_is_that_of_a_search_at_every_step(by_search, omega, branch, alpha):
-    given = Task(omega=omega), alpha, branch
+    given = Task(omega=float(omega)), float(alpha), branch
     assert_same(solve(*given, **FEW), by_search(solve, *given, **FEW))
 
 
