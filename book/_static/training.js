@@ -3,7 +3,7 @@
    `attention_phases.model.two_tokens`: an output moves on the line through both tokens. */
 "use strict";
 function attentionTraining({sigma, lam, noise, weights, arrival}) {
-  const STEPS = 3000, MEMORY = 20, TOLERANCE = 1e-4;  // the last bounds |grad R| of L-BFGS
+  const STEPS = 3000, TRIES = 40, MEMORY = 20, TOLERANCE = 1e-4;  // the last bounds |grad R| of L-BFGS
   const ZERO = 0.05;  // weights whose root mean square is smaller have gone to zero: those of any other minimum have 0.1
   const logistic = t => 1 / (1 + Math.exp(-t));
   const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -99,12 +99,18 @@ function attentionTraining({sigma, lam, noise, weights, arrival}) {
       add(direction, curvature / dot(turned, turned) - 1, direction.slice());
       history.forEach(({moved, turned, curvature}, i) =>
         add(direction, shares[i] - dot(turned, direction) / curvature, moved));
-      let length = 2, tried, next;
-      do {
-        length /= 2;
+      // A step that may also become longer (weak Wolfe conditions): one that only shortens it finds the teacher as rarely
+      // from random weights as gradient descent does.
+      const fall = dot(now.gradient, direction);
+      let low = 0, high = Infinity, length = 1, tried, next;
+      for (let tries = 0; tries < TRIES; tries++) {
         tried = add(Q.slice(), length, direction);
         next = risk(data, tried);
-      } while (next.value > now.value + 1e-4 * length * dot(now.gradient, direction) && length > 1e-9);
+        if (next.value > now.value + 1e-4 * length * fall) high = length;
+        else if (dot(next.gradient, direction) < 0.9 * fall) low = length;
+        else break;
+        length = high < Infinity ? (low + high) / 2 : 2 * length;
+      }
       const move = {moved: add(tried.slice(), -1, Q), turned: add(next.gradient.slice(), -1, now.gradient)};
       move.curvature = dot(move.moved, move.turned);
       if (move.curvature > 0) history.push(move);
