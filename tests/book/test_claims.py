@@ -18,6 +18,7 @@ from attention_book.analysis.architectures import teacher_lengths
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.thresholds import ground_states, with_one_step
 from attention_book.experiments.cells import PositionsGivenCell
+from attention_book.experiments.descents import WAYS, lbfgs
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE
@@ -26,7 +27,7 @@ from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import diverges_at
 from attention_phases.theory.stability import gain_without_jumps
-from attention_phases.training.optimizers import GD_RATE
+from attention_phases.training.optimizers import GD_RATE, GD_STEPS
 from attention_phases.training.trials import FRESH
 
 ENDS = {"semantic", "positional"}
@@ -348,6 +349,30 @@ def beats_descent(optimizer):
     shares = random_shares().query("basin == 'semantic' and alpha >= 2")
     shares = shares.pivot(index=["d", "alpha"], columns="optimizer", values="fraction")
     return shares[optimizer] > shares["gd"]
+
+
+def steps_of(way):
+    return [settings.get("steps", GD_STEPS) for method, settings in WAYS[way] if method is not lbfgs]
+
+
+def rates_of(way):
+    return [settings.get("rate", GD_RATE) for _, settings in WAYS[way]]
+
+
+def hinted(where):
+    return stored("fig15_random", "hints").query(where)
+
+
+def lbfgs_with_least_hint():
+    """Share of the students of L-BFGS at alpha = 2 and d = 500 that end closer to the teacher with the least hint."""
+    rows = hinted("way == 'lbfgs' and alpha == 2 and d == 500 and noise == 0.1")
+    return (rows[rows["hint"] == rows["hint"].min()]["side"] == "semantic").mean()
+
+
+def widest_change_of_hints():
+    """Largest ratio of two hints, of gradient descent or of Adam, that differ in the random part alone."""
+    half = stored("fig15_random", "half").loc[["gd", "adam"], "hint"].groupby(["way", "d", "alpha"])
+    return (half.max() / half.min()).max()
 
 
 def left_the_teacher():
@@ -689,6 +714,26 @@ CLAIMS = {
         r"at $\alpha=1.5$ and $d=1000$, no run of any of the three ends there": lambda: (
             random_runs().query("alpha == 1.5 and d == 1000 and basin == 'semantic'").empty
         ),
+        r"makes the first 10 steps": lambda: steps_of("lbfgs after 10") == [10],
+        r"makes the first 1,000 steps": lambda: steps_of("lbfgs after 1000") == [1000],
+        r"after 80,000 steps": lambda: sum(steps_of("gd longer")) == 80_000,
+        r"Gradient descent with ten times the rate needs a tenth of the steps": lambda: (
+            [rate for way in ("rate 1.5", "gd longer") for rate in rates_of(way)] == [10 * GD_RATE] * 3 + [GD_RATE] * 3
+            and [10 * steps for steps in steps_of("rate 1.5")] == steps_of("gd longer")
+        ),
+        r"and 80,000 steps": lambda: sum(steps_of("gd longer")) == 80_000,
+        r"there after 500 steps and": lambda: steps_of("rate 1.5")[0] == 500,
+        r"after 8,000.": lambda: sum(steps_of("rate 1.5")) == 8000,
+        r"With minibatches and 20,000 steps": lambda: sum(steps_of("minibatches")) == 20_000,
+        r"With $h=0.1$ and $\varepsilon=0.1$, at $d=500$, every student ends on the side of the teacher": lambda: (
+            set(stored("fig15_random", "hints").query("hint == 0.1 and noise == 0.1 and d == 500")["side"])
+            == {"semantic"}
+        ),
+        r"but L-BFGS needs less than 0.01": lambda: (
+            stored("fig15_random", "half").loc["lbfgs", 500, 2.0, 0.1][["hint"]].isna().all()
+            and lbfgs_with_least_hint() > 0.5
+        ),
+        r"by at most a factor of about two": lambda: 1.5 < widest_change_of_hints() < 2.5,
         r"beyond $\alpha_c=1.25$": lambda: round(line("fig03_theory", "critical")[0.3], 2) == 1.25,
     },
     "staying": {

@@ -880,10 +880,8 @@ def test_a_guess_is_asked_answered_and_told_once(page):
     page.evaluate("ends => [...ends, null].forEach(point => jobs.at(-1).answered(point))", ends[5:])
     said = tally.inner_text()
     assert tally.get_attribute("aria-busy") == "false" and said.startswith("4 of 20") and "you guessed 3." in said
-    assert (
-        f"By gradient descent at {place.format(0.3, 2)[3:]}, d = 200: 4 ended in the semantic valley, 15 in the positional one, 1 in neither"
-        in said
-    )
+    ended = "4 ended in the semantic valley, 15 in the positional one, 1 in neither"
+    assert f"By gradient descent at {place.format(0.3, 2)[3:]}, d = 200: {ended}" in said
     page.evaluate(FRAMES)
     counted = {kind: root.locator(f"circle.ball.{kind}").count() for kind in ("semantic", "positional", "neither")}
     assert counted == {"semantic": 4, "positional": 15, "neither": 1}

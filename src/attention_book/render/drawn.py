@@ -55,7 +55,8 @@ def csv_of(figure, names=None):
         for name in "xy":
             if getattr(axes, f"get_{name}scale")() == "log":
                 labels[name] += " (logarithmic)"
-        comments.append(f"# panel {number}: " + "; ".join(f"{name} = {text}" for name, text in labels.items() if text))
+        shown = [f"{name} = {', '.join(text.splitlines())}" for name, text in labels.items() if text]
+        comments.append(f"# panel {number}: " + "; ".join(shown))
     return "\n".join([*comments, table.to_csv(index=False, float_format="%.6g", lineterminator="\n")])
 
 
