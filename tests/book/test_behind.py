@@ -61,7 +61,7 @@ def executed(parameters):
 def test_files_of_a_figure_say_what_is_behind_it(tmp_path, monkeypatch, commit):
     monkeypatch.setattr(behind, "environment", lambda: environment() | {"commit": commit})
     behind.write_figures(*executed({"profile": "paper"}), tmp_path)
-    assert [len([*tmp_path.glob(f"*.{kind}")]) for kind in ("svg", "png", "csv", "json", "py")] == [3, 3, 3, 3, 1]
+    assert [len([*tmp_path.glob(f"*.{kind}")]) for kind in ("svg", "png", "csv", "json", "py")] == [4, 4, 4, 4, 1]
     about = json.loads((tmp_path / "fig-15.json").read_text(encoding="utf-8"))
     for name, digest in about["files"].items():
         assert sha256((tmp_path / name).read_bytes()).hexdigest() == digest
