@@ -152,7 +152,7 @@ register(
     laptop={"seed": range(4), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [125, 250]},
     smoke={"seed": range(2), "task alpha": at((0.1, 0.7514), (0.3, 1.2514)), "d": [50, 100]},
 )
-# Those of Figure 15, whose students by gradient descent as published, by Adam and by L-BFGS are in "fig15_fractions".
+# The data sets of Figure 15. "fig15_fractions" has their students by the published gradient descent, Adam and L-BFGS.
 ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
@@ -160,8 +160,7 @@ OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
 register(
     "descents",
     "Other ways down from the starts of Figure 15, on the same sentences.",
-    {},
-    cells.DescentCell,
+    cell_type=cells.DescentCell,
     paper=[
         {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
         {"way": QUICK, "d": 500, **ON_SAME_DATA},
