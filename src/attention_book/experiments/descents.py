@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from scipy.optimize import LbfgsInvHessProduct
+from scipy.optimize import LbfgsInvHessProduct, minimize_scalar
 
 from attention_phases.model.two_tokens import overlaps, risk, sample
 from attention_phases.training import optimizers
@@ -37,6 +37,17 @@ def minibatch_descent(data, lam, starts, rng, rate=optimizers.GD_RATE, steps=opt
         gradient = risk(parts[epoch[step % BATCHES]], weights, lam / BATCHES)[1]
         weights.sub_(gradient, alpha=rate * BATCHES)
     return weights
+
+
+def step_to_lowest(data, lam, starts, rng):
+    """Return the weights after one step along the gradient, which is as long as lowers the risk most."""
+    return torch.stack([_step_of_one(data, lam, start) for start in starts])
+
+
+def _step_of_one(data, lam, start):
+    gradient = risk(data, start[None], lam)[1][0]
+    length = minimize_scalar(lambda size: risk(data, (start - size * gradient)[None], lam)[0].item()).x
+    return start - length * gradient
 
 
 def backtracking_lbfgs(data, lam, starts, rng, steps=5000, cap=None):
@@ -95,6 +106,7 @@ WAYS = {
     "adam": [(adam, {})],
     "lbfgs": [(lbfgs, {})],
     "rate 1.5": [(gd, {"rate": 1.5, "steps": steps}) for steps in (500, 1500, 6000)],
+    "rate 1.5 after a long step": [(step_to_lowest, {}), (gd, {"rate": 1.5, "steps": 8000})],
     "rate 3": [(gd, {"rate": 3.0, "steps": steps}) for steps in (250, 750, 3000)],
     "momentum": [(momentum_descent, {"steps": steps}) for steps in (500, 1500, 6000)],
     "minibatches": [(minibatch_descent, {}), (gd, {"steps": 15_000})],

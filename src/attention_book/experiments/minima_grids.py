@@ -157,6 +157,8 @@ ON_SAME_DATA = {"task": Task(), "alpha": [2.0, 4.0], "seed": range(12)}
 QUICK = ["rate 1.5", "rate 3", "momentum", "minibatches, rate 1.5", "backtracking"]
 QUICK += [f"lbfgs after {steps}" for steps in (10, 100, 1000)]
 OTHER_WAYS = [*QUICK, "gd longer", "rate 0.015", "minibatches", "capped"]
+# Gradient descent that begins as far from zero as the first steps of L-BFGS lead: by a long step, or by larger weights.
+FAR = [{"way": "rate 1.5 after a long step", "d": [200, 500]}, {"way": "rate 1.5", "d": [200, 500], "noise": 0.4}]
 register(
     "descents",
     "Other ways down from the starts of Figure 15, on the same sentences.",
@@ -164,6 +166,7 @@ register(
     paper=[
         {"way": OTHER_WAYS, "d": 200, **ON_SAME_DATA},
         {"way": QUICK, "d": 500, **ON_SAME_DATA},
+        *({**ways, **ON_SAME_DATA} for ways in FAR),
     ],
     laptop={"way": OTHER_WAYS, "d": 100, **ON_SAME_DATA, "seed": range(4)},
     smoke={"way": ["rate 3", "lbfgs after 10", "minibatches"], "d": 30, **ON_SAME_DATA, "alpha": 2.0, "seed": range(3)},
