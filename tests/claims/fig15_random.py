@@ -1,9 +1,15 @@
 """What `fig15_random` says of the stored results."""
 
 import numpy as np
+import torch
 from pages import stored
+from scipy import stats
+from scipy.optimize import minimize
 
+from attention_book.experiments.cells import DescentCell
 from attention_book.experiments.descents import WAYS, lbfgs
+from attention_phases import Task
+from attention_phases.model import two_tokens
 from attention_phases.training.optimizers import GD_RATE, GD_STEPS
 from claims import each_holds, line, per_cent
 
@@ -50,6 +56,37 @@ def lead_by_dimension():
     return shares["lbfgs"] - shares["gd"]
 
 
+def semantic_counts(way, d, alpha):
+    """How many students of a way down end closer to the teacher, and how many do not."""
+    count = page.semantic[way, d, alpha]
+    return [count, page.runs_by_way[way, d, alpha] - count]
+
+
+def least_chance(way, other):
+    """Smallest probability, over dimensions and alphas, of two counts of students that differ by as much (Fisher)."""
+    pairs = ([semantic_counts(each, *place) for each in (way, other)] for place in page.PLACES)
+    return min(stats.fisher_exact(pair).pvalue for pair in pairs)
+
+
+def difference(way, other):
+    return [abs(semantic_counts(way, *place)[0] - semantic_counts(other, *place)[0]) for place in page.PLACES]
+
+
+def growth_in_first_step(d, alpha, seed):
+    """By how much SciPy's first step lengthens the weights of the usual start."""
+    cell = DescentCell("descents", Task(), alpha, d, seed, way="lbfgs")
+    rng = cell.rng()
+    data = two_tokens.sample(cell.task, alpha, d, rng)
+    start = cell.noise * torch.from_numpy(rng.standard_normal(d))
+
+    def risk(weights):
+        value, gradient = two_tokens.risk(data.double(), torch.from_numpy(weights)[None], cell.task.lam)
+        return value.item(), gradient[0].numpy()
+
+    options = {"maxiter": 1, "maxcor": 20}
+    return np.linalg.norm(minimize(risk, start.numpy(), jac=True, method="L-BFGS-B", options=options).x) / start.norm()
+
+
 CLAIMS = {
     r"L-BFGS finds the deeper valley more often than gradient descent": lambda: beats_descent("lbfgs").all(),
     r"From $\alpha=2$ on, L-BFGS ends there more often than gradient descent in every dimension": lambda: (
@@ -68,11 +105,32 @@ CLAIMS = {
     r"at $\alpha=1.5$ and $d=1000$, no run of any of the three ends there": lambda: (
         page.many.query("alpha == 1.5 and d == 1000 and basin == 'semantic'").empty
     ),
+    r"gradient descent from random weights four times as large brings": lambda: (
+        set(page.descents.query("way == 'rate 1.5, larger'")["noise"]) == {4 * DescentCell.noise}
+    ),
+    r"at the same rate and in as many steps": lambda: (
+        set(page.descents.query("way == 'rate 1.5, larger'")["leg"]) == {1, 2, 3}
+    ),
+    r"L-BFGS from the usual weights finds the side of the teacher as often as that, within the errors": lambda: (
+        least_chance("rate 1.5, larger 3 0.0", "lbfgs 1 0.0") > 0.05
+    ),
+    r"The largest difference is at $d=500$ and $\alpha=2$, where L-BFGS brings": lambda: (
+        np.argmax(difference("rate 1.5, larger 3 0.0", "lbfgs 1 0.0")) == page.PLACES.index((500, 2))
+    ),
+    r"Its first step takes the weights to about three to five times their size": lambda: all(
+        2.9 < growth_in_first_step(d, alpha, seed) < 5 for d, alpha in page.PLACES for seed in range(3)
+    ),
+    r"there finds the side of the teacher as often as from the larger weights, within the errors": lambda: (
+        least_chance("rate 1.5, larger 3 0.0", "rate 1.5 after a long step 2 0.0") > 0.05
+    ),
+    r"gradient descent from larger random weights <decides>` does as well as L-BFGS": lambda: (
+        least_chance("rate 1.5, larger 3 0.0", "lbfgs 1 0.0") > 0.05
+    ),
     r"makes the first 10 steps": lambda: steps_of("lbfgs after 10") == [10],
     r"After 100 steps of gradient descent it": lambda: steps_of("lbfgs after 100") == [100],
     r"and after 1,000 steps": lambda: steps_of("lbfgs after 1000") == [1000],
     r"There 5,000 steps bring": lambda: steps_of("gd longer")[0] == GD_STEPS == 5000,
-    r"there in 80,000 steps": lambda: sum(steps_of("gd longer")) == 80_000,
+    r"at $d=200$ in 80,000 steps": lambda: sum(steps_of("gd longer")) == 80_000,
     r"With ten times the published rate, gradient descent needs a tenth of the steps": lambda: (
         [rate for way in ("rate 1.5", "gd longer") for rate in rates_of(way)] == [10 * GD_RATE] * 3 + [GD_RATE] * 3
         and [10 * steps for steps in steps_of("rate 1.5")] == steps_of("gd longer")
