@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from definition import risk
 from scipy import stats
 from scipy.optimize import minimize
 
@@ -14,7 +15,7 @@ from attention_book.analysis.arrivals import classify
 from attention_phases import Task
 from attention_phases.theory import prediction_error
 from attention_phases.theory.branches import OWN_OVERLAP
-from browser import LAM, MADE, RHO, SIGMA
+from browser import MADE, RHO, SIGMA
 
 TASK = {"omega": MADE.omega, "A": MADE.matrix}
 SAMPLED = """([task, count, d, seed]) => {
@@ -31,24 +32,14 @@ class Sentences:
 
     def __init__(self, page, count, d, seed):
         drawn = page.evaluate(SAMPLED, [TASK, count, d, seed])
-        tensors = (torch.tensor(part, dtype=torch.float64) for part in (*drawn.values(), [[1], [-1]], MADE.matrix))
-        self.teacher, inputs, places, A = tensors
-        self.d, self.x = d, inputs.reshape(count, 2, d) * d**0.5
-        self.xi = self.x - places / d**0.5
-        y = self.xi @ self.teacher / d**0.5
-        self.labels = ((1 - MADE.omega) * self.mixing(y) + MADE.omega * A) @ self.xi
-
-    def mixing(self, h):
-        return torch.softmax(h[:, :, None] * h[:, None], -1)
-
-    def risk(self, Q, count=None):
-        some = slice(count)
-        output = self.mixing(self.x[some] @ Q / self.d**0.5) @ self.x[some]
-        return (self.labels[some] - output).square().sum() / (2 * self.d) + LAM / 2 * Q.square().sum()
+        parts = (*drawn.values(), [[1], [-1]])
+        self.teacher, inputs, places = (torch.tensor(part, dtype=torch.float64) for part in parts)
+        self.d, self.xi = d, (inputs.reshape(count, 2, d) * d**0.5 - places / d**0.5).transpose(0, 1)
+        self.y = self.xi @ self.teacher / d**0.5
 
     def slope(self, Q, count=None):
         Q = torch.as_tensor(Q, dtype=torch.float64).requires_grad_()
-        value = self.risk(Q, count)
+        value = risk(MADE, self.xi[:, :count], self.y[:, :count], Q[None])
         value.backward()
         return value.item(), Q.grad.numpy()
 

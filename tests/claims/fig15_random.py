@@ -1,11 +1,10 @@
 """What `fig15_random` says of the stored results."""
 
 import numpy as np
-from pages import stored
 
 from attention_book.experiments.descents import WAYS, lbfgs
 from attention_phases.training.optimizers import GD_RATE, GD_STEPS
-from claims import each_holds, line, per_cent
+from claims import each_holds, line, per_cent, stored
 
 page = stored("fig15_random")
 
