@@ -85,7 +85,7 @@ def whole_numbers(text, reasons=NEITHER_COMPUTED_NOR_CLAIMED):
 def unclaimed(page):
     text = prose(page)
     if find_spec(f"claims.{page}"):
-        for quotation in import_module(f"claims.{page}").CLAIMS:
+        for quotation in getattr(import_module(f"claims.{page}"), "CLAIMS", ()):
             text = text.replace(quotation, " ")
     return text
 

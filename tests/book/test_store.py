@@ -17,7 +17,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from cases import cases
@@ -91,20 +90,6 @@ def test_key_and_seed_depend_on_the_record_alone():
     digest = sha256(b'{"alpha":1.5,"seed":1}').hexdigest()
     assert seed_sequence({"seed": 1, "alpha": 1.5}).entropy == int(digest, 16)
     assert key("{}") == "44136fa355b3678a1146ad16f7e8649e"  # another one, and no store would know its cells
-
-
-@pytest.mark.parametrize("name", GRIDS)
-def test_the_papers_grids_and_the_stored_tables_have_the_same_cells(name):
-    """A point that is left out would be missed by nobody, and a cell of another name be computed by every reader."""
-    named = [canonical(cell) for cell in experiments.grid(name, "paper")]
-    column = pq.read_table(paths.DATA / f"{name}.parquet", columns=["cell"])["cell"]
-    stored = set(pc.unique(column).to_pylist())
-    assert len(named) == len(set(named)) and set(named) == stored
-
-
-def test_every_stored_table_belongs_to_a_grid():
-    compared = "published_tables"  # and not computed
-    assert {path.stem for path in paths.DATA.glob("*.parquet")} == {*GRIDS, compared}
 
 
 # What is promised
