@@ -102,7 +102,7 @@ def one_step(
     alpha = check_positive("alpha", alpha)
     check_choice("branch", branch, MINIMA)
     if task.structured:
-        raise BadInput("breaking", 1, "0 for a task with a covariance or other structure")
+        raise BadInput("task", task, "without a covariance or other structure, for one step of breaking")
     if y is not None:
         y = check_real("y", y, "a finite number >= 0", lambda v: v >= 0)
     points = usual_points("one step") if points is None else points
