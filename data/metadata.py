@@ -52,7 +52,7 @@ def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
     experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
-    cell_type = type(grid(path.stem, "smoke")[0]) if path.stem in GRIDS else authors_tables.PublishedTable
+    own = grid(path.stem, "smoke")[0].kind.columns if path.stem in GRIDS else authors_tables.COLUMNS
     return {
         "name": path.stem,
         "type": "table",
@@ -63,15 +63,15 @@ def resource(path):
         "hash": f"sha256:{sha256(content).hexdigest()}",
         "rows": parquet.metadata.num_rows,
         "schema": {
-            "fields": [field(column, cell_type) for column in parquet.schema_arrow],
+            "fields": [field(column, own) for column in parquet.schema_arrow],
             "missingValues": ["", "nan"],  # the latter where a validator reads whole numbers by way of pandas
         },
     }
 
 
-def field(column, cell_type):
+def field(column, own):
     """A column as Data Package 2.0 has it."""
-    about = described(column.name, cell_type)
+    about = described(column.name, own)
     kind = next(name for matches, name in TYPES if matches(column.type))
     entry = {"name": column.name, "type": kind, "description": about.meaning}
     if about.unit:

@@ -17,8 +17,8 @@ from attention_book.analysis import instances, thresholds
 from attention_book.analysis.architectures import teacher_lengths
 from attention_book.analysis.instances import in_errors
 from attention_book.analysis.thresholds import ground_states, with_one_step
-from attention_book.experiments.cells import PositionsGivenCell
-from attention_book.experiments.descents import WAYS, lbfgs
+from attention_book.experiments.beyond.optimal import PositionsGivenCell
+from attention_book.experiments.beyond.ways_down import WAYS, lbfgs
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
 from attention_phases.histogram import TRAIN_SHARE

@@ -26,7 +26,7 @@ from toy_sweep import Cell, grid, work
 
 from attention_book import experiments, paths
 from attention_book.experiments import GRIDS, kinds, results
-from attention_book.experiments.cells import StudentCell
+from attention_book.experiments.students import StudentCell
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import export, items, load
 from attention_book.store.provenance import key, restore
