@@ -52,7 +52,7 @@ def resource(path):
     """A table as Data Package 2.0 has it; beside that a field has its `unit`, and the table its number of `rows`."""
     content, parquet = path.read_bytes(), pq.ParquetFile(path)
     experiment = GRIDS.get(path.stem, authors_tables)  # the one table that is computed from others
-    own = grid(path.stem, "smoke")[0].kind.columns if path.stem in GRIDS else authors_tables.COLUMNS
+    own = grid(path.stem, "smoke")[0].kind.own_columns if path.stem in GRIDS else authors_tables.COLUMNS
     return {
         "name": path.stem,
         "type": "table",

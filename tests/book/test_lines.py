@@ -123,7 +123,7 @@ def test_semantic_solutions_of_two_columns_that_add_up_begin_at_the_limit_of_the
 
     alphas = (0.5, 1.1, 1.6, 2.1)
     branches = {"semantic": {a: at(a, np.nan) for a in alphas}, "positional": {a: at(a, a / 1.3) for a in alphas}}
-    monkeypatch.setattr("attention_phases.theory.branches.follow", lambda task, branch, *_, **__: branches[branch])
+    monkeypatch.setattr("attention_phases.theory.follow", lambda task, branch, *_, **__: branches[branch])
     monkeypatch.setattr("attention_phases.theory.branches.solve_from", solve_from)
     monkeypatch.setattr("attention_phases.theory.branches.row_of", lambda task, solution: {"gain": solution.gain})
     monkeypatch.setattr(lines, "_gap_rows", lambda *_: ())

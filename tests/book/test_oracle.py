@@ -17,7 +17,7 @@ import torch
 from attention_book.experiments import GRIDS, grid
 from attention_book.experiments.audit import authors_rule
 from attention_book.experiments.beyond import convergence
-from attention_book.experiments.kinds import work
+from attention_book.experiments.kinds import BEGINNING, work
 from attention_book.experiments.paper import histogram
 from attention_book.experiments.paper.histogram import COUNTING, CountingCell
 from attention_book.experiments.verification import agree, check_cell, recompute
@@ -79,7 +79,7 @@ def test_a_tolerance_is_small_beside_what_it_is_a_tolerance_of(name):
     """
     rows, kind = load(DATA / f"{name}.parquet"), TYPES[name].kind
     if kind.beginning:
-        rows = rows.groupby("cell", observed=True).head(kind.rows)
+        rows = rows.groupby("cell", observed=True).head(BEGINNING)
     if "d" in rows:
         rows = rows.sort_values(by="d", ascending=False)
     tolerances = {column: allowed for column, allowed in kind.tolerances_of(rows).items() if column in rows}
@@ -102,7 +102,7 @@ def stored(name):
     rows, kind = load(reference.RESULTS / f"{name}.parquet").astype({"cell": str}), TYPES[name].kind
     if "q" in rows:
         rows = rows[rows.groupby("cell")["q"].transform("max") > 20 * kind.tolerances["q"][1]]
-    return rows.groupby("cell").head(kind.rows) if kind.beginning else rows
+    return rows.groupby("cell").head(BEGINNING) if kind.beginning else rows
 
 
 def kind_of(value):

@@ -13,6 +13,7 @@ FLOOR_TERM = 2e-7
 # Relative displacements of the weights of the start. The smallest is one rounding of float32, as another machine makes
 # it; larger ones, up to 2e-4, find more of the ends that lie side by side.
 DISPLACEMENTS = tuple(2.0 ** (k - 23) for k in range(12))
+BEGINNING = 2  # rows
 
 Tolerances = dict[str, tuple[float, float]]  # (relative, absolute) by column; one without a tolerance must be equal
 
@@ -33,11 +34,17 @@ class Kind(NamedTuple):
     unrepeatable: tuple[str, ...] = ()  #: columns that differ from run to run
     #: A column, and its value in rows of runs that did not settle: rounding decides there what another machine finds.
     unsettled: tuple[str, Any] | None = None
-    beginning: Callable | None = None  #: a shorter run, where a whole one is too long, or too sensitive to rounding
-    rows: int = 2  #: which that gives
+    #: Gives the first rows, `BEGINNING` of them, where a whole run is too long, or too sensitive to rounding.
+    beginning: Callable | None = None
     #: Gives the rows of several runs of a cell whose students may end in another minimum, see `verification`.
     runs: Callable | None = None
-    columns: Mapping[str, Column] = {}  #: those that only its tables have, or that mean something else there
+    what: Mapping[str, str] = {}  #: what a row may be about, as names in the column `what`, with their meanings
+    columns: Mapping[str, Column] = {}  #: others that only its tables have, or that mean something else there
+
+    @property
+    def own_columns(self):
+        """All columns that only its tables have, or that mean something else there."""
+        return {**self.columns, "what": Column("what the row is about", names=self.what)}
 
     def repeat(self, cell) -> list[dict]:
         """Rows of a cell, computed again: those of `repeatable`."""
@@ -45,7 +52,7 @@ class Kind(NamedTuple):
 
     def repeatable(self, rows):
         """Those of the stored rows (a frame) of one cell that another machine finds again."""
-        rows = rows.head(self.rows) if self.beginning else rows
+        rows = rows.head(BEGINNING) if self.beginning else rows
         return rows[rows[self.unsettled[0]] != self.unsettled[1]] if self.unsettled else rows
 
     def tolerances_of(self, rows) -> Tolerances:
@@ -73,8 +80,3 @@ def displaced_runs(cell):
 def with_errors(names, value, error) -> Tolerances:
     """Tolerances of columns, and of their errors."""
     return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)
-
-
-def about(names) -> Column:
-    """The column `what`."""
-    return Column("what the row is about", names=names)

@@ -9,7 +9,7 @@ from attention_phases.model.architectures import Architecture
 from attention_phases.task import Task
 
 from .grids import ALPHAS, register
-from .kinds import RATIO, Column, Kind, about, with_errors
+from .kinds import RATIO, Column, Kind, with_errors
 from .students import INFORMED, OF_COLUMNS, OF_TEACHERS
 
 # Points in units of those of the line: a crossing, a border and an end are single numbers, on which more can be spent.
@@ -70,11 +70,11 @@ def standard_line(cell) -> list[dict]:
       `reason` of the solution beyond it, or `UNSETTLED` where the end is known to a step alone;
     - "semantic border" and "positional border", with `alpha_error`: see `ends.border`.
     """
-    from attention_phases.theory.baseline import linear_baseline
-    from attention_phases.theory.branches import follow, row_of
+    from attention_phases.theory import follow, linear_baseline, threshold
+    from attention_phases.theory.branches import row_of
     from attention_phases.theory.ends import BORDERS, border, branch_ends
     from attention_phases.theory.quadrature import usual_points
-    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between, threshold
+    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
 
     task, alphas, quadrature = cell.task, sorted(cell.alphas), cell.quadrature
     branches = {branch: follow(task, branch, alphas, cell.points, **quadrature) for branch in INFORMED}
@@ -113,9 +113,8 @@ def variant_line(cell) -> list[dict]:
     rank 2 the semantic branch leaves the positional one continuously where that becomes a saddle. Semantic solutions
     before this limit are left out: the asymmetry of the points would show as theta.
     """
-    from attention_phases.theory.baseline import linear_baseline
-    from attention_phases.theory.branches import follow
-    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between, threshold
+    from attention_phases.theory import follow, linear_baseline, threshold
+    from attention_phases.theory.thresholds import COMPARED_BRANCHES, seen_between
 
     task, alphas, architecture = cell.task, sorted(cell.alphas), cell.architecture
     options = {**cell.quadrature, "architecture": architecture}
@@ -209,7 +208,7 @@ class OnNets:
 class LineCell(OnNets):
     """A line of theory along alpha, see `standard_line`; without alphas the thresholds alone."""
 
-    kind: ClassVar = Kind(standard_line, THEORY, columns={**OF_NETS, "what": about(OF_LINES)})
+    kind: ClassVar = Kind(standard_line, THEORY, what=OF_LINES, columns=OF_NETS)
 
     alphas: tuple = field(kw_only=True)
 

@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register, tasks
-from ..kinds import RATIO, Column, Kind, about, with_errors
+from ..kinds import RATIO, Column, Kind, with_errors
 from ..lines import BRANCHES, OF_NETS, OF_STANDARD, THRESHOLDS, OnNets, finite, mark
 from ..paper.fig03 import PUBLISHED_OMEGAS
 from ..students import INFORMED
@@ -22,10 +22,8 @@ def by_published_rule(cell) -> list[dict]:
 
     With alphas, every `quantity` along the `branches`: `rule` as of `solve_coarsely`, `many` and `many_error` on many.
     """
-    from attention_phases.theory.baseline import linear_baseline
+    from attention_phases.theory import linear_baseline, solve, threshold
     from attention_phases.theory.branches import OWN_OVERLAP
-    from attention_phases.theory.solver import solve
-    from attention_phases.theory.thresholds import threshold
 
     from .authors_rule import coarse_threshold, rule_baseline, solve_coarsely
 
@@ -60,10 +58,10 @@ class RuleCell(OnNets):
     kind = Kind(
         by_published_rule,
         with_errors(("alpha", "many"), (1e-3, 1e-9), (5e-2, 1e-9)) | {"rule": (5e-3, 1e-9), "exact": (5e-3, 0)},
+        what=THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"},
         columns={
             "seed": OF_NETS["seed"],
             "alpha": Column("sample complexity n/d of the solution, or the threshold on many points", RATIO),
-            "what": about(THRESHOLDS | BRANCHES | {"symmetric": "no overlap at all", "baseline": "the linear model"}),
             "rule": Column(
                 "the quantity, or the threshold, by the published rules; empty where the losses do not cross", RATIO
             ),

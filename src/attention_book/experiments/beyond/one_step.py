@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import register, tasks
-from ..kinds import RATIO, Column, Kind, about, with_errors
+from ..kinds import RATIO, Column, Kind, with_errors
 from ..lines import BRANCHES, OF_NETS, THRESHOLDS, OnNets, finite
 from ..students import INFORMED
 
@@ -81,19 +81,14 @@ class OneStepThresholdsCell(OnNets):
     kind = Kind(
         broken_thresholds,
         ONE_STEP,
+        what={
+            **THRESHOLDS,
+            **{name: f"the ground state of the {name} branch at the replica-symmetric alpha_c" for name in INFORMED},
+            "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
+        },
         columns={
             **OF_NETS,
             **OF_ONE_STEP,
-            "what": about(
-                {
-                    **THRESHOLDS,
-                    **{
-                        name: f"the ground state of the {name} branch at the replica-symmetric alpha_c"
-                        for name in INFORMED
-                    },
-                    "semantic at linear": "the ground state of the semantic branch at the replica-symmetric alpha_l",
-                }
-            ),
             "symmetric": Column("threshold with replica symmetry", RATIO),
         },
     )

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
 from ..grids import ALPHAS, OMEGAS, at, register, tasks
-from ..kinds import RATIO, Column, Kind, about
+from ..kinds import RATIO, Column, Kind
 from ..lines import ArchitectureLineCell, LineCell
 from ..paper.fig10 import MAPPED
 from ..students import INFORMED, OnData
@@ -56,42 +57,26 @@ OF_GAINS = 4  # points at which gains are tried, in units of those of the line
 
 
 def copies_line(cell) -> list[dict]:
-    """Return the rows of a `CopiesCell`: along both branches, how close two copies of message passing come.
+    """Return the rows of a `CopiesCell` or an `ArchitectureCopiesCell`: how close two copies of message passing come.
 
     `what` (the branch), alpha, `apart` and `apart_error` of `settling_distance`, `resolved` (the smallest distance that
-    was tried), and the replicon between jumps with its error.
+    was tried); and of the standard student the replicon between jumps, with its error.
     """
-    from attention_phases.theory.branches import follow
-    from attention_phases.theory.stability import gains
+    from attention_phases.theory import follow
+    from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
 
-    task, quadrature, rows = cell.task, cell.quadrature, []
-    for branch in INFORMED:
-        for alpha, solution in follow(task, branch, cell.alphas, cell.points, **quadrature).items():
-            tried = gains(task, alpha, solution.overlaps, OF_GAINS * cell.points, **quadrature)
-            row = {"what": branch, "alpha": alpha, **_closeness(*tried), "replicon": solution.replicon}
-            rows.append(row | {"replicon_error": solution.stderr["replicon"]})
-    return rows
-
-
-def variant_copies(cell) -> list[dict]:
-    """Return the rows of a `ArchitectureCopiesCell`: as of `copies_line`, of the branches of the cell."""
-    from attention_phases.theory.branches import follow
-    from attention_phases.theory.stability import gains_of_columns
-
-    task, architecture, rows = cell.task, cell.architecture, []
-    options = {**cell.quadrature, "architecture": architecture}
+    task, form, points, quadrature, rows = cell.task, cell.architecture, cell.points, cell.quadrature, []
     for branch in cell.branches:
-        for alpha, solution in follow(task, branch, cell.alphas, cell.points, **options).items():
-            tried = gains_of_columns(task, architecture, alpha, solution.overlaps, cell.points, cell.scrambles)
-            rows.append({"what": branch, "alpha": alpha, **_closeness(*tried)})
+        for alpha, solution in follow(task, branch, cell.alphas, points, **quadrature, architecture=form).items():
+            row = {"what": branch, "alpha": alpha}
+            if form == STANDARD:
+                distances, factors = gains(task, alpha, solution.overlaps, OF_GAINS * points, **quadrature)
+                row |= {"replicon": solution.replicon, "replicon_error": solution.stderr["replicon"]}
+            else:
+                distances, factors = gains_of_columns(task, form, alpha, solution.overlaps, points, cell.scrambles)
+            apart = settling_distance(distances, factors)
+            rows.append(row | {"apart": apart.value, "apart_error": apart.error, "resolved": distances[-1]})
     return rows
-
-
-def _closeness(distances, factors):
-    from attention_phases.theory.stability import settling_distance
-
-    apart = settling_distance(distances, factors)
-    return {"apart": apart.value, "apart_error": apart.error, "resolved": distances[-1]}
 
 
 APART = Column("distance of two copies, over the size of Q", RATIO)
@@ -109,14 +94,12 @@ class MessagePassingCell(OnData):
         {"distance": (1e-3, 1e-6), "q": (0.1, 0), "m": (0, 0.02), "theta": (0, 0.01), "V": (0.1, 0)},
         ("change", "apart"),
         unsettled=("damping", 0.0),
+        what={
+            "settled": "whether the damped iteration settles",
+            "contraction": "how a small perturbation of its fixed point shrinks",
+            "copies": "how far apart two copies from different starts stay",
+        },
         columns={
-            "what": about(
-                {
-                    "settled": "whether the damped iteration settles",
-                    "contraction": "how a small perturbation of its fixed point shrinks",
-                    "copies": "how far apart two copies from different starts stay",
-                }
-            ),
             "settled": Column("whether the iteration reached relative changes of 1e-12"),
             "change": Column("relative change of the weights in the last iteration", RATIO),
             "iteration": Column("counted from the perturbation"),
@@ -136,6 +119,7 @@ class MessagePassingCell(OnData):
 class CopiesCell(LineCell):
     """A line along which two copies of message passing are compared."""
 
+    architecture, branches = STANDARD, INFORMED
     kind = LineCell.kind._replace(
         worker=copies_line,
         tolerances=LineCell.kind.tolerances | {"apart": (1e-2, 0), "apart_error": (0.1, 0)},
@@ -150,7 +134,7 @@ class CopiesCell(LineCell):
 class ArchitectureCopiesCell(ArchitectureLineCell):
     """How close two copies come for another architecture."""
 
-    kind = CopiesCell.kind._replace(worker=variant_copies)
+    kind = CopiesCell.kind
 
 
 # Alphas by omega on the semantic branch, far above the transition and close to it; two points on the positional one.

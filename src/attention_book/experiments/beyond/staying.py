@@ -7,7 +7,7 @@ import numpy as np
 from attention_phases.task import Task
 
 from ..grids import at, register
-from ..kinds import RATIO, Column, Kind, about, displaced_runs
+from ..kinds import RATIO, Column, Kind, displaced_runs
 from ..students import INFORMED, STUDENTS, OnData
 
 TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are
@@ -87,17 +87,15 @@ class StayCell(OnData):
         | dict.fromkeys(("stiff_teacher", "stiff_any"), (1e-2, 0)),
         ("grad_norm",),
         runs=displaced_runs,
+        what={
+            **{name: f"where L-BFGS ends from the start {name}" for name in INFORMED},
+            "descent": "a student of gradient descent from small random weights, after a number of steps",
+            "small": "where L-BFGS goes on to from the last of these",
+            "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where"
+            " it leans",
+            "aside": "the same of the positional end plus size N(0, 1)",
+        },
         columns={
-            "what": about(
-                {
-                    **{name: f"where L-BFGS ends from the start {name}" for name in INFORMED},
-                    "descent": "a student of gradient descent from small random weights, after a number of steps",
-                    "small": "where L-BFGS goes on to from the last of these",
-                    "toward": "where L-BFGS ends from the positional end plus size times the teacher, to the side where"
-                    " it leans",
-                    "aside": "the same of the positional end plus size N(0, 1)",
-                }
-            ),
             "sizes": Column("standard deviations of the small random weights that descent starts from, as JSON"),
             "kicks": Column("sizes by which the positional end is displaced, as JSON"),
             "size": Column(

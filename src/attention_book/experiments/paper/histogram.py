@@ -9,10 +9,9 @@ from attention_phases.histogram import LETTERS, VARIANTS, draw
 from attention_phases.records import seed_sequence
 
 from ..grids import GRIDS, cells_of, register
-from ..kinds import RATIO, Column, Kind, Tolerances, about
+from ..kinds import BEGINNING, RATIO, Column, Kind, Tolerances
 
 EXCHANGED = 4  # epochs of the counting task on several data sets
-BEGINNING = 2  # rows, those of `train_beginning` and `train_exchanged_beginning`
 TESTED_EVERY = 5  # epochs after the first ones
 
 
@@ -121,21 +120,19 @@ class CountingCell:
         train_and_measure,
         COUNTING,
         beginning=train_beginning,
+        what={
+            "epoch": "losses and accuracy of an epoch",
+            "distance": "how far a tensor moved",
+            "shares": "what explains the attention",
+            "count": "how often a count is told right",
+            "weights": "the weights themselves",
+        },
         columns=OF_BOTH
         | {
             "seed": Column("number of the run"),
             "train_loss": Column("mean cross-entropy along the epoch, in nats", RATIO),
             "distance": Column("2-norm of the tensor's change", RATIO),
             "count": Column("how often a token occurs in its sequence"),
-            "what": about(
-                {
-                    "epoch": "losses and accuracy of an epoch",
-                    "distance": "how far a tensor moved",
-                    "shares": "what explains the attention",
-                    "count": "how often a count is told right",
-                    "weights": "the weights themselves",
-                }
-            ),
             "adam_epochs": Column("epochs of Adam, with the frozen zeros"),
             "sgd_epochs": Column("epochs of SGD that follow, with nothing frozen"),
             "epoch": Column("through both phases; 0 is the start"),
