@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from cells import cell, stored
 from explorer import EXPERIMENTS
+from pages import Page, stored
 from scipy.special import expit
 
 from attention_book.analysis.arrivals import classify
@@ -22,7 +22,7 @@ from attention_phases.theory.kernels.two_tokens import search
 def test_misfits_and_bending_are_those_of_sentences_and_decide_for_the_semantic_student():
     """Sentences drawn: of each the misfit at the proximal point, the way there, and the misfit of the fields before."""
     line = pd.DataFrame([{"what": "critical", "alpha": 1.25, "alpha_error": 0.0}])
-    accounts = cell("landing", "accounts", read=lambda *_: line, profile="", points=2**9)["accounts"].loc[1.25]
+    accounts = Page("landing", read=lambda *_: line, points=2**9).accounts.loc[1.25]
     task, variance, rng = Task(), Task.sigma**2, np.random.default_rng(5)
     for branch in OWN_OVERLAP:
         q, m, theta, V = solve(task, 1.25, branch, 2**9).overlaps
@@ -50,7 +50,7 @@ def test_what_the_results_and_claims_say_of_theory_and_students_holds():
         both = lines[lines["what"].isin(("critical", "linear"))].pivot(index="omega", columns="what", values="alpha")
         assert (both["critical"] < both["linear"]).loc[both.notna().all(axis=1)].all()
     assert set(variants.loc[variants["form"] == "rank2", "what"]) & {"critical"} == set()
-    claims = stored("landing", "claims", points=2**7)  # what students pay is not asked for
+    claims = stored("landing", points=2**7).claims
     assert claims == {"crosses_to": 0.63, "alternative_crosses_to": 0.06, "linear_first_to": 0.38}
     _, limits = by_dimension(read("crossing", "paper"))
     critical, linear = (curve(standard, kind)["alpha"] for kind in ("critical", "linear"))

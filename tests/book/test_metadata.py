@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import seen
-from cells import stored
 from columns import COLUMNS, described
 from metadata import texts
+from pages import stored
 
 from attention_book.analysis import instances
 from attention_book.analysis.arrivals import classify
@@ -64,7 +64,7 @@ def test_the_readme_says_the_stored_results():
     """Its results, with every number from the tables."""
     omega, small = Task().omega, 0.1
     line = load(DATA / "fig02_theory.parquet")
-    crossings = stored("beyond_replica_symmetry", "compared")
+    crossings = stored("beyond_replica_symmetry").compared
 
     def crossing(at, name):
         return with_error(crossings.loc[at, name], crossings.loc[at, f"{name}_error"])

@@ -13,10 +13,10 @@ import pytest
 import torch
 from built import DESK, FRAMES, HERE, PHONE
 from cases import cases
-from cells import cell
 from explorer import EXPERIMENTS, Nodes, interpolate, polynomial, write_script
 from landing import SCRIPTS as OF_THE_LANDING_PAGE
 from matplotlib.path import Path as Outline
+from pages import Page
 from scipy import stats
 from scipy.interpolate import KroghInterpolator
 from scipy.optimize import brentq, minimize
@@ -96,7 +96,7 @@ def data(tmp_path_factory):
 def page(chromium, data, tmp_path_factory):
     """A page of all scripts; jobs of its workers wait in `jobs`, to be answered by hand."""
     shown, rng = [], np.random.default_rng(12)
-    cell("fig01_landscape", "MOVING", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001))
+    Page("fig01_landscape", HTML=shown.append, task=MADE, critical=Measured(1.234, 0.001)).cell_of("MOVING")
     parts = [(HERE / f"book/{name}.html").read_text(encoding="utf-8") for name in ("explorer", "guess")]
     bodies = "".join([*parts, '<div class="guess-answer"></div>', re.sub("<(script src|link).*?>", "", shown[0])])
     scripts = [(STATIC / name).read_text(encoding="utf-8") for name in SCRIPTS]

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from cells import stored
 from numpy.polynomial.polynomial import polypow
+from pages import stored
 
 from attention_phases import Task
 from attention_phases.attention import attention, target_attention
@@ -132,7 +132,7 @@ def test_damped_undamped_and_asymptotic_contraction():
 
 def test_the_stored_perturbations_contract_at_the_predicted_rate():
     """Wherever the replicon is known; the data sets of the page on replica symmetry, in dimension 1,000."""
-    rows = stored("stability", "tested", points=2**9).xs("semantic", level="branch")
+    rows = stored("stability", points=2**9).tested.xs("semantic", level="branch")
     rows = rows[rows["replicon_error"] < 0.03 * rows["replicon"]].dropna(subset="measured")
     assert len(rows) >= 5
     # The error of one rate comes from four data sets and is itself known to 40 %: all together stand for each.
