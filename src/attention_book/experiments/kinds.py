@@ -1,6 +1,6 @@
 """What all cells of one type share: the worker that computes them, how they are computed again, and what is theirs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 RATIO = "1"  # the unit of a pure number, as in the Unified Code for Units of Measure
@@ -77,6 +77,6 @@ def displaced_runs(cell):
     return [work(cell, displaced=size) for size in (0, *DISPLACEMENTS)]
 
 
-def with_errors(names, value, error) -> Tolerances:
+def with_errors(names: Iterable[str], value: tuple[float, float], error: tuple[float, float]) -> Tolerances:
     """Tolerances of columns, and of their errors."""
     return dict.fromkeys(names, value) | dict.fromkeys([f"{name}_error" for name in names], error)
