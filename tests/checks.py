@@ -13,6 +13,7 @@ import reference
 from columns import described
 
 from attention_book.experiments import grid
+from attention_book.experiments.kinds import BEGINNING
 from attention_book.paths import DATA
 from attention_book.store import provenance
 from attention_book.store.parquet import load
@@ -75,7 +76,7 @@ def check_tolerances(rows, kind, zero=()):
     state, is compared with its error. An overlap that is zero by symmetry has no size.
     """
     if kind.beginning:
-        rows = rows.groupby("cell", observed=True).head(kind.rows)
+        rows = rows.groupby("cell", observed=True).head(BEGINNING)
     if "d" in rows:
         rows = rows.sort_values(by="d", ascending=False)
     tolerances = {column: allowed for column, allowed in kind.tolerances_of(rows).items() if column in rows}

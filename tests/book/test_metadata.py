@@ -5,13 +5,14 @@ import re
 import subprocess
 from shutil import which
 
+import authors_tables
 import matplotlib.pyplot as plt
 import phases
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 import seen
-from columns import COLUMNS, OF_CELLS, described
+from columns import COLUMNS, described
 from metadata import texts
 from pages import stored
 
@@ -19,6 +20,7 @@ from attention_book.analysis import instances
 from attention_book.analysis.arrivals import classify
 from attention_book.analysis.thresholds import alpha_of
 from attention_book.analysis.thresholds import crossing as crossing_of
+from attention_book.experiments import GRIDS, grid
 from attention_book.paths import DATA, ROOT
 from attention_book.store import provenance
 from attention_book.store.parquet import load
@@ -103,14 +105,14 @@ def test_every_meaning_and_every_name_is_used():
     assert set(COLUMNS) <= {field["name"] for field in described}
     assert set(provenance.ORIGIN) <= set(COLUMNS)
     meanings = {(field["name"], field["description"]) for field in described}
-    for known in (COLUMNS, *OF_CELLS.values()):
+    for known in (COLUMNS, authors_tables.COLUMNS, *(grid(name, "smoke")[0].kind.columns for name in GRIDS)):
         assert {(name, column.meaning) for name, column in known.items()} <= meanings
 
 
 def test_a_column_that_nobody_has_described_is_refused():
     for name in ("new_column", "verdict_error", "hop_share"):  # the last is a column of pages alone
-        with pytest.raises(ResultError, match="not in COLUMNS"):
-            described(name, object)
+        with pytest.raises(ResultError, match="say its meaning and unit"):
+            described(name, {})
 
 
 @pytest.mark.parametrize("theme", phases.THEMES)

@@ -17,7 +17,7 @@ from answers import only_object
 
 from attention_book.command_line import execution, printing
 from attention_book.command_line import main as cli
-from attention_book.experiments import grid, grids, results, verification
+from attention_book.experiments import grid, own, results, verification
 from attention_book.paths import notebooks, stored_table
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Summary
@@ -39,7 +39,7 @@ def of_threshold(options):
 def of_sweep(options):
     ours = results.folder_of(options.profile)
     if options.grid:
-        cells, near = grids.own_cells({"alpha": [1.0], "d": 20}, "mine"), options.grid.parent
+        cells, near = own.own_cells({"alpha": [1.0], "d": 20}, "mine"), options.grid.parent
         usual = near / "mine.sqlite", near
     else:
         changes = {"omega": 0.45} if options.set else {}

@@ -14,10 +14,12 @@ import pytest
 import reference
 import torch
 
-from attention_book.experiments import GRIDS, convergence, counting, grid, published_rule
-from attention_book.experiments.cells import CountingCell
-from attention_book.experiments.kinds import work
-from attention_book.experiments.tolerances import COUNTING
+from attention_book.experiments import GRIDS, grid
+from attention_book.experiments.audit import authors_rule
+from attention_book.experiments.beyond import convergence
+from attention_book.experiments.kinds import BEGINNING, work
+from attention_book.experiments.paper import histogram
+from attention_book.experiments.paper.histogram import COUNTING, CountingCell
 from attention_book.experiments.verification import agree, check_cell, recompute
 from attention_book.paths import DATA
 from attention_book.store import provenance
@@ -67,7 +69,7 @@ def stored(name):
     rows, kind = load(reference.RESULTS / f"{name}.parquet").astype({"cell": str}), TYPES[name].kind
     if "q" in rows:
         rows = rows[rows.groupby("cell")["q"].transform("max") > 20 * kind.tolerances["q"][1]]
-    return rows.groupby("cell").head(kind.rows) if kind.beginning else rows
+    return rows.groupby("cell").head(BEGINNING) if kind.beginning else rows
 
 
 def kind_of(value):
@@ -147,7 +149,7 @@ def test_the_cheapest_cell_of_a_kind_is_found_again(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_cell_of_each_other_sort_is_found_again(kind, monkeypatch):
     # Of the alphas between which the thresholds of the rule are interpolated those around them.
-    monkeypatch.setattr(published_rule, "RELATIVE_ALPHAS", published_rule.RELATIVE_ALPHAS[4:8])
+    monkeypatch.setattr(authors_rule, "RELATIVE_ALPHAS", authors_rule.RELATIVE_ALPHAS[4:8])
     assert_found_again(of_kind(kind)[kind in QUICK :], at_least=kind not in QUICK)
 
 
@@ -210,12 +212,12 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
     rows = load(folder / f"{name}.parquet")
     rows = rows[rows["cell"] == rows["cell"].iloc[-1]]
     cell, by_phase = restore(CountingCell, str(rows["cell"].iloc[0])), rows.dropna(subset="weights").set_index("after")
-    (_, of_start, of_noise, *_), mask = counting.seeds(cell), transformer.free(cell.variant)
+    (_, of_start, of_noise, *_), mask = histogram.seeds(cell), transformer.free(cell.variant)
     kept = {"start": transformer.start(np.random.default_rng(of_start)) * mask}
     kept |= {name: decode(by_phase["weights"][after]) for name, after in (("trained", "adam"), ("final", "sgd"))}
     kept["displaced"] = kept["trained"].copy()
     transformer.displace(kept["displaced"], np.random.default_rng(of_noise))
-    again, stored = pd.DataFrame(counting.measure(cell, kept)), rows[rows["what"] != "epoch"]
+    again, stored = pd.DataFrame(histogram.measure(cell, kept)), rows[rows["what"] != "epoch"]
     for column in MEASURED:
         values = again[column].set_axis(stored.index)
         if column in ("distance", "of_zeros", "by_position", "by_token"):
@@ -224,7 +226,7 @@ def test_what_is_stored_of_a_run_follows_from_its_weights(folder, name):
             )
         else:
             assert stored[column].dropna().tolist() == values.dropna().tolist(), column
-    epochs, test = rows[rows["what"] == "epoch"].set_index("epoch"), counting.data(cell)[1]
+    epochs, test = rows[rows["what"] == "epoch"].set_index("epoch"), histogram.data(cell)[1]
     for epoch, flat in ((cell.adam_epochs, kept["trained"]), (cell.adam_epochs + cell.sgd_epochs, kept["final"])):
         # Summed in float32, of logits of the order of ten.
         tensors, pair = transformer.tensors_of(flat, torch.float64), (torch.from_numpy(part) for part in test)

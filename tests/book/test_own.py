@@ -19,7 +19,7 @@ from test_readout import read
 
 from attention_book import style, sweep
 from attention_book.experiments import GRIDS, results
-from attention_book.experiments.grids import own_cells, read_grid
+from attention_book.experiments.own import own_cells, read_grid
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store.parquet import items, load
 from attention_book.store.sweep import Store

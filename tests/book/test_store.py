@@ -24,8 +24,8 @@ from papermill.engines import NotebookExecutionManager
 from toy_sweep import Cell, grid, work
 
 from attention_book import experiments, paths
-from attention_book.experiments import GRIDS, kinds, results
-from attention_book.experiments.cells import StudentCell
+from attention_book.experiments import GRIDS, results
+from attention_book.experiments.students import StudentCell
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import export, items, load
 from attention_book.store.provenance import key, restore
@@ -77,11 +77,9 @@ def test_structure_changes_the_seed_and_where_there_is_none_it_stays_what_it_was
 
 
 @pytest.mark.parametrize("name", GRIDS)
-def test_cells_come_back_from_their_text_and_know_their_workers(name):
+def test_cells_come_back_from_their_text(name):
     for cell in experiments.grid(name, "smoke"):
         assert restore(type(cell), canonical(cell)) == cell
-        kind = cell.kind
-        assert all(callable(kinds.function(name)) for name in (kind.worker, kind.beginning, kind.runs) if name)
 
 
 def test_key_and_seed_depend_on_the_record_alone():

@@ -5,8 +5,8 @@ import torch
 from scipy import stats
 from scipy.optimize import minimize
 
-from attention_book.experiments.cells import DescentCell
-from attention_book.experiments.descents import WAYS, lbfgs
+from attention_book.experiments.beyond.descents import DescentCell
+from attention_book.experiments.beyond.ways_down import WAYS, lbfgs
 from attention_phases import Task
 from attention_phases.model import two_tokens
 from attention_phases.training.optimizers import GD_RATE, GD_STEPS

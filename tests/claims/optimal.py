@@ -5,7 +5,7 @@ import pandas as pd
 from scipy.special import roots_genlaguerre
 
 from attention_book.analysis.architectures import teacher_lengths
-from attention_book.experiments.cells import PositionsGivenCell
+from attention_book.experiments.beyond.optimal import PositionsGivenCell
 from attention_phases import Task
 from claims import each_holds, line, load, stored
 

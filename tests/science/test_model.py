@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_structure import TASKS
 
-from attention_book.experiments.simulation import fit_both_linear
+from attention_book.experiments.paper.fig07 import fit_both_linear
 from attention_phases import Task
 from attention_phases.model import sentences, two_tokens
 from attention_phases.theory import baseline as linear

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from attention_book.experiments.theory_lines import one_step_row
+from attention_book.experiments.beyond.one_step import one_step_row
 from attention_phases import Task
 from attention_phases.measured import standard_error
 from attention_phases.theory import equations as state_evolution

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attention_book.experiments.cells import RecoveryCell
-from attention_book.experiments.simulation import look_for_teacher
+from attention_book.experiments.beyond.optimal import RecoveryCell, look_for_teacher
 from attention_phases.attention import attention, target_attention
 from attention_phases.errors import BadInput, ResultError
 from attention_phases.model.architectures import Architecture

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_book.experiments.simulation import beside_positions
+from attention_book.experiments.beyond.optimal import beside_positions
 from attention_phases import Task
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw_sentences

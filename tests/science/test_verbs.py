@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from attention_book.experiments.grids import own_cells
+from attention_book.experiments.own import own_cells
 from attention_book.experiments.results import sweep
 from attention_book.paths import DATA
 from attention_phases import (

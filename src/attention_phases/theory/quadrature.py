@@ -22,7 +22,7 @@ from ..errors import BadInput, check_count, check_memory
 
 SCRAMBLES = 16
 # Points a scramble where the caller names no number: on the kernel of two tokens, and on the general one, which is
-# slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`theory_lines`).
+# slower. An end or a threshold on a line of theory takes a multiple of the points of its line (`experiments.lines`).
 USUAL_POINTS = {"solution": (2**14, 2**12), "threshold": (2**14, 2**11), "one step": (2**12,)}
 LARGEST_NET = 21201  # dimensions: `Sobol.MAXDIM`, which takes long to import
 TEST_ERROR_NET = (2**11, 8)  # for test errors of given weights: about 1e-3 of the value, far below its spread

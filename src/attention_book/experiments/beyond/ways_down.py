@@ -1,4 +1,4 @@
-"""Ways down from small random weights: which of them end in the semantic valley, and what changes that."""
+"""Ways down from small random weights."""
 
 from collections import deque
 from dataclasses import replace
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from scipy.optimize import LbfgsInvHessProduct, minimize_scalar
 
-from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.model.two_tokens import risk
 from attention_phases.training import optimizers
 
 MEMORY = 20  # pairs of a step and the change of the gradient
@@ -117,27 +117,3 @@ WAYS = {
     "gd longer": [(gd, {"steps": steps}) for steps in (5000, 15_000, 60_000)],
     "rate 0.015": [(gd, {"rate": 0.015, "steps": 50_000})],
 }
-
-
-def descend_by_legs(cell, displaced=0.0):
-    """Return rows of a `DescentCell`: `count` students for each of the `hints`, after each `leg` of the way.
-
-    A start is ``noise N(0, 1) + hint Q*``. For one data set N(0, 1) is the same in all cells, and for all hints.
-
-    displaced: relative displacement of every weight of the starts; the data stay the same.
-    """
-    rng, rows = cell.rng(), []
-    data = sample(cell.task, cell.alpha, cell.d, rng)
-    drawn = torch.from_numpy(rng.standard_normal((cell.count, cell.d), dtype=np.float32))
-    weights = torch.cat([cell.noise * drawn + hint * data.teacher for hint in cell.hints])
-    away = torch.from_numpy(rng.standard_normal(tuple(weights.shape), dtype=np.float32))
-    weights = weights * (1 + displaced * away)
-    for leg, (method, settings) in enumerate(WAYS[cell.way], 1):
-        weights = method(data, cell.task.lam, weights, rng=rng, **settings)
-        for number, student in enumerate(weights):
-            value, gradient = risk(data, student[None], cell.task.lam)
-            point = overlaps(cell.task, student, data.teacher)
-            row = {"leg": leg, "hint": cell.hints[number // cell.count], "number": number % cell.count, **point.named}
-            row |= {"train_loss": value.item() / cell.d, "grad_norm": torch.linalg.vector_norm(gradient).item()}
-            rows.append(row)
-    return rows

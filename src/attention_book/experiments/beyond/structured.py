@@ -1,122 +1,18 @@
-"""Sizes of the experiments beyond the main text: other architectures, and tokens and teachers with structure.
-
-Theory of these is in Result 4.2 in general, and in Appendices C.2, C.6, C.10 and E.3.
-"""
+"""Tokens and teachers with structure (Result 4.2 in general), and two limits of the theory."""
 
 from decimal import Decimal
 from itertools import product
 
 import numpy as np
 
-from attention_phases.model.architectures import CORRELATION, STANDARD, Architecture
+from attention_phases.model.architectures import STANDARD
 from attention_phases.task import Task
 
-from .cells import INFORMED, ArchitectureCell, ArchitectureLineCell
-from .grids import ALPHAS, OMEGAS, register, tasks
-from .student_grids import RANDOM, students
-
-# Other architectures
-
-FURTHER_ALPHAS = [2.25, 2.5, 2.75, 3.0]  # where some of the transitions lie, beyond the published grid
-LONG_ALPHAS = ALPHAS + np.linspace(2.0, 4.0, 25).tolist()[1:]  # of the rank-2 student, as published
-CORRELATED, RANK2, UNTIED = Architecture(correlation=CORRELATION), Architecture("rank2"), Architecture("untied")
-VALUE, FULL_VALUE = Architecture("value"), Architecture("full_value")
-MAPPED = {"correlated": CORRELATED, "rank2": RANK2, "untied": UNTIED}
-# Where theory and students are compared in growing dimension: the minimum that the semantic start leads to. Before
-# alpha_c, which correlated tokens have beyond alpha = 2, students of small d leave it.
-COMPARED = {
-    "correlated": CORRELATED,
-    "untied": UNTIED,
-    "rank2": RANK2,
-    "three tokens": Architecture(tokens=3),
-    "four tokens": Architecture(tokens=4),
-}
-COMPARED_ALPHA = dict.fromkeys(COMPARED, 2.0) | {"correlated": 3.0}
-SLICE = {
-    "paper": {"seed": range(24), "alpha": ALPHAS, "d": 1000},
-    "laptop": {"seed": range(4), "alpha": ALPHAS[::4], "d": 200},
-    "smoke": {"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
-}
-LONGER_SLICE = {
-    "paper": {"seed": range(24), "alpha": ALPHAS + FURTHER_ALPHAS, "d": 1000},
-    "laptop": {"seed": range(4), "alpha": ALPHAS[::4] + FURTHER_ALPHAS[1::2], "d": 200},
-    "smoke": SLICE["smoke"],
-}
-
-
-def variants(name, about, fixed=None, **sizes):
-    """Enter an experiment on students of other architectures, or of the standard one and tasks with structure."""
-    students(name, about, {"architecture": STANDARD} | (fixed or {}), ArchitectureCell, **sizes)
-
-
-variants("fig10", "Slice at omega = 0.3, correlated tokens.", {"architecture": CORRELATED}, **LONGER_SLICE)
-BY_DESCENT = {"optimizer": "gd", "starts": RANDOM}
-variants(
-    "fig11",
-    "Slice at omega = 0.3, a student of rank 2: three kinds of start, and as published, descent from random ones.",
-    {"architecture": RANK2, "starts": (*INFORMED, "mixed")},
-    paper=[SLICE["paper"], {**SLICE["paper"], **BY_DESCENT, "seed": range(10)}],
-    laptop=[SLICE["laptop"], {**SLICE["laptop"], **BY_DESCENT, "seed": range(2)}],
-    smoke=[SLICE["smoke"], {**SLICE["smoke"], **BY_DESCENT, "seed": range(2)}],
-)
-variants("fig12", "Slice at omega = 0.3, untied Q and K.", {"architecture": UNTIED}, **LONGER_SLICE)
-variants(
-    "fig13",
-    "Slice at omega = 0.3, a rank-one correction of the value matrix, and the student without it on the same data.",
-    {"architecture": [VALUE, STANDARD]},
-    **SLICE,
-)
-variants(
-    "fig13_full",
-    "Slice at omega = 0.3, a full value matrix, whose gradient costs of order d^3, and the student without it.",
-    {"architecture": [FULL_VALUE, STANDARD]},
-    paper={"seed": range(24), "alpha": ALPHAS, "d": 200},
-    laptop={"seed": range(4), "alpha": ALPHAS[::4], "d": 100},
-    smoke={"seed": range(3), "alpha": ALPHAS[8::8], "d": 40},
-)
-
-
-def _mapped(omegas, step):
-    """Architecture, task and alpha of the maps that theory covers, with every so many of the published alphas."""
-    alphas = {name: (LONG_ALPHAS[::2] if name == "rank2" else ALPHAS)[::step] for name in MAPPED}
-    return [(MAPPED[name], task, alpha) for name in MAPPED for task in tasks(omegas) for alpha in alphas[name]]
-
-
-variants(
-    "fig14",
-    "Maps over alpha and omega of the architectures that theory covers.",
-    paper={"seed": range(8), "architecture task alpha": _mapped(OMEGAS, 1), "d": 500},
-    laptop={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::4], 4), "d": 150},
-    smoke={"seed": range(2), "architecture task alpha": _mapped(OMEGAS[::8], 12), "d": 60},
-)
-RANDOM_TOO = {"optimizer starts": [("lbfgs", INFORMED), ("lbfgs", RANDOM), ("gd", RANDOM)]}
-variants(
-    "fig14_random",
-    "Map of rank 2 as published, by descent from random starts; L-BFGS from these and from informed ones.",
-    {"architecture": RANK2},
-    paper={"seed": range(10), **RANDOM_TOO, "task": tasks(OMEGAS[::2]), "alpha": LONG_ALPHAS[::4], "d": 1000},
-    laptop={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::4]), "alpha": LONG_ALPHAS[::8], "d": 200},
-    smoke={"seed": range(2), **RANDOM_TOO, "task": tasks(OMEGAS[::8]), "alpha": LONG_ALPHAS[::24], "d": 60},
-)
-CORRECTED = {"architecture": [VALUE, STANDARD]}
-variants(
-    "fig14_value",
-    "Maps over alpha and omega with a rank-one correction of the value matrix, and without it.",
-    paper={"seed": range(8), **CORRECTED, "task": tasks(OMEGAS), "alpha": ALPHAS, "d": 500},
-    laptop={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::4]), "alpha": ALPHAS[::4], "d": 150},
-    smoke={"seed": range(2), **CORRECTED, "task": tasks(OMEGAS[::8]), "alpha": ALPHAS[::12], "d": 60},
-)
-GROWING = {"architecture alpha": [(architecture, COMPARED_ALPHA[name]) for name, architecture in COMPARED.items()]}
-variants(
-    "variants_size",
-    "Every architecture that theory covers, in growing dimension: theory against students.",
-    {"starts": ("semantic",)},
-    paper={"d": [250, 500, 1000, 2000], "seed": range(24), **GROWING},
-    laptop={"d": [125, 250, 500], "seed": range(12), **GROWING},
-    smoke={"d": [50, 100], "seed": range(4), **GROWING},
-)
-
-# Tokens and teachers with structure
+from ..grids import register
+from ..lines import ArchitectureLineCell, lines
+from ..paper.fig10 import RANK2
+from ..paper.fig13 import VALUE
+from ..students import INFORMED, variants
 
 SHARES, MORE_SHARES, MOST_SHARES = 25, 100, 400  # of equal size in a power law
 GROWN_ALPHA = 2.0  # alpha at which theory and students are compared in growing dimension
@@ -194,12 +90,11 @@ variants(
         {"d": [25, 50], "seed": range(4), **GROWN},
     ],
 )
-
 EXPONENTS = (0.0, 0.5, 0.75, 1.0, 1.5)
 LAWS = [*((exponent, 0.0, SHARES) for exponent in EXPONENTS), (1.0, -1.0, SHARES), (1.0, 1.0, SHARES)]
 LAWS += [(exponent, 0.0, shares) for shares in (MORE_SHARES, MOST_SHARES) for exponent in EXPONENTS[1:-1]]
 ALONG = (0.2, 0.3, 0.4, 0.5, 0.8, 1.25, 2.0, 2.5)
-register(
+lines(
     "spectra_theory",
     "Theory of power-law spectra over alpha.",
     {"task": [power_law(*law) for law in LAWS]},
@@ -207,7 +102,6 @@ register(
     laptop={"task": [power_law(*law) for law in SPECTRA], "alphas": ALONG[1::2], "points": 2**5, "scrambles": 4},
     smoke={"task": power_law(0.0), "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
 )
-
 TWO_TEACHERS = Task(teachers=(1.0, 0.5))
 READERS = {"architecture starts": [(STANDARD, ("semantic", "second", "positional")), (RANK2, (*INFORMED, "mixed"))]}
 LEARNT = {"alpha": 3.0, "architecture starts": [(STANDARD, AT_TEACHER), (RANK2, ("mixed",))]}
@@ -225,19 +119,17 @@ variants(
     ],
     smoke=[{"seed": range(2), "alpha": [0.75, 3.0], **READERS, "d": 40}, {"d": [20, 40], "seed": range(4), **LEARNT}],
 )
-
 ONE_COLUMN = {"architecture": STANDARD, "branches": INFORMED, "alphas": (3.0,)}
 TWO_COLUMNS = {"architecture": RANK2, "branches": ("semantic", "both"), "alphas": (3.0, 4.0, 5.0)}
 register(
+    ArchitectureLineCell,
     "two_teachers_theory",
     "Theory of both students of a teacher of rank 2, and where rank 2 gives up the positions for the second column.",
     {"task": TWO_TEACHERS, "scrambles": 16},
-    ArchitectureLineCell,
     paper=[{**ONE_COLUMN, "points": 2**10}, {**TWO_COLUMNS, "points": 2**9}],
     laptop=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
     smoke=[{**columns, "points": 2**5, "scrambles": 4} for columns in (ONE_COLUMN, TWO_COLUMNS)],
 )
-
 SPARSE = [Task(density=0.2, l1=l1) for l1 in (0.0, 0.0025, 0.005, 0.01)]
 ENCODED = ("semantic", "encoding")
 PENALISED = {"task": SPARSE, "alpha": GROWN_ALPHA, "starts": AT_TEACHER}
@@ -259,8 +151,7 @@ variants(
         {"d": [25, 50], "seed": range(4), **PENALISED},
     ],
 )
-
-register(
+lines(
     "sparse_theory",
     "Theory of students of a sparse teacher, with an l1 penalty, over alpha.",
     {"task": SPARSE},
@@ -268,7 +159,6 @@ register(
     laptop={"alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": SPARSE[2], "alphas": (1.5, 2.0), "points": 2**5, "scrambles": 4},
 )
-
 SIDES, SHIFT = (1.0, -1.0), 0.5  # two clusters, displaced to both sides of their middle
 CLUSTERS = {
     "along the encoding": Task(clusters=[(0.25, (SHIFT * a, SHIFT * b)) for a, b in product(SIDES, SIDES)]),
@@ -295,12 +185,11 @@ variants(
         {"d": [20, 40], "seed": range(4), **CLUSTERED, "alpha": GROWN_ALPHA},
     ],
 )
-
 register(
+    ArchitectureLineCell,
     "clusters_theory",
     "Theory of clustered tokens over alpha.",
     {"architecture": STANDARD} | CLUSTERED,
-    ArchitectureLineCell,
     paper=[
         {"task": PLACED, "alphas": (1.0, 1.25, 2.0), "points": 2**9, "scrambles": 16},
         {"task": LEANING, "alphas": (0.3, 0.5, 1.0, 2.0), "points": 2**9, "scrambles": 16},
@@ -308,7 +197,6 @@ register(
     laptop={"alphas": (1.0, 2.0), "points": 2**5, "scrambles": 4},
     smoke={"task": CLUSTERS["along the encoding"], "alphas": (2.0,), "points": 2**5, "scrambles": 4},
 )
-
 ONLY_POSITIONS = {"task": Task(omega=1.0), "starts": INFORMED[1:]}
 LOW_RANK_VALUE = {"task": Task(), "alpha": GROWN_ALPHA, "architecture": [VALUE, STANDARD]}
 variants(

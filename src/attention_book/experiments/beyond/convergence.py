@@ -3,46 +3,13 @@
 import numpy as np
 import torch
 
-from attention_phases.model.two_tokens import overlaps, sample
-from attention_phases.training.message_passing import DAMPING, damped, iterate, limiting, start_state, step
+from attention_phases.model.two_tokens import overlaps
+from attention_phases.training.message_passing import DAMPING, damped, step
 
-SETTLING = 300  # iterations to the fixed point, at most
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding
-CONTRACTING = 30  # iterations in which it is followed
-RESPONSE_WIDTH = 0.3  # of the response that sees jumps, see `message_passing.step`
 # Damping, iterations before two copies are compared, and iterations over which they are. The positional branch has a
 # collective mode that only strong damping stills.
 SCHEDULES = {"semantic": ((0.0, 40, 20), (DAMPING, 100, 20)), "positional": ((0.9, 200, 20),)}
-COPY_NOISE = {"semantic": 0.7, "positional": 0.3}  # noise that displaces the second copy's start
-
-
-def measure(cell):
-    """Rows of a `cells.MessagePassingCell`, by `what` they are.
-
-    "settled": whether the damped iteration reaches relative changes of 1e-12, and the last `change`. "contraction",
-    where it does: `distance` of a perturbed state from the fixed point, over that at the start, by `iteration`.
-    "copies": of two copies from different starts, by `damping` and `width`, how far `apart` they are over the size of
-    Q, the `change` in an iteration, and the overlaps, means over late iterations; none if the overlaps run away.
-    """
-    task, rng = cell.task, cell.rng()
-    data = limiting(task, sample(task, cell.alpha, cell.d, rng))
-    first = {"semantic": data.teacher.numpy(), "positional": np.ones(cell.d)}[cell.start]
-    second = first + COPY_NOISE[cell.start] * rng.standard_normal(cell.d)
-    starts = [start_state(task, data, weights) for weights in (first, second)]
-
-    run = iterate(task, data, starts[0], steps=SETTLING, damping=SCHEDULES[cell.start][-1][0])
-    rows = [{"what": "settled", "settled": run.converged, "change": run.history["change"].iloc[-1]}]
-    if run.converged:
-        noise = rng.standard_normal(cell.d)
-        distances = contraction(task, data, run.state, noise, CONTRACTING)
-        rows += [{"what": "contraction", "iteration": k, "distance": distance} for k, distance in enumerate(distances)]
-    for damping, before, over in SCHEDULES[cell.start]:
-        for width in (0.0, RESPONSE_WIDTH):
-            with np.errstate(all="ignore"):
-                values = copies(task, data, starts, damping, width, before, over)
-            if all(map(np.isfinite, values.values())) and values["q"] < task.sigma**2:
-                rows.append({"what": "copies", "damping": damping, "width": width, **values})
-    return rows
 
 
 def contraction(task, data, fixed, noise, steps):
