@@ -21,12 +21,12 @@ from attention_book.experiments.cells import PositionsGivenCell
 from attention_book.experiments.descents import WAYS, lbfgs
 from attention_book.paths import DATA, NOTEBOOKS
 from attention_phases import Task
+from attention_phases.amp.stability import gain_without_jumps
 from attention_phases.histogram import TRAIN_SHARE
 from attention_phases.measured import Measured
 from attention_phases.model.architectures import CORRELATION, Architecture
 from attention_phases.theory import solve
 from attention_phases.theory.baseline import diverges_at
-from attention_phases.theory.stability import gain_without_jumps
 from attention_phases.training.optimizers import GD_RATE, GD_STEPS
 from attention_phases.training.trials import FRESH
 

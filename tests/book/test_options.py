@@ -25,14 +25,14 @@ from attention_book.paths import notebooks, stored_table
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Summary
 from attention_phases import Architecture, Measured, Task, machine, message_passing, solve, theory, train
+from attention_phases.amp import message_passing as passing
+from attention_phases.amp.recovery import recover
+from attention_phases.beyond.one_step.solution import one_step
+from attention_phases.beyond.optimal import optimal
 from attention_phases.errors import BadInput
 from attention_phases.theory import baseline, linear_baseline
 from attention_phases.theory.branches import MINIMA
-from attention_phases.theory.one_step.solution import one_step
-from attention_phases.theory.optimal import optimal
 from attention_phases.theory.thresholds import Threshold
-from attention_phases.training import message_passing as passing
-from attention_phases.training.recovery import recover
 
 CALLS = []  # of what a test does not wait for: pools of processes, cells, files, pages
 

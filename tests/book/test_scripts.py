@@ -28,7 +28,7 @@ from attention_book.analysis.thresholds import crossings
 from attention_book.experiments.results import read
 from attention_book.render.style import COLOURS
 from attention_phases import Measured, Task
-from attention_phases.theory import prediction_error
+from attention_phases.model import prediction_error
 from attention_phases.theory.branches import OWN_OVERLAP
 
 STATIC = HERE / "book/_static"

@@ -10,7 +10,7 @@ import pytest
 from attention_book.paths import ROOT
 from attention_phases import BadInput, Task, message_passing
 from attention_phases.model.sentences import draw
-from attention_phases.theory.quadrature import gaussian_points
+from attention_phases.quadrature import gaussian_points
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)

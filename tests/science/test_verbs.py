@@ -30,15 +30,16 @@ from attention_phases import (
     threshold,
     train,
 )
+from attention_phases.amp import message_passing as passing
+from attention_phases.amp.message_passing import enough_damping, iterate, limiting, start_state
 from attention_phases.measured import standard_error
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import positional_encoding
+from attention_phases.model.weights import overlaps
 from attention_phases.records import fields_of
 from attention_phases.theory import thresholds
 from attention_phases.theory.branches import OWN_OVERLAP
 from attention_phases.theory.solver import ENDED, UNSEEN
-from attention_phases.training import message_passing as passing
-from attention_phases.training.message_passing import enough_damping, iterate, limiting, start_state
 
 test_error.__test__ = False  # no test of pytest's
 TASK, FEW = Task(omega=0.3), {"points": 64, "scrambles": 4}
@@ -50,7 +51,7 @@ def test_the_strength_of_the_encoding_is_a_number_of_the_task():
     assert torch.equal(positional_encoding(strong, xi), 3 * positional_encoding(TASK, xi))
     for branch in ("semantic", "positional"):
         assert solve(strong, 2.0, branch, **FEW).overlaps == solve(hidden, 2.0, branch, **FEW).overlaps
-    assert two_tokens.overlaps(strong, torch.ones(20), torch.ones(20)).m == pytest.approx(3.0)
+    assert overlaps(strong, torch.ones(20), torch.ones(20)).m == pytest.approx(3.0)
     assert train(strong, 2.0, 20, 1)["converged"].all()
     assert replace(hidden, encoding=2.0).directions[0].encoding == 36.0
 

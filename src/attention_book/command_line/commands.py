@@ -55,8 +55,8 @@ def _say_how_long(task, options, architecture, quadrature):
     """A line on stderr where a solution takes more than a minute: a search at one point, or at a few, is timed."""
     from time import perf_counter
 
+    from attention_phases.quadrature import gaussian_points
     from attention_phases.theory.branch import BranchMap, Net
-    from attention_phases.theory.quadrature import gaussian_points
 
     model = BranchMap(task, options.alpha, options.branch, architecture)
     few, seconds = gaussian_points(16, 4, 0, model.dimensions), 0.0
@@ -75,7 +75,7 @@ def _say_how_long(task, options, architecture, quadrature):
 
 def _one_step_theory(options, task, architecture):
     """The solution with one step of replica symmetry breaking: at a y, or the ground state."""
-    from attention_phases.theory.one_step.solution import one_step
+    from attention_phases.beyond.one_step.solution import one_step
 
     if architecture != STANDARD:
         raise BadInput("breaking", options.breaking, "0 for other students and sentences than the standard ones")
@@ -132,8 +132,8 @@ def optimal(options):
 
     JSON: q, test_mse, reached (nothing, part or all), stderr by name; with --d runs: seed, q, steps, converged.
     """
-    from attention_phases.theory.optimal import optimal
-    from attention_phases.training.recovery import recover
+    from attention_phases.amp.recovery import recover
+    from attention_phases.beyond.optimal import optimal
 
     task = _task(options)
     check_count("seeds", options.seeds)
@@ -209,7 +209,7 @@ def gamp(options):
 
     JSON: q, m, theta, V, train_loss, test_mse, damping, change (of each iteration), converged.
     """
-    from attention_phases.training.message_passing import STILL, message_passing
+    from attention_phases.amp.message_passing import STILL, message_passing
 
     size = _task(options), options.alpha, options.d, options.seed
     with progress(options.steps, "iteration", options.quiet) as bar:
@@ -337,7 +337,7 @@ def _architecture(options):
 
 def _quadrature(options, purpose, task, architecture=STANDARD):
     """Points, by default as many as usual, scrambles and seed."""
-    from attention_phases.theory.quadrature import LARGEST_NET, usual_points
+    from attention_phases.quadrature import LARGEST_NET, usual_points
     from attention_phases.theory.setting import Setting
 
     most = LARGEST_NET // (architecture.rank + 1)  # of a token: the student's directions and the teacher's

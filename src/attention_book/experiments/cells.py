@@ -105,7 +105,7 @@ class PositionsGivenCell(StudentCell):
 
 @dataclass(frozen=True)
 class RecoveryCell(_OnData):
-    """Message passing of the optimal learner from random weights, see `training.recovery`."""
+    """Message passing of the optimal learner from random weights, see `amp.recovery`."""
 
     kind: ClassVar = Kind(
         ".simulation:look_for_teacher", tolerances.RECOVERY, ("steps",), unsettled=("converged", False)

@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from attention_phases.model.two_tokens import overlaps, sample
-from attention_phases.training.message_passing import DAMPING, damped, iterate, limiting, start_state, step
+from attention_phases.amp.message_passing import DAMPING, damped, iterate, limiting, start_state, step
+from attention_phases.model.two_tokens import sample
+from attention_phases.model.weights import overlaps
 
 SETTLING = 300  # iterations to the fixed point, at most
 PERTURBATION = 1e-5  # over the size of Q: small enough to be linear, large over rounding

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from scipy.optimize import LbfgsInvHessProduct
 
-from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.model.two_tokens import risk, sample
+from attention_phases.model.weights import overlaps
 from attention_phases.training import optimizers
 
 MEMORY = 20  # pairs of a step and the change of the gradient

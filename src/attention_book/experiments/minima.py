@@ -12,7 +12,8 @@ from torch import Tensor
 
 from attention_phases.attention import own_attention
 from attention_phases.model.sentences import sentence_count
-from attention_phases.model.two_tokens import Dataset, overlaps, risk, sample
+from attention_phases.model.two_tokens import Dataset, risk, sample
+from attention_phases.model.weights import overlaps
 from attention_phases.training.optimizers import GD_RATE, LOWER, Fit, fit, lbfgs, start_weights
 
 SAME = 1e-2  # two ends are one minimum if they are closer than this, over their size

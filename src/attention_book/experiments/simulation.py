@@ -10,15 +10,16 @@ from math import sqrt
 import numpy as np
 import torch
 
+from attention_phases.amp.recovery import recover
 from attention_phases.attention import own_attention
+from attention_phases.beyond.optimal import estimate_error
 from attention_phases.model import two_tokens
 from attention_phases.model.sentences import draw, fit_linear, labels, moments, positional_encoding
+from attention_phases.model.weights import overlaps
+from attention_phases.quadrature import tensor_rule
 from attention_phases.theory.baseline import linear_test_error
-from attention_phases.theory.optimal import estimate_error
-from attention_phases.theory.quadrature import tensor_rule
 from attention_phases.training import trials
 from attention_phases.training.optimizers import gradient_descent, start_weights
-from attention_phases.training.recovery import recover
 
 from .tolerances import CONTROLS
 
@@ -118,7 +119,7 @@ def take_first_steps(cell):
     for before, step in zip((0, *cell.steps), cell.steps):
         weights, _ = gradient_descent(data, cell.task.lam, weights, steps=step - before)
         for number, student in enumerate(weights):
-            point = two_tokens.overlaps(cell.task, student, data.teacher)
+            point = overlaps(cell.task, student, data.teacher)
             rows.append({"step": step, "number": number, **point.named})
     return rows
 

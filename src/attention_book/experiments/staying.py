@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
-from attention_phases.model.curvature import hessian, softness
-from attention_phases.model.two_tokens import overlaps, risk, sample
+from attention_phases.beyond.curvature import hessian, softness
+from attention_phases.model.two_tokens import risk, sample
+from attention_phases.model.weights import overlaps
 from attention_phases.training.optimizers import fit, gradient_descent, start_weights
 
 TIGHT = 1e-6  # |grad R| of ends whose curvature is measured: a soft eigenvalue depends on where exactly they are

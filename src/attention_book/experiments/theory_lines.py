@@ -4,14 +4,14 @@ from math import isfinite
 
 import numpy as np
 
+from attention_phases.amp.stability import gains, gains_of_columns, settling_distance
+from attention_phases.beyond.one_step.solution import OneStep, one_step
+from attention_phases.beyond.one_step.threshold import broken_critical, broken_linear
+from attention_phases.quadrature import usual_points
 from attention_phases.theory.baseline import linear_baseline
 from attention_phases.theory.branches import MINIMA, OWN_OVERLAP, follow, row_of, solve_from
 from attention_phases.theory.ends import BORDERS, border, branch_ends, gain_crossing
-from attention_phases.theory.one_step.solution import OneStep, one_step
-from attention_phases.theory.one_step.threshold import broken_critical, broken_linear
-from attention_phases.theory.quadrature import usual_points
 from attention_phases.theory.solver import solve
-from attention_phases.theory.stability import gains, gains_of_columns, settling_distance
 from attention_phases.theory.thresholds import COMPARED_BRANCHES, loss_gap, seen_between, threshold
 
 from .published_rule import coarse_threshold, rule_baseline, solve_coarsely

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..errors import COVERED, BadInput, check_choice, check_kind
 from ..measured import UNKNOWN, Measured
+from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..records import origin_of
 from ..task import Task
 from .baseline import curvature
 from .branch import BranchMap, Net, polish
 from .branches import MINIMA, Branch, follow
 from .equations import Overlaps, Scalars, average
-from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from .setting import Setting
 from .solver import ENDED, STEP, UNSEEN, UNSETTLED, Solution, derivatives, solve
 from .thresholds import LARGEST, MIDDLE_POINTS, SMALLEST

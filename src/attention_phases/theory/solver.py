@@ -13,11 +13,11 @@ import numpy as np
 from ..errors import BadInput, check_kind, check_positive
 from ..measured import Measured, standard_error
 from ..model.architectures import STANDARD, Architecture
+from ..quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 from ..records import origin_of
 from ..task import Task
 from .branch import BranchMap, Net, polish
 from .equations import Overlaps, Scalars, named_overlaps
-from .quadrature import SCRAMBLES, gaussian_points, pool, usual_points
 
 TOLERANCE = 1e-6  # on the residual
 # Where the prox jumps, averages over N points move in steps of order 1/N and may step over the fixed point. The
