@@ -25,9 +25,9 @@ from attention_book.paths import DATA, ROOT
 from attention_book.store import provenance
 from attention_book.store.parquet import load
 from attention_phases import Task
+from attention_phases.beyond.optimal import thresholds_of_learning
 from attention_phases.errors import ResultError
 from attention_phases.measured import with_error
-from attention_phases.theory.optimal import thresholds_of_learning
 
 PACKAGE = json.loads((ROOT / "data" / "datapackage.json").read_text(encoding="utf-8"))
 

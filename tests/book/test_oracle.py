@@ -26,11 +26,11 @@ from attention_book.store import provenance
 from attention_book.store.parquet import decode, load
 from attention_book.store.provenance import restore
 from attention_phases import Task
+from attention_phases.amp.message_passing import damped, limiting, start_state, step
 from attention_phases.histogram import transformer
 from attention_phases.model.two_tokens import sample
 from attention_phases.theory import solve
 from attention_phases.theory.branches import row_of
-from attention_phases.training.message_passing import damped, limiting, start_state, step
 
 TYPES = {name: type(grid(name, "smoke")[0]) for name in GRIDS}  # of cells, by experiment
 KINDS = sorted({cell_type.__name__ for cell_type in TYPES.values()})

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from attention_book.analysis.arrivals import classify
 from attention_phases import Task
-from attention_phases.theory import prediction_error
+from attention_phases.model import prediction_error
 from attention_phases.theory.branches import OWN_OVERLAP
 from browser import MADE, RHO, SIGMA
 

@@ -20,8 +20,8 @@ def threshold(options):
 
     JSON: alpha, stderr, kind, omega; alpha and its stderr are null where there is none.
     """
+    from attention_phases.quadrature import usual_points
     from attention_phases.theory import threshold
-    from attention_phases.theory.quadrature import usual_points
     from attention_phases.theory.setting import Setting
     from attention_phases.theory.thresholds import MIDDLE_POINTS, ROUGH_POINTS
 
