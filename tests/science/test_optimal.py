@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attention_book.experiments.beyond.optimal import RecoveryCell, look_for_teacher
+from attention_phases.amp.recovery import fields_from_labels, recover
 from attention_phases.attention import attention, target_attention
 from attention_phases.beyond.optimal import alpha_of, estimate_error, optimal, overlap, thresholds_of_learning
 from attention_phases.errors import BadInput, ResultError
