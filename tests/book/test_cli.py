@@ -17,7 +17,8 @@ from test_options import OPTIONS, SUBPARSERS
 
 from attention_book import experiments
 from attention_book.command_line import commands, printing
-from attention_book.experiments import cells, results, tolerances, verification
+from attention_book.experiments import results, verification
+from attention_book.experiments.students import STUDENTS, StudentCell
 from attention_book.paths import ROOT
 from attention_book.store import provenance, sweep
 from attention_book.store.parquet import load
@@ -149,7 +150,7 @@ def test_a_command_line_that_makes_no_sense_is_one_line_too(complaint, command, 
 
 def students(*alphas):
     """Quick cells of Figure 2."""
-    return [cells.StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
+    return [StudentCell("fig02", Task(), alpha, 20, 0, "lbfgs") for alpha in alphas]
 
 
 @pytest.fixture
@@ -241,7 +242,7 @@ def test_verify_recomputes_what_is_stored(stored, answer, run):
     assert answer("verify", "--experiment", "fig02", "--sample", 2)["cells"] == 2
     assert "holds no results of fig07" in run("verify", "--experiment", "fig07")[2]
     right = load(stored)["theta"].iloc[0]
-    allowed = tolerances.STUDENTS["theta"][1]
+    allowed = STUDENTS["theta"][1]
     alter(stored, "theta", lambda value: value + 0.3 * allowed)
     assert answer("verify")["mismatches"] == []
     alter(stored, "theta", lambda value: value + 2 * allowed)

@@ -28,7 +28,7 @@ from test_notebooks import COMPARING
 from attention_book.command_line import commands, execution
 from attention_book.command_line import main as cli
 from attention_book.command_line.parameters import declared, notebook_of, of_profile
-from attention_book.experiments import grids
+from attention_book.experiments import own
 from attention_book.paths import NOTEBOOKS, ROOT
 from attention_book.store import provenance
 from attention_phases import __version__, machine, records
@@ -238,7 +238,7 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path):
     (tmp_path / "profiles.toml").write_text("[smoke.minima]\n", encoding="utf-8-sig")
     assert of_profile(tmp_path / "minima.md", "smoke") == {"profile": "smoke"}
     (tmp_path / "mine.toml").write_text("alpha = [1.0, 2.0]\nd = 20\n", encoding="utf-8-sig")
-    assert len(grids.own_cells(grids.read_grid(tmp_path / "mine.toml"), "mine")) == 8
+    assert len(own.own_cells(own.read_grid(tmp_path / "mine.toml"), "mine")) == 8
     sources = "".join(python_files("src").values())
     assert "jupytext.read(" not in sources and "tomllib.load(" not in sources  # which take it for text
 

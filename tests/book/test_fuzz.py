@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from attention_phases import Architecture, BadInput, Task, linear_baseline, solve, train
+from attention_phases.amp.recovery import recover
+from attention_phases.beyond.one_step.solution import one_step
+from attention_phases.beyond.optimal import optimal
 from attention_phases.errors import ResultError
 from attention_phases.model.architectures import FORMS
 from attention_phases.theory import baseline
 from attention_phases.theory.baseline import diverges_at
-from attention_phases.theory.one_step.solution import one_step
-from attention_phases.theory.optimal import optimal
-from attention_phases.training.recovery import recover
 
 ROWS = st.lists(st.one_of(st.floats(), st.text(max_size=3)), max_size=3)
 SCALARS = st.one_of(st.floats(), st.integers(), st.text(max_size=8), st.none(), st.booleans())

@@ -15,7 +15,7 @@ from cases import cases
 
 from attention_book.command_line import execution, printing
 from attention_book.command_line import main as cli
-from attention_book.experiments import grid, grids, results, verification
+from attention_book.experiments import grid, own, results, verification
 from attention_book.paths import stored_table
 from attention_book.store.parquet import load
 from attention_book.store.sweep import Summary
@@ -24,7 +24,7 @@ from attention_phases.theory.thresholds import Threshold
 
 LINES = cases("calls")
 CALLED = ("threshold", "compute", "check", "compare_tables", "write_comparison", "run_figure")
-NAMES = {"Task": Task, "Architecture": Architecture, "Path": Path, "grid": grid, "own_cells": grids.own_cells}
+NAMES = {"Task": Task, "Architecture": Architecture, "Path": Path, "grid": grid, "own_cells": own.own_cells}
 NAMES |= {"folder_of": results.folder_of, "DATA": results.DATA}
 NAMES |= {name: lambda *arguments, name=name: (name, *arguments) for name in CALLED}
 (SUBPARSERS,) = [dict(action.choices) for action in cli.parser()._actions if action.choices]

@@ -11,8 +11,8 @@ from attention_book.paths import ROOT
 from attention_phases import BadInput, Task, message_passing, solve
 from attention_phases.errors import ResultError
 from attention_phases.model.sentences import draw
+from attention_phases.quadrature import gaussian_points
 from attention_phases.theory.baseline import diverges_at
-from attention_phases.theory.quadrature import gaussian_points
 
 spec = importlib.util.spec_from_file_location("limits", ROOT / "benchmarks" / "limits.py")
 limits = importlib.util.module_from_spec(spec)

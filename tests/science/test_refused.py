@@ -12,10 +12,10 @@ from cases import cases
 import attention_phases
 from attention_book import style, sweep
 from attention_phases import BadInput, Task, data_set
+from attention_phases.amp.recovery import recover
+from attention_phases.beyond.one_step.solution import one_step
+from attention_phases.beyond.optimal import optimal
 from attention_phases.model import two_tokens
-from attention_phases.theory.one_step.solution import one_step
-from attention_phases.theory.optimal import optimal
-from attention_phases.training.recovery import recover
 
 OWN = data_set(Task(omega=0.3), 1.0, 20)
 

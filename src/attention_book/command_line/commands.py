@@ -20,8 +20,8 @@ def threshold(options):
 
     JSON: alpha, stderr, kind, omega; alpha and its stderr are null where there is none.
     """
+    from attention_phases.quadrature import usual_points
     from attention_phases.theory import threshold
-    from attention_phases.theory.quadrature import usual_points
     from attention_phases.theory.setting import Setting
     from attention_phases.theory.thresholds import MIDDLE_POINTS, ROUGH_POINTS
 
@@ -48,7 +48,7 @@ def sweep(options):
 
     JSON: done, skipped, failed: numbers of cells; store, data: paths.
     """
-    from ..experiments import grids, results
+    from ..experiments import own, results
 
     if options.name is None and options.grid is None:
         raise BadInput("name", None, "an experiment, or left out beside --grid FILE")
@@ -57,7 +57,7 @@ def sweep(options):
             raise BadInput(name, getattr(options, name), "left out beside --grid FILE, which has all sizes")
     if options.grid:
         path = options.store or options.grid.with_suffix(".sqlite")
-        cells, folder = grids.own_cells(grids.read_grid(options.grid), options.grid.stem), options.data or path.parent
+        cells, folder = own.own_cells(own.read_grid(options.grid), options.grid.stem), options.data or path.parent
     else:
         published, changes = options.profile == "paper" and not options.set, {}
         if options.set:

@@ -14,8 +14,8 @@ from scipy.special import ndtr
 
 from ..errors import COVERED, BadInput, check_kind
 from ..model.architectures import STANDARD, Architecture
+from ..quadrature import LARGEST_NET
 from ..task import Cluster, Task
-from .quadrature import LARGEST_NET
 
 TINY = 1e-300  # against 0/0: a branch that ends has no field
 SOFTEST = 1e-3  # least stiffness in units of lambda, which no fixed point has: it only tames a wild step of a solver
